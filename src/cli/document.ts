@@ -14,7 +14,7 @@ export interface DocumentBody {
  * @throws OperatorError if the file cannot be read
  */
 export async function readDocument(invocation: Invocation, file: string): Promise<DocumentBody> {
-  const content = file === '-' ? Buffer.from(await invocation.terminal.read()) : await readNamed(file);
+  const content = await readContent(invocation, file);
   const line = conflictLine(content.toString('utf8'));
   if (line !== null) {
     throw new OperatorError(
@@ -52,9 +52,15 @@ function parse(type: string, content: string, file: string): unknown {
   }
 }
 
-const nameOf = (file: string): string => (file === '-' ? 'The content of stdin' : file);
+/** The file in messages. */
+export const nameOf = (file: string): string => (file === '-' ? 'The content of stdin' : file);
 
-function readNamed(file: string): Promise<Buffer> {
+/**
+ * The content of a file, or of stdin for `-`.
+ * @throws OperatorError if it cannot be read
+ */
+export async function readContent({ terminal }: Invocation, file: string): Promise<Buffer> {
+  if (file === '-') return Buffer.from(await terminal.read());
   return readFile(file).catch((cause: Error) => {
     throw new OperatorError(`${file} cannot be read (${cause.message}).`, { cause });
   });

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { batch, event } from '../http/openapi/answers/history.js';
-import type { DiffDocument, Entry } from './planned-changes.js';
+import { type DiffDocument, type Entry, entriesOf } from './planned-changes.js';
 import { locationText } from '../schema/model/location.js';
 import { actorName } from '../schema/model/events.js';
 import { oneLine } from './output.js';
@@ -74,16 +74,11 @@ export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], p
 }
 
 /** One line per change: `~ field articles.title: meta.note "old" → "new"`. */
-function describeChange({ collections, fields, relations }: DiffDocument['diff'], paint: Paint): string[] {
-  return [
-    ...collections.flatMap((entry) => describeEntry('collection', entry, paint)),
-    ...fields.flatMap((entry) => describeEntry('field', entry, paint)),
-    ...relations.flatMap((entry) => describeEntry('relation', entry, paint)),
-  ];
-}
+const describeChange = (diff: DiffDocument['diff'], paint: Paint): string[] =>
+  entriesOf(diff).flatMap((entry) => describeEntry(entry, paint));
 
-function describeEntry(kind: string, { diff, ...changed }: Entry, paint: Paint): string[] {
-  const name = oneLine(locationText(changed));
+function describeEntry({ kind, name: untrusted, diff }: Entry, paint: Paint): string[] {
+  const name = oneLine(untrusted);
   return diff.map((change) => {
     const path = (change.path ?? []).join('.');
     if (path === '' && change.kind === 'N') return paint.added(`+ ${kind} ${name}`);

@@ -8,7 +8,6 @@ import { type Values, UsageError, texts } from './command.js';
 
 /* The policy's effect on a change, and acknowledged findings. */
 
-/** A finding in a response; earlier releases return no action. */
 /** A finding in a response. Earlier releases return no action, and later ones may have others. */
 type FindingAnswer = Pick<z.output<typeof finding>, 'code' | 'collection' | 'field'> & { action?: string | undefined };
 
@@ -100,23 +99,33 @@ const POLICY_CHANGES: Readonly<Partial<Record<Policy['policy_changes'], string>>
 };
 
 export type DiffDocument = z.output<typeof diff>;
-export type Entry = DiffDocument['diff']['collections'][number];
+
+/** A changed object: what it is, its name, and its changes. */
+export interface Entry {
+  kind: string;
+  name: string;
+  diff: DiffDocument['diff']['collections'][number]['diff'];
+}
+
 /** The members of a finding that one line shows. */
 export type JudgedWarning = Pick<z.output<typeof finding>, 'code' | 'message' | 'collection' | 'field' | 'action'>;
 
-/** True without entries, even if there are warnings. */
-export function isEmpty({ diff }: DiffDocument): boolean {
-  return diff.collections.length + diff.fields.length + diff.relations.length === 0;
+/** Earlier releases of the service return no objects. */
+export function entriesOf({ collections, fields, relations, objects = [] }: DiffDocument['diff']): Entry[] {
+  return [
+    ...collections.map((entry) => ({ kind: 'collection', name: locationText(entry), diff: entry.diff })),
+    ...fields.map((entry) => ({ kind: 'field', name: locationText(entry), diff: entry.diff })),
+    ...relations.map((entry) => ({ kind: 'relation', name: locationText(entry), diff: entry.diff })),
+    ...objects.map(({ kind, id, diff }) => ({ kind: kind.replaceAll('_', ' '), name: id, diff })),
+  ];
 }
+
+/** True without entries, even if there are warnings. */
+export const isEmpty = ({ diff }: DiffDocument): boolean => entriesOf(diff).length === 0;
 
 /** One line per entry, such as `+ field articles.title`, then the warnings. */
 export function describeDiff(document: DiffDocument): string {
-  const { collections, fields, relations } = document.diff;
-  const lines = [
-    ...collections.map((entry) => describeEntry('collection', entry)),
-    ...fields.map((entry) => describeEntry('field', entry)),
-    ...relations.map((entry) => describeEntry('relation', entry)),
-  ];
+  const lines = entriesOf(document.diff).map(describeEntry);
   if (lines.length === 0) lines.push('No differences.');
   lines.push(...describeWarnings(document.warnings));
   return lines.join('\n');
@@ -135,8 +144,8 @@ export function describeWarning(warning: JudgedWarning): string {
   return oneLine(location === '' ? `${code}: ${text}` : `${code} ${location}: ${text}`);
 }
 
-function describeEntry(kind: string, { diff, ...changed }: Entry): string {
-  const name = oneLine(locationText(changed));
+function describeEntry({ kind, name: untrusted, diff }: Entry): string {
+  const name = oneLine(untrusted);
   const whole = diff.find((change) => change.path === undefined || change.path.length === 0);
   if (whole?.kind === 'N') return `+ ${kind} ${name}`;
   if (whole?.kind === 'D') return `- ${kind} ${name}`;

@@ -6,6 +6,7 @@ import { crossOrigin, requestIdOf } from './request/headers.js';
 import type { HttpDeps } from './deps.js';
 import { readKnownSnapshot } from './documents/snapshot-pieces.js';
 import { scheduler } from '../kernel/scheduler.js';
+import { OBJECTS_OFF } from '../schema/operations/objects.js';
 import { type RequestLog, createOverloadLog, createProxyLog, createRequestLog } from './request-log.js';
 import { respond } from './answer/stream.js';
 import { createQuotas } from './quotas.js';
@@ -48,7 +49,13 @@ export function createHttp(deps: HttpDeps): Express {
   }
   if (deps.config.app) mountAdminApp(app, serving.log);
   const everyMethod = allowed([...new Set(routes.map(({ method }) => method))]);
-  app.use(anythingElse('(none)', (req) => (isWholeServer(req) ? options(everyMethod) : unknownRoute()), serving));
+  app.use(
+    anythingElse(
+      '(none)',
+      (req) => (isWholeServer(req) ? options(everyMethod) : unknownRoute(req, deps.config)),
+      serving,
+    ),
+  );
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
     const requestId = requestIdOf(req);
     respond(
@@ -95,8 +102,9 @@ function allowed(methods: readonly Method[]): string {
   return [...names, ...(methods.includes('get') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
 
-function unknownRoute(): Answer {
-  return refusal([{ code: 'ROUTE_NOT_FOUND', message: 'This path does not exist.' }]);
+function unknownRoute({ path }: Request, { objects }: HttpDeps['config']): Answer {
+  const message = !objects && /^\/objects(\/|$)/.test(path) ? OBJECTS_OFF : 'This path does not exist.';
+  return refusal([{ code: 'ROUTE_NOT_FOUND', message }]);
 }
 
 /** A handler for requests that match no route. */

@@ -22,6 +22,10 @@ describe('a diff as text', () => {
             ],
             fields: [{ collection: 'a', field: 'b', diff: [edit('meta', 'note'), edit('type'), edit('meta', 'note')] }],
             relations: [{ collection: 'a', field: 'c\n', related_collection: 'd', diff: [{ kind: 'N', rhs: {} }] }],
+            objects: [
+              { kind: 'view', id: 'v', diff: [edit('definition')] },
+              { kind: 'materialized_view', id: 'x\n', diff: [{ kind: 'D', lhs: {} }] },
+            ],
           },
           [
             answeredFinding({ code: 'A', message: 'first' }),
@@ -34,6 +38,8 @@ describe('a diff as text', () => {
       '- collection old',
       '~ field a.b: meta.note, type',
       String.raw`+ relation a.c\n`,
+      '~ view v: definition',
+      String.raw`- materialized view x\n`,
       '! A: first',
       String.raw`! B a.b: second\u001b; the policy rejects it`,
     ]);
@@ -42,6 +48,7 @@ describe('a diff as text', () => {
   });
 
   it('is empty if it has no entries', () => {
+    expect(isEmpty(document({ objects: [{ kind: 'view', id: 'v', diff: [edit('comment')] }] }))).to.equal(false);
     expect(isEmpty(document({}, [answeredFinding({ code: 'A', message: 'a' })]))).to.equal(true);
     for (const part of ['collections', 'fields', 'relations'] as const) {
       expect(isEmpty(document({ [part]: [{ collection: 'a', diff: [] }] })), part).to.equal(false);

@@ -24,7 +24,7 @@ function commandsOf(command: Command, path: readonly string[] = []): string[] {
 }
 
 describe('dps --json prints valid JSON when it', () => {
-  const { service, client, api } = withService({ consistent: true });
+  const { service, client, api } = withService({ settings: { OBJECTS: 'on' }, consistent: true });
   const seen = new Set<string>();
   const all = commandsOf(createProgram({ print: () => undefined, note: () => undefined }, () => undefined));
   let folder: string;
@@ -112,6 +112,18 @@ describe('dps --json prints valid JSON when it', () => {
     await run('push', at('schema'), '--yes');
     expect(await run('types', '--lang', 'json-schema')).to.be.an('object');
     expect(await run('rename', 'articles.title', 'headline')).to.be.an('object');
+  });
+
+  it('lists, shows, creates, updates, renames and deletes objects', async () => {
+    await writeFile(at('one.sql'), 'CREATE VIEW one AS SELECT 1 AS one');
+    expect(await run('objects', 'create', at('one.sql'), '--dry-run')).to.include({ accepted: true });
+    const created = await run('objects', 'create', at('one.sql'));
+    expect(created).to.include({ kind: 'view', id: 'one' });
+    expect(await run('objects', 'show', 'view:one')).to.deep.equal(created);
+    expect(await run('objects', 'list')).to.deep.equal([created]);
+    expect(await run('objects', 'update', 'view:one', at('one.sql'))).to.deep.equal(created);
+    expect(await run('objects', 'rename', 'view:one', 'two')).to.include({ id: 'two' });
+    expect(await run('objects', 'delete', 'view:two')).to.deep.equal({ deleted: { kind: 'view', id: 'two' } });
   });
 
   it('shows and tests the policy', async () => {

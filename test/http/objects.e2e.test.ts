@@ -211,7 +211,11 @@ describe('views and materialized views with OBJECTS=off', () => {
   it('neither accepts nor returns objects', async () => {
     // The API document of the tests contains the path.
     const headers = { authorization: `Bearer ${service.adminToken}` };
-    expect((await fetch(`${service.url}/objects`, { headers })).status).to.equal(404);
+    for (const path of ['objects', 'objects/view/adults']) {
+      const answer = await fetch(`${service.url}/${path}`, { headers });
+      expect(answer.status).to.equal(404);
+      expect(await answer.text()).to.include('set OBJECTS=on to manage them');
+    }
     const snapshot = await api.ok<object>('GET', '/schema/snapshot');
     expect(snapshot).not.to.have.property('objects');
     const answers = [

@@ -52,7 +52,7 @@ export async function carryOut(invocation: Invocation, body: DocumentBody): Prom
 }
 
 /** The exit code if the plan cannot be applied; 0 if it can. */
-function verdictOn({ accepted, warnings }: Plan, values: Invocation['values']): ExitCode {
+export function verdictOn({ accepted, warnings }: Plan, values: Invocation['values']): ExitCode {
   if (accepted === false) return 2;
   return stoppedBy(warnings, values).length > 0 ? 3 : 0;
 }

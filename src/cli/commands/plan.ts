@@ -2,6 +2,7 @@ import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import {
   type DiffDocument,
   describeDiff,
+  entriesOf,
   isEmpty,
   type Entry,
   describeWarning,
@@ -11,7 +12,6 @@ import { type Source, printFindings } from '../findings.js';
 import { deliver, json } from '../output.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
 import { counted } from '../../kernel/text.js';
-import { locationText } from '../../schema/model/location.js';
 
 /** GitHub rejects comments longer than 65,536 characters. */
 const MAX_LENGTH = 60_000;
@@ -19,12 +19,7 @@ const MAX_LENGTH = 60_000;
 /** Truncated to the maximum length of a comment. */
 export function planMarkdown(document: DiffDocument): string {
   if (isEmpty(document)) return '### Schema plan\n\nNothing to do: the schema already has this state.';
-  const { collections, fields, relations } = document.diff;
-  const rows = [
-    ...collections.map((entry) => row('collection', entry)),
-    ...fields.map((entry) => row('field', entry)),
-    ...relations.map((entry) => row('relation', entry)),
-  ];
+  const rows = entriesOf(document.diff).map(row);
   const warnings = (document.warnings ?? []).map((warning) => `- ${escaped(describeWarning(warning))}`);
   const count = counted(rows.length, 'change');
   return cut([
@@ -37,11 +32,11 @@ export function planMarkdown(document: DiffDocument): string {
   ]);
 }
 
-function row(kind: string, { diff, ...changed }: Entry): string {
+function row({ kind, name, diff }: Entry): string {
   const whole = diff.find(({ path }) => path === undefined || path.length === 0);
   const sign = whole === undefined ? 'changed' : whole.kind === 'N' ? 'new' : '**removed**';
   const members = whole === undefined ? [...new Set(diff.map(({ path = [] }) => path.join('.')))] : [];
-  return `| ${sign} | ${kind} | ${code(locationText(changed))} | ${members.map(code).join(', ')} |`;
+  return `| ${sign} | ${kind} | ${code(name)} | ${members.map(code).join(', ')} |`;
 }
 
 /** Names are untrusted: nothing in them may be a link, mention, cell or heading. */

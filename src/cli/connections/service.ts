@@ -78,7 +78,7 @@ const PAGE = 1_000;
  * All items of a paginated list, or as many as `limit` says. Concurrent changes shift pages, so items may be repeated
  * or missing.
  */
-export async function requestAll<K extends 'listChanges' | 'listTrash'>(
+export async function requestAll<K extends 'listChanges' | 'listObjects' | 'listTrash'>(
   invocation: Invocation,
   operation: K,
   { limit = Infinity, query = {} }: { limit?: number } & Pick<ServiceRequest, 'query'> = {},

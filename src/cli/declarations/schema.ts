@@ -12,6 +12,7 @@ import {
   take,
   changes,
 } from './options.js';
+import { OBJECT_KINDS } from '../../schema/model/objects.js';
 import { CHANGE_STATES } from '../../schema/change-requests/model.js';
 
 const READERS = 'an admin, auditor or author';
@@ -318,9 +319,72 @@ No row changes. References in the schema are renamed too. The output lists refer
     .addOption(reason());
   does(onService(rename), async () => (await import('../commands/rename.js')).rename);
 
+  declareObjects(program, does);
   declareTrash(program, does);
   declareChanges(program, does);
   declareHistory(program, does);
+}
+
+const OBJECT = 'view:NAME or materialized_view:NAME';
+const DEFINITION = 'a file with one CREATE VIEW or CREATE MATERIALIZED VIEW statement; - for stdin';
+
+function declareObjects(program: Command, does: CommandEffect): void {
+  const objects = program
+    .command('objects')
+    .summary('manage views and materialized views')
+    .description(
+      `Manages views and materialized views of a running service with OBJECTS=on. Without a subcommand, lists them.
+
+The commands name an object by kind and name: view:adults, materialized_view:totals.`,
+    );
+  const load = () => import('../commands/objects.js');
+  const change = (command: Command): Command =>
+    onService(
+      command
+        .option('--dry-run', 'execute it, roll it back, and print the plan; exit code 2 if it would be rejected')
+        .addOption(acknowledge())
+        .addOption(reason()),
+    );
+
+  const list = objects
+    .command('list', { isDefault: true })
+    .description('Lists views and materialized views.')
+    .addOption(oneOf('--kind <kind>', 'only objects of this kind', OBJECT_KINDS))
+    .option('--name <name>', 'only objects of this name')
+    .option('--collection <name>', 'only objects that use this collection');
+  does(onService(list, 'any user'), async () => (await load()).list);
+
+  const show = objects
+    .command('show')
+    .description('Prints the definition as SQL; with --json the document.')
+    .argument('<object>', OBJECT);
+  does(onService(show, 'any user'), async () => (await load()).showObject);
+
+  const create = objects
+    .command('create')
+    .description('Creates the view or materialized view of a file. The statement names it.')
+    .argument('<file>', DEFINITION);
+  does(change(create), async () => (await load()).create);
+
+  const update = objects
+    .command('update')
+    .description('Changes the definition. The comment and the indexes stay.')
+    .argument('<object>', OBJECT)
+    .argument('<file>', DEFINITION);
+  does(change(update), async () => (await load()).update);
+
+  const rename = objects
+    .command('rename')
+    .description('Renames a view or materialized view.')
+    .argument('<object>', OBJECT)
+    .argument('<name>', 'its new name');
+  does(change(rename), async () => (await load()).rename);
+
+  const remove = objects
+    .command('delete')
+    .description('Deletes a view or materialized view.')
+    .argument('<object>', OBJECT);
+  does(change(remove), async () => (await load()).remove);
 }
 
 function declareTrash(program: Command, does: CommandEffect): void {

@@ -25,11 +25,12 @@ describe('a plan as Markdown', () => {
           },
         ],
         relations: [{ collection: 'a', field: 'c', diff: [{ kind: 'N', rhs: {} }] }],
+        objects: [{ kind: 'materialized_view', id: 'x|y', diff: [{ kind: 'D', lhs: {} }] }],
       },
       warnings: [answeredFinding({ code: 'LOSES_DATA', collection: 'old', message: 'see @you,  [there](x)' })],
     });
     expect(plan.split('\n')).to.deep.equal([
-      '### Schema plan: 4 changes',
+      '### Schema plan: 5 changes',
       '',
       '| | what | where | members |',
       '| --- | --- | --- | --- |',
@@ -37,6 +38,7 @@ describe('a plan as Markdown', () => {
       '| **removed** | collection | <code>old</code> |  |',
       '| changed | field | <code>a.&#60;b&#62;</code> | <code>meta.note</code>, <code>type</code> |',
       '| new | relation | <code>a.c</code> |  |',
+      '| **removed** | materialized view | <code>x&#124;y</code> |  |',
       '',
       '#### Findings',
       '',
