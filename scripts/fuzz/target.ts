@@ -32,6 +32,7 @@ export async function startTarget(): Promise<Target> {
       ADMIN_EMAIL: ADMIN.email,
       ADMIN_PASSWORD: ADMIN.password,
       ADMIN_TOKEN,
+      OBJECTS: 'on',
       DB_POOL: '5',
       LOG_LEVEL: 'warn',
     },

@@ -26,7 +26,7 @@ const request: FuzzRequest = {
 };
 
 async function inThisProcess(): Promise<Target> {
-  const service = await startService();
+  const service = await startService({ OBJECTS: 'on' });
   return {
     ...service,
     admin: { email: service.adminEmail, password: service.adminPassword },

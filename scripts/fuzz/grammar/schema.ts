@@ -115,21 +115,29 @@ function bodyOf({ random }: Context, value: unknown): Body {
   return { kind: random.pick(kinds), value };
 }
 
-function adopt({ random, world }: Context): Doc {
+function adopt(context: Context): Doc {
+  const { random, world } = context;
   if (random.chance(0.2)) return { all: true };
+  if (random.chance(0.1)) return { objects: [objectName(context)] };
   const names = [random.some(world.unmanaged), random.chance(0.2) ? random.some(world.unmanaged) : undefined];
-  return { tables: [...new Set(names.filter((name) => name !== undefined))] };
+  const tables = [...new Set(names.filter((name) => name !== undefined))];
+  return { tables, ...(random.chance(0.1) && { objects: [objectName(context)] }) };
 }
 
-/** The fuzzed service does not manage objects, so changes of them are rejected. */
 const newObject = (context: Context): object => ({
-  kind: context.random.pick(['view', 'materialized_view', 'table']),
+  kind: context.random.pick(['view', 'view', 'materialized_view', 'table']),
   definition: context.random.pick([
     `CREATE VIEW v AS SELECT 1 AS one`,
+    `CREATE VIEW v AS SELECT count(*) AS rows FROM "${collectionName(context)}"`,
     `CREATE MATERIALIZED VIEW "${newName(context)}" AS SELECT 1 AS one`,
     'DROP TABLE a; SELECT 1',
     '$$',
   ]),
+});
+
+const objectName = ({ random }: Context): Doc => ({
+  kind: random.pick(['view', 'materialized_view', 'table']),
+  id: random.pick<unknown>(['v', 'a b', '', 1]),
 });
 
 const OBJECTS: Rules = {
@@ -143,7 +151,7 @@ const OBJECTS: Rules = {
       }),
     }),
   },
-  'POST /objects': { weight: 0.2, make: (context) => ({ path: '/objects', body: json(newObject(context)) }) },
+  'POST /objects': { weight: 1, make: (context) => ({ path: '/objects', body: json(newObject(context)) }) },
   'GET /objects/{kind}/{id}': { weight: 0.1, make: () => ({ path: '/objects/view/v' }) },
   'PATCH /objects/{kind}/{id}': {
     weight: 0.1,
@@ -237,7 +245,12 @@ export const SCHEMA: Rules = {
     make(context) {
       const { random } = context;
       const { collection, field } = someKnownField(context);
-      const value = random.pick<Doc>([{}, { collections: [collection] }, { fields: [{ collection, field }] }]);
+      const value = random.pick<Doc>([
+        {},
+        { collections: [collection] },
+        { fields: [{ collection, field }] },
+        { collections: [collection], objects: [objectName(context)] },
+      ]);
       return {
         path: '/schema/drift/accept',
         query: maybe(random, { dry_run: [0.4, flag(random)] }),
