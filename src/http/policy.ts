@@ -84,11 +84,11 @@ const members = {
     .min(1)
     .max(MOST_APPROVALS)
     .describe('Number of required approvals before a change request is applied'),
-  author_may_approve: z.boolean().describe('Whether its author may approve'),
+  author_may_approve: z.boolean().describe('True if the author may approve'),
   policy_changes: z
     .enum(POLICY_CHANGES, { error: `must be one of ${POLICY_CHANGES.join(', ')}.` })
     .describe(
-      'What a change of the policy requires: nothing, an acknowledgement (LOOSENS_POLICY) if it loosens the policy, or an approved change request',
+      'The requirement for changes of the policy: nothing, an acknowledgement (LOOSENS_POLICY) if it loosens the policy, or an approved change request',
     ),
 };
 

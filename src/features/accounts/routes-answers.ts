@@ -60,7 +60,7 @@ export const session = z
     created_at: time,
     used_at: time.describe('When it was started or last refreshed'),
     expires_at: time,
-    network: z.string().nullable().describe('Where it was started: an IPv4 address, or an IPv6 network'),
+    network: z.string().nullable().describe('The IPv4 address or IPv6 network from which it was started'),
     user_agent: z.string().nullable().describe('The user agent that the client sent'),
   })
   .meta({ id: 'Session' });

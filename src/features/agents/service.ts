@@ -8,7 +8,7 @@ import { duplexPair } from 'node:stream';
 /** Rejected by the service, or not answerable. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
-  /** As the service answered them, with names and texts of users. */
+  /** The errors in the response, with names and texts of users. */
   readonly errors: unknown;
 
   constructor(errors: unknown) {

@@ -22,7 +22,7 @@ const summary = {
     ),
   title: textOrNull.describe('Null: nobody proposed it, and it is applied as soon as it is prepared'),
   operation: text.describe('The command, by its name in the log'),
-  online: z.boolean().describe('Whether slow steps are executed first'),
+  online: z.boolean().describe('True if slow steps are executed first'),
   collections: z.array(text).describe('The collections that it changes'),
   plan: textOrNull.describe('The hash of its plan, which approvals refer to'),
   author: actor,
@@ -99,7 +99,7 @@ const proposal = z.strictObject({
     z.strictObject({
       ...members,
       plan: text,
-      online: z.boolean().describe('Whether the request was an online change at that time'),
+      online: z.boolean().describe('True if the request was an online change at that time'),
       credential: z.enum(['password', 'token', 'identity']).describe('How the user was authenticated'),
       counts: z.boolean(),
       why_not: z
@@ -131,7 +131,7 @@ const planned = z.strictObject({
         collection: text,
         field: textOrNull,
         kept: z.boolean().describe('The trash keeps it for a limited time'),
-        why_not: textOrNull.describe('Why the trash cannot keep it. Null: the trash keeps it'),
+        why_not: textOrNull.describe('The reason why the trash cannot keep it. Null: the trash keeps it'),
       }),
     )
     .describe('Objects that are deleted'),
@@ -152,7 +152,9 @@ export const changeRequest = z
     waiting_for: z.array(holder).describe('Sessions whose transactions it waits for'),
     cleaning: z.boolean().describe('It has ended, and the service is still removing its prepared objects'),
     warnings: z.array(finding),
-    errors: errors.shape.errors.nullable().describe('Why it failed. Null: it did not fail, or the error was erased'),
+    errors: errors.shape.errors
+      .nullable()
+      .describe('The errors with which it failed. Null: it did not fail, or the errors were erased'),
     allowed,
     proposal: proposal.nullable(),
     planned: planned

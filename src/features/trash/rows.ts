@@ -165,7 +165,7 @@ export async function isKept(db: Queryable, { position, field, collection }: Tra
 
 export interface KeptColumn {
   name: string;
-  /** As in its definition. */
+  /** The text in its definition. */
   type: string;
 }
 

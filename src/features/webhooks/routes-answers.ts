@@ -46,6 +46,6 @@ export const delivery = z
     attempted_at: time,
     milliseconds: z.int(),
     status: z.int().nullable().describe('The status of the response. Null: no response'),
-    error: z.string().nullable().describe('Why the attempt failed. Null: it succeeded'),
+    error: z.string().nullable().describe('The reason why the attempt failed. Null: it succeeded'),
   })
   .meta({ id: 'WebhookDelivery' });

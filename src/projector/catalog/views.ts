@@ -120,7 +120,7 @@ SELECT DISTINCT c.relname::text AS view, i.type AS kind, i.identity, i.schema, i
 
 export interface NeededObject {
   view: string;
-  /** As PostgreSQL names it: `function`, `type`, `operator`. */
+  /** PostgreSQL's name of the kind: `function`, `type`, `operator`. */
   kind: string;
   identity: string;
   schema: string;

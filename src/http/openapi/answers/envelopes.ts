@@ -30,7 +30,7 @@ export const errors = z
     errors: z
       .array(
         z.strictObject({
-          message: z.string().describe('What is wrong, and what to do'),
+          message: z.string().describe('The problem, and how to solve it'),
           extensions: z.looseObject({
             code: z.enum(Object.keys(STATUS)),
             path: z.string().optional().describe('Location in the request: `fields[2].type`'),

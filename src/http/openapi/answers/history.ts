@@ -185,7 +185,7 @@ export const checkpointKey = z
     key: text.describe('The public key in the format of signed notes: name+id+key'),
     from_position: z.int().min(1).describe('The end of the log when the key was created'),
     created_at: time,
-    kept: z.enum(['file', 'database', 'replaced']).describe('Where the private key is stored'),
+    kept: z.enum(['file', 'database', 'replaced']).describe('The place of the private key'),
   })
   .meta({ id: 'CheckpointKey' });
 
@@ -199,7 +199,7 @@ export const batchPage = logPage(batch);
 /** From creation to deletion of a collection, under all its names. */
 const life = z
   .strictObject({
-    identity: text.describe('Of the collection, across renames'),
+    identity: text.describe('Identity of the collection, which stays the same when it is renamed'),
     names: z.array(
       z.strictObject({
         name: text,
@@ -214,5 +214,5 @@ const life = z
 
 export const collectionHistory = z.strictObject({
   data: z.array(lifeEvent),
-  meta: next.extend({ lives: z.array(life).describe('Of all collections that ever had the name') }),
+  meta: next.extend({ lives: z.array(life).describe('All collections that ever had the name') }),
 });

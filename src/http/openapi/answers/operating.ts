@@ -65,7 +65,7 @@ export const projection = z
         sqlstate: textOrNull,
         message: text,
         attempts: z.int(),
-        next: text.describe('What to do'),
+        next: text.describe('The next step'),
       })
       .nullable(),
     updated_at: z.iso.datetime().nullable(),
@@ -209,7 +209,7 @@ export const adoption = z
 
 export const plan = z
   .strictObject({
-    accepted: z.boolean().nullable().describe('Whether PostgreSQL accepted it. Null: it was not executed'),
+    accepted: z.boolean().nullable().describe('True if PostgreSQL accepted it. Null: it was not executed'),
     errors: errors.shape.errors.optional(),
     events: z.array(plannedEvent),
     statements: z.array(
@@ -231,7 +231,7 @@ export const plan = z
         z.strictObject({
           table: text,
           lock: text.describe('The strongest lock level on the table, by its name in PostgreSQL'),
-          rows: z.number().nullable().describe('As estimated by the statistics of PostgreSQL. Null: not known yet'),
+          rows: z.number().nullable().describe('Estimated from the statistics of PostgreSQL. Null: not known yet'),
           bytes: z.number().nullable().describe('From the same statistics, without indexes'),
         }),
       )

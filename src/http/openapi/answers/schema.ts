@@ -108,7 +108,7 @@ const bytes = z.int().min(0);
 
 export const databaseTable = z
   .strictObject({
-    rows: z.number().nullable().describe('As estimated by the statistics of PostgreSQL. Null: there are none yet'),
+    rows: z.number().nullable().describe('Estimated from the statistics of PostgreSQL. Null: there are none yet'),
     bytes: z
       .strictObject({ table: bytes.nullable(), indexes: bytes.nullable(), total: bytes.nullable() })
       .describe(
@@ -123,7 +123,7 @@ export const databaseTable = z
         scans: z.int().min(0).nullable().describe('Number of uses since the statistics were last reset'),
         primary: z.boolean(),
         unique: z.boolean(),
-        valid: z.boolean().describe('Whether it is valid and used'),
+        valid: z.boolean().describe('True if it is complete and PostgreSQL uses it'),
       }),
     ),
     constraints: z.array(
