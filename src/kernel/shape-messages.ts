@@ -19,8 +19,15 @@ export function shapeMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (isMissing) return 'is required.';
   if (issue.code === 'invalid_type') return EXPECTED[issue.expected] && `must be ${EXPECTED[issue.expected]}.`;
   if (issue.code === 'invalid_value') return oneOf(issue.values);
+  if (issue.code === 'unrecognized_keys') return knownMembers(issue.inst);
   if (issue.code === 'invalid_union') return Array.isArray(issue.options) ? oneOf(issue.options) : undefined;
   return limitMessage(issue);
+}
+
+/** Only object schemas report unrecognized keys. */
+function knownMembers(schema: z.core.$ZodRawIssue['inst']): string {
+  const members = Object.keys((schema as z.core.$ZodObject)._zod.def.shape);
+  return members.length === 0 ? 'no member is expected.' : `known members: ${members.join(', ')}.`;
 }
 
 function limitMessage(issue: z.core.$ZodRawIssue): string | undefined {

@@ -13,7 +13,9 @@ export function readShape<T>(shape: z.ZodType<T>, body: unknown): T {
 function toProblems(issue: z.core.$ZodIssue): EdgeProblem[] {
   const path = issue.path.filter((step) => typeof step !== 'symbol');
   if (issue.code !== 'unrecognized_keys') return [problem(path, issue.message)];
-  return issue.keys.map((member) => problem([...path, member], 'This member is not known here.'));
+  return issue.keys.map((member) =>
+    problem([...path, member], `unknown member ${JSON.stringify(member)}; ${issue.message}`),
+  );
 }
 
 function problem(path: Path, message: string): EdgeProblem {

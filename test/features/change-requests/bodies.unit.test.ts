@@ -59,7 +59,11 @@ describe('bodies of change requests', () => {
       [
         newChange,
         { title: 'x', a: 1, b: 2 },
-        ['a: This member is not known here.', 'b: This member is not known here.'],
+        ['a', 'b'].map(
+          (member) =>
+            `${member}: unknown member "${member}"; known members: title, reason, diff, snapshot, policy, base, mode, ` +
+            'force, online, purge, acknowledge.',
+        ),
       ],
       [newChange, { title: 'x', mode: 'both' }, ['mode: must be mirror or merge.']],
       [changeUpdate, { force: 1 }, ['force: must be true or false.']],
@@ -67,7 +71,7 @@ describe('bodies of change requests', () => {
       [
         changeUpdate,
         { acknowledge: [{ code: 'A', place: '', at: 1 }] },
-        ['acknowledge[0].at: This member is not known here.'],
+        ['acknowledge[0].at: unknown member "at"; known members: code, place.'],
       ],
       [
         changeUpdate,
@@ -95,8 +99,8 @@ describe('bodies of change requests', () => {
         { at: '2026-11-22T03:00:00' },
         ['at: must be a time with its time zone: 2026-11-22T03:00:00Z.'],
       ],
-      [changeRevert, { diff: {} }, ['diff: This member is not known here.']],
-      [changeRejection, { plan: PLAN }, ['plan: This member is not known here.']],
+      [changeRevert, { diff: {} }, ['diff: unknown member "diff"; known members: title, reason, online, resolve.']],
+      [changeRejection, { plan: PLAN }, ['plan: unknown member "plan"; known members: reason.']],
     ];
     for (const plan of [PLAN.slice(1), `${PLAN}0`, PLAN.toUpperCase()]) {
       refused.push([changeApproval, { plan }, ['plan: must be the hash of a plan.']]);

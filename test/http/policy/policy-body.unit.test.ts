@@ -50,7 +50,13 @@ describe('the body of a policy', () => {
       'is not the code of a finding; docs/findings.md lists all of them',
     ];
     const cases: [body: unknown, problems: string[]][] = [
-      [{ more: 1 }, ['more: This member is not known here.']],
+      [
+        { more: 1 },
+        [
+          'more: unknown member "more"; known members: findings, collections, online_above_rows, approvals, ' +
+            'author_may_approve, policy_changes.',
+        ],
+      ],
       [{ findings: { NOTHING: 'warn' } }, [`findings.NOTHING: ${unknown}`]],
       [
         { findings: { LOSES_DATA: 'stop' } },
