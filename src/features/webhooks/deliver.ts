@@ -15,6 +15,7 @@ import {
   LEASE,
   claimDue,
   copiedWebhooks,
+  hasEnabledWebhooks,
   nextMatches,
   recordDelivery,
   recordFailure,
@@ -109,6 +110,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   };
 
   const look = async (): Promise<void> => {
+    if (!(await hasEnabledWebhooks(pool))) return;
     for (const { id, name } of await copiedWebhooks(pool)) {
       logger.warn('a webhook is disabled, because its database was copied', { webhook: id, name });
       await options.disable(id, 'copied');
