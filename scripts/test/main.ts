@@ -2,7 +2,7 @@
  * `npm test -- [kinds, files and patterns] [--ignore file]`: runs test files in a few processes, all on one PostgreSQL
  * server and with the program built once. The files that measure time or memory follow, with those that use a browser.
  * Without files it skips those that take minutes (`takesLong`); `--all` runs them too. `--pooler` runs those that may
- * differ behind PgBouncer. Tests of the kinds unit, long and corpus start no server. TEST_JOBS sets the number of
+ * differ behind PgBouncer. `--slowest 30` prints the time of the slowest files. Tests of the kinds unit, long and corpus start no server. TEST_JOBS sets the number of
  * processes. The exit code is 1 if a test fails.
  */
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../../test/support/built.js';
@@ -106,16 +106,19 @@ interface Counts {
 interface Totals extends Counts {
   /** Names of failed tests with their errors. */
   failed: string[];
+  /** Milliseconds of the tests and hooks of each file. */
+  durations: Record<string, number>;
 }
 
 const {
-  values: { ignore, pooler, all },
+  values: { ignore, pooler, all, slowest },
   positionals,
 } = parseArgs({
   options: {
     ignore: { type: 'string', multiple: true, default: [] },
     pooler: { type: 'boolean', default: false },
     all: { type: 'boolean', default: false },
+    slowest: { type: 'string', default: '0' },
   },
   allowPositionals: true,
 });
@@ -148,6 +151,7 @@ try {
   ];
   const sum = (name: keyof Counts) => totals.reduce((total, each) => total + each[name], 0);
   for (const failed of totals.flatMap((total) => total.failed)) console.log(`Failed: ${failed}\n`);
+  printSlowest(totals, Number(slowest));
   const left = matching.length - files.length;
   if (left > 0)
     console.log(
@@ -159,6 +163,19 @@ try {
   await rm(directory, { recursive: true });
   await bundled?.remove();
   await server?.stop();
+}
+
+/** Where the time of a run goes. */
+function printSlowest(totals: readonly Totals[], count: number): void {
+  const durations = totals.flatMap(({ durations }) => Object.entries(durations));
+  durations.sort(([, one], [, other]) => other - one);
+  for (const [file, milliseconds] of durations.slice(0, count))
+    console.log(`${(milliseconds / 1_000).toFixed(1).padStart(7)} s  ${sourceOf(file)}`);
+}
+
+function sourceOf(file: string): string {
+  const path = relative(ROOT, file);
+  return files.find((each) => path === each || path === bundled?.of(each)) ?? path;
 }
 
 /** Loaded on demand, because it is slow. */
@@ -240,6 +257,8 @@ async function run(tests: string[], flags: string[]): Promise<Totals> {
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) process.exitCode = 1;
   // An aborted run has no counts.
-  const counted = await readFile(totals, 'utf8').catch(() => '{"passes":0,"failures":1,"pending":0,"failed":[]}');
+  const counted = await readFile(totals, 'utf8').catch(
+    () => '{"passes":0,"failures":1,"pending":0,"failed":[],"durations":{}}',
+  );
   return JSON.parse(counted) as Totals;
 }
