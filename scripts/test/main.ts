@@ -74,14 +74,14 @@ const KINDS: Record<string, string[]> = {
 
 /**
  * A pooler affects sessions: settings, locks, prepared statements, notifications, the outcome of a transaction. Tests
- * of values and messages would give the same results.
+ * of values and messages, of permissions, and of documents that the service computes would give the same results.
  */
 const POOLED = new RegExp(
   `^test/(?:features|http|projector|reads)/(?:.*/)?(?:${[
-    'accept-drift|accounts|adopt|collection-batches|concurrent-index-names|decoys|dry-runs|examination|fields',
-    'field-deletes|history|list-pages|locks|merge|moments|online-changes|online-in-use|online-rows|online-waiting',
-    'overload|partitions|policy|projections|relations|rename|rename-beside|rows-in-the-way|schema|sdk|second-session',
-    'sequences|session|sessions|stream|table|trash|trash-fields|trash-restore|trash-tables|types|values-stay',
+    'accept-drift|adopt|collection-batches|concurrent-index-names|decoys|dry-runs|examination|fields|field-deletes',
+    'history|locks|online-changes|online-in-use|online-rows|online-waiting|overload|partitions|projections|relations',
+    'rename|rename-beside|rows-in-the-way|schema|second-session|sequences|session|sessions|stream|table',
+    'trash|trash-fields|trash-restore|trash-tables|values-stay',
   ].join('|')})\\.e2e\\.test\\.ts$`,
 );
 
