@@ -15,8 +15,8 @@ export interface Rendered {
    */
   encoded<C extends string>(
     coding: C,
-    encode: (body: Buffer | SharedBytes, coding: C) => Promise<Buffer>,
-  ): Promise<Buffer>;
+    encode: (body: Buffer | SharedBytes, coding: C) => Promise<Buffer | SharedBytes>,
+  ): Promise<Buffer | SharedBytes>;
 }
 
 /** A body whose digest is not known is hashed. */
@@ -157,13 +157,16 @@ const GROUP_BYTES = 1024 * 1024;
  */
 export function createJoiner(): (sections: readonly Section[], end: string) => Resumable<Digested> {
   let last: readonly (readonly Group[])[] = [];
+  // The same buffer each time, because what belongs to a part of a body is cached by its buffer.
+  let ending = Buffer.alloc(0);
   return function* (sections, end) {
+    if (ending.toString() !== end) ending = Buffer.from(end);
     const previous = last;
     const next: Group[][] = [];
     for (const [index, section] of sections.entries()) next.push(yield* joinSection(section, previous[index] ?? []));
     last = next;
     const groups = next.flat();
-    const parts = [...groups.map(({ joined }) => joined), Buffer.from(end)];
+    const parts = [...groups.map(({ joined }) => joined), ending];
     const hash = createHash('sha256');
     for (const { digest } of groups) hash.update(digest);
     return { body: new SharedBytes(parts), digest: hash.digest('base64url') };
@@ -209,7 +212,7 @@ export function* renderedChunks(
 ): Resumable<Rendered> {
   const rendered = yield* content;
   const { body, digest } = Buffer.isBuffer(rendered) ? yield* digested(rendered) : rendered;
-  const codings = new Map<string, Promise<Buffer>>();
+  const codings = new Map<string, Promise<Buffer | SharedBytes>>();
   return {
     body,
     etag: `"${digest}"`,

@@ -1,7 +1,7 @@
 /* The response of a route as a value. Only `respond` writes it. */
 import type { ServerResponse } from 'node:http';
 import { errorBody, headersOf, type EdgeProblem, Refused, statusOf, refused } from '../errors.js';
-import { bytes, inChunks, type SharedBytes, type Texts, toBuffer } from '../../kernel/bytes.js';
+import { bytes, inChunks, type SharedBytes, type Texts } from '../../kernel/bytes.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { jsonTokens } from '../../kernel/canonical.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -138,37 +138,21 @@ export function failureAnswer(
   return refusal([{ code: 'INTERNAL', message, details: { request_id: requestId } }]);
 }
 
-/* Keeps the limits of the schema endpoints consistent: each response must be acceptable as a request. */
-
-/** Cached responses that were already checked. */
-const looked = new WeakSet<Buffer | SharedBytes>();
-
-/** The first character of a JSON document, which no YAML document has. */
-const BRACE = 0x7b;
-
 /** `1,` */
 const BYTES_PER_VALUE = 2;
 
 /**
- * @param text a document that clients may send back
+ * Ensures that clients can send a diff back, to apply it.
  * @param limit maximum bytes of a schema document in a body
  * @param advice a sentence that names the fix if it is too large
  * @throws Refused CONTENT_TOO_LARGE
  */
-export async function expectTakeable(
-  text: string | Buffer | SharedBytes,
-  limit: number,
-  advice: string,
-): Promise<void> {
-  const content = typeof text === 'string' ? Buffer.from(text) : text;
-  const { length } = content;
+export async function expectTakeable(diff: Buffer, limit: number, advice: string): Promise<void> {
+  const { length } = diff;
   if (length > limit) throw tooLarge(`of ${length} bytes`, { limit, length }, advice);
-  if (length <= JSON_LIMITS.values * BYTES_PER_VALUE || looked.has(content)) return;
-  const bytes = toBuffer(content);
-  if (bytes[0] !== BRACE) return;
+  if (length <= JSON_LIMITS.values * BYTES_PER_VALUE) return;
   try {
-    await runYielding(scanJson(bytes, { limits: JSON_LIMITS, group: length }));
-    looked.add(content);
+    await runYielding(scanJson(diff, { limits: JSON_LIMITS, group: length }));
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     throw tooLarge(`(${error.message})`, { limited: error.kind }, advice);

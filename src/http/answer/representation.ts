@@ -24,7 +24,7 @@ const zip = promisify(gzip);
 const QUALITY = { [constants.BROTLI_PARAM_QUALITY]: 5 };
 
 /** Encodes `body` outside the event loop. */
-export function encode(content: Buffer | SharedBytes | string, coding: Coding): Promise<Buffer> {
+export function encode(content: Buffer | SharedBytes | string, coding: Coding): Promise<Buffer | SharedBytes> {
   if (content instanceof SharedBytes && coding === 'gzip') return zipParts(content);
   const body = content instanceof SharedBytes ? toBuffer(content) : content;
   return coding === 'gzip' ? zip(body, { level: 6 }) : brotli(body, { params: QUALITY });
@@ -32,7 +32,7 @@ export function encode(content: Buffer | SharedBytes | string, coding: Coding): 
 
 /* gzip (RFC 1952) of bytes that other bodies share: each part is compressed once, and all have the same stream. */
 
-const zipPart = promisify(deflateRaw);
+const deflatePart = promisify(deflateRaw);
 
 /** Ends at a byte without ending the stream, so that the next part can follow. */
 const PART = { level: 6, finishFlush: constants.Z_SYNC_FLUSH };
@@ -48,20 +48,59 @@ const gzipTrailer = (checksum: number, length: number): Buffer => {
   return trailer;
 };
 
-const zipped = createAttachment<Buffer, Buffer>();
+/** A compressed part, and what its checksum contributes to the one of a stream. */
+interface ZippedPart {
+  piece: Buffer;
+  checksum: number;
+  /** x to the power of its number of bits. */
+  shift: number;
+}
 
-async function zipParts({ parts, length }: SharedBytes): Promise<Buffer> {
+const zippedParts = createAttachment<Buffer, ZippedPart>();
+
+async function zipParts({ parts, length }: SharedBytes): Promise<SharedBytes> {
   const pieces: Buffer[] = [GZIP_HEADER];
   let checksum = 0;
   for (const part of parts) {
-    // crc32 of no bytes starts over.
-    if (part.length === 0) continue;
-    const piece = zipped.get(part) ?? (await zipPart(part, PART));
-    zipped.set(part, piece);
-    pieces.push(piece);
-    checksum = crc32(part, checksum);
+    const zipped = zippedParts.get(part) ?? (await zipPart(part));
+    pieces.push(zipped.piece);
+    checksum = product(zipped.shift, checksum) ^ zipped.checksum;
   }
-  return Buffer.concat([...pieces, gzipTrailer(checksum, length)]);
+  return new SharedBytes([...pieces, gzipTrailer(checksum >>> 0, length)]);
+}
+
+async function zipPart(part: Buffer): Promise<ZippedPart> {
+  const zipped = { piece: await deflatePart(part, PART), checksum: crc32(part), shift: powerOfX(part.length * 8) };
+  zippedParts.set(part, zipped);
+  return zipped;
+}
+
+/*
+ * The CRC-32 of joined parts follows from those of the parts, as in `crc32_combine` of zlib. Checksums are polynomials
+ * over GF(2) modulo POLYNOMIAL, with the bits reversed.
+ */
+
+const POLYNOMIAL = 0xed_b8_83_20;
+const ONE = 0x80_00_00_00;
+
+function product(a: number, b: number): number {
+  let sum = 0;
+  let shifted = b;
+  for (let bit = ONE; bit !== 0; bit >>>= 1) {
+    if ((a & bit) !== 0) sum ^= shifted;
+    shifted = (shifted & 1) === 0 ? shifted >>> 1 : (shifted >>> 1) ^ POLYNOMIAL;
+  }
+  return sum;
+}
+
+function powerOfX(exponent: number): number {
+  let power = ONE;
+  let square = ONE >>> 1;
+  for (let left = exponent; left > 0; left = Math.floor(left / 2)) {
+    if (left % 2 === 1) power = product(square, power);
+    square = product(square, square);
+  }
+  return power;
 }
 
 /** The codings that the client accepts. */

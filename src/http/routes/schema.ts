@@ -6,7 +6,7 @@ import { originsIn } from '../../schema/diff/origins.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import { type State, contentOf } from '../../schema/model/state.js';
 import { takeAcknowledged, change, commandOf, schemaChangeQuery } from '../change/change.js';
-import { JSON_TYPE, noContent, unwrap, expectTakeable } from '../answer/answer.js';
+import { JSON_TYPE, noContent, unwrap } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { createDiffAnswer, diffQuery, equalityOf } from '../diff-answer.js';
 import { invalidQuery, inManagedSchemas } from '../errors.js';
@@ -37,12 +37,7 @@ export function schemaRoutes(deps: HttpDeps): Route[] {
   return [snapshotRoute(deps), diffRoute(deps), applyRoute(deps)];
 }
 
-/** The export formats that diff accepts. */
-const SENT_BACK: ReadonlySet<string> = new Set(['json', 'yaml']);
-
-const SOME = 'Request fewer collections at a time, with includeCollections.';
-
-function snapshotRoute({ store, rendered, config: { release, maxBody, objects } }: HttpDeps): Route {
+function snapshotRoute({ store, rendered, config: { release, objects } }: HttpDeps): Route {
   const join = createJoiner();
   return route({
     method: 'get',
@@ -53,7 +48,6 @@ function snapshotRoute({ store, rendered, config: { release, maxBody, objects } 
     query: snapshotQuery,
     answers: { 200: [shown.snapshot, ...EXPORT_TYPES] },
     validated: true,
-    errors: ['CONTENT_TOO_LARGE'],
     async handle({ query, head, req }) {
       const state = await store.atHead(head);
       const include = filterOf(state, query);
@@ -64,14 +58,12 @@ function snapshotRoute({ store, rendered, config: { release, maxBody, objects } 
         const { type, write } = FORMATS[query.export];
         const file = () => exportFile(snapshotOf(state, release, include, objects), write);
         const content = await rendered.get(contentOf(state), `snapshot ${filter} ${query.export}`, file);
-        if (SENT_BACK.has(query.export)) await expectTakeable(content.body, maxBody.schema, SOME);
         return send(content, type, ['Content-Disposition', attachment(query.export, new Date())]);
       }
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
       const snapshot = await rendered.get(contentOf(state), `snapshot ${filter}`, () =>
         snapshotBytes(state, release, { ...(whole ? { join } : { include }), objects }),
       );
-      await expectTakeable(snapshot.body, maxBody.schema, SOME);
       // The tag of the whole schema is its hash, which If-Match and diffs use.
       const hash = whole && (await runYielding(snapshotHash(state, release)));
       return send(whole ? { ...snapshot, etag: `"${hash}"` } : snapshot, JSON_TYPE);

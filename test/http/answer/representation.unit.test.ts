@@ -9,7 +9,7 @@ import {
   requireAcceptable,
 } from '../../../src/http/answer/representation.js';
 import { Refused } from '../../../src/http/errors.js';
-import { SharedBytes, bytes } from '../../../src/kernel/bytes.js';
+import { SharedBytes, bytes, toBuffer } from '../../../src/kernel/bytes.js';
 import { renderedChunks } from '../../../src/reads/rendered-cache.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
@@ -37,7 +37,7 @@ describe('bytes in several parts', () => {
     await fc.assert(
       fc.asyncProperty(lists, async (bodies) => {
         for (const parts of bodies) {
-          const zipped = await encode(new SharedBytes(parts), 'gzip');
+          const zipped = toBuffer(await encode(new SharedBytes(parts), 'gzip'));
           expect(gunzipSync(zipped).equals(Buffer.concat(parts))).to.equal(true);
         }
       }),
@@ -47,7 +47,8 @@ describe('bytes in several parts', () => {
 
   it('are encoded as a whole in other codings', async () => {
     const parts = Array.from({ length: 20 }, (_, index) => Buffer.from(`${text} ${index}`));
-    expect(brotliDecompressSync(await encode(new SharedBytes(parts), 'br'))).to.deep.equal(Buffer.concat(parts));
+    const encoded = toBuffer(await encode(new SharedBytes(parts), 'br'));
+    expect(brotliDecompressSync(encoded)).to.deep.equal(Buffer.concat(parts));
   });
 });
 
