@@ -961,10 +961,7 @@ export interface Schemas {
     /** Default: the current schema. */ ours?: number | string;
     theirs: Schemas['SnapshotInput'];
     /** Resolutions of conflicts of an earlier response. */ resolve?: ({ place: Schemas['MergePlace']; take: 'ours' | 'theirs' })[] };
-  MergePlace: { part: 'collections' | 'fields' | 'relations';
-    collection: string;
-    field?: string;
-    /** The member. Absent: the whole object. */ path?: (string | number)[] };
+  MergePlace: ({ part: 'collections' | 'fields' | 'relations'; collection: string; field?: string; /** The member. Absent: the whole object. */ path?: (string | number)[] }) | ({ part: 'objects'; kind: 'view' | 'materialized_view'; id: string; /** The member. Absent: the whole object. */ path?: (string | number)[] });
   NamedCollectionUpdate: { collection: string;
     meta?: Schemas['CollectionMetaInput'];
     schema?: ({ name?: string; schema?: string; sql?: string; comment?: string | null }) | null };

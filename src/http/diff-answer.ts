@@ -24,16 +24,18 @@ const IN_PARTS =
   'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and continue with the others.';
 
 /**
- * Returns how to compare definitions of views and materialized views. PostgreSQL compares those that only differ in spelling.
- * Empty on an instance that does not manage objects.
+ * Returns how to compare definitions of a snapshot with those of some states: PostgreSQL compares what only may differ
+ * in spelling. Empty on an instance that does not manage objects.
  */
 export async function equalityOf(
   { plans, config }: Pick<HttpDeps, 'plans' | 'config'>,
-  state: State,
   body: unknown,
+  ...states: readonly State[]
 ): Promise<{ objects?: ObjectEquality }> {
   if (!config.objects) return {};
-  return { objects: await plans.equality(await runYielding(definitionsThatDiffer(state, body))) };
+  const pairs: [string, string][] = [];
+  for (const state of states) pairs.push(...(await runYielding(definitionsThatDiffer(state, body))));
+  return { objects: await plans.equality(pairs) };
 }
 
 /** @returns hash, diff and warnings, including the findings of applying it */

@@ -164,7 +164,7 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
     if (diff !== undefined) return diff;
     const compared = async () => {
       await inManagedSchemas(snapshot, schemas, query);
-      const how = { ...query, release, ...(await equalityOf(deps, state, snapshot)) };
+      const how = { ...query, release, ...(await equalityOf(deps, snapshot, state)) };
       return unwrap(await runYielding(compareSnapshot(state, snapshot, how)));
     };
     const { hash, diff: entries } = await below('snapshot', compared());

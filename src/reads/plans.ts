@@ -8,7 +8,6 @@ import { isLocked } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
 import { areEquivalent } from '../projector/verify/objects.js';
 import type { ObjectEquality } from '../schema/compare/objects.js';
-import type { SchemaObject } from '../schema/model/objects.js';
 import type { Finding, Plan } from '../schema/findings/index.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { Judged } from '../schema/policy.js';
@@ -39,7 +38,7 @@ export interface PlanReads {
    * Asks PostgreSQL which definitions mean the same as those of existing objects. On a standby, none do, because it
    * cannot create a temporary view.
    */
-  equality(pairs: readonly [SchemaObject, string][]): Promise<ObjectEquality>;
+  equality(pairs: readonly [string, string][]): Promise<ObjectEquality>;
   /** Returns the tables that the statements lock, with their sizes. */
   lockedTables(statements: readonly Statement[]): Promise<LockedTableFacts[]>;
 }
@@ -66,15 +65,15 @@ export function createPlanReads({ pool, schema }: { pool: pg.Pool; schema: strin
   };
 }
 
-async function equalityOf(pool: pg.Pool, pairs: readonly [SchemaObject, string][]): Promise<ObjectEquality> {
+async function equalityOf(pool: pg.Pool, pairs: readonly [string, string][]): Promise<ObjectEquality> {
   const same = new Set<string>();
-  const keyOf = ({ kind, id }: SchemaObject, definition: string): string => JSON.stringify([kind, id, definition]);
+  const keyOf = (existing: string, definition: string): string => JSON.stringify([existing, definition]);
   if (pairs.length > 0) {
     await withClient(pool, async (client) => {
       await client.query(`BEGIN; SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = '5s'`);
       try {
-        for (const [object, definition] of pairs)
-          if (await areEquivalent(client, object.definition, definition)) same.add(keyOf(object, definition));
+        for (const [existing, definition] of pairs)
+          if (await areEquivalent(client, existing, definition)) same.add(keyOf(existing, definition));
       } catch (error) {
         if (!isLocked(error)) throw error;
         const message = 'A table that a view uses is locked, so the views cannot be compared now. Try again.';

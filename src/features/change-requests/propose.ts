@@ -136,7 +136,7 @@ async function mergedOntoCurrent(
   leading: Leading,
 ): Promise<MergedCommand | undefined> {
   const { base, theirs, again, resolutions, objects } = leading;
-  const merged = await runYielding(mergeStates({ base, ours, theirs }, resolutions));
+  const merged = await runYielding(mergeStates({ base, ours, theirs }, { resolutions }));
   if (merged.unused.length > 0) throw new CommandRefused(merged.unused.map(nothingToDecide));
   if (merged.kind === 'conflicts') throw new CommandRefused(merged.conflicts.slice(0, MOST_CONFLICTS).map(problemOf));
   const { touched } = merged;
@@ -313,7 +313,7 @@ export async function revert(
     {
       how: {},
       online: online ?? applied.value.online,
-      leading: { base, theirs, again, kept, resolutions },
+      leading: { base, theirs, again, kept, resolutions, objects: base.objects !== theirs.objects },
       require: async (client) => {
         const other = await findOpenRevert(client, id);
         if (other !== undefined) throw new CommandRefused([beingReverted(id, other)]);

@@ -152,10 +152,14 @@ export function createProposedChange(deps: HttpDeps) {
     const { snapshot, base, mode = 'mirror', force = false } = body;
     const ours = await store.atHead(call.head);
     await inManagedSchemas(snapshot, schemas, { force });
-    const how = { mode, force, release, ...(base === undefined && (await equalityOf(deps, ours, snapshot))) };
-    if (base === undefined) return unwrap(await runYielding(compareSnapshot(ours, snapshot, how)));
+    const how = { mode, force, release };
+    if (base === undefined) {
+      const comparing = { ...how, ...(await equalityOf(deps, snapshot, ours)) };
+      return unwrap(await runYielding(compareSnapshot(ours, snapshot, comparing)));
+    }
     const input = { base: await momentOf(base, 'base', call), ours, theirs: snapshot, resolutions: [] };
-    const outcome = await relocated(runYielding(mergeSnapshot(input, how)).then(unwrap), withoutTheirs);
+    const merging = { ...how, ...(await equalityOf(deps, snapshot, input.base, ours)) };
+    const outcome = await relocated(runYielding(mergeSnapshot(input, merging)).then(unwrap), withoutTheirs);
     if (outcome.kind === 'merged') return outcome;
     const problems = outcome.conflicts.slice(0, MOST_CONFLICTS).map(({ message, ...details }) => ({
       code: 'MERGE_CONFLICT' as const,

@@ -5,10 +5,11 @@ import { isObject } from '../../kernel/json.js';
 import { invalid, unknownMembers } from '../../kernel/problem.js';
 import { mergeSnapshot, stateOfSnapshot } from '../../schema/merge/merge-states.js';
 import { type MergeConflict, describeLocation, readResolutions } from '../../schema/merge/model.js';
+import { OBJECT_KINDS } from '../../schema/model/objects.js';
 import type { State } from '../../schema/model/state.js';
 import { type Answer, jsonBytesAnswer, unwrap, jsonBytes } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { createDiffAnswer, diffQuery } from '../diff-answer.js';
+import { createDiffAnswer, diffQuery, equalityOf } from '../diff-answer.js';
 import { Refused, STATUS, inManagedSchemas } from '../errors.js';
 import { createMomentState } from '../history.js';
 import { wrapped } from '../openapi/answers/envelopes.js';
@@ -25,17 +26,22 @@ const momentOrPosition = z.union([
   ),
 ]);
 
+const path = z
+  .array(z.union([text, z.int()]))
+  .optional()
+  .describe('The member. Absent: the whole object');
+
 /** A location, as a conflict describes it. */
 const mergePlace = z
-  .strictObject({
-    part: z.enum(['collections', 'fields', 'relations']),
-    collection: text,
-    field: text.optional(),
-    path: z
-      .array(z.union([text, z.int()]))
-      .optional()
-      .describe('The member. Absent: the whole object'),
-  })
+  .union([
+    z.strictObject({
+      part: z.enum(['collections', 'fields', 'relations']),
+      collection: text,
+      field: text.optional(),
+      path,
+    }),
+    z.strictObject({ part: z.literal('objects'), kind: z.enum(OBJECT_KINDS), id: text, path }),
+  ])
   .meta({ id: 'MergePlace' });
 
 const mergeRequest = z
@@ -63,7 +69,8 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
   const baseOf = async (document: unknown, ours: State, call: MergeCall): Promise<State> => {
     if (!isObject(document)) return momentOf(document, 'base', call);
     await inManagedSchemas(document, schemas, call.query);
-    return unwrap(await runYielding(stateOfSnapshot(document, ours, { ...call.query, release })));
+    const options = { ...call.query, release, ...(await equalityOf(deps, document)) };
+    return unwrap(await runYielding(stateOfSnapshot(document, ours, options)));
   };
   const merge = route({
     method: 'post',
@@ -92,7 +99,8 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
       const base = await baseOf(baseDocument, ours, call);
       await inManagedSchemas(theirs, schemas, query);
       const input = { base, ours, theirs, resolutions };
-      const outcome = unwrap(await runYielding(mergeSnapshot(input, { ...query, release })));
+      const options = { ...query, release, ...(await equalityOf(deps, theirs, base, ours)) };
+      const outcome = unwrap(await runYielding(mergeSnapshot(input, options)));
       return outcome.kind === 'conflicts' ? conflictsAnswer(outcome.conflicts) : answer(ours, outcome);
     },
   });

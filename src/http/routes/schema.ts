@@ -106,7 +106,7 @@ function diffRoute(deps: HttpDeps): Route {
     async handle({ query, head, body }) {
       const state = await store.atHead(head);
       await inManagedSchemas(body, schemas, query);
-      const how = { ...query, release, ...(await equalityOf(deps, state, body)) };
+      const how = { ...query, release, ...(await equalityOf(deps, body, state)) };
       return answer(state, unwrap(await runYielding(compareSnapshot(state, body, how))));
     },
   });

@@ -1,8 +1,7 @@
 /* Reads views and materialized views with everything that restores them after they were dropped. */
 import type pg from 'pg';
-import { WORDS } from '../../schema/sql-text/object-definition.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
-import { type ObjectIndex, type ObjectKind, objectKey } from '../../schema/model/objects.js';
+import { type ObjectIndex, type ObjectKind, SQL_WORDS, objectKey } from '../../schema/model/objects.js';
 import type { CatalogView } from '../ddl/objects.js';
 import { type Sql, join, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
 import { isLocked } from '../../postgres/errors.js';
@@ -165,7 +164,7 @@ async function isHeld(client: Pick<pg.ClientBase, 'query'>, schema: string, name
 
 function definitionOf({ id, query, options, method, tablespace }: Row, kind: ObjectKind): string {
   const parts = [
-    `${WORDS[kind]} ${quotedName(id)}`,
+    `CREATE ${SQL_WORDS[kind]} ${quotedName(id)}`,
     ...(method === null ? [] : [`USING ${quotedName(method)}`]),
     ...(options === null ? [] : [`WITH (${options})`]),
     ...(tablespace === null ? [] : [`TABLESPACE ${quotedName(tablespace)}`]),

@@ -11,12 +11,14 @@ import type { SnapshotParts } from './submitted-documents.js';
 
 /** The definitions that PostgreSQL found equal although their parse trees differ. */
 export interface ObjectEquality {
-  isSame(existing: SchemaObject, definition: string): boolean;
+  isSame(existing: string, definition: string): boolean;
 }
 
+export const NO_EQUALITY: ObjectEquality = { isSame: () => false };
+
 /** Returns the definitions of a snapshot whose parse trees differ from the existing ones. */
-export function* definitionsThatDiffer(state: State, body: unknown): Resumable<[SchemaObject, string][]> {
-  const differing: [SchemaObject, string][] = [];
+export function* definitionsThatDiffer(state: State, body: unknown): Resumable<[string, string][]> {
+  const differing: [string, string][] = [];
   const documents: unknown = isObject(body) ? body['objects'] : undefined;
   for (const document of Array.isArray(documents) ? (documents as unknown[]) : []) {
     yield;
@@ -24,7 +26,7 @@ export function* definitionsThatDiffer(state: State, body: unknown): Resumable<[
     const { kind, id, definition } = document;
     const existing = getObject(state, { kind, id } as ObjectName);
     if (existing === undefined || typeof definition !== 'string') continue;
-    if (!isSameDefinition(existing.definition, definition)) differing.push([existing, definition]);
+    if (!isSameDefinition(existing.definition, definition)) differing.push([existing.definition, definition]);
   }
   return differing;
 }
@@ -77,5 +79,7 @@ function readObject(
 /** Keeps the stored text of a definition that means the same. */
 function withKnownText(existing: SchemaObject, document: unknown, { isSame }: ObjectEquality): unknown {
   if (!isObject(document) || typeof document['definition'] !== 'string') return document;
-  return isSame(existing, document['definition']) ? { ...document, definition: existing.definition } : document;
+  return isSame(existing.definition, document['definition'])
+    ? { ...document, definition: existing.definition }
+    : document;
 }

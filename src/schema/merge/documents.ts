@@ -2,7 +2,9 @@
 import { jsonEqual, type Json, isObject } from '../../kernel/json.js';
 import type { Result } from '../../kernel/problem.js';
 import type { Collection, ColumnSchema, Field, NewRelation } from '../model/model.js';
+import type { SchemaObject } from '../model/objects.js';
 import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
+import { readNewObject } from '../normal-form/object.js';
 import type { Decisions, MergeConflict, MergeLocation, Side } from './model.js';
 import type { Step } from '../diff/entries.js';
 
@@ -129,6 +131,7 @@ const OWN = { imported: false } as const;
 export const COLLECTION: Kind<Collection> = { read: (document) => readNewCollection(document, [], OWN) };
 export const FIELD: Kind<Field> = { read: (document) => readNewField(document, [], OWN), align: alignTypes };
 export const RELATION: Kind<NewRelation> = { read: (document) => readNewRelation(document, [], OWN) };
+export const OBJECT: Kind<SchemaObject> = { read: (document) => readNewObject(document, []) };
 
 /**
  * Returns the merged document at `place`, or undefined. A resolution selects one side.

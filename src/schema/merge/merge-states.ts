@@ -1,7 +1,17 @@
 /* Three-way merge: applies the changes of theirs since the base to ours. */
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Field, NewRelation } from '../model/model.js';
-import { type CollectionNode, type Identity, type State, NEW_IDENTITY, byName, initialState } from '../model/state.js';
+import { type SchemaObject, isObjectKind } from '../model/objects.js';
+import {
+  type CollectionNode,
+  type Identity,
+  type State,
+  NEW_IDENTITY,
+  byName,
+  getObject,
+  initialState,
+} from '../model/state.js';
+import { isSameDefinition } from '../sql-text/object-definition.js';
 import { relationBody } from '../transition/context.js';
 import { Draft } from '../transition/draft.js';
 import {
@@ -9,19 +19,27 @@ import {
   FIELD,
   type Kind,
   type Merging,
+  OBJECT,
   RELATION,
   type Sides,
   mergeDocument,
   removedConflict,
   shown,
 } from './documents.js';
-import { type MergeConflict, type MergeLocation, type Resolution, decisionsOf } from './model.js';
+import {
+  type CollectionLocation,
+  type MergeConflict,
+  type MergeLocation,
+  type Resolution,
+  decisionsOf,
+} from './model.js';
 import { renameSides, isSameNode, type Renamed } from './rename-sides.js';
 import type { Json } from '../../kernel/json.js';
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
 import { changeProblems } from '../invariants/index.js';
 import { renameProblems } from '../invariants/names.js';
 import { type Comparison, type CompareOptions, desiredBy } from '../compare/compare-snapshot.js';
+import { type ObjectEquality, NO_EQUALITY } from '../compare/objects.js';
 import { looksRenamed } from '../compare/looks-renamed.js';
 import { diffStates } from '../diff/diff.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
@@ -52,13 +70,16 @@ function conflictOf(named: Renamed, problem: Problem): MergeConflict {
   };
 }
 
-function placeOf({ subject, collection = '', field }: Problem): MergeLocation {
+function placeOf({ subject, collection = '', field, object }: Problem): MergeLocation {
+  if (object !== undefined && isObjectKind(object.kind)) return { part: 'objects', kind: object.kind, id: object.id };
   const part = subject?.kind === 'relation' ? 'relations' : 'fields';
   return field === undefined ? { part: 'collections', collection } : { part, collection, field };
 }
 
-function documentAt({ collections }: State, { part, collection, field = '' }: MergeLocation): Json | undefined {
-  const node = collections.get(collection);
+function documentAt(state: State, location: MergeLocation): Json | undefined {
+  if (location.part === 'objects') return getObject(state, location);
+  const { part, collection, field = '' } = location;
+  const node = state.collections.get(collection);
   if (part === 'collections') return node?.collection as unknown as Json;
   if (part === 'fields') return node?.fields.get(field) as unknown as Json;
   const relation = node?.relations.get(field);
@@ -77,13 +98,22 @@ export type MergedStates =
   /** `ours` by the names of the result. `touched`: collections that may differ from ours, by the names of both. */
   | { kind: 'merged'; ours: State; state: State; touched: ReadonlySet<string>; unused: number[] };
 
+interface MergeOptions {
+  /** Decisions about conflicts. `unused` of the result lists the first ones without a conflict. */
+  resolutions?: readonly Resolution[];
+  /** Default: definitions are equal if their parse trees are. */
+  objects?: ObjectEquality;
+}
+
 /**
  * Merges member by member. A change of one side, or the same change of both, is applied. Different changes of both are
  * a conflict. Names follow identities, and objects of theirs have the identities of the base. The result is a valid
  * schema, otherwise the conflicts explain why.
- * @param resolutions decisions about conflicts. `unused` lists the first ones without a conflict.
  */
-export function* mergeStates(sides: MergeSides, resolutions: readonly Resolution[] = []): Resumable<MergedStates> {
+export function* mergeStates(
+  sides: MergeSides,
+  { resolutions = [], objects = NO_EQUALITY }: MergeOptions = {},
+): Resumable<MergedStates> {
   const merging: Merging = { decisions: decisionsOf(resolutions), conflicts: [] };
   const named = yield* renameSides(sides, merging);
   const { conflicts } = merging;
@@ -101,6 +131,7 @@ export function* mergeStates(sides: MergeSides, resolutions: readonly Resolution
     };
     mergeCollection(merging, draft, name, nodes);
   }
+  yield* mergeObjects(merging, draft, { sides: named, equality: objects });
   if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: unused() };
   const state = draft.toState();
   const invalid = yield* invalidities(named, state, draft.touched);
@@ -109,13 +140,54 @@ export function* mergeStates(sides: MergeSides, resolutions: readonly Resolution
   return { kind: 'merged', ours: named.ours, state, touched, unused: unused() };
 }
 
+function* mergeObjects(
+  merging: Merging,
+  draft: Draft,
+  { sides, equality }: { sides: MergeSides; equality: ObjectEquality },
+): Resumable<void> {
+  const { base, ours, theirs } = sides;
+  if (base.objects === theirs.objects) return;
+  for (const key of [...new Set([...base.objects.keys(), ...theirs.objects.keys()])].sort(byName)) {
+    yield;
+    const nodes = { base: base.objects.get(key), ours: ours.objects.get(key), theirs: theirs.objects.get(key) };
+    const named = nodes.base ?? nodes.theirs;
+    if (named === undefined) continue;
+    const { kind, id } = named.object;
+    const documents = inOneSpelling(
+      mapped(nodes, ({ object }) => object),
+      equality,
+    );
+    const isOtherObject = isOther(mapped(nodes, ({ identity }) => identity));
+    const location: MergeLocation = { part: 'objects', kind, id };
+    const merged = mergeDocument(merging, location, documents, { kind: OBJECT, isOther: isOtherObject });
+    if (merged === documents.ours) continue;
+    if (merged === undefined) draft.removeObject({ kind, id });
+    else draft.putObject(merged);
+  }
+}
+
+/** Definitions with the same meaning get the text of ours, or else of the base. */
+function inOneSpelling({ base, ours, theirs }: Sides<SchemaObject>, { isSame }: ObjectEquality): Sides<SchemaObject> {
+  const like = (object: SchemaObject | undefined, ...models: (SchemaObject | undefined)[]) => {
+    const model = models.find(
+      (each) =>
+        object !== undefined &&
+        each !== undefined &&
+        (isSameDefinition(each.definition, object.definition) || isSame(each.definition, object.definition)),
+    );
+    return object && { ...object, definition: (model ?? object).definition };
+  };
+  const common = like(base, ours);
+  return { base: common, ours, theirs: like(theirs, ours, common) };
+}
+
 type Nodes = Sides<CollectionNode>;
 
 function mergeCollection(merging: Merging, draft: Draft, name: string, nodes: Nodes): void {
   const { base, ours, theirs } = nodes;
   // Theirs did not change it, so ours stays.
   if (isSame(base, theirs)) return;
-  const location: MergeLocation = { part: 'collections', collection: name };
+  const location: CollectionLocation = { part: 'collections', collection: name };
   const decided = merging.decisions.at(location);
   if (decided === 'theirs') replace(draft, name, theirs);
   else if (decided === undefined && (ours === undefined || theirs === undefined || isOther(nodes))) {
@@ -133,7 +205,7 @@ const isSame = (a: CollectionNode | undefined, b: CollectionNode | undefined): b
   a === b || (a !== undefined && b !== undefined && isSameNode(a, b));
 
 /** One of the sides lacks the collection, or has a different collection with its name. */
-function wholeCollection(merging: Merging, draft: Draft, location: MergeLocation, nodes: Nodes): void {
+function wholeCollection(merging: Merging, draft: Draft, location: CollectionLocation, nodes: Nodes): void {
   const { base, ours, theirs } = nodes;
   if (base === undefined || isSame(base, ours)) replace(draft, location.collection, theirs);
   else if (ours !== undefined || theirs !== undefined) {
@@ -251,7 +323,8 @@ export function* mergeSnapshot(
   const read = below('theirs', yield* desiredBy(base, theirs, options));
   if (!read.ok) return read;
   const { desired, warnings } = read.value;
-  const merged = yield* mergeStates({ base, ours, theirs: desired.state }, resolutions);
+  const sides = { base, ours, theirs: desired.state };
+  const merged = yield* mergeStates(sides, { resolutions, ...(options.objects && { objects: options.objects }) });
   if (merged.unused.length > 0) return refuse(...merged.unused.map(nothingToDecide));
   if (merged.kind === 'conflicts') return ok(merged);
   const { ours: named, state, touched } = merged;
@@ -277,15 +350,17 @@ export function* stateOfSnapshot(body: unknown, ours: State, options: CompareOpt
   if (!read.ok) return read;
   const { state } = read.value.desired;
   const draft = new Draft(state);
+  const ownOf = (...names: string[]): string => `snapshot ${JSON.stringify(names)}`;
   for (const [name, node] of state.collections) {
     yield;
     const there = ours.collections.get(name)?.identities;
-    const ownOf = (...names: string[]): string => `snapshot ${JSON.stringify(names)}`;
     const fields = [...node.fields.keys()].map(
       (field) => [field, there?.fields.get(field) ?? ownOf(name, field)] as const,
     );
     draft.identify(name, new Map(fields), there?.collection ?? ownOf(name));
   }
+  for (const [key, { object }] of state.objects)
+    draft.putObject(object, ours.objects.get(key)?.identity ?? ownOf(object.kind, object.id));
   return ok(draft.toState());
 }
 

@@ -14,16 +14,22 @@ import {
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Json, isObject } from '../../kernel/json.js';
 import type { Step } from '../diff/entries.js';
+import { type ObjectName, isObjectKind, objectLabel } from '../model/objects.js';
 
-type Part = 'collections' | 'fields' | 'relations';
-
-/** A document, or with `path` one of its members. Without `path`, a collection includes its fields and relations. */
-export interface MergeLocation {
-  part: Part;
+export interface CollectionLocation {
+  part: 'collections' | 'fields' | 'relations';
   collection: string;
   field?: string;
   path?: Step[];
 }
+
+interface ObjectLocation extends ObjectName {
+  part: 'objects';
+  path?: Step[];
+}
+
+/** A document, or with `path` one of its members. Without `path`, a collection includes its fields and relations. */
+export type MergeLocation = CollectionLocation | ObjectLocation;
 
 export type Side = 'ours' | 'theirs';
 
@@ -61,11 +67,19 @@ export interface Decisions {
   unused(): number[];
 }
 
-const keyOf = ({ part, collection, field, path }: MergeLocation): string =>
-  JSON.stringify([part, collection, field, path ?? []]);
+/** Equal for equal locations. */
+const locationKey = (location: MergeLocation): string =>
+  location.part === 'objects'
+    ? JSON.stringify([location.part, location.kind, location.id, location.path ?? []])
+    : JSON.stringify([location.part, location.collection, location.field, location.path ?? []]);
 
 /** Returns the locations that contain a location. */
-function holdersOf({ part, collection, field, path }: MergeLocation): MergeLocation[] {
+function holdersOf(location: MergeLocation): MergeLocation[] {
+  if (location.part === 'objects') {
+    const { path, ...object } = location;
+    return path === undefined ? [] : [object];
+  }
+  const { part, collection, field, path } = location;
   const collectionPlace: MergeLocation = { part: 'collections', collection };
   const document = field === undefined ? [] : [{ part, collection, field }];
   return path === undefined ? (field === undefined ? [] : [collectionPlace]) : [collectionPlace, ...document];
@@ -75,13 +89,13 @@ function holdersOf({ part, collection, field, path }: MergeLocation): MergeLocat
 export function decisionsOf(resolutions: readonly Resolution[]): Decisions {
   const takes = new Map<string, Side>();
   for (const { place, take } of resolutions) {
-    takes.set(keyOf(place), take);
+    takes.set(locationKey(place), take);
   }
   const used = new Set<string>();
-  const isUsed = (location: MergeLocation): boolean => used.has(keyOf(location));
+  const isUsed = (location: MergeLocation): boolean => used.has(locationKey(location));
   return {
     at(location) {
-      const key = takes.size === 0 ? '' : keyOf(location);
+      const key = takes.size === 0 ? '' : locationKey(location);
       const take = takes.get(key);
       if (take !== undefined) used.add(key);
       return take;
@@ -124,16 +138,26 @@ function resolutionProblems(input: unknown, at: Path): Problem[] {
 
 function isPlace(location: unknown): boolean {
   if (!isObject(location)) return false;
-  const { part, collection, field, path = [] } = location;
-  if (typeof part !== 'string' || !PARTS.has(part) || typeof collection !== 'string') return false;
-  const isNamed = part === 'collections' ? field === undefined : typeof field === 'string';
+  const { path = [] } = location;
   const isStep = (step: unknown): boolean => typeof step === 'string' || Number.isInteger(step);
-  return isNamed && Array.isArray(path) && path.length <= LONGEST_PATH && path.every(isStep);
+  return Array.isArray(path) && path.length <= LONGEST_PATH && path.every(isStep) && isDocument(location);
+}
+
+function isDocument({ part, collection, field, kind, id }: { [member: string]: unknown }): boolean {
+  if (part === 'objects') return isObjectKind(kind) && typeof id === 'string';
+  if (typeof part !== 'string' || !PARTS.has(part) || typeof collection !== 'string') return false;
+  return part === 'collections' ? field === undefined : typeof field === 'string';
 }
 
 /** Formats a location for display: `fields posts.title, meta.note`. */
-export function describeLocation({ part, collection, field, path = [] }: MergeLocation): string {
-  const thing = field === undefined ? collection : `${collection}.${field}`;
+export function describeLocation(location: MergeLocation): string {
+  const { path = [] } = location;
+  return `${describeDocument(location)}${path.length > 0 ? `, ${renderPath(path)}` : ''}`;
+}
+
+function describeDocument(location: MergeLocation): string {
+  if (location.part === 'objects') return objectLabel(location);
+  const { part, collection, field } = location;
   const kind = { collections: 'collection', fields: 'field', relations: 'relation' }[part];
-  return `${kind} ${thing}${path.length > 0 ? `, ${renderPath(path)}` : ''}`;
+  return `${kind} ${field === undefined ? collection : `${collection}.${field}`}`;
 }

@@ -2,7 +2,10 @@
 import { jsonEqual } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Names } from '../fold/replace-names.js';
-import { type CollectionNode, type Identity, type State, NEW_IDENTITY, byName } from '../model/state.js';
+import { OBJECT_KINDS, type ObjectKind, objectKey } from '../model/objects.js';
+import { type CollectionNode, type Identity, type State, NEW_IDENTITY, byName, getObject } from '../model/state.js';
+import { Draft } from '../transition/draft.js';
+import { renamedObject } from '../transition/objects.js';
 import type { Rewritten, UnwrittenText } from '../transition/rename-texts.js';
 import { NO_RENAMES, type Renames, isNone, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Merging, Sides } from './documents.js';
@@ -133,10 +136,54 @@ export interface Renamed {
 type States = Record<'base' | Side, State>;
 
 /** Adds conflicting renames to `merging` and then leaves columns unchanged. */
-export function* renameSides(states: States, merging: Merging): Resumable<Renamed> {
+export function* renameSides(sides: States, merging: Merging): Resumable<Renamed> {
+  const states = withObjectNames(sides, merging);
   if (areNamedAlike(states)) return { ...states, renames: NO_RENAMES, touched: new Set(), unwritten: [] };
   const tables = yield* byTables(states, merging);
   return merging.conflicts.length > 0 ? tables : yield* byColumns(tables, merging);
+}
+
+/** Renames objects that one side renamed. Each kind has its own names. */
+function withObjectNames(states: States, merging: Merging): States {
+  const { base, ours, theirs } = states;
+  if (base.objects.isEmpty() || (base.objects === ours.objects && base.objects === theirs.objects)) return states;
+  return OBJECT_KINDS.reduce((renamed, kind) => withNamesOfKind(renamed, kind, merging), states);
+}
+
+function withNamesOfKind(states: States, kind: ObjectKind, merging: Merging): States {
+  const { base, ours, theirs } = states;
+  const held = { ours: objectsByIdentity(ours, kind), theirs: objectsByIdentity(theirs, kind) };
+  const baseNames = objectsByIdentity(base, kind);
+  const things = [...baseNames].map(([identity, name]): NamedThing => {
+    const names = { ours: held.ours.get(identity), theirs: held.theirs.get(identity) };
+    const side = names.ours === undefined ? theirs : ours;
+    const now = getObject(side, { kind, id: names.ours ?? names.theirs ?? '' });
+    return { base: name, ...names, isChanged: () => !jsonEqual(now, getObject(base, { kind, id: name })) };
+  });
+  const identities = new Set(baseNames.keys());
+  const final = mergedNames({
+    things,
+    isNew: (side, id) => isUnknown(states[side].objects.get(objectKey({ kind, id }))?.identity, identities),
+    ...deciding(merging, (id) => ({ part: 'objects', kind, id, path: ['id'] })),
+  });
+  const named = (side: 'base' | Side): State => withObjectsRenamed(states[side], kind, namesTo(things, side, final));
+  return { base: named('base'), ours: named('ours'), theirs: named('theirs') };
+}
+
+function objectsByIdentity({ objects }: State, kind: ObjectKind): ReadonlyMap<Identity, string> {
+  const names = new Map<Identity, string>();
+  for (const { identity, object } of objects.values())
+    if (object.kind === kind && identity !== NEW_IDENTITY) names.set(identity, object.id);
+  return names;
+}
+
+function withObjectsRenamed(state: State, kind: ObjectKind, names: Names): State {
+  if (names.size === 0) return state;
+  const draft = new Draft(state);
+  const taken = [...names].map(([id, to]) => ({ node: draft.takeObject({ kind, id }), to }));
+  for (const { node, to } of taken)
+    if (node !== undefined) draft.putObject(renamedObject(node.object, to), node.identity);
+  return draft.toState();
 }
 
 /** A fast check that nothing was renamed, which is true for most merges. */

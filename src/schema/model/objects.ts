@@ -7,6 +7,14 @@ import { z } from 'zod';
 export const OBJECT_KINDS = ['view', 'materialized_view'] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
+export const isObjectKind = (value: unknown): value is ObjectKind => OBJECT_KINDS.includes(value as ObjectKind);
+
+/** The words of each kind in CREATE, ALTER, DROP and COMMENT ON. */
+export const SQL_WORDS: Readonly<Record<ObjectKind, string>> = {
+  view: 'VIEW',
+  materialized_view: 'MATERIALIZED VIEW',
+};
+
 const text = z.string();
 
 /** An index of a materialized view. `definition` is the part of pg_get_indexdef from USING on. */

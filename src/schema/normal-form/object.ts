@@ -16,9 +16,9 @@ import { byName } from '../model/state.js';
 import {
   OBJECT_KINDS,
   type ObjectIndex,
-  type ObjectKind,
   type ObjectName,
   type SchemaObject,
+  isObjectKind,
   objectDocument,
   objectKey,
   objectLabel,
@@ -29,8 +29,6 @@ import { identifierFault } from './names.js';
 
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(objectDocument.shape));
 
-const isKind = (value: unknown): value is ObjectKind => OBJECT_KINDS.includes(value as ObjectKind);
-
 /** Reads a list of names: `[{ kind: 'view', id: 'active_posts' }]`. Undefined if it is absent. */
 export function readObjectNames(input: unknown, at: Path): Result<ObjectName[] | undefined> {
   if (input === undefined) return ok(undefined);
@@ -39,7 +37,7 @@ export function readObjectNames(input: unknown, at: Path): Result<ObjectName[] |
   const names: ObjectName[] = [];
   const problems = problemsOfEach(input, (each: unknown, index): Problem[] => {
     const { kind, id } = isObject(each) ? each : {};
-    if (!isObject(each) || !isKind(kind) || typeof id !== 'string')
+    if (!isObject(each) || !isObjectKind(kind) || typeof id !== 'string')
       return [invalid([...at, index], `must be { kind, id } with the kind ${OBJECT_KINDS.join(' or ')}`)];
     names.push({ kind, id });
     return unknownMembers(each, new Set(['kind', 'id']), [...at, index]);
@@ -58,7 +56,7 @@ export function readObjectNames(input: unknown, at: Path): Result<ObjectName[] |
 export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
   if (!isObject(input)) return refuse(invalid(at, 'an object must have kind and definition'));
   const { kind, definition } = input;
-  if (!isKind(kind)) return refuse(invalid([...at, 'kind'], `kind must be ${OBJECT_KINDS.join(' or ')}`));
+  if (!isObjectKind(kind)) return refuse(invalid([...at, 'kind'], `kind must be ${OBJECT_KINDS.join(' or ')}`));
   if (typeof definition !== 'string')
     return refuse(invalid([...at, 'definition'], 'definition is required and must be one SQL statement'));
   const parsed = parseDefinition(definition);

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import { parseSync } from 'libpg-query';
 import { textFault } from '../../kernel/text.js';
-import { type ObjectKind, objectLabel } from '../model/objects.js';
+import { OBJECT_KINDS, type ObjectKind, SQL_WORDS, objectLabel } from '../model/objects.js';
 import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
@@ -54,13 +54,8 @@ const TOO_LONG = `must be at most ${LONGEST_DEFINITION} characters`;
 export function renamedDefinition(text: string, name: string): string {
   const definition = parseDefinition(text);
   if (typeof definition === 'string') throw new Error(`a stored definition is invalid: it ${definition}`);
-  return `${WORDS[definition.kind]} ${quotedName(name)}${definition.tail}`;
+  return `CREATE ${SQL_WORDS[definition.kind]} ${quotedName(name)}${definition.tail}`;
 }
-
-export const WORDS: Readonly<Record<ObjectKind, string>> = {
-  view: 'CREATE VIEW',
-  materialized_view: 'CREATE MATERIALIZED VIEW',
-};
 
 /** True if the parser finds the same statement in both, apart from white space, comments and the names. */
 export function isSameDefinition(a: string, b: string): boolean {
@@ -70,7 +65,7 @@ export function isSameDefinition(a: string, b: string): boolean {
   return first.kind === second.kind && first.fingerprint === second.fingerprint;
 }
 
-interface Statement {
+export interface Statement {
   stmt?: unknown;
   /** Bytes. Absent at the start of the text. */
   stmt_location?: number;
@@ -90,7 +85,7 @@ function parseText(text: string): ParsedDefinition | string {
   }
 }
 
-const ONE_STATEMENT = 'must be exactly one statement: CREATE VIEW or CREATE MATERIALIZED VIEW';
+export const ONE_STATEMENT = 'must be exactly one statement: CREATE VIEW or CREATE MATERIALIZED VIEW';
 
 interface Creation {
   kind: ObjectKind;
@@ -100,18 +95,43 @@ interface Creation {
   rest: Node;
 }
 
+/** The nodes of the parser for each kind. */
+interface KindNodes {
+  /** The target of COMMENT ON. */
+  comment: string;
+  /** Returns the parts of the statement, the reason why it is not accepted, or undefined if it creates another kind. */
+  creation(statement: unknown): Omit<Creation, 'kind'> | string | undefined;
+}
+
+export const KIND_NODES: Readonly<Record<ObjectKind, KindNodes>> = {
+  view: {
+    comment: 'OBJECT_VIEW',
+    creation(statement) {
+      const created = member(statement, 'ViewStmt');
+      if (created === undefined) return undefined;
+      const { view: target, query, replace: _, ...rest } = created;
+      return { target: target as Node, query: query as Node, rest: { ...rest, query } };
+    },
+  },
+  materialized_view: {
+    comment: 'OBJECT_MATVIEW',
+    creation(statement) {
+      const created = member(statement, 'CreateTableAsStmt');
+      if (created?.['objtype'] !== 'OBJECT_MATVIEW') return undefined;
+      if (created['if_not_exists'] === true) return 'must not contain IF NOT EXISTS';
+      const { rel, skipData: _, ...into } = created['into'] as Node;
+      const query = created['query'] as Node;
+      return { target: rel as Node, query, rest: { into, query } };
+    },
+  },
+};
+
 function creationOf(statement: unknown): Creation | string {
-  const view = member(statement, 'ViewStmt');
-  if (view !== undefined) {
-    const { view: target, query, replace: _, ...rest } = view;
-    return { kind: 'view', target: target as Node, query: query as Node, rest: { ...rest, query } };
+  for (const kind of OBJECT_KINDS) {
+    const creation = KIND_NODES[kind].creation(statement);
+    if (creation !== undefined) return typeof creation === 'string' ? creation : { kind, ...creation };
   }
-  const created = member(statement, 'CreateTableAsStmt');
-  if (created?.['objtype'] !== 'OBJECT_MATVIEW') return ONE_STATEMENT;
-  if (created['if_not_exists'] === true) return 'must not contain IF NOT EXISTS';
-  const { rel, skipData: _, ...into } = created['into'] as Node;
-  const query = created['query'] as Node;
-  return { kind: 'materialized_view', target: rel as Node, query, rest: { into, query } };
+  return ONE_STATEMENT;
 }
 
 function fromStatement(
@@ -170,7 +190,7 @@ function valueOf(arg: unknown): string {
 const NAME = /\s*(?:"(?:[^"]|"")+"|[A-Za-z_\x80-\xff][\w$\x80-\xff]*)\s*/y;
 
 /** Returns the byte after the name. @param text one character per byte */
-function endOfName(text: string, { location, schemaname }: Node): number | null {
+export function endOfName(text: string, { location, schemaname }: Node): number | null {
   let at = typeof location === 'number' ? location : 0;
   for (let left = schemaname === undefined ? 1 : 2; left > 0; left -= 1) {
     NAME.lastIndex = at;

@@ -43,7 +43,7 @@ const after = (...steps: Step[]): State =>
   steps.reduce((state, [name, input]) => accepted(state, name, input as never), BASE);
 
 function merged(ours: State, theirs: State, resolutions: Resolution[] = []): State {
-  const result = runToEnd(mergeStates({ base: BASE, ours, theirs }, resolutions));
+  const result = runToEnd(mergeStates({ base: BASE, ours, theirs }, { resolutions }));
   if (result.kind === 'conflicts') throw new Error(JSON.stringify(result.conflicts));
   expect(result.unused).to.deep.equal([]);
   return result.state;
@@ -243,7 +243,7 @@ describe('documents in a merge', () => {
     const of = (body: object) =>
       accepted(made, 'update-fields', { collection: 'tags', field: 'x', body, concurrentIndexes: false });
     const result = (mine: object, other: object, resolutions: Resolution[] = []) =>
-      runToEnd(mergeStates({ base: made, ours: of(mine), theirs: of(other) }, resolutions));
+      runToEnd(mergeStates({ base: made, ours: of(mine), theirs: of(other) }, { resolutions }));
     const unit = { data_type: 'character varying', numeric_precision: null, numeric_scale: null };
     const conflict = result({ schema: ours }, theirs);
     expect(conflict.kind === 'conflicts' && conflict.conflicts).to.deep.equal([

@@ -34,7 +34,8 @@ const sides = fc.tuple(identifiedState, edits, edits).map(([base, first, second]
 }));
 
 /** If two objects violate a rule, either may be reported. */
-const placeOf = ({ kind, place }: MergeConflict): unknown => (kind === 'invalid' ? place.collection : place);
+const placeOf = ({ kind, place }: MergeConflict): unknown =>
+  kind === 'invalid' && place.part !== 'objects' ? place.collection : place;
 const straight = (conflict: MergeConflict): string => {
   const { kind, base, ours, theirs } = conflict;
   const values = kind === 'invalid' ? [] : [base, ours, theirs];

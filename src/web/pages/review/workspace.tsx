@@ -20,8 +20,8 @@ import type { SchemaDiff } from '../../service/types.js';
 /* Checks whether a diff is empty. */
 
 /** A missing part counts as empty. */
-const isEmptyDiff = ({ collections = [], fields = [], relations = [] }: Partial<SchemaDiff>): boolean =>
-  collections.length + fields.length + relations.length === 0;
+const isEmptyDiff = ({ collections = [], fields = [], relations = [], objects = [] }: Partial<SchemaDiff>): boolean =>
+  collections.length + fields.length + relations.length + objects.length === 0;
 
 const PARTS = [
   { value: 'changes', label: 'Changes' },

@@ -49,9 +49,13 @@ export function ChangeList({ changes, more, first = MOST }: Props) {
             <Badge size="sm" variant="light" color={LOOKS[change.how].color} className={classes.badge}>
               {LOOKS[change.how].label}
             </Badge>
-            <Link to="/collections/$name" params={{ name: change.collection }} className={classes.title}>
-              {titleOf(change)}
-            </Link>
+            {change.part === 'objects' ? (
+              <span className={classes.title}>{titleOf(change)}</span>
+            ) : (
+              <Link to="/collections/$name" params={{ name: change.collection }} className={classes.title}>
+                {titleOf(change)}
+              </Link>
+            )}
             {change.type !== null && <Code>{brief(change.type, 80)}</Code>}
           </Group>
           {change.members.slice(0, MOST_MEMBERS).map((member) => (

@@ -4,9 +4,12 @@ import { typeText } from '../text.js';
 
 export interface Change {
   /** `collections`: the collection itself. */
-  part: 'collections' | 'fields' | 'relations';
+  part: 'collections' | 'fields' | 'relations' | 'objects';
+  /** The name of the view for a view. */
   collection: string;
   field: string | null;
+  /** `materialized_view`. Null for collections, fields and relations. */
+  kind: string | null;
   /** `restored`: from the trash. */
   how: 'made' | 'restored' | 'changed' | 'removed';
   /** The type of a created or deleted field, with its column type if that differs. */
@@ -15,7 +18,7 @@ export interface Change {
   members: { path: string; before: unknown; after: unknown }[];
 }
 
-const PARTS = ['collections', 'fields', 'relations'] as const;
+const PARTS = ['collections', 'fields', 'relations', 'objects'] as const;
 
 /** Objects restored from the trash: collections by name, fields as `collection\0field`. */
 export type Restored = ReadonlySet<string>;
@@ -46,7 +49,9 @@ export function changesOf(diff: Partial<SchemaDiff>, restored = NOTHING): Change
   return PARTS.flatMap((part) =>
     (diff[part] ?? []).map((item) => {
       const field = 'field' in item ? item.field : null;
-      const change: Change = { part, collection: item.collection, field, ...changeBy(item.diff) };
+      const named =
+        'id' in item ? { collection: item.id, kind: item.kind } : { collection: item.collection, kind: null };
+      const change: Change = { part, ...named, field, ...changeBy(item.diff) };
       return isRestored(change, restored) ? { ...change, how: 'restored' } : change;
     }),
   );
@@ -54,7 +59,7 @@ export function changesOf(diff: Partial<SchemaDiff>, restored = NOTHING): Change
 
 /** Relations are created again. */
 const isRestored = ({ part, collection, field, how }: Change, restored: Restored): boolean =>
-  how === 'made' && part !== 'relations' && restored.has(keyOf(collection, field));
+  how === 'made' && part !== 'relations' && part !== 'objects' && restored.has(keyOf(collection, field));
 
 /** A single entry without a path is a whole document that was created or removed. */
 function changeBy(entries: readonly Entry[]): Pick<Change, 'how' | 'type' | 'members'> {
@@ -86,8 +91,13 @@ function memberOf(entry: Entry): Change['members'][number] {
 const NOUNS = { collections: 'collection', fields: 'field', relations: 'relation' } as const;
 
 /** `field articles.title` */
-export const titleOf = ({ part, collection, field }: Change): string =>
-  `${NOUNS[part]} ${field === null ? collection : `${collection}.${field}`}`;
+export const titleOf = ({ part, collection, field, kind }: Change): string =>
+  part === 'objects'
+    ? objectTitle({ kind: kind ?? '', id: collection })
+    : `${NOUNS[part]} ${field === null ? collection : `${collection}.${field}`}`;
+
+/** `materialized view totals` */
+export const objectTitle = ({ kind, id }: { kind: string; id: string }): string => `${kind.replaceAll('_', ' ')} ${id}`;
 
 /** A value on one line: text without quotes, everything else as JSON. */
 export function valueText(value: unknown): string {

@@ -83,7 +83,6 @@ function One({ conflict, words, choice, onChoose }: OneProps) {
   );
 }
 
-function nameOf({ collection, field, path }: ShownConflict): string {
-  const name = [collection, ...(field === null ? [] : [field])].join('.');
+function nameOf({ name, path }: ShownConflict): string {
   return path.length === 0 ? name : `${name}, ${path.join('.')}`;
 }

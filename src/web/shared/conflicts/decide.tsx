@@ -8,7 +8,7 @@ import { Conflicts, useShown } from './conflicts.js';
 import type { Choice, ShownConflict } from './shown-conflict.js';
 import { isObject, jsonEqual } from '../../../kernel/json.js';
 import { RefusedError } from '../../service/send.js';
-import { valueText } from '../changes/sentences.js';
+import { objectTitle, valueText } from '../changes/sentences.js';
 
 /* Merge conflicts from responses, and their resolutions. */
 
@@ -22,19 +22,23 @@ export function conflictsIn(error: Error | null): MergeConflict[] | null {
   });
 }
 
-const keyOfPlace = ({ part, collection, field, path }: MergeLocation): string =>
-  JSON.stringify([part, collection, field, path ?? []]);
+const keyOfPlace = ({ path = [], ...document }: MergeLocation): string => JSON.stringify([namesIn(document), path]);
+
+/** The names of the document: its kind, and what identifies it. */
+const namesIn = (location: MergeLocation): string[] =>
+  location.part === 'objects'
+    ? [location.kind, location.id]
+    : [location.part, location.collection, ...(location.field === undefined ? [] : [location.field])];
 
 /** `theirs` is the current value, `ours` of the merge. */
 function shownConflict({ kind, place, message, base, ours, theirs }: MergeConflict): ShownConflict {
-  const { collection, field = null, path = [] } = place;
+  const { path = [] } = place;
   const members = differing([base, ours, theirs]);
   const word = (value: unknown): string =>
     path.length === 0 && isWhole(kind) ? presence(value) : membersText(value, members);
   return {
     key: keyOfPlace(place),
-    collection,
-    field,
+    name: place.part === 'objects' ? objectTitle(place) : namesIn(place).slice(1).join('.'),
     path,
     base: word(base),
     theirs: word(ours),

@@ -1,8 +1,8 @@
 /** A conflict in words. */
 export interface ShownConflict {
   key: string;
-  collection: string;
-  field: string | null;
+  /** The label of the object: `articles.title`. */
+  name: string;
   path: readonly (string | number)[];
   base: string;
   theirs: string;

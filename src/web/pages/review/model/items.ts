@@ -4,8 +4,8 @@ import type { Entry, SchemaDiff } from '../../../service/types.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import type { ShownConflict } from '../../../shared/conflicts/shown-conflict.js';
 
-export type Part = 'collections' | 'fields' | 'relations';
-export const PARTS: readonly Part[] = ['collections', 'fields', 'relations'];
+export type Part = 'collections' | 'fields' | 'relations' | 'objects';
+export const PARTS: readonly Part[] = ['collections', 'fields', 'relations', 'objects'];
 
 /** A changed member of a document. */
 export interface Member {
@@ -18,12 +18,15 @@ export interface Member {
   entries: readonly number[];
 }
 
-/** A collection, field or relation that differs. */
+/** A collection, field, relation or view that differs. */
 export interface Item {
   key: string;
   part: Part;
+  /** The name of the view for a view. Tables and views share their names. */
   collection: string;
   field: string | null;
+  /** `materialized_view`. Null for collections, fields and relations. */
+  kind: string | null;
   how: 'made' | 'changed' | 'removed' | 'renamed';
   /** The whole document of a new or removed object. */
   document: Readonly<Record<string, unknown>> | null;
@@ -36,15 +39,18 @@ export interface Item {
 }
 
 interface RawItem {
-  collection: string;
+  collection?: string;
   field?: string;
+  /** Set for a view. */
+  kind?: string;
+  id?: string;
   restores?: number;
   diff: readonly Entry[];
 }
 
 /**
  * The same for a removed and a new object with one name, see `itemsOf`.
- * @param field the field of a relation; null for a collection
+ * @param field the field of a relation, or the kind of a view; null for a collection
  */
 export const keyOf = (part: Part, collection: string, field: string | null): string =>
   JSON.stringify(field === null ? [part, collection] : [part, collection, field]);
@@ -54,26 +60,36 @@ export const memberKeyOf = (item: string, path: readonly string[]): string => `$
 
 const rawItems = (diff: Partial<SchemaDiff>, part: Part): readonly RawItem[] => diff[part] ?? [];
 
-/** Listed in diff order: collections, fields, relations. */
+/** Listed in diff order: collections, fields, relations, views. */
 export function itemsOf(diff: Partial<SchemaDiff>): Item[] {
   return PARTS.flatMap((part) => {
     const names = new Map<string, number>();
-    for (const { collection, field } of rawItems(diff, part)) {
-      const key = keyOf(part, collection, field ?? null);
+    for (const raw of rawItems(diff, part)) {
+      const key = nameKey(part, raw);
       names.set(key, (names.get(key) ?? 0) + 1);
     }
     return rawItems(diff, part).map((raw, index) => itemOf(part, raw, index, names));
   });
 }
 
+/** A view has an id instead of a collection. */
+function namesOf({ collection, id, field, kind }: RawItem): Pick<Item, 'collection' | 'field' | 'kind'> {
+  return { collection: collection ?? id ?? '', field: field ?? null, kind: kind ?? null };
+}
+
+function nameKey(part: Part, raw: RawItem): string {
+  const { collection, field, kind } = namesOf(raw);
+  return keyOf(part, collection, kind ?? field);
+}
+
 function itemOf(part: Part, raw: RawItem, index: number, names: ReadonlyMap<string, number>): Item {
-  const { collection, field = null, restores = null, diff } = raw;
-  const name = keyOf(part, collection, field);
+  const { restores = null, diff } = raw;
+  const name = nameKey(part, raw);
   const whole = diff.find(({ path }) => path === undefined);
   // A removed object appears twice if another one takes its name.
   const isReplaced = whole?.kind === 'D' && (names.get(name) ?? 0) > 1;
   const key = isReplaced ? `${name} gone` : name;
-  const base = { key, part, collection, field, restores, index };
+  const base = { key, part, ...namesOf(raw), restores, index };
   return whole === undefined ? { ...base, ...changeOf(key, diff) } : { ...base, ...wholeOf(whole) };
 }
 
@@ -92,7 +108,7 @@ function changeOf(key: string, entries: readonly Entry[]): What {
 
 /** The new name of the object itself. */
 export const isRename = ({ path }: Pick<Member, 'path'>): boolean =>
-  path.length === 1 && (path[0] === 'collection' || path[0] === 'field');
+  path.length === 1 && (path[0] === 'collection' || path[0] === 'field' || path[0] === 'id');
 
 const valueOf = (entry: object, side: 'lhs' | 'rhs'): unknown => (entry as { lhs?: unknown; rhs?: unknown })[side];
 
@@ -149,11 +165,12 @@ export interface Chosen {
 
 /** The diff without unselected items. */
 export function chosenOf(diff: Partial<SchemaDiff>, items: readonly Item[], leftOut: ReadonlySet<string>): Chosen {
-  const chosen: Record<Part, RawItem[]> = { collections: [], fields: [], relations: [] };
+  const chosen: Record<Part, RawItem[]> = { collections: [], fields: [], relations: [], objects: [] };
   const sent: Record<Part, { item: Item; kept: readonly number[] | null }[]> = {
     collections: [],
     fields: [],
     relations: [],
+    objects: [],
   };
   for (const item of items) {
     const raw = rawItems(diff, item.part)[item.index];
@@ -163,8 +180,10 @@ export function chosenOf(diff: Partial<SchemaDiff>, items: readonly Item[], left
     sent[item.part].push({ item, kept });
     chosen[item.part].push(kept === null ? raw : { ...raw, diff: kept.map((index) => raw.diff[index] as Entry) });
   }
+  const { objects, ...others } = chosen;
   return {
-    diff: chosen as unknown as SchemaDiff,
+    // A service that does not manage views rejects the member.
+    diff: (objects.length === 0 ? others : chosen) as unknown as SchemaDiff,
     placeAt(part, index, entry) {
       const element = sent[part][index];
       if (element === undefined) return undefined;
@@ -190,7 +209,7 @@ export const deletedCollections = (items: readonly Item[]): readonly Item[] =>
 
 /** The items left out together with an item: the fields of a new collection, the relation of a new field. */
 export function withDependents(items: readonly Item[], { key, part, collection, field, how }: Item): string[] {
-  if (how !== 'made' || part === 'relations') return [key];
+  if (how !== 'made' || part === 'relations' || part === 'objects') return [key];
   const goesAlong = (each: Item): boolean =>
     each.collection === collection && (part === 'collections' || (each.part === 'relations' && each.field === field));
   return [key, ...items.filter((each) => each.key !== key && goesAlong(each)).map((each) => each.key)];
@@ -207,7 +226,7 @@ export interface LeftOutItems {
 export function leftOutOf({ items, keys }: LeftOutItems): LeftOut {
   const byName = new Map<string, Item[]>();
   for (const item of items) {
-    const name = keyOf(item.part, item.collection, item.field);
+    const name = keyOf(item.part, item.collection, item.kind ?? item.field);
     byName.set(name, [...(byName.get(name) ?? []), item]);
   }
   const itemsAt = (part: Part, key: string): readonly Item[] => {
@@ -226,6 +245,10 @@ export function leftOutOf({ items, keys }: LeftOutItems): LeftOut {
       ),
   };
 }
+
+/** `articles.title` */
+export const titleOf = ({ collection, field }: Pick<Item, 'collection' | 'field'>): string =>
+  field === null ? collection : `${collection}.${field}`;
 
 /** Ordered by their first item, with the collection itself first. */
 export function byCollection(items: readonly Item[]): [collection: string, items: Item[]][] {
@@ -266,9 +289,8 @@ function conflictsBetween(mine: Item, theirs: Item): Conflict[] {
   return mine.members.flatMap((member) => {
     const other = others.get(member.key);
     if (other === undefined || isSame(member, other)) return [];
-    const { collection, field } = mine;
     const [base, own, their] = [member.before, member.after, other.after].map(valueText) as [string, string, string];
-    return [{ key: member.key, collection, field, path: member.path, base, mine: own, theirs: their }];
+    return [{ key: member.key, name: titleOf(mine), path: member.path, base, mine: own, theirs: their }];
   });
 }
 
@@ -276,9 +298,8 @@ const isSame = (one: Member, other: Member): boolean => JSON.stringify(one.after
 
 function wholeConflict(mine: Item, theirs: Item): Conflict[] {
   if (mine.how === theirs.how && JSON.stringify(mine.document) === JSON.stringify(theirs.document)) return [];
-  const { key, collection, field } = mine;
   const base = mine.how === 'made' || theirs.how === 'made' ? 'absent' : 'present';
-  return [{ key, collection, field, path: [], base, mine: wordOf(mine), theirs: wordOf(theirs) }];
+  return [{ key: mine.key, name: titleOf(mine), path: [], base, mine: wordOf(mine), theirs: wordOf(theirs) }];
 }
 
 function wordOf({ how, members }: Item): string {

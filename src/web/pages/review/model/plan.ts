@@ -18,19 +18,33 @@ export function statementsByItem(plan: Pick<Plan, 'statements' | 'events'>, item
   return statements;
 }
 
-const PART_OF: Readonly<Record<string, Part>> = { relation: 'relations', field: 'fields', collection: 'collections' };
+const PART_OF: Readonly<Record<string, Part>> = {
+  relation: 'relations',
+  field: 'fields',
+  collection: 'collections',
+  object: 'objects',
+};
 
 function itemOf(statement: Statement, { events }: Pick<Plan, 'events'>, keys: ReadonlySet<string>): string {
   const { collection, field } = statement;
-  const type = events[statement.event]?.type ?? '';
-  const part = PART_OF[type.split('.')[0] ?? ''] ?? 'collections';
+  const event = events[statement.event];
+  const part = PART_OF[event?.type.split('.')[0] ?? ''] ?? 'collections';
   const candidates = [
+    ...(event === undefined ? [] : keysOfView(event)),
     keyOf(part, collection, part === 'collections' ? null : field),
     keyOf('fields', collection, field),
     keyOf('relations', collection, field),
+    // A view that is created again belongs to the change that requires it.
+    ...(event === undefined ? [] : keysOfEvent(event)),
   ];
   return candidates.find((key) => keys.has(key)) ?? keyOf('collections', collection, null);
 }
+
+const keysOfView = ({ subject }: Plan['events'][number]): string[] =>
+  subject === undefined ? [] : [keyOf('objects', subject.id, subject.kind)];
+
+const keysOfEvent = ({ collection, field }: Plan['events'][number]): string[] =>
+  collection === null ? [] : [keyOf('fields', collection, field), keyOf('collections', collection, null)];
 
 const PLACE = /^diff\.(\w+)\[(\d+)\](?:\.diff\[(\d+)\])?/;
 
@@ -68,7 +82,13 @@ function placeOf({ extensions }: Problem, { placeAt }: Pick<Chosen, 'placeAt'>):
 }
 
 function namedBy({ extensions }: Problem, items: ReadonlyMap<string, readonly Item[]>): string | undefined {
-  const { collection, field } = extensions as { collection?: string; field?: string };
+  const { collection, field, object } = extensions as {
+    collection?: string;
+    field?: string;
+    object?: { kind: string; id: string };
+  };
+  const view = object && items.get(object.id)?.find(({ kind }) => kind === object.kind);
+  if (view !== undefined) return view.key;
   if (collection === undefined) return undefined;
   return itemNamed(items.get(collection) ?? [], collection, field)?.key;
 }

@@ -29,6 +29,9 @@ const isNothing = (value: unknown): boolean => value === null || value === undef
 
 export const nameOf = ({ collection, field }: Pick<Item, 'collection' | 'field'>): string => field ?? collection;
 
+/** `materialized view` */
+export const kindWords = ({ kind }: Pick<Item, 'kind'>): string => (kind ?? '').replaceAll('_', ' ');
+
 /** One sentence for a created or deleted object. One for each changed member otherwise. */
 export function sentencesOf(item: Item, fieldsOfNew: (collection: string) => number): Phrase[] {
   if (item.how === 'made') return [createdSentence(item, fieldsOfNew)];
@@ -40,6 +43,7 @@ function createdSentence(item: Item, fieldsOfNew: (collection: string) => number
   const { part, document, restores } = item;
   if (part === 'relations') return relationSentence(item, 'Add');
   const name = { name: nameOf(item) };
+  if (part === 'objects') return ['Add ', name, `, a ${kindWords(item)}`];
   const start = restores === null ? ['Add ', name] : ['Restore ', name, ' from the trash'];
   if (part === 'fields') return [...start, `, ${fieldKind(document)}`];
   if (isNothing(document?.['schema'])) return [...start, ', a folder'];
@@ -58,6 +62,7 @@ function fieldKind(document: Item['document']): string {
 function deletedSentence(item: Item): Phrase {
   const name = nameOf(item);
   if (item.part === 'relations') return relationSentence(item, 'Delete');
+  if (item.part === 'objects') return [...say`Delete ${name}`, `, a ${kindWords(item)}`];
   if (isNothing(item.document?.['schema'])) return say`Delete ${name}, which has no data`;
   return item.part === 'fields' ? say`Delete ${name} and its values` : say`Delete ${name} with its fields and rows`;
 }
@@ -170,7 +175,10 @@ export function reasonFor(items: readonly Item[]): string {
   const gone = new Set(items.filter(isGoneCollection).map(({ collection }) => collection));
   // Objects created or removed with their collection are covered by it.
   const explained = items.filter(
-    (item) => item.part === 'collections' || !(news.has(item.collection) || gone.has(item.collection)),
+    (item) =>
+      item.part === 'collections' ||
+      item.part === 'objects' ||
+      !(news.has(item.collection) || gone.has(item.collection)),
   );
   const sentences = explained.slice(0, MOST).map((item) => sentenceOf(item, items));
   const more = explained.length > MOST ? [counted(explained.length - MOST, 'more change')] : [];

@@ -54,7 +54,7 @@ export function Outline({ items, groups: all, leftOut, problems, onChoose }: Pro
   });
   return (
     <nav className={classes.outline} aria-label="Changed collections">
-      <p className={classes.total}>{totalText(items, all.length)}</p>
+      <p className={classes.total}>{totalText(items)}</p>
       {all.length > FEW && (
         <TextInput
           size="xs"
@@ -111,8 +111,16 @@ function Counts({ items, leftOut }: { items: readonly Item[]; leftOut: ReadonlyS
   );
 }
 
-function totalText(items: readonly Item[], collections: number): string {
-  return `${counted(items.length, 'change')} in ${counted(collections, 'collection')}`;
+/** `3 changes in 1 collection and 1 view` */
+function totalText(items: readonly Item[]): string {
+  const namesOf = (isView: boolean) =>
+    new Set(items.flatMap(({ part, collection }) => ((part === 'objects') === isView ? [collection] : []))).size;
+  const [collections, views] = [namesOf(false), namesOf(true)];
+  const parts = [
+    ...(collections > 0 || views === 0 ? [counted(collections, 'collection')] : []),
+    ...(views > 0 ? [counted(views, 'view')] : []),
+  ];
+  return `${counted(items.length, 'change')} in ${parts.join(' and ')}`;
 }
 
 interface CollectionHeadProps {
@@ -146,7 +154,8 @@ function CollectionHead({ collection, items, review, table, canChoose }: Collect
           <bdi>{collection}</bdi>
         </h2>
       </Group>
-      {items.some(({ part, how }) => part === 'collections' && how === 'made') ? null : (
+      {items.every(({ part }) => part === 'objects') ||
+      items.some(({ part, how }) => part === 'collections' && how === 'made') ? null : (
         <Hits collection={collection} table={table} />
       )}
     </div>

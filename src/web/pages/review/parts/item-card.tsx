@@ -2,8 +2,18 @@ import { Badge, Button, Checkbox, Group, Stack, ActionIcon, Menu, Code, Unstyled
 import { useId, useState, type ReactNode } from 'react';
 import copyIcon from 'icon:content_copy';
 import type { Problem } from '../../../service/types.js';
-import { type Item, type Member, withDependents, chosenOf } from '../model/items.js';
-import { plain, type Phrase, countFields, reasonFor, memberSentence, nameOf, sentencesOf } from '../model/sentences.js';
+import { type Item, type Member, chosenOf, titleOf, withDependents } from '../model/items.js';
+import {
+  plain,
+  type Phrase,
+  countFields,
+  kindWords,
+  reasonFor,
+  memberSentence,
+  nameOf,
+  sentencesOf,
+} from '../model/sentences.js';
+import { lineDiff } from '../model/line-diff.js';
 import type { LockedTable, Statement } from '../model/plan.js';
 import type { Review } from '../use-review.js';
 import { Statements } from './risks.js';
@@ -55,9 +65,12 @@ function LongText({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Short values share a line. */
-function MemberValues({ member }: { member: Member }) {
+/** Short values share a line, and definitions are compared by line. */
+function MemberValues({ item, member }: { item: Item; member: Member }) {
   const path = member.path.join('.');
+  const { before, after } = member;
+  if (item.part === 'objects' && typeof before === 'string' && typeof after === 'string' && path === 'definition')
+    return <LineDiff before={before} after={after} />;
   return (
     <div className={classes.sides} data-short={isShort(member) || undefined}>
       <div className={classes.path}>
@@ -75,6 +88,26 @@ function MemberValues({ member }: { member: Member }) {
   );
 }
 
+const LINE_WORDS = { '-': 'before', '+': 'after' } as const;
+
+/** Each line is announced to screen readers as before or after. */
+function LineDiff({ before, after }: { before: string; after: string }) {
+  return (
+    <div className={classes.lines} role="group" aria-label="definition by line" tabIndex={0}>
+      {lineDiff(before, after).map(({ sign, text }, index) =>
+        sign === ' ' ? (
+          <div key={index}>{`  ${text}`}</div>
+        ) : (
+          <div key={index} className={sign === '-' ? classes.lineBefore : classes.lineAfter}>
+            <span className={classes.hidden}>{LINE_WORDS[sign]}: </span>
+            {`${sign} ${text}`}
+          </div>
+        ),
+      )}
+    </div>
+  );
+}
+
 /** Fits into one line. */
 const isShort = ({ before, after }: Member): boolean =>
   [before, after].every((value) => value === undefined || valueText(value).length <= 24);
@@ -82,7 +115,7 @@ const isShort = ({ before, after }: Member): boolean =>
 /** The number of members shown first, without defaults. */
 const FIRST = 6;
 /** Members repeated by the heading or others. */
-const REPEATED = new Set(['collection', 'field', 'name', 'table', 'many_collection', 'many_field']);
+const REPEATED = new Set(['collection', 'field', 'name', 'table', 'many_collection', 'many_field', 'kind', 'id']);
 
 /** @param children further content behind its button */
 function DocumentValues({ item: { document, how }, children }: { item: Item; children: ReactNode }) {
@@ -186,10 +219,11 @@ const LOOKS = {
   removed: { color: 'red', label: 'deleted' },
 } as const;
 
-const KINDS = { collections: 'Collection', fields: 'Field', relations: 'Relation' } as const;
+const KINDS = { collections: 'collection', fields: 'field', relations: 'relation' } as const;
 
-const titleOf = ({ part, collection, field }: Item): string =>
-  `${KINDS[part].toLowerCase()} ${field === null ? collection : `${collection}.${field}`}`;
+const kindOf = (item: Item): string => (item.part === 'objects' ? kindWords(item) : KINDS[item.part]);
+
+const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 export interface CardProps {
   item: Item;
@@ -203,7 +237,7 @@ export interface CardProps {
 export function ItemCard({ item, review, statements, tables, canChoose }: CardProps) {
   const { leftOut, leave, items, problems } = review;
   const isOut = leftOut.has(item.key);
-  const name = titleOf(item);
+  const name = `${kindOf(item)} ${titleOf(item)}`;
   const sentences = sentencesOf(item, (collection) => countFields(items, collection));
   return (
     <article className={classes.card} data-how={item.how} data-out={isOut || undefined} aria-label={name}>
@@ -223,7 +257,7 @@ export function ItemCard({ item, review, statements, tables, canChoose }: CardPr
               {LOOKS[item.how].label}
             </Badge>
             <span className={classes.kind}>
-              {KINDS[item.part]} <bdi>{nameOf(item)}</bdi>
+              {capitalized(kindOf(item))} <bdi>{nameOf(item)}</bdi>
             </span>
           </Group>
           {item.document !== null && sentences[0] !== undefined && (
@@ -312,7 +346,7 @@ function MemberPart({
         </p>
       </Group>
       <Problems of={review.problems.at.get(member.key)} />
-      <MemberValues member={member} />
+      <MemberValues item={item} member={member} />
     </div>
   );
 }

@@ -12,7 +12,7 @@ import {
   unapplied,
 } from '../../../draft/index.js';
 import { valueText } from '../../../shared/changes/sentences.js';
-import { keyOf, leftOutOf, memberKeyOf } from '../model/items.js';
+import { keyOf, leftOutOf, memberKeyOf, titleOf } from '../model/items.js';
 import { Frame } from '../parts/notes.js';
 import { Workspace } from '../workspace.js';
 import { STILL } from './base-select.js';
@@ -53,8 +53,7 @@ function OnHead({ draft, head, renewal }: Props) {
     const key = keyOf(part, collection, field);
     return {
       key: path.length === 0 ? key : memberKeyOf(key, path),
-      collection,
-      field,
+      name: titleOf({ collection, field }),
       path,
       base: wordOf(base, path),
       mine: wordOf(mine, path),

@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { mergeStates } from '../../../src/schema/merge/merge-states.js';
+import { type MergeLocation, type Resolution, describeLocation } from '../../../src/schema/merge/model.js';
+import type { SchemaObject } from '../../../src/schema/model/objects.js';
+import { objectsInOrder } from '../../../src/schema/model/order.js';
+import type { State } from '../../../src/schema/model/state.js';
+import { accepted } from '../../support/given.js';
+import { withRelations } from '../../support/library.js';
+
+const NAMES = 'CREATE VIEW names AS SELECT id, name FROM authors';
+const TOTALS = 'CREATE MATERIALIZED VIEW totals AS SELECT count(*) AS count FROM authors';
+const ONE = { name: 'totals_one', definition: 'USING btree (count)' };
+const TWO = { name: 'totals_two', definition: 'USING btree (count)' };
+
+const created = (state: State, body: object): State => accepted(state, 'create-object', { body });
+const BASE = [
+  { kind: 'view', definition: NAMES },
+  { kind: 'materialized_view', definition: TOTALS },
+].reduce(created, withRelations());
+
+const change = (body: object, id = 'names', state = BASE): State => {
+  const kind = id === 'names' ? 'view' : 'materialized_view';
+  return accepted(state, 'update-object', { kind, id, body });
+};
+const define = (definition: string): State => change({ definition });
+const rename = (to: string, state = BASE): State =>
+  accepted(state, 'rename-object', { kind: 'view', id: 'names', body: { to } });
+const drop = (state = BASE): State => accepted(state, 'delete-object', { kind: 'view', id: 'names' });
+
+const merge = (ours: State, theirs: State, resolutions: Resolution[] = []) =>
+  runToEnd(mergeStates({ base: BASE, ours, theirs }, { resolutions }));
+
+function views(ours: State, theirs: State, resolutions: Resolution[] = []): SchemaObject[] {
+  const merged = merge(ours, theirs, resolutions);
+  if (merged.kind === 'conflicts') throw new Error(JSON.stringify(merged.conflicts));
+  expect(merged.unused).to.deep.equal([]);
+  return objectsInOrder(merged.state).filter(({ kind }) => kind === 'view');
+}
+
+/** Each conflict with its location. */
+function conflicts(ours: State, theirs: State): string[] {
+  const merged = merge(ours, theirs);
+  return merged.kind === 'merged'
+    ? []
+    : merged.conflicts.map(({ kind, place, message }) => `${kind} ${describeLocation(place)}: ${message}`);
+}
+
+const VIEW: MergeLocation = { part: 'objects', kind: 'view', id: 'names' };
+const SHORT = 'CREATE VIEW names AS SELECT id FROM authors';
+const LONG = 'CREATE VIEW names AS SELECT id, name, id + 1 AS next FROM authors';
+
+describe('a merge of views', () => {
+  it('applies what one side changed, created or deleted', () => {
+    expect(views(BASE, define(SHORT))).to.have.nested.property('[0].definition', SHORT);
+    expect(views(define(SHORT), BASE)).to.have.nested.property('[0].definition', SHORT);
+    expect(views(BASE, drop())).to.deep.equal([]);
+    expect(views(drop(), BASE)).to.deep.equal([]);
+    const other = created(BASE, { kind: 'view', definition: 'CREATE VIEW ids AS SELECT id FROM authors' });
+    expect(views(define(SHORT), other).map(({ id }) => id)).to.deep.equal(['ids', 'names']);
+    expect(views(other, other).map(({ id }) => id)).to.deep.equal(['ids', 'names']);
+  });
+
+  it('applies changes of both sides to different members and different indexes', () => {
+    expect(views(define(SHORT), change({ comment: 'Names' }))).to.deep.equal([
+      { kind: 'view', id: 'names', definition: SHORT, comment: 'Names' },
+    ]);
+    const merged = merge(change({ indexes: [ONE] }, 'totals'), change({ indexes: [TWO] }, 'totals'));
+    const [totals] = merged.kind === 'merged' ? objectsInOrder(merged.state).filter(({ id }) => id === 'totals') : [];
+    expect(totals?.indexes).to.deep.equal([ONE, TWO]);
+  });
+
+  it('applies a change to a view that the other side renamed', () => {
+    const [view] = views(rename('people'), change({ comment: 'Names' }));
+    expect([view?.id, view?.comment]).to.deep.equal(['people', 'Names']);
+    const [redefined] = views(define(SHORT), rename('people'));
+    expect([redefined?.id, redefined?.definition]).to.deep.equal([
+      'people',
+      'CREATE VIEW people AS SELECT id FROM authors',
+    ]);
+  });
+
+  it('treats definitions that differ only in spelling as one', () => {
+    expect(conflicts(define(SHORT), define(`-- short\n${SHORT.toLowerCase()}`))).to.deep.equal([]);
+    expect(views(define(SHORT), define(SHORT.toLowerCase()))).to.have.nested.property('[0].definition', SHORT);
+  });
+
+  it('reports different definitions as a conflict that names the view, and applies the chosen one', () => {
+    expect(conflicts(define(SHORT), define(LONG))).to.deep.equal([
+      'changed view "names", definition: both changed it differently',
+    ]);
+    const place: MergeLocation = { ...VIEW, path: ['definition'] };
+    expect(views(define(SHORT), define(LONG), [{ place, take: 'theirs' }])[0]?.definition).to.equal(LONG);
+    expect(views(define(SHORT), define(LONG), [{ place: VIEW, take: 'ours' }])[0]?.definition).to.equal(SHORT);
+  });
+
+  it('reports a view that one side deleted and the other changed, renamed or created again', () => {
+    const place = 'removed view "names"';
+    expect(conflicts(drop(), define(SHORT))).to.deep.equal([`${place}: ours deleted it, and theirs changed it`]);
+    expect(conflicts(define(SHORT), drop())).to.deep.equal([`${place}: theirs deleted it, and ours changed it`]);
+    expect(views(drop(), define(SHORT), [{ place: VIEW, take: 'theirs' }])[0]?.definition).to.equal(SHORT);
+    expect(views(drop(), define(SHORT), [{ place: VIEW, take: 'ours' }])).to.deep.equal([]);
+    const again = created(drop(), { kind: 'view', definition: LONG });
+    expect(conflicts(again, define(SHORT))).to.deep.equal([
+      `${place}: ours deleted it and created another one with the same name, and theirs changed it`,
+    ]);
+  });
+
+  it('reports different new names, and one name for two views', () => {
+    expect(conflicts(rename('people'), rename('persons'))).to.deep.equal([
+      'renamed view "names", id: both sides renamed it differently',
+    ]);
+    const place: MergeLocation = { ...VIEW, path: ['id'] };
+    expect(views(rename('people'), rename('persons'), [{ place, take: 'theirs' }])[0]?.id).to.equal('persons');
+    const other = created(BASE, { kind: 'view', definition: 'CREATE VIEW people AS SELECT id FROM authors' });
+    expect(conflicts(rename('people'), other)).to.deep.equal([
+      'name_taken view "people", id: both sides gave this name to different objects',
+    ]);
+  });
+
+  it('reports a name that the other side gave to a collection', () => {
+    const table = accepted(BASE, 'create-collection', {
+      body: { collection: 'people', schema: {} },
+      concurrentIndexes: false,
+    });
+    expect(conflicts(table, rename('people'))).to.deep.equal([
+      'invalid view "people": the merged schema is not valid: "people" is already the name of a collection: choose another name',
+    ]);
+  });
+});

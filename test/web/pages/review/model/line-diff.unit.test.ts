@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { lineDiff } from '../../../../../src/web/pages/review/model/line-diff.js';
+
+const shown = (before: string[], after: string[]): string[] =>
+  lineDiff(before.join('\n'), after.join('\n')).map(({ sign, text }) => sign + text);
+
+describe('a comparison by line', () => {
+  it('keeps common lines, and marks deleted and added ones', () => {
+    expect(shown(['a', 'b', 'c', 'd'], ['a', 'x', 'c', 'd', 'e'])).to.deep.equal([' a', '-b', '+x', ' c', ' d', '+e']);
+    expect(shown(['a'], ['a'])).to.deep.equal([' a']);
+    expect(shown(['a', 'a'], ['a'])).to.deep.equal([' a', '-a']);
+    expect(shown(['a', 'b'], ['b', 'a'])).to.deep.equal(['-a', ' b', '+a']);
+  });
+
+  it('replaces all lines of texts that would take long to compare', () => {
+    const lines = (word: string) => Array.from({ length: 1001 }, (_, index) => `${word} ${index}`);
+    const compared = shown(['start', ...lines('a'), 'end'], ['start', ...lines('b'), 'end']);
+    expect(compared).to.have.length(2004);
+    expect([compared[0], compared[1], compared[1002], compared[2003]]).to.deep.equal([
+      ' start',
+      '-a 0',
+      '+b 0',
+      ' end',
+    ]);
+  });
+});
