@@ -2,7 +2,7 @@ import { counted } from '../../kernel/text.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { json } from '../output.js';
 import { LOCK } from '../schema-files/contents.js';
-import { presentFiles, withLock, readLockIn } from '../schema-files/read-folder.js';
+import { OBJECT_FOLDER, presentFiles, withLock, readLockIn } from '../schema-files/read-folder.js';
 import { type FolderChange, changeOf, updateFolder } from '../schema-files/write-folder.js';
 
 /** With --check nothing is written: returns 1 if the files differ from the service's schema. */
@@ -18,10 +18,18 @@ async function write(invocation: Invocation, directory: string): Promise<ExitCod
   if (isSet(invocation.values, 'json')) {
     invocation.terminal.print(json({ written: [...written.keys()], removed, left_alone: change.foreign }));
   } else {
-    const count = counted(present.files.size, 'collection');
-    invocation.terminal.print(`${count}: ${written.size} files written, ${removed.length} removed.`);
+    invocation.terminal.print(
+      `${contentsOf([...present.files.keys()])}: ${written.size} files written, ${removed.length} removed.`,
+    );
   }
   return 0;
+}
+
+/** `2 collections`, `2 collections and 1 object`. */
+function contentsOf(files: readonly string[]): string {
+  const objects = files.filter((file) => file.startsWith(`${OBJECT_FOLDER}/`)).length;
+  const collections = counted(files.length - objects, 'collection');
+  return objects === 0 ? collections : `${collections} and ${counted(objects, 'object')}`;
 }
 
 /** Updates the directory to contain the files, and lists other files in it. */

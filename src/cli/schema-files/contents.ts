@@ -1,5 +1,6 @@
-/* Converts a snapshot to one document per collection, with its fields and relations, and back. */
+/* Converts a snapshot to one document per collection, with its fields and relations, and one text per object, and back. */
 import { DERIVED_MEMBERS } from '../../schema/model/model.js';
+import type { SchemaObject } from '../../schema/model/objects.js';
 import { byName } from '../../schema/model/state.js';
 import { parseYaml, writeYaml, YamlError } from '../../http/formats.js';
 import { OperatorError } from '../../kernel/operator-error.js';
@@ -11,6 +12,8 @@ export interface SnapshotParts {
   collections: Document[];
   fields: Document[];
   relations: Document[];
+  /** Absent if the snapshot says nothing about views and materialized views. */
+  objects?: SchemaObject[];
 }
 
 /** The documents by collection name, in order. */
@@ -56,7 +59,7 @@ function without(document: Document, members: readonly string[], inner: Readonly
 const omitted = (document: Document, members: readonly string[]): Document =>
   Object.fromEntries(Object.entries(document).filter(([member]) => !members.includes(member)));
 
-/** Maps each document of a snapshot, by part and index, to its collection and location in the file. */
+/** Maps each document of a snapshot except objects, by part and index, to its collection and location in the file. */
 interface Origin {
   collection: string;
   /** `['fields', 3]`; empty for the whole file. */
@@ -65,7 +68,7 @@ interface Origin {
 
 export interface Assembled {
   parts: SnapshotParts;
-  origins: Record<keyof SnapshotParts, Origin[]>;
+  origins: Record<'collections' | 'fields' | 'relations', Origin[]>;
 }
 
 /**
@@ -100,20 +103,24 @@ export interface Lock {
   /** A position with the hash of its event: `42-3f9a…`; `0` before the first event. */
   position: string;
   release: string;
+  /** True if the files contain all views and materialized views of the service. */
+  objects?: true;
 }
 
 const REMARK = '# Written by "dps pull": the base of these files. Keep it with them.\n';
 
 /** The text of the file with a comment for readers. */
-export const writeLock = ({ hash, position, release }: Lock): string => REMARK + writeYaml({ hash, position, release });
+export const writeLock = ({ hash, position, release, objects }: Lock): string =>
+  REMARK + writeYaml({ hash, position, release, ...(objects && { objects }) });
 
 /** @throws OperatorError if it is invalid */
 export function readLock(text: string, file: string): Lock {
   const lock = parsed(text, file) as Partial<Record<keyof Lock, unknown>> | null;
-  const { hash, position, release } = lock ?? {};
+  const { hash, position, release, objects } = lock ?? {};
   const location = typeof position === 'number' ? String(position) : position;
   if (typeof hash === 'string' && typeof location === 'string' && typeof release === 'string') {
-    if (/^\d{1,15}(?:-[0-9a-f]{8,64})?$/.test(location)) return { hash, position: location, release };
+    if (/^\d{1,15}(?:-[0-9a-f]{8,64})?$/.test(location))
+      return { hash, position: location, release, ...(objects === true && { objects }) };
   }
   throw new OperatorError(`${file} was not written by "dps pull". Run "dps pull" again.`);
 }

@@ -35,7 +35,13 @@ function describe({ message, extensions }: ConflictAnswer, files: SchemaFiles): 
 }
 
 /** The file and line of the location. */
-function fileOf({ part, collection, field, path = [] }: MergeLocation, { parts, placeOf }: SchemaFiles): string | null {
+function fileOf(location: MergeLocation, { parts, placeOf }: SchemaFiles): string | null {
+  if (location.part === 'objects') {
+    const { kind, id, path: member = [] } = location;
+    const at = parts.objects?.findIndex((each) => each.kind === kind && each.id === id) ?? -1;
+    return at < 0 ? null : placeOf(['objects', at, ...member]);
+  }
+  const { part, collection, field, path = [] } = location;
   const index = parts[part].findIndex((each) => {
     if (part === 'collections') return each['collection'] === collection;
     if (part === 'fields') return each['collection'] === collection && each['field'] === field;

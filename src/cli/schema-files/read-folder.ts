@@ -4,6 +4,8 @@ import { join, sep } from 'node:path';
 import { type Event, EVENT_ID, getScalarValue, parseEvents } from 'js-yaml';
 import { parseYaml, writeYaml, YamlError } from '../../http/formats.js';
 import { OperatorError } from '../../kernel/operator-error.js';
+import { type ObjectName, isObjectKind } from '../../schema/model/objects.js';
+import { type ObjectFile, readObjectFile, writeObjectFile } from '../../schema/sql-text/object-file.js';
 import {
   type Assembled,
   assemble,
@@ -103,11 +105,13 @@ const PLAIN = /^[a-z0-9_-]$/;
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 
 /** `posts.yaml`, `%50osts.yaml`. */
-export function fileNameOf(collection: string): string {
+export const fileNameOf = (collection: string): string => stemOf(collection) + END;
+
+function stemOf(collection: string): string {
   // A name with a leading hyphen would look like an option.
   const first = DEVICE.test(collection) || collection.startsWith('-') ? 1 : 0;
   const bytes = [...Buffer.from(collection, 'utf8')];
-  return bytes.map((byte, index) => (index < first ? escaped(byte) : written(byte))).join('') + END;
+  return bytes.map((byte, index) => (index < first ? escaped(byte) : written(byte))).join('');
 }
 
 function written(byte: number): string {
@@ -119,10 +123,25 @@ const escaped = (byte: number): string => `%${byte.toString(16).padStart(2, '0')
 
 /** The collection of a file name; null for other names. */
 export function collectionOf(fileName: string): string | null {
-  const stem = fileName.slice(0, -END.length);
-  if (!/^(?:[a-z0-9_-]|%[0-9a-f]{2})+$/.test(stem)) return null;
-  const name = decoded(stem);
+  const name = nameOfStem(fileName.slice(0, -END.length));
   return name !== null && fileNameOf(name) === fileName ? name : null;
+}
+
+const SQL_END = '.sql';
+
+/** `objects/view.adults.sql`. */
+const objectFileOf = ({ kind, id }: ObjectName): string => `${OBJECT_FOLDER}/${kind}.${stemOf(id)}${SQL_END}`;
+
+/** The object of a file; null for other names. */
+export function objectOf(file: string): ObjectName | null {
+  const [, kind, stem = ''] = /^([a-z_]+)\.([^.]+)\.sql$/.exec(file.slice(OBJECT_FOLDER.length + 1)) ?? [];
+  const id = nameOfStem(stem);
+  if (id === null || !isObjectKind(kind)) return null;
+  return objectFileOf({ kind, id }) === file ? { kind, id } : null;
+}
+
+function nameOfStem(stem: string): string | null {
+  return /^(?:[a-z0-9_-]|%[0-9a-f]{2})+$/.test(stem) ? decoded(stem) : null;
 }
 
 function decoded(stem: string): string | null {
@@ -134,6 +153,8 @@ function decoded(stem: string): string | null {
 }
 
 export const FOLDER = 'collections';
+export const OBJECT_FOLDER = 'objects';
+export const FOLDERS = [FOLDER, OBJECT_FOLDER] as const;
 
 /** Maximum bytes of a file: a table of 1,600 columns needs a tenth of it. */
 const MAX_FILE = 16 * 1024 * 1024;
@@ -152,27 +173,59 @@ type Document = { [member: string]: unknown };
 /** @throws OperatorError with file and line */
 export async function readSchemaFiles(directory: string): Promise<SchemaFiles> {
   const documents = new Map<string, { text: string; document: Document }>();
-  for (const name of await namesIn(directory)) {
+  for (const name of await namesIn(directory, FOLDER)) {
     if (!/\.ya?ml$/i.test(name)) continue;
     const text = await readWithin(directory, join(FOLDER, name), MAX_FILE);
     const document = parseCollection(text, name);
     documents.set(document['collection'] as string, { text, document });
   }
   const assembled = assemble([...documents.values()].map(({ document }) => document));
+  const lock = await readLockIn(directory);
+  const objects = await readObjectFiles(directory);
+  const hasObjects = lock?.objects === true || objects.length > 0;
   const placeOf = ([part, index, ...rest]: Steps): string | null => {
+    if (part === 'objects') return objectPlace(objects[index as number], rest);
     const origin = assembled.origins[part as keyof Assembled['origins']]?.[index as number];
     const text = origin && documents.get(origin.collection)?.text;
     if (origin === undefined || text === undefined) return null;
     return `${FOLDER}/${fileNameOf(origin.collection)}:${lineOf(text, [...origin.at, ...rest])}`;
   };
-  return { ...assembled, lock: await readLockIn(directory), placeOf };
+  const parts = { ...assembled.parts, ...(hasObjects && { objects: objects.map(({ object }) => object) }) };
+  return { ...assembled, parts, lock, placeOf };
+}
+
+/** @throws OperatorError with file and line */
+async function readObjectFiles(directory: string): Promise<ObjectFile[]> {
+  const files: ObjectFile[] = [];
+  for (const name of await namesIn(directory, OBJECT_FOLDER)) {
+    if (!name.toLowerCase().endsWith(SQL_END)) continue;
+    const file = `${OBJECT_FOLDER}/${name}`;
+    const read = readObjectFile(withLineFeeds(await readWithin(directory, join(OBJECT_FOLDER, name), MAX_FILE)));
+    if ('message' in read) throw new OperatorError(`${file}:${read.line}: ${read.message}.`);
+    const own = objectFileOf(read.object);
+    if (own !== file)
+      throw new OperatorError(
+        `${file}:${read.lines.definition}: the file of ${JSON.stringify(read.object.id)} must be named ${own}.`,
+      );
+    files.push(read);
+  }
+  return files;
+}
+
+/** Git may check files out with CRLF. */
+export const withLineFeeds = (text: string): string => text.replaceAll('\r\n', '\n');
+
+function objectPlace(file: ObjectFile | undefined, [member]: Steps): string | null {
+  if (file === undefined) return null;
+  const line = member === 'comment' || member === 'indexes' ? file.lines[member] : file.lines.definition;
+  return `${objectFileOf(file.object)}:${line}`;
 }
 
 /** The sorted names in the folder; empty if it does not exist. */
-export async function namesIn(directory: string): Promise<string[]> {
+export async function namesIn(directory: string, folder: (typeof FOLDERS)[number]): Promise<string[]> {
   try {
-    await expectInside(directory, FOLDER);
-    return (await readdir(join(directory, FOLDER))).sort();
+    await expectInside(directory, folder);
+    return (await readdir(join(directory, folder))).sort();
   } catch (error) {
     if (isMissing(error)) return [];
     throw error;
@@ -299,6 +352,8 @@ export async function presentFiles(invocation: Invocation): Promise<PresentFiles
   const snapshot = JSON.parse(text) as SnapshotParts & { service: string };
   const files = new Map<string, string>();
   for (const [name, document] of documentsOf(snapshot)) files.set(`${FOLDER}/${fileNameOf(name)}`, textOf(document));
+  const { objects } = snapshot;
+  for (const object of objects ?? []) files.set(objectFileOf(object), writeObjectFile(object));
   const hash = /^"([0-9a-f]{64})"$/.exec(headers.get('etag') ?? '')?.[1];
   const position = headers.get('x-log-position');
   if (hash === undefined || position === null) {
@@ -306,7 +361,9 @@ export async function presentFiles(invocation: Invocation): Promise<PresentFiles
       'The response of the service does not contain the hash or the position of the schema. A proxy may have removed the headers.',
     );
   }
-  return { files, lock: { hash, position: await placeOf(invocation, position), release: snapshot.service } };
+  const place = await placeOf(invocation, position);
+  const lock: Lock = { hash, position: place, release: snapshot.service, ...(objects && { objects: true as const }) };
+  return { files, lock };
 }
 
 /** All files of the directory, by path. */

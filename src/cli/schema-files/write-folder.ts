@@ -1,10 +1,21 @@
-/** Writes schema files atomically, and removes those of dropped collections. */
+/** Writes schema files atomically, and removes those of deleted collections and objects. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile, link, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseYaml, YamlError } from '../../http/formats.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { collectionOf, FOLDER, isMissing, namesIn, readWithin } from './read-folder.js';
+import { jsonEqual } from '../../kernel/json.js';
+import { readObjectFile } from '../../schema/sql-text/object-file.js';
+import {
+  collectionOf,
+  FOLDER,
+  FOLDERS,
+  isMissing,
+  namesIn,
+  objectOf,
+  readWithin,
+  withLineFeeds,
+} from './read-folder.js';
 import { LOCK } from './contents.js';
 
 /* Allows one process at a time to write into a folder, because mixed files would look like changes. */
@@ -93,7 +104,7 @@ function isAlive(id: number): boolean {
 export interface FolderChange {
   /** Files to write, by path in the directory. */
   written: ReadonlyMap<string, string>;
-  /** Files of collections that no longer exist. */
+  /** Files of collections and objects that no longer exist. */
   removed: readonly string[];
   /** Files of others, which stay. */
   foreign: readonly string[];
@@ -108,19 +119,20 @@ export async function changeOf(directory: string, files: ReadonlyMap<string, str
   for (const [file, text] of files) if ((await textIn(directory, file)) !== text) written.set(file, text);
   const removed: string[] = [];
   const foreign = await besides(directory);
-  for (const name of await namesIn(directory)) {
-    const file = `${FOLDER}/${name}`;
-    if (files.has(file)) continue;
-    const ours = await isOurs(directory, name);
-    if (ours !== null) (ours ? removed : foreign).push(file);
-  }
+  for (const folder of FOLDERS)
+    for (const name of await namesIn(directory, folder)) {
+      const file = `${folder}/${name}`;
+      if (files.has(file)) continue;
+      const ours = await (folder === FOLDER ? isOurs(directory, name) : isObjectFile(directory, file));
+      if (ours !== null) (ours ? removed : foreign).push(file);
+    }
   return { written, removed, foreign };
 }
 
-/** With LF line ends, because Git may check files out with CRLF. Null if the file does not exist. */
+/** With LF line ends. Null if the file does not exist. */
 async function textIn(directory: string, file: string): Promise<string | null> {
   try {
-    return (await readWithin(directory, file, MAX_FILE)).replaceAll('\r\n', '\n');
+    return withLineFeeds(await readWithin(directory, file, MAX_FILE));
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;
@@ -136,7 +148,8 @@ const namesOf = (folder: string): Promise<string[]> =>
 
 /** Other files in the directory, ignoring hidden ones. */
 async function besides(directory: string): Promise<string[]> {
-  return (await namesOf(directory)).filter((name) => name !== FOLDER && name !== LOCK && !name.startsWith('.')).sort();
+  const own: ReadonlySet<string> = new Set([...FOLDERS, LOCK]);
+  return (await namesOf(directory)).filter((name) => !own.has(name) && !name.startsWith('.')).sort();
 }
 
 /**
@@ -155,6 +168,20 @@ async function isOurs(directory: string, name: string): Promise<boolean | null> 
   }
 }
 
+/** Checks whether a file contains the object that its name states. Null if it was just removed. */
+async function isObjectFile(directory: string, file: string): Promise<boolean | null> {
+  const name = objectOf(file);
+  if (name === null) return false;
+  try {
+    const read = readObjectFile(withLineFeeds(await readWithin(directory, file, MAX_FILE)));
+    return 'object' in read && jsonEqual({ kind: read.object.kind, id: read.object.id }, { ...name });
+  } catch (error) {
+    if (isMissing(error)) return null;
+    if (error instanceof OperatorError) return false;
+    throw error;
+  }
+}
+
 /**
  * Updates the directory to `files`. Of two concurrent updates, one fails. The lock is written last: until then, a
  * merge treats the new files as changes that both sides made alike.
@@ -163,7 +190,10 @@ async function isOurs(directory: string, name: string): Promise<boolean | null> 
 export async function updateFolder(directory: string, files: ReadonlyMap<string, string>): Promise<FolderChange> {
   const change = await changeOf(directory, files);
   if (change.written.size + change.removed.length + (await restsIn(directory)).length === 0) return change;
-  await writing(() => mkdir(join(directory, FOLDER), { recursive: true }));
+  const folders = FOLDERS.filter(
+    (folder) => folder === FOLDER || [...files.keys()].some((file) => file.startsWith(`${folder}/`)),
+  );
+  for (const folder of folders) await writing(() => mkdir(join(directory, folder), { recursive: true }));
   return exclusively(directory, async () => {
     // Another process may have written in the meantime.
     const now = await changeOf(directory, files);
@@ -206,7 +236,7 @@ const TEMPORARY = /^\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 /** Temporary files of killed processes, or of one that is still writing. */
 async function restsIn(directory: string): Promise<string[]> {
   const leftovers: string[] = [];
-  for (const folder of [directory, join(directory, FOLDER)]) {
+  for (const folder of [directory, ...FOLDERS.map((each) => join(directory, each))]) {
     const names = await namesOf(folder);
     leftovers.push(
       ...names.filter((name) => name === WRITING || TEMPORARY.test(name)).map((name) => join(folder, name)),

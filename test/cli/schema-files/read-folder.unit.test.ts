@@ -72,7 +72,7 @@ describe('a folder of schema files', () => {
 
   it('is empty if it does not exist, and has no lock if there is none', async () => {
     await rm(join(folder, 'collections'), { recursive: true });
-    expect(await namesIn(folder)).to.deep.equal([]);
+    expect(await namesIn(folder, 'collections')).to.deep.equal([]);
     expect(await readLockIn(folder)).to.equal(null);
     const { parts, lock } = await readSchemaFiles(folder);
     expect([parts, lock]).to.deep.equal([{ collections: [], fields: [], relations: [] }, null]);

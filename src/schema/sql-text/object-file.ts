@@ -1,0 +1,142 @@
+/*
+ * Converts views and materialized views to SQL files and back. A file contains the definition, the indexes and the comment
+ * as statements that any PostgreSQL client can run.
+ */
+import { parseSync } from 'libpg-query';
+import { type ObjectIndex, type SchemaObject, SQL_WORDS, objectLabel } from '../model/objects.js';
+import { type Node, list, member, stringOf } from './expression.js';
+import { KIND_NODES, ONE_STATEMENT, type Statement, endOfName, parseDefinition } from './object-definition.js';
+import { quotedName } from './quoted-name.js';
+
+/** Returns the text of the file, with LF line ends. */
+export function writeObjectFile({ kind, id, definition, comment, indexes = [] }: SchemaObject): string {
+  const statements = [
+    definition.replaceAll('\r\n', '\n').replace(/[\s;]+$/, ''),
+    ...indexes.map((index) => indexStatement(id, index)),
+    ...(comment === null ? [] : [`COMMENT ON ${SQL_WORDS[kind]} ${quotedName(id)} IS ${literal(comment)}`]),
+  ];
+  return statements.map((text) => `${text}${endsInComment(text) ? '\n' : ''};\n`).join('');
+}
+
+const indexStatement = (id: string, { name, unique, definition }: ObjectIndex): string =>
+  `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX ${quotedName(name)} ON ${quotedName(id)} ${definition}`;
+
+/** A semicolon in a comment would not end the statement. */
+const endsInComment = (text: string): boolean => text.slice(text.lastIndexOf('\n') + 1).includes('--');
+
+/** Line ends of Windows are escaped, because Git may convert those of a file. */
+function literal(text: string): string {
+  const quoted = text.replaceAll("'", "''");
+  return quoted.includes('\r')
+    ? `E'${quoted.replaceAll('\\', '\\\\').replaceAll('\r', '\\r').replaceAll('\n', '\\n')}'`
+    : `'${quoted}'`;
+}
+
+export interface ObjectFile {
+  object: SchemaObject;
+  /** The line of each member, starting at 1. */
+  lines: { definition: number; comment: number; indexes: number };
+}
+
+interface FileFault {
+  /** A sentence about the file. */
+  message: string;
+  line: number;
+}
+
+/** A statement of the file with its text. */
+interface FileStatement {
+  node: unknown;
+  text: string;
+  line: number;
+}
+
+export function readObjectFile(text: string): ObjectFile | FileFault {
+  const marker = /^<{7}(?: |$)/m.exec(text);
+  if (marker !== null)
+    return { message: 'the file contains a conflict of Git. Resolve it first', line: lineAt(text, marker.index) };
+  const statements = statementsIn(text);
+  return Array.isArray(statements) ? readStatements(statements) : statements;
+}
+
+function readStatements([first, ...others]: readonly FileStatement[]): ObjectFile | FileFault {
+  if (first === undefined) return { message: `the definition ${ONE_STATEMENT}`, line: 1 };
+  const parsed = parseDefinition(first.text);
+  if (typeof parsed === 'string') return { message: `the definition ${parsed}`, line: first.line };
+  const { kind, name: id } = parsed;
+  const file: ObjectFile = {
+    object: { kind, id, definition: first.text, comment: null, ...(kind === 'materialized_view' && { indexes: [] }) },
+    lines: { definition: first.line, comment: first.line, indexes: first.line },
+  };
+  for (const statement of others) {
+    const { node, line } = statement;
+    const index = file.object.indexes === undefined ? undefined : member(node, 'IndexStmt');
+    const message = index === undefined ? addComment(file, statement) : addIndex(file, statement, index);
+    if (message !== null) return { message, line };
+  }
+  return file;
+}
+
+/** Returns why the statement cannot follow the definition, or null. */
+function addIndex({ object, lines }: ObjectFile, statement: FileStatement, index: Node): string | null {
+  const { indexes = [] } = object;
+  const read = indexOf(statement, index, object.id);
+  if (typeof read === 'string') return read;
+  if (indexes.length === 0) lines.indexes = statement.line;
+  indexes.push(read);
+  return null;
+}
+
+/** Returns why the statement cannot follow the definition, or null. */
+function addComment({ object, lines }: ObjectFile, { node, line }: FileStatement): string | null {
+  const { kind, id, indexes } = object;
+  const comment = member(node, 'CommentStmt');
+  if (comment?.['objtype'] !== KIND_NODES[kind].comment)
+    return `only ${indexes === undefined ? '' : 'CREATE INDEX and '}COMMENT ON ${SQL_WORDS[kind]} can follow the definition`;
+  const target = list(member(comment['object'], 'List')?.['items']).at(-1);
+  if (stringOf(target) !== id) return `the comment must be on ${objectLabel(object)}`;
+  object.comment = typeof comment['comment'] === 'string' ? comment['comment'] : null;
+  lines.comment = line;
+  return null;
+}
+
+function indexOf({ text }: FileStatement, { idxname, relation, unique }: Node, view: string): ObjectIndex | string {
+  const target = relation as Node;
+  if (typeof idxname !== 'string') return 'an index must have a name';
+  if (target['relname'] !== view) return `the index ${JSON.stringify(idxname)} must be on ${JSON.stringify(view)}`;
+  const at = endOfName(Buffer.from(text).toString('latin1'), { ...target, location: locationIn(text) });
+  if (at === null) return 'the name of an index and of its view must be written without comments and without U&';
+  const definition = Buffer.from(text).toString('utf8', at).trim();
+  return { name: idxname, definition, ...(unique === true && { unique: true as const }) };
+}
+
+/** The location of the view in the statement alone, in bytes. */
+function locationIn(text: string): unknown {
+  const [statement] = (parseSync(text) as { stmts?: Statement[] }).stmts ?? [];
+  return (member(statement?.stmt, 'IndexStmt')?.['relation'] as Node | undefined)?.['location'];
+}
+
+function statementsIn(text: string): FileStatement[] | FileFault {
+  // The parser rejects an empty text.
+  if (text.trim() === '') return [];
+  const bytes = Buffer.from(text);
+  try {
+    const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };
+    let start = 0;
+    return stmts.map(({ stmt, stmt_location: location = 0, stmt_len: length }) => {
+      const end = length === undefined ? bytes.length : location + length;
+      // The location is after comments, which belong to the statement.
+      const part = bytes.toString('utf8', start, end);
+      const offset = bytes.toString('utf8', 0, start).length + part.length - part.trimStart().length;
+      start = end + 1;
+      return { node: stmt, text: part.trim(), line: lineAt(text, offset) };
+    });
+  } catch (error) {
+    const { cursorPosition } = (error as { sqlDetails?: { cursorPosition?: number } }).sqlDetails ?? {};
+    const message = error instanceof SyntaxError ? 'a quoted part has no end' : (error as Error).message;
+    return { message: `the file is not valid SQL: ${message}`, line: lineAt(text, cursorPosition ?? 0) };
+  }
+}
+
+/** Starts at 1. */
+const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;

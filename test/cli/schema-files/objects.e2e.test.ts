@@ -1,0 +1,121 @@
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { dps } from '../../support/dps.js';
+import { withService } from '../../support/with-service.js';
+
+const ADULTS = 'CREATE VIEW adults AS\n  SELECT id, name FROM members WHERE age > 17 -- of age';
+const TOTALS = 'CREATE MATERIALIZED VIEW "All totals" AS SELECT count(*) AS members FROM members';
+const INDEX = { name: 'totals_members', unique: true, definition: 'USING btree (members)' };
+
+describe('files of views', () => {
+  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'dps-object-files-'));
+    await api.ok('POST', '/collections', {
+      collection: 'members',
+      schema: {},
+      fields: [
+        { field: 'name', type: 'string', interface: 'input' },
+        { field: 'age', type: 'integer', interface: 'input' },
+      ],
+    });
+    await api.ok('POST', '/objects', { kind: 'view', definition: ADULTS, comment: 'Adults' });
+    await api.ok('POST', '/objects', { kind: 'materialized_view', definition: TOTALS, indexes: [INDEX] });
+    expect((await run('pull')).out).to.equal('1 collection and 2 objects: 4 files written, 0 removed.');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const run = (command: string, ...options: string[]) =>
+    dps([command, ...options, folder], { DPS_URL: service.url, DPS_TOKEN: service.adminToken });
+  const at = (name: string): string => join(folder, 'objects', name);
+  const text = (name: string): Promise<string> => readFile(at(name), 'utf8');
+  const definitions = async () =>
+    (await api.ok<{ data: { id: string; definition: string }[] }>('GET', '/objects')).data.map(({ id, definition }) => [
+      id,
+      definition,
+    ]);
+
+  it('are ordinary SQL, also with CRLF line ends', async () => {
+    expect(await text('view.adults.sql')).to.equal(`${ADULTS}\n;\nCOMMENT ON VIEW adults IS 'Adults';\n`);
+    expect(await text('materialized_view.%41ll%20totals.sql')).to.equal(
+      `${TOTALS};\nCREATE UNIQUE INDEX totals_members ON "All totals" USING btree (members);\n`,
+    );
+    expect(await run('pull', '--check')).to.include({ code: 0, out: 'The files match the service.' });
+    for (const name of await readdir(join(folder, 'objects')))
+      await writeFile(at(name), (await text(name)).replaceAll('\n', '\r\n'));
+    expect(await run('pull', '--check')).to.include({ code: 0, out: 'The files match the service.' });
+    expect(await run('plan')).to.include({ code: 0 });
+  });
+
+  it('are pushed: changed, new and deleted ones', async () => {
+    await writeFile(at('view.adults.sql'), 'CREATE VIEW adults AS SELECT id FROM members WHERE age > 20;\n');
+    await writeFile(at('view.names.sql'), 'CREATE VIEW names AS SELECT name FROM members;\n');
+    await rm(at('materialized_view.%41ll%20totals.sql'));
+    const { code, out } = await run('plan');
+    expect([code, ...out.split('\n').filter((line) => /^[-+~]/.test(line))]).to.deep.equal([
+      1,
+      '- materialized view All totals',
+      '~ view adults: definition, comment',
+      '+ view names',
+    ]);
+    const pushed = await run('push', '--yes');
+    expect(pushed.code, pushed.err).to.equal(0);
+    expect(await definitions()).to.deep.equal([
+      ['adults', 'CREATE VIEW adults AS SELECT id FROM members WHERE age > 20'],
+      ['names', 'CREATE VIEW names AS SELECT name FROM members'],
+    ]);
+    expect(await run('pull', '--check')).to.include({ code: 0 });
+    await rm(join(folder, 'objects'), { recursive: true });
+    expect((await run('push', '--yes')).code).to.equal(0);
+    expect(await definitions()).to.deep.equal([]);
+  });
+
+  it('are deleted by a pull if the view was deleted, and others are kept', async () => {
+    await writeFile(at('notes.txt'), 'of others');
+    await api.ok('DELETE', '/objects/view/adults');
+    const { out, err } = await run('pull');
+    expect([out, err]).to.deep.equal([
+      '1 collection and 1 object: 1 files written, 1 removed.',
+      'Not managed by dps: objects/notes.txt.',
+    ]);
+    expect(await readdir(join(folder, 'objects'))).to.have.members([
+      'materialized_view.%41ll%20totals.sql',
+      'notes.txt',
+    ]);
+  });
+
+  it('are merged with changes of others, and conflicts name the file and both definitions', async () => {
+    const [mine, other] = ['CREATE VIEW adults AS SELECT id FROM members', `${ADULTS.split(' WHERE')[0]}`];
+    await writeFile(at('view.adults.sql'), `${mine};\nCOMMENT ON VIEW adults IS 'Adults';\n`);
+    await api.ok('PATCH', '/objects/view/adults', { definition: other });
+    const stopped = await run('push', '--yes');
+    expect(stopped.code).to.equal(2);
+    expect(stopped.err).to.contain('objects/view.adults.sql:1: view "adults", definition: both changed it differently');
+    expect(stopped.err).to.contain(`theirs "${mine}"`);
+    expect((await run('push', '--yes', '--take', 'theirs')).code).to.equal(0);
+    expect((await definitions()).find(([id]) => id === 'adults')).to.deep.equal(['adults', mine]);
+  });
+
+  it('are rejected with file and line', async () => {
+    await writeFile(at('view.adults.sql'), 'CREATE VIEW adults AS\n<<<<<<< HEAD\nSELECT 1 AS a;\n');
+    expect((await run('plan')).err).to.contain('objects/view.adults.sql:2: the file contains a conflict of Git.');
+    await writeFile(at('view.adults.sql'), 'CREATE VIEW other AS SELECT id FROM members;\n');
+    expect((await run('plan')).err).to.contain(
+      'objects/view.adults.sql:1: the file of "other" must be named objects/view.other.sql.',
+    );
+    await writeFile(at('view.adults.sql'), '\nCREATE VIEW adults AS SELECT * FROM members;\n');
+    expect((await run('plan')).err).to.contain('objects/view.adults.sql:2: ');
+  });
+
+  it('leave the views unchanged if the folder was written by an earlier release', async () => {
+    await rm(join(folder, 'objects'), { recursive: true });
+    const lock = await readFile(join(folder, 'dps.lock'), 'utf8');
+    await writeFile(join(folder, 'dps.lock'), lock.replace('objects: true\n', ''));
+    await mkdir(join(folder, 'objects'));
+    expect(await run('plan')).to.include({ code: 0 });
+  });
+});

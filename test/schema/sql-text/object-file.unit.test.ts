@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import type { SchemaObject } from '../../../src/schema/model/objects.js';
+import { readNewObject } from '../../../src/schema/normal-form/object.js';
+import { readObjectFile, writeObjectFile } from '../../../src/schema/sql-text/object-file.js';
+
+const view = (definition: string, comment: string | null = null): SchemaObject => ({
+  kind: 'view',
+  id: 'v',
+  definition,
+  comment,
+});
+
+/** Returns the object, or the error with its line. */
+function read(text: string): unknown {
+  const file = readObjectFile(text);
+  return 'object' in file ? file.object : `${file.line}: ${file.message}`;
+}
+
+describe('the file of a view', () => {
+  it('contains only the definition if there is nothing else', () => {
+    expect(writeObjectFile(view('CREATE VIEW v AS SELECT 1 AS a'))).to.equal('CREATE VIEW v AS SELECT 1 AS a;\n');
+  });
+
+  it('contains indexes and the comment as statements', () => {
+    const totals: SchemaObject = {
+      kind: 'materialized_view',
+      id: 'All totals',
+      definition: 'CREATE MATERIALIZED VIEW "All totals" AS SELECT 1 AS a',
+      comment: "It's the sum",
+      indexes: [
+        { name: 'one', unique: true, definition: 'USING btree (a)' },
+        { name: 'two', definition: 'USING hash (a)' },
+      ],
+    };
+    const text = writeObjectFile(totals);
+    expect(text.split('\n')).to.deep.equal([
+      'CREATE MATERIALIZED VIEW "All totals" AS SELECT 1 AS a;',
+      'CREATE UNIQUE INDEX one ON "All totals" USING btree (a);',
+      'CREATE INDEX two ON "All totals" USING hash (a);',
+      `COMMENT ON MATERIALIZED VIEW "All totals" IS 'It''s the sum';`,
+      '',
+    ]);
+    const file = readObjectFile(text);
+    expect(file).to.deep.equal({ object: totals, lines: { definition: 1, indexes: 2, comment: 4 } });
+  });
+
+  for (const [title, definition, comment] of [
+    ['with a comment in front', '-- Ä first\n\nCREATE VIEW v AS SELECT 1 AS a', 'x'],
+    ['that ends with a comment', 'CREATE VIEW v AS SELECT 1 AS a -- one', 'x'],
+    ['with texts that look like the end', "CREATE VIEW v AS SELECT ';--' AS a, $$;\nCOMMENT$$ AS b", null],
+    ['with a comment of several lines', 'CREATE VIEW v AS SELECT 1 AS a', "a\r\n'b' \\ c\n"],
+    ['with a backslash in the comment', 'CREATE VIEW v AS SELECT 1 AS a', 'a\\nb'],
+  ] as const)
+    it(`is read as it was written: a definition ${title}`, () => {
+      const text = writeObjectFile(view(definition, comment));
+      expect(read(text)).to.deep.equal(view(definition, comment));
+      expect(read(text.replaceAll('\r', '').replaceAll('\n', '\r\n').replaceAll('\r\n', '\n'))).to.deep.equal(
+        view(definition, comment),
+      );
+    });
+
+  it('means the same after reading if the definition ends with a semicolon and Windows line ends', () => {
+    const object = readNewObject({ kind: 'view', definition: 'CREATE VIEW v AS\r\nSELECT 1 AS a ;\r\n' }, []);
+    const text = object.ok ? writeObjectFile(object.value) : '';
+    expect(text).to.equal('CREATE VIEW v AS\nSELECT 1 AS a;\n');
+  });
+
+  for (const [title, text, fault] of [
+    ['is empty', '', '1: the definition must be exactly one statement: CREATE VIEW or CREATE MATERIALIZED VIEW'],
+    ['creates a table', '\nCREATE TABLE t ();', /^2: the definition must be exactly one statement/],
+    [
+      'is not SQL',
+      'CREATE VIEW v AS\nSELECT 1 AS a FROM;',
+      /^2: the file is not valid SQL: syntax error at or near ";"/,
+    ],
+    [
+      'contains a conflict of Git',
+      'CREATE VIEW v AS\n<<<<<<< HEAD\nSELECT 1 AS a\n=======\nSELECT 2 AS a\n>>>>>>> b',
+      '2: the file contains a conflict of Git. Resolve it first',
+    ],
+    [
+      'creates an index on a view',
+      'CREATE VIEW v AS SELECT 1 AS a;\nCREATE INDEX i ON v (a);',
+      '2: only COMMENT ON VIEW can follow the definition',
+    ],
+    [
+      'contains another statement',
+      'CREATE MATERIALIZED VIEW v AS SELECT 1 AS a;\n\nDROP TABLE t;',
+      '3: only CREATE INDEX and COMMENT ON MATERIALIZED VIEW can follow the definition',
+    ],
+    [
+      'creates an index on another table',
+      'CREATE MATERIALIZED VIEW v AS SELECT 1 AS a;\nCREATE INDEX i ON w USING btree (a);',
+      '2: the index "i" must be on "v"',
+    ],
+    [
+      'comments on another view',
+      "CREATE VIEW v AS SELECT 1 AS a;\nCOMMENT ON VIEW w IS 'x';",
+      '2: the comment must be on view "v"',
+    ],
+  ] as const)
+    it(`is rejected with the line if it ${title}`, () => {
+      const found = read(text);
+      if (typeof fault === 'string') expect(found).to.equal(fault);
+      else expect(found).to.match(fault);
+    });
+});
