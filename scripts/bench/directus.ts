@@ -10,11 +10,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { readRelease } from '../../src/release.js';
 import { milliseconds } from './measure.js';
-import { type Case, type Comparison, type Resources, printRows, runCases } from './runner.js';
+import { type Case, type Comparison, type Resources, runTable } from './runner.js';
 import { createBody, snapshotOf } from './schemas.js';
-import { type Service, end, startServer } from './servers.js';
+import { type Service, end } from './servers.js';
 
 const home = process.env['DIRECTUS_HOME'] ?? '';
 const TOKEN = 'bench-admin-token-0123456789abcdef';
@@ -142,11 +141,4 @@ const beside: Case = async (resources) => {
   ];
 };
 
-const server = await startServer();
-try {
-  const release = readRelease();
-  const rows = await runCases(server, release, [beside]);
-  printRows(`directus: PostgreSQL ${server.version}, Node.js ${process.version}, release ${release}`, rows);
-} finally {
-  await server.stop();
-}
+await runTable('directus', [beside]);

@@ -6,14 +6,13 @@
  * BENCH_COLLECTIONS (100,1000; also 10000) and BENCH_EVENTS (1000,10000,100000; also 1000000): the sizes, empty for none.
  * BENCH_WORKS: only works that contain this text. BENCH_SCALE: a factor of the number of pairs (1).
  */
-import { readRelease } from '../../src/release.js';
 import { ServiceClient } from '../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import { generatedHistory, generator, writeEvents } from './logs.js';
 import { milliseconds } from './measure.js';
-import { type Case, type Comparison, type Resources, isMissed, printRows, runCases } from './runner.js';
+import { type Case, type Comparison, type Resources, isMissed, runTable } from './runner.js';
 import { applySnapshot, createBody, snapshotOf } from './schemas.js';
-import { type Service, startServer, startService } from './servers.js';
+import { type Service, startService } from './servers.js';
 
 const sizesOf = (name: string, otherwise: string): number[] =>
   (process.env[name] ?? otherwise).split(',').filter(Boolean).map(Number);
@@ -182,15 +181,8 @@ const growth =
       );
   };
 
-const release = readRelease();
-const server = await startServer();
-try {
-  const rows = await runCases(server, release, [
-    growth('collections', sizesOf('BENCH_COLLECTIONS', '100,1000'), BY_COLLECTIONS, withCollections),
-    growth('events', sizesOf('BENCH_EVENTS', '1000,10000,100000'), BY_EVENTS, withEvents),
-  ]);
-  printRows(`growth: PostgreSQL ${server.version}, Node.js ${process.version}, release ${release}`, rows);
-  if (rows.some(isMissed)) process.exitCode = 1;
-} finally {
-  await server.stop();
-}
+const rows = await runTable('growth', [
+  growth('collections', sizesOf('BENCH_COLLECTIONS', '100,1000'), BY_COLLECTIONS, withCollections),
+  growth('events', sizesOf('BENCH_EVENTS', '1000,10000,100000'), BY_EVENTS, withEvents),
+]);
+if (rows.some(isMissed)) process.exitCode = 1;

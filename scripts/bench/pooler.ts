@@ -3,12 +3,11 @@
  * through it and one past it, in turns. The last row compares two runs past it, which shows the noise.
  * BENCH_RUNS: pairs of each kind (100); BENCH_SECONDS: of each measurement of reads (5).
  */
-import { readRelease } from '../../src/release.js';
 import { INSTALL_PGBOUNCER, pgbouncerProgram, startPgbouncer } from '../../test/support/pgbouncer.js';
 import { milliseconds, throughput } from './measure.js';
-import { type Case, type Comparison, printRows, runCases } from './runner.js';
+import { type Case, type Comparison, runTable } from './runner.js';
 import { applySnapshot, createBody, emptySnapshot, snapshotOf } from './schemas.js';
-import { type Service, startServer } from './servers.js';
+import type { Service } from './servers.js';
 
 const RUNS = Number(process.env['BENCH_RUNS'] ?? 100);
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5);
@@ -53,11 +52,4 @@ if (pgbouncerProgram() === null) {
   console.log(INSTALL_PGBOUNCER);
   process.exit();
 }
-const server = await startServer();
-const release = readRelease();
-try {
-  const rows = await runCases(server, release, [throughPooler]);
-  printRows(`PostgreSQL ${server.version}, Node.js ${process.version}, release ${release}`, rows);
-} finally {
-  await server.stop();
-}
+await runTable('pooler', [throughPooler]);

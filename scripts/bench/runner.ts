@@ -1,7 +1,8 @@
 /** Runs comparisons: the service's work and its limit in turns, the ratio of each pair, and one table. */
+import { readRelease } from '../../src/release.js';
 import { type Goal, type GoalName, goalOf } from './goals.js';
 import { median } from './measure.js';
-import { type Server, type Service, startBareExpress, startService } from './servers.js';
+import { type Server, type Service, startBareExpress, startServer, startService } from './servers.js';
 
 /** Two measurements that belong together: the work of the service, and what limits it on this machine. */
 export interface Comparison {
@@ -70,19 +71,26 @@ export interface Row extends Pick<Comparison, 'work' | 'against'> {
 const FEWEST_PAIRS = 3;
 
 /**
- * Runs the comparisons of all cases, one after the other, and reports each on standard error.
+ * Runs the comparisons of all cases on a server of their own, one after the other. Reports each on standard error, and
+ * prints them as a table.
  * @param secondsEach after which a comparison starts no further pair; a busy machine gets fewer pairs and more noise
  */
-export async function runCases(
-  server: Server,
-  release: string,
-  cases: readonly Case[],
-  secondsEach = Infinity,
-): Promise<Row[]> {
+export async function runTable(title: string, cases: readonly Case[], secondsEach?: number): Promise<Row[]> {
+  const release = readRelease();
+  const server = await startServer();
+  try {
+    const rows = await runCases(new Resources(server, release), cases, secondsEach);
+    printRows(`${title}: PostgreSQL ${server.version}, Node.js ${process.version}, release ${release}`, rows);
+    return rows;
+  } finally {
+    await server.stop();
+  }
+}
+
+async function runCases(resources: Resources, cases: readonly Case[], secondsEach = Infinity): Promise<Row[]> {
   const rows: Row[] = [];
   const started = performance.now();
   for (const each of cases) {
-    const resources = new Resources(server, release);
     try {
       for (const comparison of await each(resources)) {
         const row = await compare(comparison, secondsEach);
@@ -162,7 +170,7 @@ function goalText({ atMost, atLeast }: Goal): string {
   return atMost !== undefined ? `≤ ${Number(atMost.toFixed(2))}` : atLeast !== undefined ? `≥ ${atLeast}` : '';
 }
 
-export function printRows(title: string, rows: readonly Row[]): void {
+function printRows(title: string, rows: readonly Row[]): void {
   const lines = rows.map((row) => [
     row.work,
     show(row.measured, row.unit),

@@ -4,14 +4,12 @@
  *
  * BENCH_ROWS: names of cases, with commas. BENCH_SCALE: a factor of the number of pairs (1).
  */
-import { readRelease } from '../../src/release.js';
 import { adopt } from './cases/adopt.js';
 import { apply, diff, merge, readsDuringApply } from './cases/bulk.js';
 import { among, clients, create, patch, remove, streams } from './cases/changes.js';
 import { findings, types } from './cases/plans.js';
 import { afterChange, longLog, tables, unchanged } from './cases/reads.js';
-import { type Case, isMissed, printRows, runCases } from './runner.js';
-import { startServer } from './servers.js';
+import { type Case, isMissed, runTable } from './runner.js';
 
 /** Seconds of each comparison of the check: all of them take less than five minutes on two quiet cores. */
 const SECONDS_EACH = 6;
@@ -51,24 +49,12 @@ const FULL: Cases = {
 
 async function run(title: string, cases: Cases, secondsEach?: number): Promise<boolean> {
   const selected = process.env['BENCH_ROWS']?.split(',') ?? Object.keys(cases);
-  const release = readRelease();
-  const server = await startServer();
-  try {
-    const rows = await runCases(
-      server,
-      release,
-      selected.map((name) => {
-        const benchCase = cases[name];
-        if (benchCase === undefined) throw new Error(`there is no case ${name}; use ${Object.keys(cases).join(', ')}`);
-        return benchCase;
-      }),
-      secondsEach,
-    );
-    printRows(`${title}: PostgreSQL ${server.version}, Node.js ${process.version}, release ${release}`, rows);
-    return !rows.some(isMissed);
-  } finally {
-    await server.stop();
-  }
+  const chosen = selected.map((name) => {
+    const benchCase = cases[name];
+    if (benchCase === undefined) throw new Error(`there is no case ${name}; use ${Object.keys(cases).join(', ')}`);
+    return benchCase;
+  });
+  return !(await runTable(title, chosen, secondsEach)).some(isMissed);
 }
 
 export const service = (): Promise<boolean> => run('service', FULL);

@@ -6,10 +6,9 @@
  * BENCH_ROWS (5000000), BENCH_ROUNDS (20).
  */
 import pg from 'pg';
-import { readRelease } from '../../src/release.js';
 import { milliseconds } from './measure.js';
-import { type Case, type Comparison, printRows, runCases } from './runner.js';
-import { type Service, startServer } from './servers.js';
+import { type Case, type Comparison, runTable } from './runner.js';
+import type { Service } from './servers.js';
 
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 5_000_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 20);
@@ -91,10 +90,4 @@ const trash: Case = async (resources) => {
   ];
 };
 
-const server = await startServer();
-try {
-  const rows = await runCases(server, readRelease(), [trash]);
-  printRows(`PostgreSQL ${server.version}, Node.js ${process.version}`, rows);
-} finally {
-  await server.stop();
-}
+await runTable('trash', [trash]);

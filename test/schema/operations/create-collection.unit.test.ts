@@ -59,31 +59,6 @@ describe('create-collection', () => {
       .thenRefused('INVALID_PAYLOAD', 'icon');
   });
 
-  it('uses the documented defaults', () => {
-    const { meta } = nodeOf(accepted(initialState(), 'create-collection', folder('f')), 'f').collection;
-    expect(meta).to.deep.equal({
-      icon: null,
-      note: null,
-      display_template: null,
-      hidden: false,
-      singleton: false,
-      translations: null,
-      archive_field: null,
-      archive_app_filter: true,
-      archive_value: null,
-      unarchive_value: null,
-      sort_field: null,
-      accountability: 'all',
-      color: null,
-      item_duplication_fields: null,
-      sort: null,
-      group: null,
-      collapse: 'open',
-      preview_url: null,
-      versioning: false,
-    });
-  });
-
   it('adds the id first without a primary key field, and keeps the order', () => {
     const fields = [
       { field: 'b', type: 'string', interface: 'input' },
