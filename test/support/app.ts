@@ -200,7 +200,7 @@ async function prepareStorage(page: Page, cookie: Awaited<ReturnType<typeof sign
 }
 
 /** Milliseconds for controls to change, for example to become enabled. axe misreads the colours in between. */
-const SETTLED = 5_000;
+const SETTLED = 20_000;
 
 /** axe must find nothing on the page after it has settled. */
 export async function expectAccessible(page: Page): Promise<void> {
