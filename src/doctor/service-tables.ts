@@ -1,7 +1,7 @@
 /** The service's own tables, compared with what the migrations of this release create on the same server. */
-import { createPrivateKey } from 'node:crypto';
 import type pg from 'pg';
 import { rawPublicKey } from '../log/signed-checkpoints/checkpoint.js';
+import { storedKey } from '../log/signed-checkpoints/keys.js';
 import { createOwnTables } from '../postgres/migrate.js';
 import { own } from '../postgres/own-tables.js';
 import { type Queryable, withClient } from '../postgres/pool.js';
@@ -9,7 +9,7 @@ import { type Check, type Finding, finding } from './check.js';
 
 /**
  * Everything in a schema that decides what its tables accept, hold and do, by kind and name. `$1`: the schema. Texts name
- * objects of the schema without it.
+ * objects of the schema without it. Other roles may have the privilege SELECT, for example for reports.
  */
 const DEFINITIONS = `
 WITH relation AS (
@@ -21,7 +21,7 @@ SELECT kind, name, pg_catalog.regexp_replace(definition::text, 'pg_temp(_[0-9]+)
   SELECT CASE c.relkind WHEN 'v' THEN 'view' WHEN 'S' THEN 'sequence' WHEN 'r' THEN 'table' ELSE 'relation' END AS kind,
          c.relname::text AS name,
          pg_catalog.jsonb_build_object('kind', c.relkind, 'row security', c.relrowsecurity, 'forced', c.relforcerowsecurity,
-           'options', c.reloptions, 'other owner', c.relowner <> (SELECT oid FROM owner)) AS definition
+           'unlogged', c.relpersistence = 'u', 'options', c.reloptions, 'other owner', c.relowner <> (SELECT oid FROM owner)) AS definition
     FROM relation c WHERE c.relkind NOT IN ('i', 'I')
   UNION ALL
   SELECT 'column', pg_catalog.format('%s.%s', c.relname, a.attname),
@@ -54,6 +54,17 @@ SELECT kind, name, pg_catalog.regexp_replace(definition::text, 'pg_temp(_[0-9]+)
          pg_catalog.jsonb_build_object('command', p.polcmd, 'permissive', p.polpermissive,
            'using', pg_catalog.pg_get_expr(p.polqual, p.polrelid), 'check', pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid))
     FROM relation c JOIN pg_catalog.pg_policy p ON p.polrelid = c.oid
+  UNION ALL
+  SELECT 'privilege', pg_catalog.format('%s on %s of %s', a.privilege_type, c.relname, coalesce(r.rolname, 'PUBLIC')), pg_catalog.to_jsonb(true)
+    FROM relation c
+    CROSS JOIN LATERAL (
+      SELECT x.grantee, x.privilege_type FROM pg_catalog.aclexplode(c.relacl) x
+      UNION
+      SELECT x.grantee, x.privilege_type FROM pg_catalog.pg_attribute t CROSS JOIN LATERAL pg_catalog.aclexplode(t.attacl) x
+       WHERE t.attrelid = c.oid
+    ) a
+    LEFT JOIN pg_catalog.pg_roles r ON r.oid = a.grantee
+   WHERE a.privilege_type <> 'SELECT' AND a.grantee <> c.relowner AND r.rolname IS DISTINCT FROM current_user
   UNION ALL
   SELECT 'inheritance', pg_catalog.format('%s of %s', k.relname, c.relname), pg_catalog.to_jsonb(true)
     FROM relation c JOIN pg_catalog.pg_inherits i ON i.inhparent = c.oid JOIN pg_catalog.pg_class k ON k.oid = i.inhrelid
@@ -140,8 +151,8 @@ async function alteredKey(db: Queryable): Promise<Finding[]> {
   );
   return rows
     .filter(({ public_key, private_key }) => {
-      const key = createPrivateKey({ key: private_key, format: 'der', type: 'pkcs8' });
-      return !rawPublicKey(key).equals(public_key);
+      const key = storedKey(private_key);
+      return key === null || !rawPublicKey(key).equals(public_key);
     })
     .map(({ id }) =>
       finding('KEY_ALTERED', `The public key ${id} in service_keys does not belong to its private key.`),

@@ -120,6 +120,7 @@ export function chainWith(sha256: Sha256): Chain {
 }
 
 function unlinked(event: EventRecord, previous: LogHead): string | null {
+  if (event.position === previous.position) return 'the log contains this position twice';
   if (event.position !== previous.position + 1) {
     return `position ${previous.position + 1} is missing`;
   }

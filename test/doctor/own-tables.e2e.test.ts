@@ -108,6 +108,24 @@ describe("the comparison of the service's tables with the migrations", () => {
       'DROP TABLE public.child',
       'inheritance child of service_users was added',
     ],
+    [
+      'a table that a crash would empty',
+      `ALTER TABLE ${S}projections SET UNLOGGED`,
+      `ALTER TABLE ${S}projections SET LOGGED`,
+      'table service_projections was changed',
+    ],
+    [
+      'a table that others can change',
+      `GRANT SELECT, UPDATE ON ${S}users TO PUBLIC`,
+      `REVOKE ALL ON ${S}users FROM PUBLIC`,
+      'privilege UPDATE on service_users of PUBLIC was added',
+    ],
+    [
+      'a column that others can change',
+      `GRANT UPDATE (role) ON ${S}users TO pg_monitor`,
+      `REVOKE ALL (role) ON ${S}users FROM pg_monitor`,
+      'privilege UPDATE on service_users of pg_monitor was added',
+    ],
   ];
   for (const [what, change, back, told] of cases) {
     it(`reports ${what}`, async () => {
@@ -151,5 +169,23 @@ describe("the comparison of the service's tables with the migrations", () => {
     } finally {
       await api.sql(`UPDATE ${S}keys SET public_key = $1`, [key?.public_key]);
     }
+  });
+
+  it('reports a private key that is not a key, and signs nothing with it', async () => {
+    // An empty log has no checkpoint.
+    await send('/collections', json({ collection: 'signed', schema: {} }));
+    expect((await send('/history/checkpoint')).status).to.equal(200);
+    const [key] = await api.sql<{ private_key: Buffer }>(`SELECT private_key FROM ${S}keys`);
+    await api.sql(`UPDATE ${S}keys SET private_key = 'none'`);
+    try {
+      expect((await foundBy('own tables = migrations')).map(({ code }) => code)).to.deep.equal(['KEY_ALTERED']);
+      const refused = await send('/history/checkpoint');
+      expect([refused.status, refused.text]).to.satisfy(
+        ([status, text]: [number, string]) => status === 503 && text.includes('dps keys rotate'),
+      );
+    } finally {
+      await api.sql(`UPDATE ${S}keys SET private_key = $1`, [key?.private_key]);
+    }
+    expect((await send('/history/checkpoint')).status).to.equal(200);
   });
 });

@@ -38,6 +38,18 @@ const hashed = (event: typeof EVENT): string => {
   return hash('sha256', event.previous_hash + canonicalJson({ ...Object.fromEntries(members), actor: event.actor.id }));
 };
 
+describe('chainWith', () => {
+  it('reports a position that occurs twice, and not the next one as missing', () => {
+    const chain = chainWith(sha256);
+    const personal = commitmentTo(personalText(EVENT), SALT, sha256);
+    const event = { ...EVENT, commitment: personal };
+    const record = { ...event, hash: eventHash(event) };
+    expect(chain.add(record)).to.equal(null);
+    expect(chain.add(record)).to.equal('the log contains this position twice');
+    expect(chain.add({ ...record, position: 3 })).to.equal('position 2 is missing');
+  });
+});
+
 describe('eventHash', () => {
   it('is stable across releases, because stored logs depend on it', () => {
     expect(eventHash(EVENT)).to.equal('f8b3601eb2ca7507f7c624643e22374974c71f809d850541b633dee5009ce454');

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg';
 import { looksLikeAccessToken, type AccessTokens } from './access-tokens.js';
 import type { Caller, Credential, Role } from './caller.js';
-import { commonRole } from './scope.js';
+import { commonRole, tokenScope } from './scope.js';
 import { secretHash } from './secrets.js';
 import { own } from '../../postgres/own-tables.js';
 import { isUuid } from '../../kernel/text.js';
@@ -74,7 +74,9 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
         where t.token_hash = $1 and u.status = 'active'`,
       values: [secretHash(token)],
     });
-    return rows[0] ? remembered(rows[0], 'token', Infinity) : null;
+    const [row] = rows;
+    if (row === undefined || !isReadable(row)) return null;
+    return remembered(row, 'token', Infinity);
   }
 
   async function bySession(token: string): Promise<VerifiedCaller | null> {
@@ -116,6 +118,9 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
   };
   return Object.assign(identify, { lastKnown: (token: string) => current(last.get(token)) });
 }
+
+/** False if someone changed the scope in the database. Its token must not allow more than the scope did. */
+const isReadable = ({ scope }: Row): boolean => scope === null || tokenScope.safeParse(scope).success;
 
 function remembered(row: Row, kind: Credential['kind'], expiresAt: number): VerifiedCaller {
   const { id, name, role, issued_by: issuedBy, expires_at, token, scope } = row;

@@ -48,7 +48,8 @@ export function createPasswords(): Passwords {
 
     async matches(password, stored) {
       const against = stored ?? (await (decoy ??= hash(randomSecret())));
-      const same = await verify(against, normal(password));
+      // Someone may have changed the hash in the database. No password matches such a hash.
+      const same = await verify(against, normal(password)).catch(() => false);
       return same && stored !== null;
     },
   };
@@ -65,7 +66,8 @@ const KEY = 'token_secret';
 export async function tokenSecret(pool: Pick<Pool, 'query'>, configured: string | null): Promise<string> {
   if (configured !== null) return configured;
   await pool.query(
-    `insert into ${own.settings} (key, value) values ($1, pg_catalog.to_jsonb($2::text)) on conflict do nothing`,
+    `insert into ${own.settings} as s (key, value) values ($1, pg_catalog.to_jsonb($2::text))
+      on conflict (key) do update set value = excluded.value where pg_catalog.jsonb_typeof(s.value) <> 'string'`,
     [KEY, randomSecret()],
   );
   const stored = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [KEY]);

@@ -180,8 +180,22 @@ async function storedSigner(db: Queryable): Promise<Signer | undefined> {
   );
   const stored = rows[0]?.private_key;
   if (stored === undefined) return undefined;
-  const privateKey = createPrivateKey({ key: stored, format: 'der', type: 'pkcs8' });
+  const privateKey = storedKey(stored);
+  if (privateKey === null) throw new ProblemError({ code: 'UNAVAILABLE', message: KEY_UNREADABLE });
   return { key: noteKey(KEY_NAME, rawPublicKey(privateKey)), privateKey };
+}
+
+const KEY_UNREADABLE =
+  'The private key in service_keys is not an Ed25519 key: someone changed it in the database. Run "dps keys rotate" to replace it.';
+
+/** Reads a private key of service_keys. Null if someone changed it. */
+export function storedKey(content: Buffer): KeyObject | null {
+  try {
+    const key = createPrivateKey({ key: content, format: 'der', type: 'pkcs8' });
+    return key.asymmetricKeyType === 'ed25519' ? key : null;
+  } catch {
+    return null;
+  }
 }
 
 interface KeyRow {

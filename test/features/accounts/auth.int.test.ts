@@ -128,7 +128,39 @@ describe('authentication', () => {
     });
   });
 
+  it('accepts no password if someone changed the hash in the database', async () => {
+    const { id, email } = await newUser('hash@example.com');
+    await database.pool.query(`update service.service_users set password_hash = 'none' where id = $1`, [id]);
+    expect(await database.auth.sessions.login(from(email, 'battery staple'))).equal(null);
+  });
+
+  it('replaces a secret of access tokens that is not a text', async () => {
+    const { pool } = database;
+    const { rows } = await pool.query<{ value: unknown }>(`select value from service.service_settings`);
+    await pool.query(`update service.service_settings set value = 'null'`);
+    try {
+      const other = await database.another();
+      const { email } = await newUser('secret@example.com');
+      expect(await other.sessions.login(from(email, 'battery staple'))).not.equal(null);
+    } finally {
+      await pool.query(`update service.service_settings set value = $1`, [JSON.stringify(rows[0]?.value)]);
+    }
+  });
+
   describe('static tokens', () => {
+    it('are rejected if someone changed their scope to something else', async () => {
+      const { tokens } = database.auth;
+      const user = await newUser('scope@example.com');
+      const { token, id } = valueOf(await database.change(tokens.create(user.id, { scope: { actions: ['read'] } })));
+      for (const scope of [{ role: 'reader', networks: ['none'] }, { role: 'root' }, 'read', 5]) {
+        expect(await who(token)).to.have.property('id', user.id);
+        const change = 'update service.service_tokens set scope = $2 where id = $1';
+        await database.pool.query(change, [id, JSON.stringify(scope)]);
+        expect(await who(token), JSON.stringify(scope)).equal(null);
+        await database.pool.query(change, [id, JSON.stringify({ role: 'reader', actions: ['read'] })]);
+      }
+    });
+
     it('are shown once, work until revoked, and are revoked at once on every process', async () => {
       const { tokens } = database.auth;
       const other = await database.another();
