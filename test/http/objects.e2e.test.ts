@@ -68,6 +68,7 @@ describe('views and materialized views', () => {
     ['a syntax error', 'CREATE VIEW a AS SELECT FROM WHERE', 'definition', 'valid PostgreSQL'],
     ['deep nesting', `CREATE VIEW a AS SELECT ${'1+'.repeat(20_000)}1 AS x`, 'definition', 'nested'],
     ['a long text', `CREATE VIEW a AS SELECT '${'x'.repeat(200_000)}' AS x`, 'definition', 'at most'],
+    ['a format character', 'CREATE VIEW "a\u202e" AS SELECT 1 AS x', 'definition', 'format characters'],
     ['the name of a collection', 'CREATE VIEW authors AS SELECT 1 AS x', 'definition', 'already the name'],
   ] as const) {
     it(`rejects ${title} and changes nothing`, async () => {
@@ -202,6 +203,39 @@ describe('views and materialized views', () => {
       ['author_names', 'definition'],
     ]);
     await api.sql('CREATE OR REPLACE VIEW author_names AS SELECT id, name FROM authors WHERE age > 17');
+  });
+});
+
+describe('views of tables in another schema', () => {
+  const { api } = withService({ settings: { OBJECTS: 'on', DB_SCHEMAS: 'public,billing' }, consistent: true });
+  const BILLS = {
+    collection: 'bills',
+    schema: { schema: 'billing', name: 'invoices' },
+    fields: [{ field: 'total', type: 'integer', interface: 'input' }],
+  };
+
+  it('are created again, protected and found like those of the default schema', async () => {
+    await api.ok('POST', '/collections', BILLS);
+    await api.ok('POST', '/collections', { ...BILLS, collection: 'invoices', schema: {} });
+    const definition = 'CREATE VIEW totals AS SELECT id, total FROM billing.invoices';
+    await api.ok('POST', '/objects', { kind: 'view', definition });
+    await api.sql('GRANT SELECT ON totals TO PUBLIC');
+    await api.ok('PATCH', '/fields/bills/total', { type: 'bigInteger' });
+    const [view] = await api.sql<{ type: string; acl: string }>(
+      `SELECT format_type(a.atttypid, NULL) AS type, c.relacl::text AS acl
+         FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'total' WHERE c.relname = 'totals'`,
+    );
+    expect(view?.type).to.equal('bigint');
+    expect(view?.acl).to.contain('=r/');
+    for (const path of ['/fields/bills/total', '/collections/bills']) {
+      const error = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', path);
+      expect(error.message).to.contain('view "totals" uses').and.to.contain('"bills"');
+    }
+    const usersOf = async (collection: string) =>
+      (await api.ok<{ data: object[] }>('GET', `/objects?fields=id&collection=${collection}`)).data;
+    expect(await usersOf('bills')).to.deep.equal([{ id: 'totals' }]);
+    expect(await usersOf('invoices')).to.deep.equal([]);
+    await api.ok('DELETE', '/collections/invoices');
   });
 });
 

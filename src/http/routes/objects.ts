@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { OBJECT_KINDS, type ObjectName, type SchemaObject, objectDocument } from '../../schema/model/objects.js';
 import { membersOf as documentMembers } from '../../schema/model/model.js';
 import { objectsInOrder } from '../../schema/model/order.js';
-import type { State } from '../../schema/model/state.js';
+import { type State, type TableLocation, locateTable } from '../../schema/model/state.js';
 import { existingObject } from '../../schema/operations/objects.js';
 import { orderObjectMembers } from '../../schema/snapshot/documents.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
@@ -33,19 +33,23 @@ const deleteQuery = z.strictObject(schemaChangeQuery);
 
 type ListQuery = z.output<typeof listQuery>;
 
-function uses({ definition }: SchemaObject, collection: string): boolean {
+function uses({ definition }: SchemaObject, table: TableLocation, schema: string): boolean {
   const parsed = parseDefinition(definition);
-  return typeof parsed !== 'string' && parsed.relations.some(({ name }) => name === collection);
+  if (typeof parsed === 'string') return false;
+  return parsed.relations.some((each) => each.name === table.name && (each.schema ?? schema) === table.schema);
 }
 
-const isListed = (object: SchemaObject, { kind, name, collection }: ListQuery): boolean =>
-  (kind === undefined || object.kind === kind) &&
-  (name === undefined || object.id === name) &&
-  (collection === undefined || uses(object, collection));
+const isListed = (object: SchemaObject, { kind, name }: ListQuery): boolean =>
+  (kind === undefined || object.kind === kind) && (name === undefined || object.id === name);
 
-function* textsOf(state: State, query: ListQuery): Generator<string, void, void> {
-  for (const object of objectsInOrder(state))
-    yield isListed(object, query) ? JSON.stringify(orderObjectMembers(object)) : '';
+/** @param schema the default schema */
+function* textsOf(state: State, query: ListQuery, schema: string): Generator<string, void, void> {
+  const { collection } = query;
+  const table = collection === undefined ? undefined : locateTable(state, collection, schema);
+  for (const object of objectsInOrder(state)) {
+    const isShown = isListed(object, query) && (table === undefined || uses(object, table, schema));
+    yield isShown ? JSON.stringify(orderObjectMembers(object)) : '';
+  }
 }
 
 const textOf = (state: State, name: { kind: string; id: string }): string =>
@@ -68,7 +72,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       query: listQuery,
       answers: { 200: page(shown.object) },
       key: ({ query: { kind, name, collection } }) => `objects ${JSON.stringify([kind, name, collection])}`,
-      texts: (state, { query }) => textsOf(state, query),
+      texts: (state, { query }) => textsOf(state, query, deps.config.schema),
     }),
     documentRoute(deps, {
       path: ONE,

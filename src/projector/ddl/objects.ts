@@ -14,7 +14,7 @@ import {
   objectLabel,
 } from '../../schema/model/objects.js';
 import { neededFirst, objectsInOrder, withPartitions } from '../../schema/model/order.js';
-import { type CollectionNode, type State, getField, hasColumn } from '../../schema/model/state.js';
+import { type CollectionNode, type State, collectionAt, getField, hasColumn } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type Sql, ident, indexDefinition, literal, objectTail, qualified, restoringStatement, sql } from './sql.js';
@@ -26,6 +26,11 @@ interface ViewUse {
   relation: string;
   /** Null for the relation as a whole. */
   column: string | null;
+}
+
+interface ResolvedUse extends ViewUse {
+  /** The managed collection of the relation. Undefined for a view and for an unmanaged table. */
+  collection: string | undefined;
 }
 
 export interface CatalogView {
@@ -150,14 +155,17 @@ function changesOf(events: readonly LogEvent[]): Changed {
   return changed;
 }
 
-type Uses = ReadonlyMap<string, readonly ViewUse[]>;
+type Uses = ReadonlyMap<string, readonly ResolvedUse[]>;
 
 /** Without facts, the parser finds the relations but not their columns. */
 function usesBefore({ before, facts, schema }: ObjectChange): Uses {
+  const collectionOf = (use: ViewUse) =>
+    collectionAt(before, use.schema === schema ? undefined : use.schema, use.relation);
   return new Map(
-    objectsInOrder(before).map((object): [string, readonly ViewUse[]] => {
+    objectsInOrder(before).map((object): [string, readonly ResolvedUse[]] => {
       const key = objectKey(object);
-      return [key, facts?.get(key)?.uses ?? namedUses(object, schema)];
+      const uses = facts?.get(key)?.uses ?? namedUses(object, schema);
+      return [key, uses.map((use) => ({ ...use, collection: collectionOf(use) }))];
     }),
   );
 }
@@ -186,13 +194,15 @@ function affectedObjects(change: ObjectChange, { defined }: Changed, uses: Uses)
 }
 
 function usersOf({ id }: ObjectName, { schema }: ObjectChange, uses: Uses): string[] {
-  const isUse = (use: ViewUse): boolean => use.schema === schema && use.relation === id;
-  return [...uses].flatMap(([key, used]) => (used.some(isUse) ? [key] : []));
+  return [...uses].flatMap(([key, used]) => (used.some((use) => isOf(use, id, schema)) ? [key] : []));
 }
+
+/** True if the view uses this other view. Views are in the default schema. */
+const isOf = (use: ViewUse, id: string, schema: string): boolean => use.schema === schema && use.relation === id;
 
 interface Alteration {
   index: number;
-  isUsed: (use: ViewUse) => boolean;
+  isUsed: (use: ResolvedUse) => boolean;
 }
 
 /** Returns the changes of tables that PostgreSQL rejects while a view uses the column or the key. */
@@ -204,14 +214,14 @@ function alterations(change: ObjectChange): Alteration[] {
     former.add(event);
     if (isAltered === null) return [];
     const tables = new Set(withPartitions(change.before, table));
-    const isTable = ({ schema, relation }: ViewUse): boolean => schema === change.schema && tables.has(relation);
+    const isTable = ({ collection }: ResolvedUse): boolean => collection !== undefined && tables.has(collection);
     return [{ index, isUsed: (use) => isTable(use) && isAltered(use) }];
   });
 }
 
 const KEY = /^\/schema(?:\/is_primary_key|\/extras(?:\/primary_key.*)?)?$/;
 
-type IsAltered = ((use: ViewUse) => boolean) | null;
+type IsAltered = ((use: ResolvedUse) => boolean) | null;
 
 /** Returns which uses of the event's table prevent its change. Null if none does. */
 function alterationBy(event: NewEvent, former: FormerNames, before: State): IsAltered {
@@ -238,7 +248,8 @@ function alterationBy(event: NewEvent, former: FormerNames, before: State): IsAl
 function columnAlteration(paths: readonly string[], column: string | null, before: State): IsAltered {
   if (paths.every((path) => HARMLESS.test(path))) return null;
   if (paths.some((path) => KEY.test(path))) return () => true;
-  return ({ relation, column: used }) => used !== null && (used === column || isGenerated(before, relation, used));
+  return ({ collection = '', column: used }) =>
+    used !== null && (used === column || isGenerated(before, collection, used));
 }
 
 const isGenerated = (state: State, collection: string, field: string): boolean =>
@@ -251,22 +262,23 @@ function goneUses({ before, after, schema, events }: ObjectChange, changed: Chan
   return [...uses].flatMap(([key, used]): Problem[] => {
     if (changed.defined.has(key) || changed.deleted.has(key)) return [];
     const object = objectOf(before, key);
-    const lost = used.find((use) => use.schema === schema && isLost(use, { before, after, changed, renamed }));
+    const lost = used.find((use) => isLost(use, { before, after, schema, changed, renamed }));
     return lost === undefined ? [] : [stillUsed(object, lost)];
   });
 }
 
-interface Losing extends Pick<ObjectChange, 'before' | 'after'> {
+interface Losing extends Pick<ObjectChange, 'before' | 'after' | 'schema'> {
   changed: Changed;
   renamed: boolean;
 }
 
-function isLost(use: ViewUse, losing: Losing): boolean {
-  const { before, after, changed, renamed } = losing;
-  for (const key of changed.deleted.keys()) if (objectOf(before, key).id === use.relation) return true;
-  const old = before.collections.get(use.relation);
+function isLost(use: ResolvedUse, losing: Losing): boolean {
+  const { before, after, schema, changed, renamed } = losing;
+  for (const key of changed.deleted.keys()) if (isOf(use, objectOf(before, key).id, schema)) return true;
+  const { collection = '' } = use;
+  const old = before.collections.get(collection);
   if (old?.collection.schema == null) return false;
-  const now = findNow(before, after, use.relation, renamed);
+  const now = findNow(before, after, collection, renamed);
   return now?.collection.schema == null || isColumnLost(use.column, { old, now, renamed });
 }
 
@@ -290,14 +302,14 @@ function findNow(before: State, after: State, name: string, renamed: boolean) {
   return after.collections.find(({ identities }) => identities.collection === identity);
 }
 
-function stillUsed(object: SchemaObject, { relation, column }: ViewUse): Problem {
-  const what =
-    column === null ? JSON.stringify(relation) : `column ${JSON.stringify(column)} of ${JSON.stringify(relation)}`;
+function stillUsed(object: SchemaObject, { collection, relation, column }: ResolvedUse): Problem {
+  const name = collection ?? relation;
+  const what = column === null ? JSON.stringify(name) : `column ${JSON.stringify(column)} of ${JSON.stringify(name)}`;
   return {
     code: 'IN_USE',
     message: `${objectLabel(object)} uses ${what}, which this change deletes. Change or delete the ${words(object)} in the same change or before`,
     object: { kind: object.kind, id: object.id },
-    collection: relation,
+    collection: name,
     ...(column !== null && { field: column }),
   };
 }

@@ -41,7 +41,7 @@ export function* changeProblems({
     yield;
   }
   const broken = yield* invariantProblems(to, touched, from);
-  broken.push(...objectProblems(to));
+  broken.push(...objectProblems(from, to));
   return [...unsupported, ...named, ...broken, ...(yield* sqlTextProblems(from, to, touched))];
 }
 
