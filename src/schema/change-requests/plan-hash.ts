@@ -10,6 +10,7 @@ import { type SchemaDiff, diffStates } from '../diff/diff.js';
 import { type Entry, type NameMember, isRenameEntry, isWhole } from '../diff/entries.js';
 import { changesObjects, collectionsChanged } from '../fold/event-schemas.js';
 import { type KeptTable, type LogEvent, type ObjectEvent, isConsequence } from '../model/events.js';
+import { type SchemaObject, objectKey } from '../model/objects.js';
 import { fieldsInOrder, relationsInOrder } from '../model/order.js';
 import type { Policy } from '../model/policy.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
@@ -62,6 +63,8 @@ export interface PlanDocument {
   collections: (Change | Removed)[];
   fields: Change[];
   relations: Change[];
+  /** The existing views and materialized views that the events change or delete. Absent without any. */
+  objects?: SchemaObject[];
   steps: Step[];
   purge: boolean;
   acknowledge: readonly object[];
@@ -85,20 +88,26 @@ export function* planDocument(change: HashedChange): Resumable<PlanDocument> {
   const { before, after, events, purge = false, acknowledge = [], policy } = change;
   const diff = yield* diffStates(before, after, collectionsChanged(events));
   const sides = { before, after, former: formerNames(diff) };
+  // PostgreSQL decides these at execution.
+  const planned = events.filter((event) => !isConsequence(event));
+  const objects = objectsBefore(before, planned);
   return {
     version: 2,
     collections: yield* eachOf(diff.collections, (item) => collectionChange(sides, item)),
     fields: yield* eachOf(diff.fields, (item) => fieldChange(sides, item)),
     relations: yield* eachOf(diff.relations, (item) => relationChange(sides, item)),
-    steps: yield* eachOf(
-      // PostgreSQL decides these at execution.
-      events.filter((event) => !isConsequence(event)),
-      stepOf,
-    ),
+    ...(objects.length > 0 && { objects }),
+    steps: yield* eachOf(planned, stepOf),
     purge,
     acknowledge: [...acknowledge].sort((a, b) => byName(canonicalJson(a), canonicalJson(b))),
     ...(policy && events.some(replacesPolicy) && { policy }),
   };
+}
+
+/** Returns the views and materialized views as they are before the change, by kind and name. */
+function objectsBefore({ objects }: State, events: readonly LogEvent[]): SchemaObject[] {
+  const keys = new Set(events.flatMap((event) => (changesObjects(event) ? [objectKey(event.subject)] : [])));
+  return [...keys].sort(byName).flatMap((key) => objects.get(key)?.object ?? []);
 }
 
 const replacesPolicy = ({ type }: LogEvent): boolean => type === 'policy.updated';

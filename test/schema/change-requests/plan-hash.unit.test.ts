@@ -54,6 +54,24 @@ describe('the hash of a plan', () => {
     expect(dropNote(changed)).to.not.equal(hash);
   });
 
+  it('differs if a changed or deleted view was different before, and only then', () => {
+    const definition = 'CREATE VIEW titles AS SELECT title FROM posts';
+    const body = { kind: 'view', definition };
+    const view = { kind: 'view', id: 'titles' };
+    const before = accepted(base, 'create-object', { body });
+    const unrelated = accepted(before, 'create-object', {
+      body: { ...body, definition: 'CREATE VIEW a AS SELECT 1 AS b' },
+    });
+    const changed = accepted(before, 'update-object', { ...view, body: { definition: `${definition} WHERE false` } });
+    const hashes = (state: State): string[] => [
+      hashOf(state, decided(state, 'delete-object', view)),
+      hashOf(state, decided(state, 'rename-object', { ...view, body: { to: 'headings' } })),
+      hashOf(state, decided(state, 'update-object', { ...view, body: { definition: `${definition} LIMIT 5` } })),
+    ];
+    expect(hashes(unrelated)).to.deep.equal(hashes(before));
+    for (const [index, hash] of hashes(changed).entries()) expect(hash).to.not.equal(hashes(before)[index]);
+  });
+
   it('differs if a removed collection has other content', () => {
     const drop = (state: State): string => hashOf(state, decided(state, 'delete-collection', { collection: 'posts' }));
     const document = runToEnd(
