@@ -1,5 +1,6 @@
 import autocannon from 'autocannon';
 import pg from 'pg';
+import type { Metered } from './servers.js';
 
 export async function milliseconds(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
@@ -16,6 +17,13 @@ export function processorTime(work: () => void): number {
   work();
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;
+}
+
+/** Processor time in milliseconds that another process spends on `work`. */
+export async function processorTimeOf({ processorTime }: Metered, work: () => Promise<unknown>): Promise<number> {
+  const before = await processorTime();
+  await work();
+  return (await processorTime()) - before;
 }
 
 export const percentile = (values: number[], p: number): number => {

@@ -2,7 +2,14 @@
 import { readRelease } from '../../src/release.js';
 import { type Goal, type GoalName, goalOf } from './goals.js';
 import { median } from './measure.js';
-import { type Server, type Service, startBareExpress, startServer, startService } from './servers.js';
+import {
+  type BareExpress,
+  type Server,
+  type Service,
+  startBareExpress,
+  startServer,
+  startService,
+} from './servers.js';
 
 /** Two measurements that belong together: the work of the service, and what limits it on this machine. */
 export interface Comparison {
@@ -40,10 +47,10 @@ export class Resources {
     return service;
   }
 
-  async bareExpress(body: string): Promise<string> {
-    const { url, stop } = await startBareExpress(body);
-    this.onEnd(stop);
-    return url;
+  async bareExpress(body: string): Promise<BareExpress> {
+    const bare = await startBareExpress(body);
+    this.onEnd(bare.stop);
+    return bare;
   }
 
   onEnd(stop: () => Promise<unknown>): void {

@@ -11,6 +11,7 @@ import { startEmbedded } from '../../src/postgres/embedded/index.js';
 const TOKEN = 'bench-admin-token-0123456789abcdef';
 const SERVICE = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const BARE = fileURLToPath(new URL('./bare-express.ts', import.meta.url));
+const PROCESSOR_TIME = new URL('./processor-time.mjs', import.meta.url);
 
 /**
  * Gives the service priority over other processes (Linux, root), so that a busy machine measures like an idle one. The
@@ -72,7 +73,13 @@ async function server({ maintenance, service }: Addresses, stop: () => Promise<v
   };
 }
 
-export interface Service {
+/** A process that reports its processor time. */
+export interface Metered {
+  /** Milliseconds since its start, including garbage collection. */
+  processorTime(): Promise<number>;
+}
+
+export interface Service extends Metered {
   url: string;
   process: ChildProcess;
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
@@ -83,12 +90,13 @@ export interface Service {
 }
 
 /**
- * Starts the built service as a process. `preload` is a module that is loaded before it and communicates over IPC.
+ * Starts the built service as a process.
+ * @param preload a module that is loaded before it and communicates over IPC, instead of the one for processor time
  * @param more settings by name
  */
 export async function startService(
   databaseUrl: string,
-  preload?: URL,
+  preload = PROCESSOR_TIME,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Service> {
   const settings = {
@@ -99,16 +107,11 @@ export async function startService(
     LOG_LEVEL: 'error',
     ...more,
   };
-  const command = [
-    ...(isFirst ? FIRST : []),
-    process.execPath,
-    ...(preload === undefined ? [] : ['--import', preload.href]),
-    SERVICE,
-  ];
+  const command = [...(isFirst ? FIRST : []), process.execPath, '--import', preload.href, SERVICE];
   const child = spawn(command[0] as string, command.slice(1), {
     env: { ...process.env, MAX_BODY: '256mb', STATEMENT_TIMEOUT: '60min', LOCK_TIMEOUT: '60s', ...settings },
     detached: isFirst,
-    stdio: ['ignore', 'pipe', 'inherit', ...(preload === undefined ? [] : ['ipc' as const])],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const url = await addressOf(child, /listens on (\S+)/);
   const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
@@ -121,6 +124,7 @@ export async function startService(
   return {
     url,
     process: child,
+    processorTime: () => processorTimeOf(child),
     headers,
     send,
     async call<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -131,12 +135,26 @@ export async function startService(
   };
 }
 
+export interface BareExpress extends Metered {
+  url: string;
+  stop(): Promise<void>;
+}
+
 /** An Express server that only sends `body`, or reads and parses the request. */
-export async function startBareExpress(body: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', BARE], { stdio: ['pipe', 'pipe', 'inherit'] });
-  child.stdin.end(body);
+export async function startBareExpress(body: string): Promise<BareExpress> {
+  const child = spawn(process.execPath, ['--import', PROCESSOR_TIME.href, '--import', 'tsx', BARE], {
+    stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
+  });
+  child.stdin?.end(body);
   const url = await addressOf(child, /listens on (\S+)/);
-  return { url, stop: () => end(child) };
+  return { url, processorTime: () => processorTimeOf(child), stop: () => end(child) };
+}
+
+async function processorTimeOf(child: ChildProcess): Promise<number> {
+  const answered = once(child, 'message');
+  child.send('processor time');
+  const [spent] = (await answered) as [number];
+  return spent;
 }
 
 async function addressOf(child: ChildProcess, pattern: RegExp): Promise<string> {

@@ -1,8 +1,8 @@
 /** Changes and comparisons of a whole schema. */
-import { milliseconds, paced, percentile, runScript } from '../measure.js';
+import { milliseconds, paced, percentile, processorTimeOf, runScript } from '../measure.js';
 import type { Case } from '../runner.js';
 import { applySnapshot, createBody, diffTo, emptySnapshot, snapshotOf } from '../schemas.js';
-import type { Service } from '../servers.js';
+import type { Metered, Service } from '../servers.js';
 
 /** Applying a diff against its own DDL as one plain script, and removing the collections against plain drops. */
 export const apply =
@@ -53,7 +53,10 @@ export const apply =
     ];
   };
 
-/** A diff that changes nothing and one that changes a note, against a server that only parses the body. */
+/**
+ * A diff that changes nothing and one that changes a note, against a server that only parses the body. By processor time
+ * of both processes.
+ */
 export const diff =
   (count: number, runs: number): Case =>
   async (resources) => {
@@ -63,13 +66,13 @@ export const diff =
     const edited = JSON.parse(same) as { collections: { meta: object }[] };
     const first = edited.collections[0] as { meta: object };
     first.meta = { ...first.meta, note: 'edited' };
-    const posted = (url: string, body: string): Promise<number> =>
-      milliseconds(async () => {
+    const posted = (to: Metered, url: string, body: string): Promise<number> =>
+      processorTimeOf(to, async () => {
         const response = await fetch(url, { method: 'POST', headers: service.headers, body });
         const text = await response.text();
         if (!response.ok) throw new Error(`${response.status} ${text}`);
       });
-    const size = `${count.toLocaleString('en')} collections, ${Math.ceil(same.length / 1024)} KiB`;
+    const size = `${count.toLocaleString('en')} collections, ${Math.ceil(same.length / 1024)} KiB, by processor time`;
     return [
       [`no-op diff of ${size}`, 'no-op diff', same] as const,
       [`diff of one edit in ${size}`, 'small edit', JSON.stringify(edited)] as const,
@@ -78,8 +81,8 @@ export const diff =
       against: 'bare Express parsing the body',
       goal,
       runs,
-      measured: () => posted(`${service.url}/schema/diff`, body),
-      limit: () => posted(bare, body),
+      measured: () => posted(service, `${service.url}/schema/diff`, body),
+      limit: () => posted(bare, bare.url, body),
     }));
   };
 
