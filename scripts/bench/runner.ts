@@ -2,14 +2,7 @@
 import { readRelease } from '../../src/release.js';
 import { type Goal, type GoalName, goalOf } from './goals.js';
 import { median } from './measure.js';
-import {
-  type BareExpress,
-  type Server,
-  type Service,
-  startBareExpress,
-  startServer,
-  startService,
-} from './servers.js';
+import { type BareExpress, type Server, type Service, startBareExpress, startServer, startService } from './servers.js';
 
 /** Two measurements that belong together: the work of the service, and what limits it on this machine. */
 export interface Comparison {
