@@ -1,7 +1,17 @@
 /* Prepares commands that restore objects: the trash is read in the transaction of the command. */
 import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
-import { findRestorable, keptDeletions, type TrashEntry, findInTrash, isKept, notInTrash } from './rows.js';
+import {
+  type AlteredColumn,
+  type TrashEntry,
+  alteredColumns,
+  findInTrash,
+  findRestorable,
+  isKept,
+  keptColumns,
+  keptDeletions,
+  notInTrash,
+} from './rows.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { type InTrash, keyChange } from '../../schema/transition/restoring-transition.js';
 import type { Prepare } from '../../pipeline/types.js';
@@ -23,6 +33,7 @@ import { COPY, countValues } from '../../projector/ddl/trash.js';
 import { type Sql, integer, qualified, sql, trash, tableOfNode } from '../../projector/ddl/sql.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { SQLSTATE, sqlState } from '../../postgres/errors.js';
+import { quoted } from '../../kernel/text.js';
 
 /*
  * Finds the source of a restoration for tables and fields. It is the entry of the trash, or the log if the database was
@@ -93,6 +104,33 @@ export async function restoringCollection(
 }
 
 /* Restores a field. Its values and its table are checked under the lock. */
+
+/**
+ * Someone can change the copy of the values by hand. PostgreSQL might convert the values then, and the copy is dropped
+ * afterwards.
+ * @param kept the field, by its name before the deletion
+ * @throws ProblemError if the copy has other columns or types than the log says
+ */
+async function requireUnalteredCopy(
+  client: Queryable,
+  kept: Pick<TrashEntry, 'position' | 'collection' | 'field'>,
+  node: CollectionNode,
+): Promise<void> {
+  const columns = keptColumns({ kind: 'field', field: kept.field }, node);
+  const altered = await alteredColumns(client, { ...kept, kept_in: null }, columns);
+  if (altered.length === 0) return;
+  const { collection, field } = kept;
+  const message =
+    `Field ${quoted(`${collection}.${field}`)} cannot be restored: in the table ${altered[0]?.table} in the trash, ` +
+    `${altered.map(alterationText).join(', ')}, so someone changed or replaced it. Change it back with SQL, then restore the field.`;
+  const details = { columns: altered.map(({ name }) => name) };
+  throw new ProblemError({ code: 'IN_USE', message, collection, field: field ?? '', details });
+}
+
+const alterationText = ({ name, type, found }: AlteredColumn): string =>
+  found === null
+    ? `column ${quoted(name)} of the type ${type} is missing`
+    : `column ${quoted(name)} has the type ${found} instead of ${type}`;
 
 /* Counts rows without a value for a restored NOT NULL field. */
 
@@ -206,6 +244,7 @@ export async function restoringField(
     const ready = await stillThere<CommandOf<'restore-field'>>(entry, command)(client);
     const now = state.collections.find((each) => each.identities.collection === node.identities.collection);
     if (now === undefined) return refuseWithoutTable(client, entry, node);
+    await requireUnalteredCopy(client, entry, node);
     if (options.nulls === 'ignore') return ready;
     const nulls = await nullsInTheWay(client, { options, command: ready, now });
     if (nulls !== undefined && options.nulls === 'reject') throw new ProblemError(nulls);
@@ -231,7 +270,10 @@ async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node
 
 /* Applies a diff that restores objects. The trash is read again in the command's transaction. */
 
-/** Another process may have changed the trash. */
+/**
+ * Another process may have changed the trash.
+ * @throws ProblemError if someone changed kept values by hand
+ */
 export async function stillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
   if (kept.length === 0) return [];
   const restorable = await findRestorable(
@@ -239,6 +281,11 @@ export async function stillInTrash(client: Queryable, kept: readonly InTrash[]):
     kept.map(({ identity }) => identity),
   );
   const now = new Map(restorable.map((each) => [each.position, each]));
+  for (const { kind, identity, position, node } of kept) {
+    const [field] = [...node.identities.fields].find(([, each]) => each === identity) ?? [];
+    if (kind !== 'field' || field === undefined || now.get(position)?.identity !== identity) continue;
+    await requireUnalteredCopy(client, { position, collection: node.collection.collection, field }, node);
+  }
   return kept.flatMap((each) => {
     const still = now.get(each.position);
     return still?.identity === each.identity ? [{ ...each, empty: still.empty }] : [];

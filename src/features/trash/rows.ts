@@ -210,10 +210,12 @@ export interface AlteredColumn extends Pick<TrashEntry, 'position' | 'collection
   type: string;
   /** Its type now. Null if it is missing. */
   found: string | null;
+  /** The table in the trash, for display. */
+  table: string;
 }
 
 const ALTERED = `
-SELECT w.name, w.type, pg_catalog.format_type(a.atttypid, a.atttypmod) AS found
+SELECT w.name, w.type, pg_catalog.format_type(a.atttypid, a.atttypmod) AS found, c.oid::regclass::text AS table
   FROM (SELECT $1::bigint AS position, $2::text AS field, $3::text AS collection, $4::jsonb AS data) e
   JOIN pg_catalog.pg_class c ON ${isKeptTable('e')}
   CROSS JOIN pg_catalog.jsonb_to_recordset($5::jsonb) AS w (name text, type text)
@@ -221,23 +223,30 @@ SELECT w.name, w.type, pg_catalog.format_type(a.atttypid, a.atttypmod) AS found
     ON a.attrelid = c.oid AND a.attname = w.name AND a.attnum > 0 AND NOT a.attisdropped
  WHERE a.attnum IS NULL OR ${HAS_OTHER_TYPE}`;
 
+/** Returns nothing if the object does not exist. */
+export async function alteredColumns(
+  db: Queryable,
+  { position, collection, field, kept_in }: Pick<TrashEntry, 'position' | 'collection' | 'field' | 'kept_in'>,
+  columns: readonly KeptColumn[],
+): Promise<AlteredColumn[]> {
+  const { rows } = await db.query<Pick<AlteredColumn, 'name' | 'type' | 'found' | 'table'>>(ALTERED, [
+    position,
+    field,
+    collection,
+    JSON.stringify({ kept_in }),
+    JSON.stringify(columns),
+  ]);
+  return rows.map((row) => ({ position, collection, field, ...row }));
+}
+
 /** Folds the log up to the last deletion, so do not call it under the log's lock. */
 export async function findAltered(db: Queryable): Promise<AlteredColumn[]> {
   const found: AlteredColumn[] = [];
   let at = startPoint();
   for (const kept of await keptAndThere(db)) {
-    const { position, collection, field, kept_in } = kept;
-    at = await foldLog(db, at, { upTo: position - 1 });
-    const node = at.state.collections.get(collection);
-    const columns = JSON.stringify(node === undefined ? [] : keptColumns(kept, node));
-    const { rows } = await db.query<Pick<AlteredColumn, 'name' | 'type' | 'found'>>(ALTERED, [
-      position,
-      field,
-      collection,
-      JSON.stringify({ kept_in }),
-      columns,
-    ]);
-    found.push(...rows.map((row) => ({ position, collection, field, ...row })));
+    at = await foldLog(db, at, { upTo: kept.position - 1 });
+    const node = at.state.collections.get(kept.collection);
+    if (node !== undefined) found.push(...(await alteredColumns(db, kept, keptColumns(kept, node))));
   }
   return found;
 }

@@ -199,6 +199,54 @@ describe('the trash after manual changes', () => {
       await api.ok('POST', `/trash/${position}/restore`, {});
     });
 
+    for (const [what, column, change, back, fault] of [
+      [
+        'values with another type',
+        'a',
+        'TYPE integer USING 7',
+        'TYPE character varying(255)',
+        'has the type integer instead of character varying(255)',
+      ],
+      [
+        'values with another length',
+        'a',
+        'TYPE character varying(3)',
+        'TYPE character varying(255)',
+        'has the type character varying(3) instead of character varying(255)',
+      ],
+      ['a key of another type', 'id', 'TYPE text', 'TYPE integer USING 1', 'has the type text instead of integer'],
+    ] as const)
+      it(`rejects to restore ${what} than the log says, and touches nothing`, async () => {
+        const collection = `copied_${fault.length}`;
+        await api.ok('POST', '/collections', { collection, schema: {}, fields: [plain('a')] });
+        await api.sql(`INSERT INTO ${collection} (a) VALUES ('7')`);
+        await api.ok('DELETE', `/fields/${collection}/a`);
+        const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+        const { position } = data[0]!;
+        const kept = `service_trash_${position}.values`;
+        const columns = await api.sql<{ name: string }>(`SELECT attname::text AS name FROM pg_attribute
+          WHERE attrelid = '${kept}'::regclass AND attnum > 0 ORDER BY attnum`);
+        const name = columns[column === 'id' ? 0 : 1]?.name;
+        await api.sql(`ALTER TABLE ${kept} ALTER COLUMN "${name}" ${change}`);
+        const head = await api.head();
+        const conflict = { status: 409, code: 'IN_USE' } as const;
+        const restored = [`/trash/${position}/restore`, {}] as const;
+        const going = ['/schema/apply', await api.ok<object>('GET', `/history/diff?to=${position - 1}`)] as const;
+        for (const [path, body] of [restored, going])
+          for (const query of ['', '?dry_run', '?explain']) {
+            const { message } = await api.refused(conflict, 'POST', path + query, body);
+            expect(message, path + query).to.equal(
+              `Field "${collection}.a" cannot be restored: in the table service_trash_${position}."values" in the trash, ` +
+                `column "${name}" ${fault}, so someone changed or replaced it. Change it back with SQL, then restore the field.`,
+            );
+          }
+        expect(await api.head()).to.equal(head);
+        expect(await api.sql(`SELECT "${columns[1]?.name}"::text AS a FROM ${kept}`)).to.deep.equal([{ a: '7' }]);
+        await api.sql(`ALTER TABLE ${kept} ALTER COLUMN "${name}" ${back}`);
+        await api.ok('POST', ...restored);
+        expect(await api.sql(`SELECT a FROM ${collection}`)).to.deep.equal([{ a: '7' }]);
+      });
+
     it('restores it with a column that was added by hand, also before the deletion', async () => {
       const { position, kept } = await deleted('extended');
       await api.sql(`ALTER TABLE ${kept} ADD COLUMN further int`);
