@@ -2088,7 +2088,7 @@ export interface Operations {
   /** Purge a deleted object permanently. */ purgeTrash: {
     params: { /** A position of the log. */ position: string | number };
     query: { /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined };
-    headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
+    headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
     body: never;
     answer: { status: 204; headers: Headers; body: undefined };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };

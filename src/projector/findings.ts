@@ -2,7 +2,7 @@
 import { runYielding } from '../kernel/event-loop.js';
 import { NotInTimeError, inTime } from '../kernel/time.js';
 import type { Warning } from '../kernel/warning.js';
-import { namesInLifetimes } from '../log/lifetimes.js';
+import { namesInLifetimes, spansOfCollections } from '../log/lifetimes.js';
 import { readPolicy } from '../log/decisive-events.js';
 import type { Queryable } from '../postgres/pool.js';
 import {
@@ -19,7 +19,7 @@ import {
   together,
 } from '../schema/findings/index.js';
 import { type NamesBefore, collectionsNamed } from '../schema/fold/former-names.js';
-import type { LogEvent } from '../schema/model/events.js';
+import { type LogEvent, isEarlyPurge } from '../schema/model/events.js';
 import { type State, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
 import { type Judged, type Policy, isStopping, judgedAll } from '../schema/policy.js';
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
@@ -83,6 +83,7 @@ const MOST_DEPENDENTS = 1_000;
 interface InheritanceRow {
   child: [schema: string, name: string];
   parent: [schema: string, name: string];
+  child_name: string;
   parent_name: string;
   is_partition: boolean;
   columns: string[];
@@ -90,17 +91,24 @@ interface InheritanceRow {
   checks: string[];
 }
 
-/** The parents of tables and the parents of those. Only PostgreSQL 18 has NOT NULL constraints that are inherited. */
+/**
+ * All parents of tables and of their descendants, and the parents of those. A partition has one parent, so partitions
+ * are not among the descendants. Only PostgreSQL 18 has NOT NULL constraints that are inherited.
+ */
 const INHERITANCE = sql`
-WITH RECURSIVE up (child, parent) AS (
-  SELECT i.inhrelid, i.inhparent FROM pg_catalog.pg_inherits i
-   WHERE i.inhrelid IN (SELECT c.oid FROM pg_catalog.pg_class c
-     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
-    WHERE c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p'))
+WITH RECURSIVE down (oid) AS (
+  SELECT c.oid FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
+   WHERE c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p')
+  UNION
+  SELECT i.inhrelid FROM down d JOIN pg_catalog.pg_class c ON c.oid = d.oid AND c.relkind = 'r'
+    JOIN pg_catalog.pg_inherits i ON i.inhparent = d.oid),
+up (child, parent) AS (
+  SELECT i.inhrelid, i.inhparent FROM pg_catalog.pg_inherits i WHERE i.inhrelid IN (SELECT d.oid FROM down d)
   UNION
   SELECT i.inhrelid, i.inhparent FROM up u JOIN pg_catalog.pg_inherits i ON i.inhrelid = u.parent)
 SELECT ARRAY[nc.nspname::text, c.relname::text] AS child, ARRAY[np.nspname::text, p.relname::text] AS parent,
-  u.parent::regclass::text AS parent_name, c.relispartition AS is_partition,
+  u.child::regclass::text AS child_name, u.parent::regclass::text AS parent_name, c.relispartition AS is_partition,
   ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_attribute b ON b.attname = a.attname
     WHERE a.attrelid = u.child AND b.attrelid = u.parent AND b.attnum > 0 AND a.attinhcount > 0) AS columns,
   ARRAY(SELECT a.attname::text FROM pg_catalog.pg_constraint k
@@ -124,9 +132,9 @@ async function readInheritance(
     collectionAt(state, place === schema ? undefined : place, name) ?? locationKey(place, name);
   for (const [place, names] of tablesBySchema(state, tables, schema)) {
     const { rows } = await db.query<InheritanceRow>(INHERITANCE, [place, [...names.keys()]]);
-    for (const { parent_name, is_partition, not_null, columns, checks, ...row } of rows) {
+    for (const { child_name, parent_name, is_partition, not_null, columns, checks, ...row } of rows) {
       const [child, parent] = [keyOf(row.child), keyOf(row.parent)];
-      const each = { child, parent, parentName: parent_name, isPartition: is_partition };
+      const each = { child, parent, childName: child_name, parentName: parent_name, isPartition: is_partition };
       found.set(JSON.stringify([child, parent]), { ...each, columns, notNull: not_null, checks });
     }
   }
@@ -200,8 +208,26 @@ export async function namesJudged(
   { policy, before, events }: Pick<Plan, 'before' | 'events'> & { policy: Policy },
 ): Promise<NamesBefore> {
   const called = collectionsNamed(before, events);
-  const lives = policy.collections.length === 0 ? undefined : await namesInLifetimes(db, namesBefore(before, events));
-  return (name) => new Set(called(name).flatMap(({ identity, names }) => [...names, ...(lives?.get(identity) ?? [])]));
+  if (policy.collections.length === 0) return (name) => new Set(called(name).flatMap(({ names }) => [...names]));
+  const lives = await namesInLifetimes(db, namesBefore(before, events));
+  const purged = await namesOfPurged(db, events);
+  return (name) =>
+    purged.get(name) ??
+    new Set(called(name).flatMap(({ identity, names }) => [...names, ...(lives.get(identity) ?? [])]));
+}
+
+/**
+ * The names of the collections whose data is purged, by the name that they had at the deletion. Another collection may
+ * have that name now.
+ */
+async function namesOfPurged(db: Queryable, events: readonly LogEvent[]): Promise<Map<string, ReadonlySet<string>>> {
+  const purged = new Map<string, ReadonlySet<string>>();
+  for (const event of events) {
+    if (event.type !== 'trash.purged' || event.collection === null || !isEarlyPurge(event)) continue;
+    const spans = await spansOfCollections(db, [event.collection], event.data.position - 1);
+    purged.set(event.collection, new Set(spans.map(({ collection }) => collection)));
+  }
+  return purged;
 }
 
 /** Names of existing collections, and of those that the batch restores. */

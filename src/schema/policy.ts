@@ -247,6 +247,7 @@ export {
   DEFAULT_POLICY,
   POLICY_CHANGES,
   POLICY_SUBJECT,
+  PURGE_FINDINGS,
   isEnforced,
   isNamed,
   isOfPolicy,

@@ -101,6 +101,17 @@ export function entriesOf(api: Api): Entries {
       given: async () => (await make('a2'), { path: '/collections/a2?purge' }),
     },
     {
+      route: 'DELETE /collections/{id}',
+      what: 'purged at once, which the trash does not keep',
+      code: 'DATA_NOT_KEPT',
+      given: async () => (await make('a4'), { path: '/collections/a4?purge' }),
+    },
+    ...(['LOSES_DATA', 'DATA_NOT_KEPT'] as const).map((code) => ({
+      route: 'DELETE /trash/{position}',
+      code,
+      given: async () => (await make(`a5_${code}`), { path: `/trash/${await trashed(`/collections/a5_${code}`)}` }),
+    })),
+    {
       route: 'POST /collections/{id}/rename',
       code: 'BREAKS_CLIENTS',
       given: async () => (await make('a3'), { path: '/collections/a3/rename', body: { to: 'a3_new' } }),
@@ -349,8 +360,6 @@ export function entriesOf(api: Api): Entries {
     'POST /schema/merge',
     'PUT /policy',
     'POST /policy/test',
-    // Its objects were already checked when they were deleted.
-    'DELETE /trash/{position}',
     'POST /auth/login',
     'POST /auth/refresh',
     'POST /auth/logout',

@@ -418,6 +418,7 @@ A deletion is identified by its position in the log, which "dps history" shows t
     .command('purge')
     .description('Purges a deleted object permanently.')
     .argument('<position>', 'position of the deletion')
+    .addOption(acknowledge())
     .addOption(reason());
   does(onService(purge), async () => (await load()).purge);
 }

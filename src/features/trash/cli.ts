@@ -4,7 +4,7 @@ import type { Plan } from '../../cli/commands/apply.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../../cli/command.js';
 import { type JudgedWarning, describeWarning } from '../../cli/planned-changes.js';
 import { json, oneLine, table } from '../../cli/output.js';
-import { requestText, requestAll, requestData, changeHeaders, reasonHeader } from '../../cli/connections/service.js';
+import { requestText, requestAll, requestData, changeHeaders } from '../../cli/connections/service.js';
 import { isPosition } from '../../kernel/position.js';
 import { locationText } from '../../schema/model/location.js';
 import { actorName } from '../../schema/model/events.js';
@@ -76,7 +76,7 @@ export async function purge(invocation: Invocation): Promise<ExitCode> {
     terminal.note('Nothing was changed.');
     return 2;
   }
-  await requestText(invocation, 'purgeTrash', { params: { position }, headers: reasonHeader(invocation) });
+  await requestText(invocation, 'purgeTrash', { params: { position }, headers: changeHeaders(invocation) });
   terminal.print(
     isSet(invocation.values, 'json')
       ? json({ purged: position })

@@ -12,7 +12,7 @@ import { restore } from './routes-restore.js';
 import { isPosition } from '../../kernel/position.js';
 import { acknowledge, data, page } from '../../http/openapi/answers/envelopes.js';
 import { restored, trashEntry } from './routes-answers.js';
-import { type Call, jsonBody, type Route, route, NO_ACKNOWLEDGE, unparsed } from '../../http/route.js';
+import { type Call, jsonBody, type Route, route, unparsed } from '../../http/route.js';
 
 const PATH = '/trash';
 const ONE = '/trash/:position';
@@ -93,10 +93,10 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       summary: 'Purge a deleted object permanently',
       access: 'admin',
       query: changeQuery,
+      description:
+        'Before the retention period is over, the policy judges it like a deletion with `purge`: by `LOSES_DATA` and `DATA_NOT_KEPT`, under all names of the collection.',
       answers: { 204: null },
       changes: true,
-      // The policy already judged the objects when they were deleted.
-      headers: NO_ACKNOWLEDGE,
       handle: async (call) =>
         change(deps, call, {
           name: 'purge-trash',

@@ -286,7 +286,8 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   const keeps = options.keep.deleted > 0;
   const deletesFields = events.some(deletesField);
   const asTheyAre: Kept = { kind: 'kept', events: [...events], warnings: [] };
-  if (request.purge === true || (!deletesFields && (tables.size === 0 || !keeps))) return asTheyAre;
+  if (request.purge === true) return { ...asTheyAre, warnings: await runYielding(purgedAtOnce(state, events)) };
+  if (!deletesFields && (tables.size === 0 || !keeps)) return asTheyAre;
   const { schema } = options.location;
   // An online change copies the values beforehand, so their number does not matter.
   const copyRows = request.online === true ? null : options.keep.copyRows;
@@ -297,7 +298,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   };
   if (!keeps) return without([]);
   const facts = await readTrashFacts(client, { schema, state, tables: [...tables.keys()], glance, isDryRun });
-  if (!facts.mayCreateSchemas) return without([...[...tables.keys()].map(tableNotKept), ...fieldsNotKept(events)]);
+  if (!facts.mayCreateSchemas) return without(nothingKept(tables.keys(), events));
   const problems = [...tables.keys()].flatMap((name) => unkeepable(name, facts.tables.get(name)));
   if (problems.length > 0) return { kind: 'refused', problems };
   const values = await keepValues(client, { ...deleted, keeps });
@@ -312,6 +313,18 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
     return { ...event, data: { ...event.data, ...keptTable(node, table, kept_until) } };
   });
   return { kind: 'kept', events: completed, warnings: [...tableWarnings(tables.keys(), facts), ...values.warnings] };
+}
+
+const HAS_PURGE = 'the change has the option purge';
+
+/** With `purge`, the trash keeps neither tables nor values. */
+function* purgedAtOnce(state: State, events: readonly LogEvent[]): Resumable<Warning[]> {
+  const tables = events.flatMap((event) => tableDeletedBy(state, event).map(([name]) => name));
+  const fields = (yield* deletionsIn(state, events)).filter(({ isStored }) => isStored);
+  return [
+    ...tables.map((name) => tableNotKept(name, `the trash does not keep it, because ${HAS_PURGE}`)),
+    ...fields.flatMap((each) => notKept(each, HAS_PURGE)),
+  ];
 }
 
 export interface EstimatedRetention {
@@ -333,11 +346,11 @@ export async function estimateKept(
     lost: new Map(events.map((_, index) => [index, why])),
     warnings,
   });
-  if (purge) return all('the change has the option purge');
+  if (purge) return all(HAS_PURGE, await runYielding(purgedAtOnce(state, events)));
   if (keep.deleted === 0) return all('this service does not keep deleted objects (KEEP_DELETED)');
   const tables = [...new Set(events.flatMap((event) => tableDeletedBy(state, event).map(([name]) => name)))];
   const facts = await queueTrashFacts(db, { schema, state, tables });
-  if (!facts.mayCreateSchemas) return all(MAY_NOT_CREATE, [...tables.map(tableNotKept), ...fieldsNotKept(events)]);
+  if (!facts.mayCreateSchemas) return all(MAY_NOT_CREATE, nothingKept(tables, events));
   const copyRows = online ? null : keep.copyRows;
   const lost = await whyValuesAreLost(db, { state, events, schema, copyRows });
   const warnings = [
@@ -425,31 +438,27 @@ const NO_SCHEMAS = `the trash keeps nothing, because ${MAY_NOT_CREATE}`;
 
 const NO_TABLE = 'the table does not exist: it was dropped or renamed by hand';
 
-const tableNotKept = (collection: string): Warning => ({
+const tableNotKept = (collection: string, why: string): Warning => ({
   code: 'DATA_NOT_KEPT',
   collection,
-  message: `drop table ${collection}: ${NO_SCHEMAS}`,
+  message: `drop table ${collection}: ${why}`,
 });
 
-const fieldsNotKept = (events: readonly LogEvent[]): Warning[] =>
-  events.flatMap((event) => {
+function nothingKept(tables: Iterable<string>, events: readonly LogEvent[]): Warning[] {
+  const fields = events.flatMap((event) => {
     const { collection, field } = event;
     if (!deletesField(event) || collection === null || field === null) return [];
     return [
       { code: 'DATA_NOT_KEPT', collection, field, message: `delete field ${collection}.${field}: ${NO_SCHEMAS}` },
     ];
   });
-
-const notThere = (collection: string): Warning => ({
-  code: 'DATA_NOT_KEPT',
-  collection,
-  message: `drop table ${collection}: the trash keeps nothing, because ${NO_TABLE}`,
-});
+  return [...[...tables].map((name) => tableNotKept(name, NO_SCHEMAS)), ...fields];
+}
 
 function tableWarnings(names: Iterable<string>, { tables }: TrashFacts): Warning[] {
   return [...names].flatMap((collection) => {
     const facts = tables.get(collection);
-    if (facts === undefined) return [notThere(collection)];
+    if (facts === undefined) return [tableNotKept(collection, `the trash keeps nothing, because ${NO_TABLE}`)];
     return facts.publications.map(({ name }) => ({
       code: 'LEAVES_PUBLICATION',
       collection,

@@ -7,12 +7,13 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { type Accounts, foldAccount, isActiveAdmin } from '../fold/accounts.js';
 import { EVENT_KINDS } from '../fold/event-schemas.js';
 import { type RawEvent, UnreadableEventError, readEvent } from '../fold/upcasting.js';
-import { USER } from '../model/events.js';
+import { USER, isEarlyPurge } from '../model/events.js';
 import type { Cause, EventSubject, LogEvent, StoredEvent } from '../model/events.js';
 import { locationText } from '../model/location.js';
 import {
   type Acknowledgement,
   DEFAULT_POLICY,
+  PURGE_FINDINGS,
   type Policy,
   actionOf,
   isEnforced,
@@ -57,10 +58,11 @@ interface EndedBatch {
  */
 export type PlanReplay = (batch: EndedBatch) => Resumable<string | UnreadableEventError | null>;
 
-/** True if the policy judges an event, because it changes the schema or the policy. */
-export const isJudged = ({ type }: { type: string }): boolean =>
-  type === POLICY_UPDATED ||
-  (Object.hasOwn(EVENT_KINDS, type) && EVENT_KINDS[type as keyof typeof EVENT_KINDS].changesSchema);
+/** True if the policy judges an event: it changes the schema or the policy, or purges what the trash would still keep. */
+export const isJudged = (event: Pick<RawEvent, 'type' | 'data'>): boolean =>
+  event.type === POLICY_UPDATED ||
+  isEarlyPurge(event) ||
+  (Object.hasOwn(EVENT_KINDS, event.type) && EVENT_KINDS[event.type as keyof typeof EVENT_KINDS].changesSchema);
 
 const POLICY_UPDATED = 'policy.updated';
 
@@ -167,12 +169,21 @@ function noteJudged(batch: Batch, event: Recorded): void {
   if (event.type !== 'change.applied') batch.events.push(event);
   if (!isJudged(event)) return;
   batch.position ??= event.position;
+  if (isEarlyPurge(event)) batch.certain.push(...certainOfPurge(batch, event));
   // Only tables and columns have content for the trash.
   if (!DELETIONS.has(event.type) || !isObject(event.data) || event.data['kept_until'] === undefined) return;
   const location = locationText(event);
   batch.kept.add(location);
   if (actionOf(batch.policy, 'LOSES_DATA', event.collection ?? undefined) === 'approve')
     batch.certain.push({ code: 'LOSES_DATA', place: location });
+}
+
+/** No approval covers a purge, because change requests contain none. */
+function certainOfPurge({ policy }: Batch, event: Recorded): Acknowledgement[] {
+  const place = locationText(event);
+  return PURGE_FINDINGS.filter((code) => actionOf(policy, code, event.collection ?? undefined) === 'approve').map(
+    (code) => ({ code, place }),
+  );
 }
 
 const DELETIONS: ReadonlySet<string> = new Set(['collection.deleted', 'field.deleted']);

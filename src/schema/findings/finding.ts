@@ -1,6 +1,8 @@
 /* Combines an observation with the text of its rule. All findings are created here. */
 import { visibleText } from '../../kernel/text.js';
 import type { Warning } from '../../kernel/warning.js';
+import { PURGE_FINDINGS } from '../model/policy.js';
+import { type LogEvent, isEarlyPurge } from '../model/events.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
 import { RULES } from './rules/index.js';
 import { locationText } from '../model/location.js';
@@ -56,6 +58,27 @@ function foundBy(rule: Rule, observed: Observed, planned: PlannedEvent, statemen
     ...(statistics !== undefined && { statistics }),
   };
 }
+
+const OF_PURGES: Readonly<Record<(typeof PURGE_FINDINGS)[number], string>> = {
+  LOSES_DATA: 'data is permanently lost',
+  DATA_NOT_KEPT: 'the trash does not keep it any longer',
+};
+
+const INSTEAD_OF_PURGING = {
+  text: 'Wait until its retention period is over: the service then purges it. To get an approval for an earlier purge, restore it, and delete it with a change request that has the option purge.',
+};
+
+/** Returns the findings of requested purges, by the names that the objects had when they were deleted. */
+export const purgeFindings = (events: readonly LogEvent[]): Finding[] =>
+  events.flatMap((event) => {
+    if (event.type !== 'trash.purged' || event.collection === null || !isEarlyPurge(event)) return [];
+    const { collection, field, data } = event;
+    const what = `purge ${field === null ? `table ${collection}` : `column ${collection}.${field}`} of position ${data.position}`;
+    return PURGE_FINDINGS.map((code) => ({
+      ...findingOf({ code, collection, ...(field !== null && { field }), message: `${what}: ${OF_PURGES[code]}` }),
+      safer: INSTEAD_OF_PURGING,
+    }));
+  });
 
 const location = (
   collection: string | undefined,

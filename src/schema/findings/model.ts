@@ -191,7 +191,8 @@ export interface Inheritance {
   child: string;
   /** Written like `child`. */
   parent: string;
-  /** The parent for display. */
+  /** Both names for display. */
+  childName: string;
   parentName: string;
   isPartition: boolean;
   /** The columns that the parent determines. */
@@ -337,8 +338,10 @@ export interface ReviewedBatch {
   statistics(table: string): TableStatistics | undefined;
   /** Objects outside the schema that depend on the table or its columns. */
   dependents(table: string): readonly Dependent[];
-  /** The parents of a table or its ancestors, by the name before the batch. */
+  /** The parents of a table, of its ancestors or its descendants, by the name before the batch. */
   parents(child: string): readonly Inheritance[];
+  /** The children of such a table. */
+  children(parent: string): readonly Inheritance[];
   /** Types and collations that are missing or must not be used. */
   types: TypeLookup;
 }

@@ -25,7 +25,7 @@ import {
   type Rule,
 } from './model.js';
 import { locationText } from '../model/location.js';
-import { type GroupOf, createGathering } from './finding.js';
+import { type GroupOf, createGathering, purgeFindings } from './finding.js';
 import { RULES } from './rules/index.js';
 
 /** A plan before its execution. */
@@ -50,7 +50,7 @@ export interface Plan {
 export interface DatabaseFacts {
   statistics?: ReadonlyMap<string, TableStatistics>;
   dependents?: readonly Dependent[];
-  /** The parents of altered tables, and their parents. */
+  /** The parents of altered tables and of their descendants, and their parents. */
   inheritance?: readonly Inheritance[];
   /** Types and collations that are missing or must not be used. */
   types?: TypeLookup;
@@ -158,19 +158,23 @@ function statementsByEvent(statements: readonly PlannedStatement[]): Map<number,
 const tablesMade = (events: readonly LogEvent[]): Set<string> =>
   new Set(events.flatMap((event) => (isMade(event) ? [event.collection] : [])));
 
-type Lookups = Pick<ReviewedBatch, 'isNew' | 'statistics' | 'dependents' | 'parents' | 'types'>;
+type Lookups = Pick<ReviewedBatch, 'isNew' | 'statistics' | 'dependents' | 'parents' | 'children' | 'types'>;
 
 function lookups(made: ReadonlySet<string>, former: FormerNames, facts: DatabaseFacts): Lookups {
   const { statistics, dependents = [], inheritance = [], types = new Map() } = facts;
   const needing = new Map<string, Dependent[]>();
   for (const each of dependents) needing.set(each.table, [...(needing.get(each.table) ?? []), each]);
-  const inherited = new Map<string, Inheritance[]>();
-  for (const each of inheritance) inherited.set(each.child, [...(inherited.get(each.child) ?? []), each]);
+  const [parents, children] = [new Map<string, Inheritance[]>(), new Map<string, Inheritance[]>()];
+  for (const each of inheritance) {
+    parents.set(each.child, [...(parents.get(each.child) ?? []), each]);
+    children.set(each.parent, [...(children.get(each.parent) ?? []), each]);
+  }
   return {
     isNew: (table) => made.has(former.collection(table)),
     statistics: (table) => statistics?.get(former.collection(table)),
     dependents: (table) => needing.get(former.collection(table)) ?? [],
-    parents: (child) => inherited.get(child) ?? [],
+    parents: (child) => parents.get(child) ?? [],
+    children: (parent) => children.get(parent) ?? [],
     types,
   };
 }
@@ -232,7 +236,7 @@ export function* findingsOf(plan: Plan, facts: DatabaseFacts = {}): Resumable<Fi
     }
     yield* judgeDocuments(planned, add);
   }
-  return gathering.findings();
+  return [...gathering.findings(), ...purgeFindings(plan.events)];
 
   function add(rule: Rule, observed: Observed | undefined, planned: PlannedEvent, statement?: number): void {
     if (observed !== undefined) gathering.add(rule, observed, planned, statement);

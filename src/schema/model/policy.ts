@@ -41,6 +41,9 @@ export interface Policy {
 /** The code of the finding for a change that was not made online. */
 export const NOT_ONLINE = 'NOT_ONLINE';
 
+/** The codes of the findings of a requested purge. A deletion with `purge` has them too. */
+export const PURGE_FINDINGS = ['LOSES_DATA', 'DATA_NOT_KEPT'] as const;
+
 /** The codes of findings about a change of the policy. Only `policy_changes` decides about them. */
 export const LOOSENS_POLICY = 'LOOSENS_POLICY';
 export const CHANGES_POLICY = 'CHANGES_POLICY';

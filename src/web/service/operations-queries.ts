@@ -16,7 +16,7 @@ import type {
   Plan,
   TrashEntry,
 } from './types.js';
-import { LOOSENS_POLICY } from '../../schema/model/policy.js';
+import { LOOSENS_POLICY, PURGE_FINDINGS } from '../../schema/model/policy.js';
 
 /* The Prometheus metrics, read while the page is open. */
 
@@ -157,12 +157,14 @@ export const restore = (position: number, restoring: Restoring, reason: string) 
     { method: 'POST', json: bodyOf(restoring), headers: reasonHeader(reason) },
   );
 
-/**
- * Deletes it permanently with its rows.
- * @param position of the trash entry
- */
-export const purge = (position: number, reason: string) =>
-  request(`/trash/${position}`, { method: 'DELETE', headers: reasonHeader(reason) });
+/** Deletes it permanently with its rows. The user has confirmed that, which acknowledges both findings of a purge. */
+export const purge = (entry: TrashEntry, reason: string) => {
+  const names = entry.field === null ? [entry.collection] : [entry.collection, entry.field];
+  const location = names.map((name) => encodeURIComponent(name).replaceAll('.', '%2E')).join('.');
+  const acknowledged = PURGE_FINDINGS.map((code) => `${code}:${location}`).join(', ');
+  const headers = { ...reasonHeader(reason), 'X-Acknowledge': acknowledged };
+  return request(`/trash/${entry.position}`, { method: 'DELETE', headers });
+};
 
 /** Milliseconds between refetches of current values. */
 const EVERY = 5_000;

@@ -164,6 +164,20 @@ describe('the replay of a policy', () => {
     expect(replayed(...STARTED, deleted({ ...judged, data: {} }))).to.deep.equal([]);
   });
 
+  it('reports a requested purge that was not judged, or that needed an approval, but no expired one', () => {
+    const purged = (more: object = {}, data: object = {}): ReplayInput => ({
+      ...{ type: 'trash.purged', collection: 'articles', field: 'body', subject: { kind: 'trash', id: '3' } },
+      data: { position: 3, ...data },
+      ...more,
+    });
+    expect(replayed(...STARTED, purged())).to.deep.equal([{ position: 5, reason: NOT_JUDGED }]);
+    expect(replayed(...STARTED, purged(judged))).to.deep.equal([
+      { position: 5, reason: lacks('LOSES_DATA:articles.body') },
+    ]);
+    expect(replayed(...STARTED, purged({}, { expired: true }))).to.deep.equal([]);
+    expect(replayed(CREATED, account('ada'), purged())).to.deep.equal([]);
+  });
+
   it('reports a change of the policy that its predecessor did not allow', () => {
     const strict = [CREATED, account('ada'), account('bob'), policy({ ...POLICY, policy_changes: 'approve' })];
     expect(replayed(...strict, policy(DEFAULT_POLICY, judged))).to.deep.equal([

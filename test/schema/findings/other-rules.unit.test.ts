@@ -141,8 +141,9 @@ describe('rules of findings', () => {
   });
 
   it('INHERITED names the parents that determine a column', () => {
-    const parent = { child: 'articles', parent: 'elsewhere\0base', parentName: 'elsewhere.base', isPartition: false };
-    const inheritance = [{ ...parent, columns: ['title'], notNull: [], checks: [] }];
+    const names = { childName: 'articles', parentName: 'elsewhere.base' };
+    const parent = { child: 'articles', parent: 'elsewhere\0base', isPartition: false };
+    const inheritance = [{ ...parent, ...names, columns: ['title'], notNull: [], checks: [] }];
     const gone: Edit = (snapshot) => {
       snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'title' && field !== 'sent');
     };

@@ -135,8 +135,12 @@ function isRetyped(planned: PlannedEvent): boolean {
   const { event, before, formerField } = planned;
   const [old, now] = [before?.fields.get(formerField), fieldAfter(planned, event)];
   const isUpdate = event.type === 'field.updated' && hasColumn(old) && hasColumn(now);
-  return isUpdate && columnType(old.schema) !== columnType(now.schema);
+  return isUpdate && typeAndCollation(old) !== typeAndCollation(now);
 }
+
+/** PostgreSQL changes both with ALTER COLUMN … TYPE. */
+const typeAndCollation = ({ schema }: Pick<ColumnField, 'schema'>): string =>
+  JSON.stringify([columnType(schema), schema.extras?.collation]);
 
 function after({ location }: Change, count: number): string {
   const isOne = count === 1;
@@ -149,21 +153,61 @@ export const inherited: Rule = {
   code: 'INHERITED',
   level: 'danger',
   title: 'A parent table determines it',
-  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too.',
-  why: 'PostgreSQL rejects the whole change. It changes inherited columns and constraints only together with those of the parent table.',
+  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. Or a column is renamed or gets another type that a table inherits from several tables.',
+  why: 'PostgreSQL rejects the whole change. It changes inherited columns and constraints only together with those of the parent table, and renames or retypes a column only if no other table determines it.',
   safer:
-    'Change the parent table, which changes the inheriting tables too. If the service does not manage the parent, change it by hand and accept the drift.',
-  event: (planned) =>
-    inheritedChanges(planned).flatMap(({ what, kind, object, isOf, isFollowed }): Observed[] => {
-      const parents = parentsThat(planned, isOf);
-      if (parents.length === 0 || parents.some((each) => follows(each, planned, { isOf, isFollowed }))) return [];
-      const names = [...new Set(parents.map(({ parentName }) => parentName))].join(' and ');
-      const verb = parents.every(({ isPartition }) => isPartition) ? 'is a partition of' : 'inherits it from';
-      const table = JSON.stringify(planned.event.collection);
-      const message = `${what}: ${table} ${verb} ${names}, so PostgreSQL rejects it. Change the ${kind} of ${names} instead.`;
-      return [{ message, ...object }];
-    }),
+    'Change the parent table, which changes the inheriting tables too. If the service does not manage the parent, change it by hand and accept the drift. If a table has several parents, detach it with SQL, change the parents, and attach it again.',
+  event: (planned) => [
+    ...inheritedChanges(planned).flatMap((each) => onlyInChild(planned, each)),
+    ...onlyInOneParent(planned),
+  ],
 };
+
+function onlyInChild(planned: PlannedEvent, { what, kind, object, ...change }: InheritedChange): Observed[] {
+  const parents = parentsThat(planned, change.isOf);
+  if (parents.length === 0 || parents.some((each) => follows(each, planned, change))) return [];
+  const names = namesOfParents(parents);
+  const verb = parents.every(({ isPartition }) => isPartition) ? 'is a partition of' : 'inherits it from';
+  const table = JSON.stringify(planned.event.collection);
+  const message = `${what}: ${table} ${verb} ${names}, so PostgreSQL rejects it. Change the ${kind} of ${names} instead.`;
+  return [{ message, ...object }];
+}
+
+const namesOfParents = (parents: readonly Inheritance[]): string =>
+  [...new Set(parents.map(({ parentName }) => parentName))].join(' and ');
+
+/** PostgreSQL renames and retypes a column of a descendant only if all of its parents belong to the changed hierarchy. */
+function onlyInOneParent(planned: PlannedEvent): Observed[] {
+  const { before, formerField, batch } = planned;
+  const change = changeOf(planned);
+  if (before === undefined || change === undefined || !(isRename(planned.event) || isRetyped(planned))) return [];
+  const isOf = ({ columns }: Inheritance): boolean => columns.includes(formerField);
+  // The change of an inherited column is checked with that of its parent.
+  if (parentsThat(planned, isOf).length > 0) return [];
+  const hierarchy = new Set([before.collection.collection]);
+  const links = [...hierarchyBelow(hierarchy, planned)];
+  for (const { child, childName } of links) {
+    const parents = batch.parents(child).filter(isOf);
+    if (parents.every(({ parent }) => hierarchy.has(parent))) continue;
+    const message =
+      `${change.what}: the table ${childName} inherits it from ${namesOfParents(parents)}, and PostgreSQL does not change it ` +
+      'for one of several parents. Detach the table, change the column in all of them, and attach it again.';
+    const { field } = change.location;
+    return [{ message, ...(field !== undefined && { field }) }];
+  }
+  return [];
+}
+
+/** Yields how the descendants inherit the column of the event, and adds their names to the hierarchy. */
+function* hierarchyBelow(hierarchy: Set<string>, { batch, formerField }: PlannedEvent): Generator<Inheritance> {
+  // The loop also visits names that are added to the set while it runs.
+  for (const table of hierarchy)
+    for (const each of batch.children(table)) {
+      if (!each.columns.includes(formerField)) continue;
+      hierarchy.add(each.child);
+      yield each;
+    }
+}
 
 /** A change that PostgreSQL makes in an inheriting table only together with the same change of its parent. */
 interface InheritedChange {
@@ -213,7 +257,7 @@ function alteredColumn(
   const change = columnChange(`alter column ${event.collection}.${event.field}`);
   const schemaIn = (before: CollectionNode, after: CollectionNode) => sameField(before, after, formerField)?.schema;
   const valuesOf = ({ schema }: Pick<ColumnField, 'schema'>): string =>
-    JSON.stringify([columnType(schema), schema.generation_expression]);
+    JSON.stringify([typeAndCollation({ schema }), schema.generation_expression]);
   if (valuesOf(old) !== valuesOf(now)) {
     const isFollowed: InheritedChange['isFollowed'] = (...nodes) => {
       const schema = schemaIn(...nodes);
@@ -293,9 +337,10 @@ const dataNotKept: Rule = {
   code: 'DATA_NOT_KEPT',
   level: 'danger',
   title: 'Not kept in the trash',
-  what: 'The trash cannot keep a deleted object. The message gives the reason.',
+  what: 'The trash does not keep a deleted object, because it cannot or the request has `purge`, or a request purges it from the trash. The message gives the reason.',
   why: 'The object is permanently deleted when the change is applied. Only a backup can restore it.',
-  safer: 'Apply the change online if the message says so, which copies many rows first, or remove the named obstacle.',
+  safer:
+    'Omit `purge`. Apply the change online if the message says so, which copies many rows first, or remove the named obstacle.',
 };
 
 const notRestored: Rule = {

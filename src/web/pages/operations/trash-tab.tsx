@@ -203,7 +203,7 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
   const [reason, setReason] = useState('');
   const client = useQueryClient();
   const done = useMutation({
-    mutationFn: () => purge(entry.position, reason),
+    mutationFn: () => purge(entry, reason),
     onSuccess: () => client.invalidateQueries({ queryKey: [SCHEMA] }),
   });
   const submit = (event: FormEvent) => {
