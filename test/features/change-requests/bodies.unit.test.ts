@@ -100,7 +100,7 @@ describe('bodies of change requests', () => {
         ['at: must be a time with its time zone: 2026-11-22T03:00:00Z.'],
       ],
       [changeRevert, { diff: {} }, ['diff: unknown member "diff"; known members: title, reason, online, resolve.']],
-      [changeRejection, { plan: PLAN }, ['plan: unknown member "plan"; known members: reason.']],
+      [changeRejection, { plan: PLAN }, ['plan: unknown member "plan"; known members: comment.']],
     ];
     for (const plan of [PLAN.slice(1), `${PLAN}0`, PLAN.toUpperCase()]) {
       refused.push([changeApproval, { plan }, ['plan: must be the hash of a plan.']]);
