@@ -181,8 +181,9 @@ const HARMLESS =
   /^\/(?:meta|type)\b|^\/schema\/(?:default_value|is_nullable|is_unique|is_indexed|has_auto_increment|comment)$/;
 
 /** Returns objects that must be dropped, with the index of the event that requires it. */
-function affectedObjects(change: ObjectChange, { defined }: Changed, uses: Uses): Map<string, number> {
-  const affected = new Map<string, number>();
+function affectedObjects(change: ObjectChange, { defined, deleted }: Changed, uses: Uses): Map<string, number> {
+  // A view may use a deleted one whose name another kind takes.
+  const affected = new Map([...deleted].map(([key, { index }]) => [key, index]));
   for (const [key, { index }] of defined) if (uses.has(key)) affected.set(key, index);
   for (const { index, isUsed } of alterations(change))
     for (const [key, used] of uses) if (!affected.has(key) && used.some(isUsed)) affected.set(key, index);
@@ -274,7 +275,8 @@ interface Losing extends Pick<ObjectChange, 'before' | 'after' | 'schema'> {
 
 function isLost(use: ResolvedUse, losing: Losing): boolean {
   const { before, after, schema, changed, renamed } = losing;
-  for (const key of changed.deleted.keys()) if (isOf(use, objectOf(before, key).id, schema)) return true;
+  const isNamed = (key: string): boolean => isOf(use, key.split('\0')[1] ?? '', schema);
+  if ([...changed.deleted.keys()].some(isNamed)) return ![...changed.created.keys()].some(isNamed);
   const { collection = '' } = use;
   const old = before.collections.get(collection);
   if (old?.collection.schema == null) return false;
