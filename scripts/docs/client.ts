@@ -21,8 +21,10 @@ interface Operation {
 }
 
 export function clientTypes(routes: readonly Route[], { paths, components }: OpenApiDocument): string {
-  const schemas = Object.entries(components['schemas'] ?? {}).map(
-    ([name, schema]) => `  ${documented(schema)}${name}: ${topLevel(schema)};`,
+  const all = components['schemas'] ?? {};
+  const shared = membersOfEvents(all);
+  const schemas = Object.entries(all).map(
+    ([name, schema]) => `  ${documented(schema)}${name}: ${eventType(schema, shared) ?? topLevel(schema)};`,
   );
   const operations = routes.map((route) => ({ route, described: operationOf(route, paths) }));
   return [
@@ -30,6 +32,9 @@ export function clientTypes(routes: readonly Route[], { paths, components }: Ope
     '',
     '/** The codes of errors. */',
     `export type ErrorCode = ${Object.keys(STATUS).map(quoted).join(' | ')};`,
+    '',
+    '/** The members that every event has. */',
+    `interface LoggedEvent ${shared}`,
     '',
     '/** The documents in requests and responses. */',
     `export interface Schemas {\n${schemas.join('\n')}\n}`,
@@ -40,6 +45,13 @@ export function clientTypes(routes: readonly Route[], { paths, components }: Ope
     '',
     '/** Headers of requests. */',
     `export interface RequestHeaders {\n${requestHeaders(operations.map(({ described }) => described)).join('\n')}\n}`,
+    '',
+    '/** What an operation has if it does not state otherwise. */',
+    'interface Plain {',
+    ...Object.entries(PLAIN).map(([name, type]) => `  ${name}: ${type};`),
+    '}',
+    '',
+    'type Operation<T> = Omit<Plain, keyof T> & T;',
     '',
     '/** Parameters, bodies and responses of every operation. */',
     `export interface Operations {\n${operations.map(({ route, described }) => operationType(route, described)).join('\n')}\n}`,
@@ -75,21 +87,35 @@ function runtime({ method, path, mayWrite, headers }: Route, { responses }: Oper
 /** Headers that change what the response contains have no place in typed results. */
 const UNTYPED = new Set(['If-None-Match']);
 
+/** The types of members that most operations have; the others state theirs. */
+const PLAIN: Readonly<Record<string, string>> = {
+  params: 'object',
+  query: 'object',
+  headers: 'object',
+  body: 'never',
+  planned: 'never',
+  online: 'never',
+};
+
 function operationType({ operationId }: Route, operation: Operation): string {
   const { summary, parameters, requestBody } = operation;
   const members = (place: 'path' | 'query') => parameters.filter((each) => each.in === place).map(parameter);
   const headers = parameters.filter(isTypedHeader).map(({ name }) => quoted(name));
   const { usual, planned, online } = answersOf(operation);
+  const types = {
+    params: objectOf(members('path')),
+    query: objectOf(members('query')),
+    headers: headers.length === 0 ? 'object' : `Pick<RequestHeaders, ${headers.join(' | ')}>`,
+    body: requestBody === undefined ? 'never' : bodyTypeOf(requestBody),
+    answer: usual,
+    planned,
+    online,
+  };
+  const stated = Object.entries(types).filter(([name, type]) => PLAIN[name] !== type);
   return [
-    `  ${comment(summary)}${operationId}: {`,
-    `    params: ${objectOf(members('path'))};`,
-    `    query: ${objectOf(members('query'))};`,
-    `    headers: ${headers.length === 0 ? 'object' : `Pick<RequestHeaders, ${headers.join(' | ')}>`};`,
-    `    body: ${requestBody === undefined ? 'never' : bodyTypeOf(requestBody)};`,
-    `    answer: ${usual};`,
-    `    planned: ${planned};`,
-    `    online: ${online};`,
-    '  };',
+    `  ${comment(summary)}${operationId}: Operation<{`,
+    ...stated.map(([name, type]) => `    ${name}: ${type};`),
+    '  }>;',
   ].join('\n');
 }
 
@@ -194,6 +220,29 @@ function typeOf(schema: Schema): string {
 function topLevel(schema: Schema): string {
   const type = typeOf({ ...schema, description: undefined });
   return schema['type'] === 'object' && schema['properties'] !== undefined ? objectType(schema, ';\n    ') : type;
+}
+
+type Properties = Readonly<Record<string, Schema>>;
+
+/** The members of the first event, without those whose types depend on the type of the event. */
+function membersOfEvents(schemas: Properties): string {
+  const event = Object.values(schemas).find(
+    (schema) => 'previous_hash' in ((schema['properties'] ?? {}) as Properties),
+  );
+  if (event === undefined) throw new Error('No schema of an event was found.');
+  return sharedMembers(event);
+}
+
+function sharedMembers(schema: Schema): string {
+  const { type: _type, data: _data, ...properties } = schema['properties'] as Properties;
+  return objectType({ ...schema, properties }, ';\n  ');
+}
+
+/** Undefined if the schema is not that of an event with these members. */
+function eventType(schema: Schema, shared: string): string | undefined {
+  const { type, data } = (schema['properties'] ?? {}) as Properties;
+  if (type === undefined || data === undefined || sharedMembers(schema) !== shared) return undefined;
+  return `LoggedEvent & {\n    type: ${typeOf(type)};\n    data: ${typeOf(data)} }`;
 }
 
 const grouped = (type: string): string => (type.includes(' | ') ? `(${type})` : type);

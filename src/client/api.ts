@@ -3,6 +3,27 @@
 /** The codes of errors. */
 export type ErrorCode = 'INVALID_PAYLOAD' | 'INVALID_QUERY' | 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'NOT_FOUND' | 'ROUTE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'NOT_ACCEPTABLE' | 'REQUEST_TIMEOUT' | 'ALREADY_EXISTS' | 'SCHEMA_CHANGED' | 'IN_USE' | 'INVALID_STATE' | 'PLAN_CHANGED' | 'IDEMPOTENCY_MISMATCH' | 'MERGE_CONFLICT' | 'PRECONDITION_FAILED' | 'CONTENT_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'EXPECTATION_FAILED' | 'DATABASE_REFUSED' | 'ONLINE_NOT_POSSIBLE' | 'POLICY_REFUSED' | 'TOO_MANY_REQUESTS' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DIVERGED' | 'LOCK_TIMEOUT' | 'LOG_DIVERGED' | 'LOG_UNREADABLE' | 'OVERLOADED' | 'READ_ONLY' | 'UNAVAILABLE';
 
+/** The members that every event has. */
+interface LoggedEvent { position: number;
+  id: string;
+  batch: string;
+  version: number;
+  collection: string | null;
+  field: string | null;
+  actor: Schemas['Actor'];
+  command: string;
+  reason: string | null;
+  request_id: string | null;
+  ip: string | null;
+  user_agent: string | null;
+  /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
+  /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
+  context?: { [member: string]: unknown };
+  subject?: { kind: string; id: string };
+  occurred_at: string;
+  hash: string;
+  previous_hash: string }
+
 /** The documents in requests and responses. */
 export interface Schemas {
   Acceptance: { dry_run?: true;
@@ -15,69 +36,15 @@ export interface Schemas {
     /** Only with `OBJECTS=on`. */ objects?: { changed: ({ kind: 'view' | 'materialized_view'; id: string })[]; deleted: ({ kind: 'view' | 'materialized_view'; id: string })[] };
     /** With `dry_run` or `explain`. */ events?: (Schemas['PlannedEvent'])[];
     /** With `dry_run` or `explain`: findings that the policy rejects. */ warnings?: (Schemas['Finding'])[] };
-  AccountCreatedEvent: { position: number;
-    id: string;
-    batch: string;
+  AccountCreatedEvent: LoggedEvent & {
     type: 'account.created';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { role: string; status: string; password_set_by: string | null };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  AccountDeletedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { role: string; status: string; password_set_by: string | null } };
+  AccountDeletedEvent: LoggedEvent & {
     type: 'account.deleted';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: Record<string, never>;
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  AccountUpdatedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: Record<string, never> };
+  AccountUpdatedEvent: LoggedEvent & {
     type: 'account.updated';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { role?: string; status?: string; password_set_by?: string | null; email?: 'changed'; name?: 'changed'; password?: 'set' | 'removed' };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { role?: string; status?: string; password_set_by?: string | null; email?: 'changed'; name?: 'changed'; password?: 'set' | 'removed' } };
   Actor: { /** The id of the account, also after its deletion. `dps` for the command, `service` for the service. */ id: string;
     /** The name at that time. Null if it was erased. */ name: string | null };
   Adoption: { dry_run?: true;
@@ -120,174 +87,30 @@ export interface Schemas {
     /** The batch of its change. */ result: { batch: string; position: number } | null;
     /** The code of the first error. Null: it did not fail. */ error: string | null;
     /** Actions that are allowed now, for users with the required role. */ allowed: ('update' | 'rebase' | 'comment' | 'approve' | 'reject' | 'prepare' | 'apply' | 'withdraw' | 'revert')[] };
-  ChangeAppliedEvent: { position: number;
-    id: string;
-    batch: string;
+  ChangeAppliedEvent: LoggedEvent & {
     type: 'change.applied';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { findings?: { [member: string]: (string)[] }; purge?: boolean; acknowledge?: ({ code: string; place: string })[] };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  ChangeApprovedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { findings?: { [member: string]: (string)[] }; purge?: boolean; acknowledge?: ({ code: string; place: string })[] } };
+  ChangeApprovedEvent: LoggedEvent & {
     type: 'change.approved';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { plan: string; complete: boolean; comment?: string; online: boolean; credential: 'password' | 'token' | 'identity'; token?: string; findings: { [member: string]: (string)[] }; kept: (string)[] };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  ChangeCommentedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { plan: string; complete: boolean; comment?: string; online: boolean; credential: 'password' | 'token' | 'identity'; token?: string; findings: { [member: string]: (string)[] }; kept: (string)[] } };
+  ChangeCommentedEvent: LoggedEvent & {
     type: 'change.commented';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { comment: string };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  ChangeFailedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { comment: string } };
+  ChangeFailedEvent: LoggedEvent & {
     type: 'change.failed';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { code: string; document: string };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  ChangeOpenedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { code: string; document: string } };
+  ChangeOpenedEvent: LoggedEvent & {
     type: 'change.opened';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { operation: string; document: string; online: boolean; collections: (string)[]; proposal?: { title: string; plan: string; base: number }; reverts?: string };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  ChangePreparedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { operation: string; document: string; online: boolean; collections: (string)[]; proposal?: { title: string; plan: string; base: number }; reverts?: string } };
+  ChangePreparedEvent: LoggedEvent & {
     type: 'change.prepared';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { steps: ({ key: string; milliseconds: number })[] };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  ChangePreparingEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { steps: ({ key: string; milliseconds: number })[] } };
+  ChangePreparingEvent: LoggedEvent & {
     type: 'change.preparing';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { collections: (string)[]; steps: ({ key: string; kind: string; collection: string; field: string | null; summary: string })[]; warnings?: ({ code: string; collection?: string; field?: string; message: string })[]; apply?: boolean };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  ChangeRejectedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { collections: (string)[]; steps: ({ key: string; kind: string; collection: string; field: string | null; summary: string })[]; warnings?: ({ code: string; collection?: string; field?: string; message: string })[]; apply?: boolean } };
+  ChangeRejectedEvent: LoggedEvent & {
     type: 'change.rejected';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { comment?: string };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { comment?: string } };
   ChangeRequest: { id: string;
     /** `open`, `approved`, `rejected`: in review. `scheduled`: applied at its time. `queued`: waiting for another request on the same tables. `applied`, `failed` and `withdrawn` are final. A proposed request that failed can be applied again. */ state: 'open' | 'approved' | 'rejected' | 'scheduled' | 'queued' | 'preparing' | 'prepared' | 'applied' | 'failed' | 'withdrawn';
     /** Null: nobody proposed it, and it is applied as soon as it is prepared. */ title: string | null;
@@ -333,27 +156,9 @@ export interface Schemas {
     /** The code of the first error. Null: it did not fail. */ error: string | null;
     /** Actions that are allowed now, for users with the required role. */ allowed: ('update' | 'rebase' | 'comment' | 'approve' | 'reject' | 'prepare' | 'apply' | 'withdraw' | 'revert')[];
     /** Objects that are restored from the trash with their rows. */ returns: ({ collection: string; /** Null: the table. */ field: string | null; /** Position of the deletion. */ position: number; /** The trash keeps it at least until then. Null: no longer known. */ kept_until: string | null })[] };
-  ChangeScheduledEvent: { position: number;
-    id: string;
-    batch: string;
+  ChangeScheduledEvent: LoggedEvent & {
     type: 'change.scheduled';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { at: string };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { at: string } };
   ChangeSummary: { id: string;
     /** `open`, `approved`, `rejected`: in review. `scheduled`: applied at its time. `queued`: waiting for another request on the same tables. `applied`, `failed` and `withdrawn` are final. A proposed request that failed can be applied again. */ state: 'open' | 'approved' | 'rejected' | 'scheduled' | 'queued' | 'preparing' | 'prepared' | 'applied' | 'failed' | 'withdrawn';
     /** Null: nobody proposed it, and it is applied as soon as it is prepared. */ title: string | null;
@@ -370,48 +175,12 @@ export interface Schemas {
     /** The change request that it reverts. */ reverts: string | null;
     /** The batch of its change. */ result: { batch: string; position: number } | null;
     /** The code of the first error. Null: it did not fail. */ error: string | null };
-  ChangeUpdatedEvent: { position: number;
-    id: string;
-    batch: string;
+  ChangeUpdatedEvent: LoggedEvent & {
     type: 'change.updated';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { title?: string; plan?: string; base?: number; reason?: string | null; document?: string; online?: boolean; collections?: (string)[] };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  ChangeWithdrawnEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { title?: string; plan?: string; base?: number; reason?: string | null; document?: string; online?: boolean; collections?: (string)[] } };
+  ChangeWithdrawnEvent: LoggedEvent & {
     type: 'change.withdrawn';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: Record<string, never>;
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: Record<string, never> };
   ChangedBatch: { batch: string;
     actor: Schemas['Actor'];
     command: string;
@@ -434,69 +203,15 @@ export interface Schemas {
   Collection: { collection: string;
     meta: Schemas['ShownCollectionMeta'];
     /** Null: a folder. */ schema: ({ name: string; schema?: string; comment: string | null; sql: string }) | null };
-  CollectionAdoptedEvent: { position: number;
-    id: string;
-    batch: string;
+  CollectionAdoptedEvent: LoggedEvent & {
     type: 'collection.adopted';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { collection: { collection: string; meta: { icon: string | null; note: string | null; display_template: string | null; hidden: boolean; singleton: boolean; translations: unknown; archive_field: string | null; archive_app_filter: boolean; archive_value: string | null; unarchive_value: string | null; sort_field: string | null; accountability: ('all' | 'activity') | null; color: string | null; item_duplication_fields: unknown; sort: number | null; group: string | null; collapse: 'open' | 'closed' | 'locked'; preview_url: string | null; versioning: boolean }; schema: ({ schema?: string; name?: string; comment: string | null; extras?: { primary_key?: { name: string; columns: (string)[]; definition?: string }; constraints?: ({ name: string; definition: string; references?: string })[]; indexes?: ({ name: string; definition: string; unique?: true })[]; partition_by?: string; partition_of?: { table: string; bound: string }; needs?: ({ kind: 'extension'; name: string } | ({ kind: 'collation'; schema?: string; name: string; provider: 'libc' | 'icu' | 'builtin'; locale?: string; lc_collate?: string; lc_ctype?: string; deterministic?: false; rules?: string }) | { kind: 'enum'; schema?: string; name: string; labels: (string)[] } | { kind: 'domain'; schema?: string; name: string; type: string; collation?: string; not_null?: true; default?: string; checks?: ({ name: string; definition: string })[] } | ({ kind: 'sequence'; schema?: string; name: string; owned_by?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }))[]; unmanaged?: ({ kind: 'constraint' | 'index' | 'default' | 'generated'; name: string })[] } }) | null }; fields: ({ collection: string; field: string; type: string; meta: { special: (string)[] | null; interface: string | null; options: unknown; display: string | null; display_options: unknown; readonly: boolean; hidden: boolean; sort: number | null; width: 'half' | 'half-left' | 'half-right' | 'half-space' | 'full' | 'fill'; translations: unknown; note: string | null; conditions: unknown; group: string | null; required: boolean; validation: unknown; validation_message: string | null }; schema: ({ data_type: string; default_value: unknown; max_length: number | null; numeric_precision: number | null; numeric_scale: number | null; is_nullable: boolean; is_unique: boolean; is_indexed: boolean; is_primary_key: boolean; generation_expression: string | null; has_auto_increment: boolean; comment: string | null; extras?: { precision?: number; collation?: string; default?: string; identity?: 'always'; virtual?: true; sequence?: { name?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }; primary_key_name?: string; unique_name?: string; index_name?: string; not_null_name?: string } }) | null })[] };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  CollectionCreatedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { collection: { collection: string; meta: { icon: string | null; note: string | null; display_template: string | null; hidden: boolean; singleton: boolean; translations: unknown; archive_field: string | null; archive_app_filter: boolean; archive_value: string | null; unarchive_value: string | null; sort_field: string | null; accountability: ('all' | 'activity') | null; color: string | null; item_duplication_fields: unknown; sort: number | null; group: string | null; collapse: 'open' | 'closed' | 'locked'; preview_url: string | null; versioning: boolean }; schema: ({ schema?: string; name?: string; comment: string | null; extras?: { primary_key?: { name: string; columns: (string)[]; definition?: string }; constraints?: ({ name: string; definition: string; references?: string })[]; indexes?: ({ name: string; definition: string; unique?: true })[]; partition_by?: string; partition_of?: { table: string; bound: string }; needs?: ({ kind: 'extension'; name: string } | ({ kind: 'collation'; schema?: string; name: string; provider: 'libc' | 'icu' | 'builtin'; locale?: string; lc_collate?: string; lc_ctype?: string; deterministic?: false; rules?: string }) | { kind: 'enum'; schema?: string; name: string; labels: (string)[] } | { kind: 'domain'; schema?: string; name: string; type: string; collation?: string; not_null?: true; default?: string; checks?: ({ name: string; definition: string })[] } | ({ kind: 'sequence'; schema?: string; name: string; owned_by?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }))[]; unmanaged?: ({ kind: 'constraint' | 'index' | 'default' | 'generated'; name: string })[] } }) | null }; fields: ({ collection: string; field: string; type: string; meta: { special: (string)[] | null; interface: string | null; options: unknown; display: string | null; display_options: unknown; readonly: boolean; hidden: boolean; sort: number | null; width: 'half' | 'half-left' | 'half-right' | 'half-space' | 'full' | 'fill'; translations: unknown; note: string | null; conditions: unknown; group: string | null; required: boolean; validation: unknown; validation_message: string | null }; schema: ({ data_type: string; default_value: unknown; max_length: number | null; numeric_precision: number | null; numeric_scale: number | null; is_nullable: boolean; is_unique: boolean; is_indexed: boolean; is_primary_key: boolean; generation_expression: string | null; has_auto_increment: boolean; comment: string | null; extras?: { precision?: number; collation?: string; default?: string; identity?: 'always'; virtual?: true; sequence?: { name?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }; primary_key_name?: string; unique_name?: string; index_name?: string; not_null_name?: string } }) | null })[] } };
+  CollectionCreatedEvent: LoggedEvent & {
     type: 'collection.created';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { collection: { collection: string; meta: { icon: string | null; note: string | null; display_template: string | null; hidden: boolean; singleton: boolean; translations: unknown; archive_field: string | null; archive_app_filter: boolean; archive_value: string | null; unarchive_value: string | null; sort_field: string | null; accountability: ('all' | 'activity') | null; color: string | null; item_duplication_fields: unknown; sort: number | null; group: string | null; collapse: 'open' | 'closed' | 'locked'; preview_url: string | null; versioning: boolean }; schema: ({ schema?: string; name?: string; comment: string | null; extras?: { primary_key?: { name: string; columns: (string)[]; definition?: string }; constraints?: ({ name: string; definition: string; references?: string })[]; indexes?: ({ name: string; definition: string; unique?: true })[]; partition_by?: string; partition_of?: { table: string; bound: string }; needs?: ({ kind: 'extension'; name: string } | ({ kind: 'collation'; schema?: string; name: string; provider: 'libc' | 'icu' | 'builtin'; locale?: string; lc_collate?: string; lc_ctype?: string; deterministic?: false; rules?: string }) | { kind: 'enum'; schema?: string; name: string; labels: (string)[] } | { kind: 'domain'; schema?: string; name: string; type: string; collation?: string; not_null?: true; default?: string; checks?: ({ name: string; definition: string })[] } | ({ kind: 'sequence'; schema?: string; name: string; owned_by?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }))[]; unmanaged?: ({ kind: 'constraint' | 'index' | 'default' | 'generated'; name: string })[] } }) | null }; fields: ({ collection: string; field: string; type: string; meta: { special: (string)[] | null; interface: string | null; options: unknown; display: string | null; display_options: unknown; readonly: boolean; hidden: boolean; sort: number | null; width: 'half' | 'half-left' | 'half-right' | 'half-space' | 'full' | 'fill'; translations: unknown; note: string | null; conditions: unknown; group: string | null; required: boolean; validation: unknown; validation_message: string | null }; schema: ({ data_type: string; default_value: unknown; max_length: number | null; numeric_precision: number | null; numeric_scale: number | null; is_nullable: boolean; is_unique: boolean; is_indexed: boolean; is_primary_key: boolean; generation_expression: string | null; has_auto_increment: boolean; comment: string | null; extras?: { precision?: number; collation?: string; default?: string; identity?: 'always'; virtual?: true; sequence?: { name?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }; primary_key_name?: string; unique_name?: string; index_name?: string; not_null_name?: string } }) | null })[]; concurrent_indexes?: boolean; restored?: { position: number; identity: string; empty?: boolean; name: string; fields: (string)[]; kept_in?: number } };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  CollectionDeletedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { collection: { collection: string; meta: { icon: string | null; note: string | null; display_template: string | null; hidden: boolean; singleton: boolean; translations: unknown; archive_field: string | null; archive_app_filter: boolean; archive_value: string | null; unarchive_value: string | null; sort_field: string | null; accountability: ('all' | 'activity') | null; color: string | null; item_duplication_fields: unknown; sort: number | null; group: string | null; collapse: 'open' | 'closed' | 'locked'; preview_url: string | null; versioning: boolean }; schema: ({ schema?: string; name?: string; comment: string | null; extras?: { primary_key?: { name: string; columns: (string)[]; definition?: string }; constraints?: ({ name: string; definition: string; references?: string })[]; indexes?: ({ name: string; definition: string; unique?: true })[]; partition_by?: string; partition_of?: { table: string; bound: string }; needs?: ({ kind: 'extension'; name: string } | ({ kind: 'collation'; schema?: string; name: string; provider: 'libc' | 'icu' | 'builtin'; locale?: string; lc_collate?: string; lc_ctype?: string; deterministic?: false; rules?: string }) | { kind: 'enum'; schema?: string; name: string; labels: (string)[] } | { kind: 'domain'; schema?: string; name: string; type: string; collation?: string; not_null?: true; default?: string; checks?: ({ name: string; definition: string })[] } | ({ kind: 'sequence'; schema?: string; name: string; owned_by?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }))[]; unmanaged?: ({ kind: 'constraint' | 'index' | 'default' | 'generated'; name: string })[] } }) | null }; fields: ({ collection: string; field: string; type: string; meta: { special: (string)[] | null; interface: string | null; options: unknown; display: string | null; display_options: unknown; readonly: boolean; hidden: boolean; sort: number | null; width: 'half' | 'half-left' | 'half-right' | 'half-space' | 'full' | 'fill'; translations: unknown; note: string | null; conditions: unknown; group: string | null; required: boolean; validation: unknown; validation_message: string | null }; schema: ({ data_type: string; default_value: unknown; max_length: number | null; numeric_precision: number | null; numeric_scale: number | null; is_nullable: boolean; is_unique: boolean; is_indexed: boolean; is_primary_key: boolean; generation_expression: string | null; has_auto_increment: boolean; comment: string | null; extras?: { precision?: number; collation?: string; default?: string; identity?: 'always'; virtual?: true; sequence?: { name?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }; primary_key_name?: string; unique_name?: string; index_name?: string; not_null_name?: string } }) | null })[]; concurrent_indexes?: boolean; restored?: { position: number; identity: string; empty?: boolean; name: string; fields: (string)[]; kept_in?: number } } };
+  CollectionDeletedEvent: LoggedEvent & {
     type: 'collection.deleted';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { adopted?: boolean; kept_until?: string; kept_in?: number; publications?: (string)[]; foreign_keys?: ({ name: string; definition: string })[] };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { adopted?: boolean; kept_until?: string; kept_in?: number; publications?: (string)[]; foreign_keys?: ({ name: string; definition: string })[] } };
   CollectionEvent: ({ position: number; id: string; batch: string; type: 'collection.created'; version: number; collection: string | null; field: string | null; data: { collection: { collection: string; meta: { icon: string | null; note: string | null; display_template: string | null; hidden: boolean; singleton: boolean; translations: unknown; archive_field: string | null; archive_app_filter: boolean; archive_value: string | null; unarchive_value: string | null; sort_field: string | null; accountability: ('all' | 'activity') | null; color: string | null; item_duplication_fields: unknown; sort: number | null; group: string | null; collapse: 'open' | 'closed' | 'locked'; preview_url: string | null; versioning: boolean }; schema: ({ schema?: string; name?: string; comment: string | null; extras?: { primary_key?: { name: string; columns: (string)[]; definition?: string }; constraints?: ({ name: string; definition: string; references?: string })[]; indexes?: ({ name: string; definition: string; unique?: true })[]; partition_by?: string; partition_of?: { table: string; bound: string }; needs?: ({ kind: 'extension'; name: string } | ({ kind: 'collation'; schema?: string; name: string; provider: 'libc' | 'icu' | 'builtin'; locale?: string; lc_collate?: string; lc_ctype?: string; deterministic?: false; rules?: string }) | { kind: 'enum'; schema?: string; name: string; labels: (string)[] } | { kind: 'domain'; schema?: string; name: string; type: string; collation?: string; not_null?: true; default?: string; checks?: ({ name: string; definition: string })[] } | ({ kind: 'sequence'; schema?: string; name: string; owned_by?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }))[]; unmanaged?: ({ kind: 'constraint' | 'index' | 'default' | 'generated'; name: string })[] } }) | null }; fields: ({ collection: string; field: string; type: string; meta: { special: (string)[] | null; interface: string | null; options: unknown; display: string | null; display_options: unknown; readonly: boolean; hidden: boolean; sort: number | null; width: 'half' | 'half-left' | 'half-right' | 'half-space' | 'full' | 'fill'; translations: unknown; note: string | null; conditions: unknown; group: string | null; required: boolean; validation: unknown; validation_message: string | null }; schema: ({ data_type: string; default_value: unknown; max_length: number | null; numeric_precision: number | null; numeric_scale: number | null; is_nullable: boolean; is_unique: boolean; is_indexed: boolean; is_primary_key: boolean; generation_expression: string | null; has_auto_increment: boolean; comment: string | null; extras?: { precision?: number; collation?: string; default?: string; identity?: 'always'; virtual?: true; sequence?: { name?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }; primary_key_name?: string; unique_name?: string; index_name?: string; not_null_name?: string } }) | null })[]; concurrent_indexes?: boolean; restored?: { position: number; identity: string; empty?: boolean; name: string; fields: (string)[]; kept_in?: number } }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'collection.adopted'; version: number; collection: string | null; field: string | null; data: { collection: { collection: string; meta: { icon: string | null; note: string | null; display_template: string | null; hidden: boolean; singleton: boolean; translations: unknown; archive_field: string | null; archive_app_filter: boolean; archive_value: string | null; unarchive_value: string | null; sort_field: string | null; accountability: ('all' | 'activity') | null; color: string | null; item_duplication_fields: unknown; sort: number | null; group: string | null; collapse: 'open' | 'closed' | 'locked'; preview_url: string | null; versioning: boolean }; schema: ({ schema?: string; name?: string; comment: string | null; extras?: { primary_key?: { name: string; columns: (string)[]; definition?: string }; constraints?: ({ name: string; definition: string; references?: string })[]; indexes?: ({ name: string; definition: string; unique?: true })[]; partition_by?: string; partition_of?: { table: string; bound: string }; needs?: ({ kind: 'extension'; name: string } | ({ kind: 'collation'; schema?: string; name: string; provider: 'libc' | 'icu' | 'builtin'; locale?: string; lc_collate?: string; lc_ctype?: string; deterministic?: false; rules?: string }) | { kind: 'enum'; schema?: string; name: string; labels: (string)[] } | { kind: 'domain'; schema?: string; name: string; type: string; collation?: string; not_null?: true; default?: string; checks?: ({ name: string; definition: string })[] } | ({ kind: 'sequence'; schema?: string; name: string; owned_by?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }))[]; unmanaged?: ({ kind: 'constraint' | 'index' | 'default' | 'generated'; name: string })[] } }) | null }; fields: ({ collection: string; field: string; type: string; meta: { special: (string)[] | null; interface: string | null; options: unknown; display: string | null; display_options: unknown; readonly: boolean; hidden: boolean; sort: number | null; width: 'half' | 'half-left' | 'half-right' | 'half-space' | 'full' | 'fill'; translations: unknown; note: string | null; conditions: unknown; group: string | null; required: boolean; validation: unknown; validation_message: string | null }; schema: ({ data_type: string; default_value: unknown; max_length: number | null; numeric_precision: number | null; numeric_scale: number | null; is_nullable: boolean; is_unique: boolean; is_indexed: boolean; is_primary_key: boolean; generation_expression: string | null; has_auto_increment: boolean; comment: string | null; extras?: { precision?: number; collation?: string; default?: string; identity?: 'always'; virtual?: true; sequence?: { name?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }; primary_key_name?: string; unique_name?: string; index_name?: string; not_null_name?: string } }) | null })[] }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'collection.updated'; version: number; collection: string | null; field: string | null; data: { patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[]; adopted?: boolean }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'collection.deleted'; version: number; collection: string | null; field: string | null; data: { adopted?: boolean; kept_until?: string; kept_in?: number; publications?: (string)[]; foreign_keys?: ({ name: string; definition: string })[] }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'collection.renamed'; version: number; collection: string | null; field: string | null; data: { to: string; touches?: (string)[]; patches?: ({ collection: string; field?: string; relation?: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] })[]; adopted?: boolean }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'field.created'; version: number; collection: string | null; field: string | null; data: { field: { collection: string; field: string; type: string; meta: { special: (string)[] | null; interface: string | null; options: unknown; display: string | null; display_options: unknown; readonly: boolean; hidden: boolean; sort: number | null; width: 'half' | 'half-left' | 'half-right' | 'half-space' | 'full' | 'fill'; translations: unknown; note: string | null; conditions: unknown; group: string | null; required: boolean; validation: unknown; validation_message: string | null }; schema: ({ data_type: string; default_value: unknown; max_length: number | null; numeric_precision: number | null; numeric_scale: number | null; is_nullable: boolean; is_unique: boolean; is_indexed: boolean; is_primary_key: boolean; generation_expression: string | null; has_auto_increment: boolean; comment: string | null; extras?: { precision?: number; collation?: string; default?: string; identity?: 'always'; virtual?: true; sequence?: { name?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }; primary_key_name?: string; unique_name?: string; index_name?: string; not_null_name?: string } }) | null }; concurrent_indexes?: boolean; adopted?: boolean; restored?: { position: number; identity: string; empty?: boolean } }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'field.updated'; version: number; collection: string | null; field: string | null; data: { patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[]; concurrent_indexes?: boolean; adopted?: boolean }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'field.deleted'; version: number; collection: string | null; field: string | null; data: { adopted?: boolean; kept_until?: string }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'field.renamed'; version: number; collection: string | null; field: string | null; data: { to: string; touches?: (string)[]; patches?: ({ collection: string; field?: string; relation?: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] })[]; adopted?: boolean; inherited?: boolean }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'relation.created'; version: number; collection: string | null; field: string | null; data: { relation: { many_collection: string; many_field: string; one_collection: string | null; one_field: string | null; one_collection_field: string | null; one_allowed_collections: (string)[] | null; junction_field: string | null; sort_field: string | null; one_deselect_action: 'nullify' | 'delete'; schema: ({ constraint_name: string; on_update: 'NO ACTION' | 'SET NULL' | 'SET DEFAULT' | 'CASCADE' | 'RESTRICT'; on_delete: 'NO ACTION' | 'SET NULL' | 'SET DEFAULT' | 'CASCADE' | 'RESTRICT'; deferrable?: 'INITIALLY IMMEDIATE' | 'INITIALLY DEFERRED' }) | null }; adopted?: boolean }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'relation.updated'; version: number; collection: string | null; field: string | null; data: { patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[]; adopted?: boolean }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'relation.deleted'; version: number; collection: string | null; field: string | null; data: { adopted?: boolean }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'object.created'; version: number; collection: string | null; field: string | null; data: { object: { kind: 'view' | 'materialized_view'; id: string; definition: string; comment: string | null; indexes?: ({ name: string; unique?: true; definition: string })[] }; adopted?: boolean }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'object.updated'; version: number; collection: string | null; field: string | null; data: { patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[]; caused_by?: number; adopted?: boolean }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'object.renamed'; version: number; collection: string | null; field: string | null; data: { to: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'object.deleted'; version: number; collection: string | null; field: string | null; data: { adopted?: boolean }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'log.acknowledged'; version: number; collection: string | null; field: string | null; data: { divergences: ({ seen: { position: number; hash: string | null }; found: { position: number; hash: string | null }; fork?: number | null; noticed_at: string })[]; previous_origin?: string }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'log.erased'; version: number; collection: string | null; field: string | null; data: { positions: ([number, number])[] }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'trash.purged'; version: number; collection: string | null; field: string | null; data: { position: number; expired?: boolean; kept_in?: number }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'change.opened'; version: number; collection: string | null; field: string | null; data: { operation: string; document: string; online: boolean; collections: (string)[]; proposal?: { title: string; plan: string; base: number }; reverts?: string }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'change.updated'; version: number; collection: string | null; field: string | null; data: { title?: string; plan?: string; base?: number; reason?: string | null; document?: string; online?: boolean; collections?: (string)[] }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'change.commented'; version: number; collection: string | null; field: string | null; data: { comment: string }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'change.approved'; version: number; collection: string | null; field: string | null; data: { plan: string; complete: boolean; comment?: string; online: boolean; credential: 'password' | 'token' | 'identity'; token?: string; findings: { [member: string]: (string)[] }; kept: (string)[] }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'change.rejected'; version: number; collection: string | null; field: string | null; data: { comment?: string }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'change.scheduled'; version: number; collection: string | null; field: string | null; data: { at: string }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'change.preparing'; version: number; collection: string | null; field: string | null; data: { collections: (string)[]; steps: ({ key: string; kind: string; collection: string; field: string | null; summary: string })[]; warnings?: ({ code: string; collection?: string; field?: string; message: string })[]; apply?: boolean }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'change.prepared'; version: number; collection: string | null; field: string | null; data: { steps: ({ key: string; milliseconds: number })[] }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'change.applied'; version: number; collection: string | null; field: string | null; data: { findings?: { [member: string]: (string)[] }; purge?: boolean; acknowledge?: ({ code: string; place: string })[] }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'change.failed'; version: number; collection: string | null; field: string | null; data: { code: string; document: string }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'change.withdrawn'; version: number; collection: string | null; field: string | null; data: Record<string, never>; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'policy.updated'; version: number; collection: string | null; field: string | null; data: { policy: { findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' }; collections: ({ pattern: string; findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' } })[]; online_above_rows: number | null; approvals: number; author_may_approve: boolean; policy_changes: 'free' | 'acknowledge' | 'approve' } }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'account.created'; version: number; collection: string | null; field: string | null; data: { role: string; status: string; password_set_by: string | null }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'account.updated'; version: number; collection: string | null; field: string | null; data: { role?: string; status?: string; password_set_by?: string | null; email?: 'changed'; name?: 'changed'; password?: 'set' | 'removed' }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'account.deleted'; version: number; collection: string | null; field: string | null; data: Record<string, never>; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'token.created'; version: number; collection: string | null; field: string | null; data: { token: string; issued_by: string | null; expires_at: string | null; scope?: { role: string; actions?: (string)[]; networks?: (string)[] } }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'token.revoked'; version: number; collection: string | null; field: string | null; data: { token: string }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'identity.linked'; version: number; collection: string | null; field: string | null; data: { identity: string; issuer: string; issued_by: string | null }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'identity.unlinked'; version: number; collection: string | null; field: string | null; data: { identity: string }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'webhook.created'; version: number; collection: string | null; field: string | null; data: { name: string; origin: string; format: string; types: (string)[]; collections: (string)[] | null }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'webhook.updated'; version: number; collection: string | null; field: string | null; data: { name?: string; origin?: string; format?: string; types?: (string)[]; collections?: (string)[] | null; secret?: 'rotated'; replayed_from?: number }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'webhook.enabled'; version: number; collection: string | null; field: string | null; data: Record<string, never>; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'webhook.disabled'; version: number; collection: string | null; field: string | null; data: { because: string }; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] }) | ({ position: number; id: string; batch: string; type: 'webhook.deleted'; version: number; collection: string | null; field: string | null; data: Record<string, never>; actor: Schemas['Actor']; command: string; reason: string | null; request_id: string | null; ip: string | null; user_agent: string | null; /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null; /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string; context?: { [member: string]: unknown }; subject?: { kind: string; id: string }; occurred_at: string; hash: string; previous_hash: string; diff: Schemas['SchemaChanges'] });
   CollectionLife: { /** Identity of the collection, which stays the same when it is renamed. */ identity: string;
     names: ({ name: string; /** Position of the event that set the name. */ from: number; since: string; /** Position of the event that ended it. */ to: number | null; until: string | null })[] };
@@ -541,51 +256,15 @@ export interface Schemas {
     preview_url?: string | null;
     versioning?: boolean;
     system?: false };
-  CollectionRenamedEvent: { position: number;
-    id: string;
-    batch: string;
+  CollectionRenamedEvent: LoggedEvent & {
     type: 'collection.renamed';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { to: string; touches?: (string)[]; patches?: ({ collection: string; field?: string; relation?: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] })[]; adopted?: boolean };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { to: string; touches?: (string)[]; patches?: ({ collection: string; field?: string; relation?: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] })[]; adopted?: boolean } };
   CollectionUpdate: { collection?: string;
     meta?: Schemas['CollectionMetaInput'];
     schema?: ({ name?: string; schema?: string; sql?: string; comment?: string | null }) | null };
-  CollectionUpdatedEvent: { position: number;
-    id: string;
-    batch: string;
+  CollectionUpdatedEvent: LoggedEvent & {
     type: 'collection.updated';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[]; adopted?: boolean };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[]; adopted?: boolean } };
   Column: { name: string;
     table: string;
     data_type: string;
@@ -662,48 +341,12 @@ export interface Schemas {
     type: Schemas['FieldType'];
     meta: Schemas['FieldMeta'];
     /** Null: an alias field, which has no column. */ schema: Schemas['Column'] | null };
-  FieldCreatedEvent: { position: number;
-    id: string;
-    batch: string;
+  FieldCreatedEvent: LoggedEvent & {
     type: 'field.created';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { field: { collection: string; field: string; type: string; meta: { special: (string)[] | null; interface: string | null; options: unknown; display: string | null; display_options: unknown; readonly: boolean; hidden: boolean; sort: number | null; width: 'half' | 'half-left' | 'half-right' | 'half-space' | 'full' | 'fill'; translations: unknown; note: string | null; conditions: unknown; group: string | null; required: boolean; validation: unknown; validation_message: string | null }; schema: ({ data_type: string; default_value: unknown; max_length: number | null; numeric_precision: number | null; numeric_scale: number | null; is_nullable: boolean; is_unique: boolean; is_indexed: boolean; is_primary_key: boolean; generation_expression: string | null; has_auto_increment: boolean; comment: string | null; extras?: { precision?: number; collation?: string; default?: string; identity?: 'always'; virtual?: true; sequence?: { name?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }; primary_key_name?: string; unique_name?: string; index_name?: string; not_null_name?: string } }) | null }; concurrent_indexes?: boolean; adopted?: boolean; restored?: { position: number; identity: string; empty?: boolean } };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  FieldDeletedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { field: { collection: string; field: string; type: string; meta: { special: (string)[] | null; interface: string | null; options: unknown; display: string | null; display_options: unknown; readonly: boolean; hidden: boolean; sort: number | null; width: 'half' | 'half-left' | 'half-right' | 'half-space' | 'full' | 'fill'; translations: unknown; note: string | null; conditions: unknown; group: string | null; required: boolean; validation: unknown; validation_message: string | null }; schema: ({ data_type: string; default_value: unknown; max_length: number | null; numeric_precision: number | null; numeric_scale: number | null; is_nullable: boolean; is_unique: boolean; is_indexed: boolean; is_primary_key: boolean; generation_expression: string | null; has_auto_increment: boolean; comment: string | null; extras?: { precision?: number; collation?: string; default?: string; identity?: 'always'; virtual?: true; sequence?: { name?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }; primary_key_name?: string; unique_name?: string; index_name?: string; not_null_name?: string } }) | null }; concurrent_indexes?: boolean; adopted?: boolean; restored?: { position: number; identity: string; empty?: boolean } } };
+  FieldDeletedEvent: LoggedEvent & {
     type: 'field.deleted';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { adopted?: boolean; kept_until?: string };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { adopted?: boolean; kept_until?: string } };
   FieldMeta: { collection: string;
     field: string;
     special: (string)[] | null;
@@ -743,54 +386,18 @@ export interface Schemas {
     system?: false;
     searchable?: boolean;
     id?: number | null };
-  FieldRenamedEvent: { position: number;
-    id: string;
-    batch: string;
+  FieldRenamedEvent: LoggedEvent & {
     type: 'field.renamed';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { to: string; touches?: (string)[]; patches?: ({ collection: string; field?: string; relation?: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] })[]; adopted?: boolean; inherited?: boolean };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { to: string; touches?: (string)[]; patches?: ({ collection: string; field?: string; relation?: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] })[]; adopted?: boolean; inherited?: boolean } };
   FieldType: 'string' | 'text' | 'boolean' | 'integer' | 'bigInteger' | 'float' | 'decimal' | 'date' | 'time' | 'dateTime' | 'timestamp' | 'json' | 'csv' | 'uuid' | 'hash' | 'binary' | 'geometry' | 'geometry.Point' | 'geometry.LineString' | 'geometry.Polygon' | 'geometry.MultiPoint' | 'geometry.MultiLineString' | 'geometry.MultiPolygon' | 'alias' | 'unknown';
   FieldUpdate: { collection?: string;
     field?: string;
     type?: Schemas['FieldType'];
     meta?: Schemas['FieldMetaInput'] | null;
     schema?: Schemas['ColumnInput'] | null };
-  FieldUpdatedEvent: { position: number;
-    id: string;
-    batch: string;
+  FieldUpdatedEvent: LoggedEvent & {
     type: 'field.updated';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[]; concurrent_indexes?: boolean; adopted?: boolean };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[]; concurrent_indexes?: boolean; adopted?: boolean } };
   Finding: { /** Stable. docs/findings has a page for each. */ code: string;
     level: 'note' | 'warn' | 'danger';
     /** The action of the policy. Absent if the policy was evaluated earlier, for example for a change request. */ action?: 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse';
@@ -832,118 +439,28 @@ export interface Schemas {
     /** The address of the provider. */ issuer: string;
     /** The id of the person at the provider. */ subject: string;
     created_at: string };
-  IdentityLinkedEvent: { position: number;
-    id: string;
-    batch: string;
+  IdentityLinkedEvent: LoggedEvent & {
     type: 'identity.linked';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { identity: string; issuer: string; issued_by: string | null };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  IdentityUnlinkedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { identity: string; issuer: string; issued_by: string | null } };
+  IdentityUnlinkedEvent: LoggedEvent & {
     type: 'identity.unlinked';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { identity: string };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { identity: string } };
   Info: { release: string;
     vendor: string;
     database_version: string;
     position: number;
     hash: string };
-  /** An event of a type that this release does not know. */ LaterEvent: { position: number;
-    id: string;
-    batch: string;
+  /** An event of a type that this release does not know. */ LaterEvent: LoggedEvent & {
     type: string;
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: unknown;
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  LogAcknowledgedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: unknown };
+  LogAcknowledgedEvent: LoggedEvent & {
     type: 'log.acknowledged';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { divergences: ({ seen: { position: number; hash: string | null }; found: { position: number; hash: string | null }; fork?: number | null; noticed_at: string })[]; previous_origin?: string };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { divergences: ({ seen: { position: number; hash: string | null }; found: { position: number; hash: string | null }; fork?: number | null; noticed_at: string })[]; previous_origin?: string } };
   LogAcknowledgement: { position: number;
     divergences: ({ seen: { position: number; hash: string | null }; found: { position: number; hash: string | null }; fork?: number | null; noticed_at: string })[] };
-  LogErasedEvent: { position: number;
-    id: string;
-    batch: string;
+  LogErasedEvent: LoggedEvent & {
     type: 'log.erased';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { positions: ([number, number])[] };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { positions: ([number, number])[] } };
   LogVerification: { ok: boolean;
     /** Number of events. */ checked: number;
     /** Number of events whose personal data was erased. */ erased: number;
@@ -1025,95 +542,23 @@ export interface Schemas {
     definition: string;
     comment: string | null;
     indexes?: ({ name: string; unique?: true; definition: string })[] };
-  ObjectCreatedEvent: { position: number;
-    id: string;
-    batch: string;
+  ObjectCreatedEvent: LoggedEvent & {
     type: 'object.created';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { object: { kind: 'view' | 'materialized_view'; id: string; definition: string; comment: string | null; indexes?: ({ name: string; unique?: true; definition: string })[] }; adopted?: boolean };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  ObjectDeletedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { object: { kind: 'view' | 'materialized_view'; id: string; definition: string; comment: string | null; indexes?: ({ name: string; unique?: true; definition: string })[] }; adopted?: boolean } };
+  ObjectDeletedEvent: LoggedEvent & {
     type: 'object.deleted';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { adopted?: boolean };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  ObjectRenamedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { adopted?: boolean } };
+  ObjectRenamedEvent: LoggedEvent & {
     type: 'object.renamed';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { to: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { to: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] } };
   ObjectUpdate: { kind?: 'view' | 'materialized_view';
     /** Follows from the definition. */ id?: string;
     /** One statement in SQL. */ definition?: string;
     comment?: string | null;
     indexes?: ({ name: string; unique?: true; definition: string })[] };
-  ObjectUpdatedEvent: { position: number;
-    id: string;
-    batch: string;
+  ObjectUpdatedEvent: LoggedEvent & {
     type: 'object.updated';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[]; caused_by?: number; adopted?: boolean };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[]; caused_by?: number; adopted?: boolean } };
   PastDocuments: { collections?: ({ collection: string; meta: Schemas['CollectionMeta']; schema: ({ name: string; schema?: string; comment: string | null; extras?: { primary_key?: { name: string; columns: (string)[]; definition?: string }; constraints?: ({ name: string; definition: string; references?: string })[]; indexes?: ({ name: string; definition: string; unique?: true })[]; partition_by?: string; partition_of?: { table: string; bound: string }; needs?: ({ kind: 'extension'; name: string } | ({ kind: 'collation'; schema?: string; name: string; provider: 'libc' | 'icu' | 'builtin'; locale?: string; lc_collate?: string; lc_ctype?: string; deterministic?: false; rules?: string }) | { kind: 'enum'; schema?: string; name: string; labels: (string)[] } | { kind: 'domain'; schema?: string; name: string; type: string; collation?: string; not_null?: true; default?: string; checks?: ({ name: string; definition: string })[] } | ({ kind: 'sequence'; schema?: string; name: string; owned_by?: string; type?: 'smallint' | 'integer' | 'bigint'; start?: string; increment?: string; min?: string; max?: string; cache?: string; cycle?: true }))[]; unmanaged?: ({ kind: 'constraint' | 'index' | 'default' | 'generated'; name: string })[] } }) | null })[];
     fields?: (Schemas['Field'])[];
     relations?: (Schemas['Relation'])[] };
@@ -1146,27 +591,9 @@ export interface Schemas {
   PolicyTest: { /** The strictest action that a finding requires. */ outcome: 'allowed' | 'acknowledge' | 'approve' | 'refuse';
     /** Number of required approvals, if any. */ approvals: number | null;
     findings: (Schemas['Finding'])[] };
-  PolicyUpdatedEvent: { position: number;
-    id: string;
-    batch: string;
+  PolicyUpdatedEvent: LoggedEvent & {
     type: 'policy.updated';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { policy: { findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' }; collections: ({ pattern: string; findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' } })[]; online_above_rows: number | null; approvals: number; author_may_approve: boolean; policy_changes: 'free' | 'acknowledge' | 'approve' } };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { policy: { findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' }; collections: ({ pattern: string; findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' } })[]; online_above_rows: number | null; approvals: number; author_may_approve: boolean; policy_changes: 'free' | 'acknowledge' | 'approve' } } };
   Projection: { name: 'tables' | 'metadata' | 'trash' | 'change-requests' | 'indexes';
     kind: 'transactional' | 'after-commit';
     position: number;
@@ -1204,48 +631,12 @@ export interface Schemas {
     field: string;
     related_collection: string | null;
     meta: { id: number; many_collection: string; many_field: string; one_collection: string | null; one_field: string | null; one_collection_field: string | null; one_allowed_collections: (string)[] | null; junction_field: string | null; sort_field: string | null; one_deselect_action: 'nullify' | 'delete' } };
-  RelationCreatedEvent: { position: number;
-    id: string;
-    batch: string;
+  RelationCreatedEvent: LoggedEvent & {
     type: 'relation.created';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { relation: { many_collection: string; many_field: string; one_collection: string | null; one_field: string | null; one_collection_field: string | null; one_allowed_collections: (string)[] | null; junction_field: string | null; sort_field: string | null; one_deselect_action: 'nullify' | 'delete'; schema: ({ constraint_name: string; on_update: 'NO ACTION' | 'SET NULL' | 'SET DEFAULT' | 'CASCADE' | 'RESTRICT'; on_delete: 'NO ACTION' | 'SET NULL' | 'SET DEFAULT' | 'CASCADE' | 'RESTRICT'; deferrable?: 'INITIALLY IMMEDIATE' | 'INITIALLY DEFERRED' }) | null }; adopted?: boolean };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  RelationDeletedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { relation: { many_collection: string; many_field: string; one_collection: string | null; one_field: string | null; one_collection_field: string | null; one_allowed_collections: (string)[] | null; junction_field: string | null; sort_field: string | null; one_deselect_action: 'nullify' | 'delete'; schema: ({ constraint_name: string; on_update: 'NO ACTION' | 'SET NULL' | 'SET DEFAULT' | 'CASCADE' | 'RESTRICT'; on_delete: 'NO ACTION' | 'SET NULL' | 'SET DEFAULT' | 'CASCADE' | 'RESTRICT'; deferrable?: 'INITIALLY IMMEDIATE' | 'INITIALLY DEFERRED' }) | null }; adopted?: boolean } };
+  RelationDeletedEvent: LoggedEvent & {
     type: 'relation.deleted';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { adopted?: boolean };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { adopted?: boolean } };
   RelationInput: { id?: unknown;
     many_collection?: string;
     many_field?: string;
@@ -1261,27 +652,9 @@ export interface Schemas {
     related_collection?: string | null;
     meta?: ({ id?: unknown; many_collection?: string; many_field?: string; one_collection?: string | null; one_field?: string | null; one_collection_field?: string | null; one_allowed_collections?: (string)[] | null; junction_field?: string | null; sort_field?: string | null; one_deselect_action?: 'nullify' | 'delete' }) | null;
     schema?: Schemas['ForeignKeyInput'] | null };
-  RelationUpdatedEvent: { position: number;
-    id: string;
-    batch: string;
+  RelationUpdatedEvent: LoggedEvent & {
     type: 'relation.updated';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[]; adopted?: boolean };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[]; adopted?: boolean } };
   Rename: { to: string };
   RestoreRequest: { /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[];
     /** A new name. */ as?: string;
@@ -1339,48 +712,12 @@ export interface Schemas {
     created_at: string;
     expires_at: string | null;
     /** Null if the token may do everything that its user may do. */ scope: Schemas['TokenScope'] | null };
-  TokenCreatedEvent: { position: number;
-    id: string;
-    batch: string;
+  TokenCreatedEvent: LoggedEvent & {
     type: 'token.created';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { token: string; issued_by: string | null; expires_at: string | null; scope?: { role: string; actions?: (string)[]; networks?: (string)[] } };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  TokenRevokedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { token: string; issued_by: string | null; expires_at: string | null; scope?: { role: string; actions?: (string)[]; networks?: (string)[] } } };
+  TokenRevokedEvent: LoggedEvent & {
     type: 'token.revoked';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { token: string };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { token: string } };
   TokenScope: { /** The role of the user at the creation. A later, higher role does not widen the token. */ role: 'admin' | 'auditor' | 'author' | 'reader';
     /** Default: all. */ actions?: ('read' | 'propose' | 'apply' | 'history' | 'operate')[];
     /** Addresses and networks from which the token is accepted. Default: all. */ networks?: (string)[] };
@@ -1398,27 +735,9 @@ export interface Schemas {
     /** Foreign keys of the table that were created outside the service. A restore does not recreate them. */ foreign_keys: ({ name: string; definition: string })[];
     /** Number of the shared PostgreSQL schema `<SERVICE_SCHEMA>_trash_s<number>` that contains the table. Null: it is in `<SERVICE_SCHEMA>_trash_<position>`. */ kept_in: number | null;
     deleted_by: Schemas['Actor'] | null };
-  TrashPurgedEvent: { position: number;
-    id: string;
-    batch: string;
+  TrashPurgedEvent: LoggedEvent & {
     type: 'trash.purged';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { position: number; expired?: boolean; kept_in?: number };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { position: number; expired?: boolean; kept_in?: number } };
   User: { id: string;
     email: string;
     name: string;
@@ -1444,48 +763,12 @@ export interface Schemas {
     last_error: string | null;
     /** Until then the former secret also signs. */ old_secret_until: string | null;
     created_at: string };
-  WebhookCreatedEvent: { position: number;
-    id: string;
-    batch: string;
+  WebhookCreatedEvent: LoggedEvent & {
     type: 'webhook.created';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { name: string; origin: string; format: string; types: (string)[]; collections: (string)[] | null };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  WebhookDeletedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { name: string; origin: string; format: string; types: (string)[]; collections: (string)[] | null } };
+  WebhookDeletedEvent: LoggedEvent & {
     type: 'webhook.deleted';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: Record<string, never>;
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: Record<string, never> };
   WebhookDelivery: { /** `webhook-id` of the request: the id of the event. */ message: string;
     type: string;
     /** The position of the event. Null for a test. */ position: number | null;
@@ -1493,69 +776,15 @@ export interface Schemas {
     milliseconds: number;
     /** The status of the response. Null: no response. */ status: number | null;
     /** The reason why the attempt failed. Null: it succeeded. */ error: string | null };
-  WebhookDisabledEvent: { position: number;
-    id: string;
-    batch: string;
+  WebhookDisabledEvent: LoggedEvent & {
     type: 'webhook.disabled';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { because: string };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  WebhookEnabledEvent: { position: number;
-    id: string;
-    batch: string;
+    data: { because: string } };
+  WebhookEnabledEvent: LoggedEvent & {
     type: 'webhook.enabled';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: Record<string, never>;
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
-  WebhookUpdatedEvent: { position: number;
-    id: string;
-    batch: string;
+    data: Record<string, never> };
+  WebhookUpdatedEvent: LoggedEvent & {
     type: 'webhook.updated';
-    version: number;
-    collection: string | null;
-    field: string | null;
-    data: { name?: string; origin?: string; format?: string; types?: (string)[]; collections?: (string)[] | null; secret?: 'rotated'; replayed_from?: number };
-    actor: Schemas['Actor'];
-    command: string;
-    reason: string | null;
-    request_id: string | null;
-    ip: string | null;
-    user_agent: string | null;
-    /** 128 random bits, hex. Null if the personal data was erased. */ salt: string | null;
-    /** SHA-256 of the salt and the personal data. The hash of the event covers it instead of them. */ commitment: string;
-    context?: { [member: string]: unknown };
-    subject?: { kind: string; id: string };
-    occurred_at: string;
-    hash: string;
-    previous_hash: string };
+    data: { name?: string; origin?: string; format?: string; types?: (string)[]; collections?: (string)[] | null; secret?: 'rotated'; replayed_from?: number } };
   WebhookWithSecret: { id: string;
     name: string;
     /** The address of the receiver. */ url: string;
@@ -1588,63 +817,58 @@ export interface RequestHeaders {
   /** The reason for the change. The events record it. */ 'X-Reason'?: string;
 }
 
+/** What an operation has if it does not state otherwise. */
+interface Plain {
+  params: object;
+  query: object;
+  headers: object;
+  body: never;
+  planned: never;
+  online: never;
+}
+
+type Operation<T> = Omit<Plain, keyof T> & T;
+
 /** Parameters, bodies and responses of every operation. */
 export interface Operations {
-  /** List collections. */ listCollections: {
-    params: object;
+  /** List collections. */ listCollections: Operation<{
     query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'meta' | 'schema')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Collection'])[]; meta?: { total_count?: number; filter_count?: number } } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve a collection. */ getCollection: {
+  }>;
+  /** Retrieve a collection. */ getCollection: Operation<{
     params: { /** The name of a collection. */ id: string };
     query: { /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'meta' | 'schema')[] | undefined; id?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Collection'] } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve what PostgreSQL knows about its table: rows, bytes, indexes, constraints, dependents. */ getTable: {
+  }>;
+  /** Retrieve what PostgreSQL knows about its table: rows, bytes, indexes, constraints, dependents. */ getTable: Operation<{
     params: { /** The name of a collection. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['DatabaseTable'] } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve 20 rows of its table, with the values as text. */ getSample: {
+  }>;
+  /** Retrieve 20 rows of its table, with the values as text. */ getSample: Operation<{
     params: { /** The name of a collection. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Sample'] } };
-    planned: never;
-    online: never;
-  };
-  /** Update several collections. */ updateCollections: {
-    params: object;
+  }>;
+  /** Update several collections. */ updateCollections: Operation<{
     query: { /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'meta' | 'schema')[] | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
     body: (Schemas['NamedCollectionUpdate'])[];
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Collection'])[] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Create one or several collections. */ createCollections: {
-    params: object;
+  }>;
+  /** Create one or several collections. */ createCollections: Operation<{
     query: { /** Builds indexes after the commit. */ concurrentIndexCreation?: boolean | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'meta' | 'schema')[] | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
     body: Schemas['NewCollection'] | (Schemas['NewCollection'])[];
     answer: { status: 200; headers: Headers; body: { data: Schemas['Collection'] | (Schemas['Collection'])[] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Update the metadata of a collection. */ updateCollection: {
+  }>;
+  /** Update the metadata of a collection. */ updateCollection: Operation<{
     params: { /** The name of a collection. */ id: string };
     query: { /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'meta' | 'schema')[] | undefined; id?: string | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
@@ -1652,8 +876,8 @@ export interface Operations {
     answer: { status: 200; headers: Headers; body: { data: Schemas['Collection'] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Rename a collection. It keeps its items, fields and relations. */ renameCollection: {
+  }>;
+  /** Rename a collection. It keeps its items, fields and relations. */ renameCollection: Operation<{
     params: { /** The name of a collection. */ id: string };
     query: { /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'meta' | 'schema')[] | undefined; id?: string | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
@@ -1661,44 +885,33 @@ export interface Operations {
     answer: { status: 200; headers: Headers; body: { data: Schemas['Collection']; warnings?: (Schemas['Finding'])[] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Delete a collection with its items, fields and relations. */ deleteCollection: {
+  }>;
+  /** Delete a collection with its items, fields and relations. */ deleteCollection: Operation<{
     params: { /** The name of a collection. */ id: string };
     query: { id?: string | undefined; /** Drops deleted objects immediately instead of moving them to the trash. */ purge?: boolean | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
-    body: never;
     answer: { status: 204; headers: Headers; body: undefined };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** List fields. */ listFields: {
-    params: object;
+  }>;
+  /** List fields. */ listFields: Operation<{
     query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'field' | 'type' | 'meta' | 'schema')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Field'])[]; meta?: { total_count?: number; filter_count?: number } } };
-    planned: never;
-    online: never;
-  };
-  /** List the fields of a collection. */ listFieldsOfCollection: {
+  }>;
+  /** List the fields of a collection. */ listFieldsOfCollection: Operation<{
     params: { /** The name of a collection. */ collection: string };
     query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'field' | 'type' | 'meta' | 'schema')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Field'])[]; meta?: { total_count?: number; filter_count?: number } } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve a field. */ getField: {
+  }>;
+  /** Retrieve a field. */ getField: Operation<{
     params: { /** The name of a collection. */ collection: string; /** The name of a field. */ field: string };
     query: { /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'field' | 'type' | 'meta' | 'schema')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Field'] } };
-    planned: never;
-    online: never;
-  };
-  /** Create a field. */ createField: {
+  }>;
+  /** Create a field. */ createField: Operation<{
     params: { /** The name of a collection. */ collection: string };
     query: { /** Builds indexes after the commit. */ concurrentIndexCreation?: boolean | undefined; /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'field' | 'type' | 'meta' | 'schema')[] | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
@@ -1706,8 +919,8 @@ export interface Operations {
     answer: { status: 200; headers: Headers; body: { data: Schemas['Field'] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Update several fields. */ updateFields: {
+  }>;
+  /** Update several fields. */ updateFields: Operation<{
     params: { /** The name of a collection. */ collection: string };
     query: { /** Builds indexes after the commit. */ concurrentIndexCreation?: boolean | undefined; /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'field' | 'type' | 'meta' | 'schema')[] | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
@@ -1715,8 +928,8 @@ export interface Operations {
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Field'])[] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Update a field. */ updateField: {
+  }>;
+  /** Update a field. */ updateField: Operation<{
     params: { /** The name of a collection. */ collection: string; /** The name of a field. */ field: string };
     query: { /** Builds indexes after the commit. */ concurrentIndexCreation?: boolean | undefined; /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'field' | 'type' | 'meta' | 'schema')[] | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
@@ -1724,8 +937,8 @@ export interface Operations {
     answer: { status: 200; headers: Headers; body: { data: Schemas['Field'] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Rename a field. It keeps its values. */ renameField: {
+  }>;
+  /** Rename a field. It keeps its values. */ renameField: Operation<{
     params: { /** The name of a collection. */ collection: string; /** The name of a field. */ field: string };
     query: { /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'field' | 'type' | 'meta' | 'schema')[] | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
@@ -1733,53 +946,41 @@ export interface Operations {
     answer: { status: 200; headers: Headers; body: { data: Schemas['Field']; warnings?: (Schemas['Finding'])[] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Delete a field with its column. */ deleteField: {
+  }>;
+  /** Delete a field with its column. */ deleteField: Operation<{
     params: { /** The name of a collection. */ collection: string; /** The name of a field. */ field: string };
     query: { /** Drops deleted objects immediately instead of moving them to the trash. */ purge?: boolean | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
-    body: never;
     answer: { status: 204; headers: Headers; body: undefined };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** List relations. */ listRelations: {
-    params: object;
+  }>;
+  /** List relations. */ listRelations: Operation<{
     query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('id' | 'many_collection' | 'many_field' | 'one_collection' | 'one_field' | 'one_collection_field' | 'one_allowed_collections' | 'junction_field' | 'sort_field' | 'one_deselect_action' | 'schema' | 'collection' | 'field' | 'related_collection' | 'meta')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Relation'])[]; meta?: { total_count?: number; filter_count?: number } } };
-    planned: never;
-    online: never;
-  };
-  /** List the relations of a collection. */ listRelationsOfCollection: {
+  }>;
+  /** List the relations of a collection. */ listRelationsOfCollection: Operation<{
     params: { /** The name of a collection. */ collection: string };
     query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('id' | 'many_collection' | 'many_field' | 'one_collection' | 'one_field' | 'one_collection_field' | 'one_allowed_collections' | 'junction_field' | 'sort_field' | 'one_deselect_action' | 'schema' | 'collection' | 'field' | 'related_collection' | 'meta')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Relation'])[]; meta?: { total_count?: number; filter_count?: number } } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve a relation. */ getRelation: {
+  }>;
+  /** Retrieve a relation. */ getRelation: Operation<{
     params: { /** The name of a collection. */ collection: string; /** The name of a field. */ field: string };
     query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'many_collection' | 'many_field' | 'one_collection' | 'one_field' | 'one_collection_field' | 'one_allowed_collections' | 'junction_field' | 'sort_field' | 'one_deselect_action' | 'schema' | 'collection' | 'field' | 'related_collection' | 'meta')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Relation'] } };
-    planned: never;
-    online: never;
-  };
-  /** Create a relation. */ createRelation: {
-    params: object;
+  }>;
+  /** Create a relation. */ createRelation: Operation<{
     query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'many_collection' | 'many_field' | 'one_collection' | 'one_field' | 'one_collection_field' | 'one_allowed_collections' | 'junction_field' | 'sort_field' | 'one_deselect_action' | 'schema' | 'collection' | 'field' | 'related_collection' | 'meta')[] | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
     body: Schemas['RelationInput'];
     answer: { status: 200; headers: Headers; body: { data: Schemas['Relation'] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Update a relation. */ updateRelation: {
+  }>;
+  /** Update a relation. */ updateRelation: Operation<{
     params: { /** The name of a collection. */ collection: string; /** The name of a field. */ field: string };
     query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'many_collection' | 'many_field' | 'one_collection' | 'one_field' | 'one_collection_field' | 'one_allowed_collections' | 'junction_field' | 'sort_field' | 'one_deselect_action' | 'schema' | 'collection' | 'field' | 'related_collection' | 'meta')[] | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
@@ -1787,44 +988,35 @@ export interface Operations {
     answer: { status: 200; headers: Headers; body: { data: Schemas['Relation'] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Delete a relation. */ deleteRelation: {
+  }>;
+  /** Delete a relation. */ deleteRelation: Operation<{
     params: { /** The name of a collection. */ collection: string; /** The name of a field. */ field: string };
     query: { /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
-    body: never;
     answer: { status: 204; headers: Headers; body: undefined };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** List views and materialized views. */ listObjects: {
-    params: object;
+  }>;
+  /** List views and materialized views. */ listObjects: Operation<{
     query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes')[] | undefined; /** Only objects of this kind. */ kind?: 'view' | 'materialized_view' | undefined; /** Only objects of this name. */ name?: string | undefined; /** Only objects that use this collection. */ collection?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Object'])[]; meta?: { total_count?: number; filter_count?: number } } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve a view or materialized view. */ getObject: {
+  }>;
+  /** Retrieve a view or materialized view. */ getObject: Operation<{
     params: { /** The name of a collection. */ kind: string; /** The name of a collection. */ id: string };
     query: { /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Object'] } };
-    planned: never;
-    online: never;
-  };
-  /** Create a view or materialized view. */ createObject: {
-    params: object;
+  }>;
+  /** Create a view or materialized view. */ createObject: Operation<{
     query: { /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes')[] | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
     body: Schemas['NewObject'];
     answer: { status: 200; headers: Headers; body: { data: Schemas['Object'] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Update a view or materialized view. */ updateObject: {
+  }>;
+  /** Update a view or materialized view. */ updateObject: Operation<{
     params: { /** The name of a collection. */ kind: string; /** The name of a collection. */ id: string };
     query: { /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes')[] | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
@@ -1832,8 +1024,8 @@ export interface Operations {
     answer: { status: 200; headers: Headers; body: { data: Schemas['Object'] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Rename a view or materialized view. */ renameObject: {
+  }>;
+  /** Rename a view or materialized view. */ renameObject: Operation<{
     params: { /** The name of a collection. */ kind: string; /** The name of a collection. */ id: string };
     query: { /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes')[] | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
@@ -1841,808 +1033,455 @@ export interface Operations {
     answer: { status: 200; headers: Headers; body: { data: Schemas['Object'] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Delete a view or materialized view. */ deleteObject: {
+  }>;
+  /** Delete a view or materialized view. */ deleteObject: Operation<{
     params: { /** The name of a collection. */ kind: string; /** The name of a collection. */ id: string };
     query: { /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
-    body: never;
     answer: { status: 204; headers: Headers; body: undefined };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Retrieve the schema as a snapshot. */ getSnapshot: {
-    params: object;
+  }>;
+  /** Retrieve the schema as a snapshot. */ getSnapshot: Operation<{
     query: { /** Sends it as a file. */ export?: 'csv' | 'csv_utf8' | 'json' | 'xml' | 'yaml' | undefined; /** A comma-separated list of names. Enclose a name that contains a comma in double quotes, as in CSV. */ includeCollections?: (string)[] | undefined; /** A comma-separated list of names. Enclose a name that contains a comma in double quotes, as in CSV. */ excludeCollections?: (string)[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: Schemas['Snapshot'] | string };
-    planned: never;
-    online: never;
-  };
-  /** Compute the diff from the schema to a snapshot. */ diffSnapshot: {
-    params: object;
+  }>;
+  /** Compute the diff from the schema to a snapshot. */ diffSnapshot: Operation<{
     query: { /** Accepts documents of other releases, vendors and services. */ force?: boolean | undefined; /** `mirror`: objects that are missing from the snapshot are deleted. `merge`: nothing is deleted. */ mode?: 'mirror' | 'merge' | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     body: Schemas['SnapshotInput'] | { data: Schemas['SnapshotInput'] };
     answer: { status: 200; headers: Headers; body: Schemas['Diff'] };
-    planned: never;
-    online: never;
-  };
-  /** Apply a diff, as a whole or not at all. */ applyDiff: {
-    params: object;
+  }>;
+  /** Apply a diff, as a whole or not at all. */ applyDiff: Operation<{
     query: { /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined; /** Drops deleted objects immediately instead of moving them to the trash. */ purge?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
     body: ({ hash: string; diff: { collections?: ({ collection: string; diff: (Schemas['Change'])[]; /** The identity of an object that the log has had before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number })[]; fields?: ({ collection: string; field: string; diff: (Schemas['Change'])[]; /** The identity of an object that the log has had before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number })[]; relations?: ({ collection: string; field: string; diff: (Schemas['Change'])[]; related_collection?: string | null })[]; /** Only with OBJECTS=on. Absent if no object differs. */ objects?: ({ kind: 'view' | 'materialized_view'; id: string; diff: (Schemas['Change'])[] })[] }; warnings?: unknown; /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[] }) | ({ data: { hash: string; diff: { collections?: ({ collection: string; diff: (Schemas['Change'])[]; /** The identity of an object that the log has had before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number })[]; fields?: ({ collection: string; field: string; diff: (Schemas['Change'])[]; /** The identity of an object that the log has had before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number })[]; relations?: ({ collection: string; field: string; diff: (Schemas['Change'])[]; related_collection?: string | null })[]; /** Only with OBJECTS=on. Absent if no object differs. */ objects?: ({ kind: 'view' | 'materialized_view'; id: string; diff: (Schemas['Change'])[] })[] }; warnings?: unknown; /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[] } });
     answer: { status: 204; headers: Headers; body: undefined };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Compute the changes of a snapshot since its base, as a diff of the current schema. */ mergeSnapshot: {
-    params: object;
+  }>;
+  /** Compute the changes of a snapshot since its base, as a diff of the current schema. */ mergeSnapshot: Operation<{
     query: { /** Accepts documents of other releases, vendors and services. */ force?: boolean | undefined; /** `mirror`: objects that are missing from the snapshot are deleted. `merge`: nothing is deleted. */ mode?: 'mirror' | 'merge' | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     body: Schemas['Merge'] | { data: Schemas['Merge'] };
     answer: { status: 200; headers: Headers; body: Schemas['Diff'] };
-    planned: never;
-    online: never;
-  };
-  /** Generate type definitions of the schema. */ getTypes: {
-    params: object;
+  }>;
+  /** Generate type definitions of the schema. */ getTypes: Operation<{
     query: { /** `ts`: the schema type of `@directus/sdk`. `zod`: Zod schemas. `json-schema`: JSON Schema 2020-12. */ lang?: 'ts' | 'zod' | 'json-schema' | undefined; /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ at?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: string };
-    planned: never;
-    online: never;
-  };
-  /** List change requests, newest first. */ listChanges: {
-    params: object;
+  }>;
+  /** List change requests, newest first. */ listChanges: Operation<{
     query: { state?: 'open' | 'approved' | 'rejected' | 'scheduled' | 'queued' | 'preparing' | 'prepared' | 'applied' | 'failed' | 'withdrawn' | undefined; /** Only requests that change this collection. */ collection?: string | undefined; /** Only requests of this user, by id. */ author?: string | undefined; /** Only requests that wait for an approval of the current user. */ to_approve?: boolean | undefined; /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['ChangeSummary'])[]; meta?: { total_count?: number; filter_count?: number } } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve a change request with its plan, comments, progress and result. */ getChange: {
+  }>;
+  /** Retrieve a change request with its plan, comments, progress and result. */ getChange: Operation<{
     params: { /** The id of a change request. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-    planned: never;
-    online: never;
-  };
-  /** Withdraw a change request and remove its prepared objects. */ withdrawChange: {
+  }>;
+  /** Withdraw a change request and remove its prepared objects. */ withdrawChange: Operation<{
     params: { /** The id of a change request. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-    planned: never;
-    online: never;
-  };
-  /** Open a change request with a diff, a snapshot of the intended schema, or a policy. */ openChange: {
-    params: object;
-    query: object;
+  }>;
+  /** Open a change request with a diff, a snapshot of the intended schema, or a policy. */ openChange: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
     body: { title: string; reason?: string | null; /** A diff with its hash, as returned by /schema/diff. */ diff?: unknown; /** Instead of a diff: the intended schema. */ snapshot?: unknown; /** Instead of a diff: the new policy, as for PUT /policy. Admins only. */ policy?: unknown; /** The point in time that the snapshot is based on. Later changes by others are kept. */ base?: unknown; /** For a snapshot. */ mode?: 'mirror' | 'merge'; /** For a snapshot: accept another release, vendor or service. */ force?: boolean; /** Executes slow steps first, while the tables stay in use. */ online?: boolean; /** Drops deleted objects immediately instead of moving them to the trash. */ purge?: boolean; acknowledge?: ({ code: string; place: string })[] };
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeActedOn'] } } | { status: 201; headers: Headers; body: { data: Schemas['ChangeActedOn'] } };
-    planned: never;
-    online: never;
-  };
-  /** Update the title, reason or change of a change request. */ updateChange: {
+  }>;
+  /** Update the title, reason or change of a change request. */ updateChange: Operation<{
     params: { /** The id of a change request. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
     body: { title?: string; reason?: string | null; /** A diff with its hash, as returned by /schema/diff. */ diff?: unknown; /** Instead of a diff: the intended schema. */ snapshot?: unknown; /** Instead of a diff: the new policy, as for PUT /policy. Admins only. */ policy?: unknown; /** The point in time that the snapshot is based on. Later changes by others are kept. */ base?: unknown; /** For a snapshot. */ mode?: 'mirror' | 'merge'; /** For a snapshot: accept another release, vendor or service. */ force?: boolean; /** Executes slow steps first, while the tables stay in use. */ online?: boolean; /** Drops deleted objects immediately instead of moving them to the trash. */ purge?: boolean; acknowledge?: ({ code: string; place: string })[] };
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeActedOn'] } };
-    planned: never;
-    online: never;
-  };
-  /** Comment on a change request. */ commentChange: {
+  }>;
+  /** Comment on a change request. */ commentChange: Operation<{
     params: { /** The id of a change request. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
     body: { comment: string };
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeActedOn'] } };
-    planned: never;
-    online: never;
-  };
-  /** Approve exactly the reviewed plan. */ approveChange: {
+  }>;
+  /** Approve exactly the reviewed plan. */ approveChange: Operation<{
     params: { /** The id of a change request. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
     body: { /** The reviewed plan: the value of `plan` in the request. */ plan: string; /** The reviewed findings: the value of `planned.view` in the request. Default: the current findings. */ view?: string; comment?: string };
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeActedOn'] } };
-    planned: never;
-    online: never;
-  };
-  /** Reject a change request and revoke its approvals. */ rejectChange: {
+  }>;
+  /** Reject a change request and revoke its approvals. */ rejectChange: Operation<{
     params: { /** The id of a change request. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
     body: { comment?: string } | undefined;
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeActedOn'] } };
-    planned: never;
-    online: never;
-  };
-  /** Execute the slow steps of a change request, and wait before the rest. */ prepareChange: {
+  }>;
+  /** Execute the slow steps of a change request, and wait before the rest. */ prepareChange: Operation<{
     params: { /** The id of a change request. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeActedOn'] } } | { status: 202; headers: Headers; body: { data: Schemas['ChangeActedOn'] } };
-    planned: never;
-    online: never;
-  };
-  /** Apply a change request, now or at a given time. An online change is prepared first. */ applyChange: {
+  }>;
+  /** Apply a change request, now or at a given time. An online change is prepared first. */ applyChange: Operation<{
     params: { /** The id of a change request. */ id: string };
     query: { /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
     body: { /** When to apply it, by the clock of the database. Default: now. */ at?: string } | undefined;
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeActedOn'] } } | { status: 202; headers: Headers; body: { data: Schemas['ChangeActedOn'] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
-    online: never;
-  };
-  /** Rebase a change request onto the current schema. */ rebaseChange: {
+  }>;
+  /** Rebase a change request onto the current schema. */ rebaseChange: Operation<{
     params: { /** The id of a change request. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
     body: { /** Resolutions of conflicts: a list of `{ place, take }`, with `take` ours or theirs. */ resolve?: unknown } | undefined;
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeActedOn'] } };
-    planned: never;
-    online: never;
-  };
-  /** Open a change request that reverts an applied one. */ revertChange: {
+  }>;
+  /** Open a change request that reverts an applied one. */ revertChange: Operation<{
     params: { /** The id of a change request. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
     body: { title?: string; reason?: string | null; /** Executes slow steps first, while the tables stay in use. */ online?: boolean; /** Resolutions of conflicts: a list of `{ place, take }`, with `take` ours or theirs. */ resolve?: unknown } | undefined;
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeReverting'] } } | { status: 201; headers: Headers; body: { data: Schemas['ChangeReverting'] } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve the policy, now or at a point in time. */ getPolicy: {
-    params: object;
+  }>;
+  /** Retrieve the policy, now or at a point in time. */ getPolicy: Operation<{
     query: { /** A point in time. Default: now. */ at?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Policy']; meta: { /** Position of the event that set it. 0: the default policy. */ position: number; updated_at: string | null; /** All codes that a policy may contain. `shown_only`: off, note or warn. */ codes: ({ code: string; title: string; level: 'note' | 'warn' | 'danger'; shown_only: boolean })[] } } };
-    planned: never;
-    online: never;
-  };
-  /** Replace the policy. Omitted members get their default. */ setPolicy: {
-    params: object;
-    query: object;
+  }>;
+  /** Replace the policy. Omitted members get their default. */ setPolicy: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
     body: Schemas['PolicySettings'];
     answer: { status: 200; headers: Headers; body: { data: Schemas['Policy'] } };
-    planned: never;
-    online: never;
-  };
-  /** Evaluate a change against the current policy or a given one, without executing it. */ testPolicy: {
-    params: object;
+  }>;
+  /** Evaluate a change against the current policy or a given one, without executing it. */ testPolicy: Operation<{
     query: { /** Accepts documents of other releases, vendors and services. */ force?: boolean | undefined; /** `mirror`: objects that are missing from the snapshot are deleted. `merge`: nothing is deleted. */ mode?: 'mirror' | 'merge' | undefined; /** Evaluate an online change. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     body: { /** With its hash, as returned by /schema/diff. */ diff?: { [member: string]: unknown }; /** Instead of a diff. */ snapshot?: { [member: string]: unknown }; /** A policy to test instead of the current one. */ policy?: Schemas['PolicySettings']; /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[] };
     answer: { status: 200; headers: Headers; body: { data: Schemas['PolicyTest'] } };
-    planned: never;
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
-  };
-  /** Adopt existing tables without changing them. */ adoptTables: {
-    params: object;
+  }>;
+  /** Adopt existing tables without changing them. */ adoptTables: Operation<{
     query: { /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
     body: ({ tables: (string)[]; objects?: ({ kind: 'view' | 'materialized_view'; id: string })[]; /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[] }) | ({ objects: ({ kind: 'view' | 'materialized_view'; id: string })[]; /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[] }) | { all: true; /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[] };
     answer: { status: 200; headers: Headers; body: Schemas['Adoption'] };
     planned: { status: 200; headers: Headers; body: Schemas['Adoption'] };
-    online: never;
-  };
-  /** List drift between the database and the log, and how to resolve it. */ getDrift: {
-    params: object;
-    query: object;
+  }>;
+  /** List drift between the database and the log, and how to resolve it. */ getDrift: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: Schemas['Drift'] };
-    planned: never;
-    online: never;
-  };
-  /** Accept drift: append events so that the log matches the database. */ acceptDrift: {
-    params: object;
+  }>;
+  /** Accept drift: append events so that the log matches the database. */ acceptDrift: Operation<{
     query: { /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
     body: { /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[]; collections?: (string)[]; fields?: ({ collection: string; field: string })[]; objects?: ({ kind: 'view' | 'materialized_view'; id: string })[] };
     answer: { status: 200; headers: Headers; body: Schemas['Acceptance'] };
     planned: { status: 200; headers: Headers; body: Schemas['Acceptance'] };
-    online: never;
-  };
-  /** List deleted objects that can be restored, newest first. */ listTrash: {
-    params: object;
+  }>;
+  /** List deleted objects that can be restored, newest first. */ listTrash: Operation<{
     query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['TrashEntry'])[]; meta?: { total_count?: number; filter_count?: number } } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve a deleted object of the trash. */ getTrash: {
+  }>;
+  /** Retrieve a deleted object of the trash. */ getTrash: Operation<{
     params: { /** A position of the log. */ position: string | number };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['TrashEntry'] } };
-    planned: never;
-    online: never;
-  };
-  /** Restore a deleted object with its rows. */ restoreTrash: {
+  }>;
+  /** Restore a deleted object with its rows. */ restoreTrash: Operation<{
     params: { /** A position of the log. */ position: string | number };
     query: { /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
     body: Schemas['RestoreRequest'] | undefined;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Collection'] | Schemas['Field']; warnings?: (Schemas['Finding'])[] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
-    online: never;
-  };
-  /** Purge a deleted object permanently. */ purgeTrash: {
+  }>;
+  /** Purge a deleted object permanently. */ purgeTrash: Operation<{
     params: { /** A position of the log. */ position: string | number };
     query: { /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
-    body: never;
     answer: { status: 204; headers: Headers; body: undefined };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
-    online: never;
-  };
-  /** Log in with a password. */ login: {
-    params: object;
-    query: object;
-    headers: object;
+  }>;
+  /** Log in with a password. */ login: Operation<{
     body: { email: string; password: string; mode?: 'json' | 'cookie' };
     answer: { status: 200; headers: Headers; body: { data: Schemas['Grant'] } };
-    planned: never;
-    online: never;
-  };
-  /** Refresh a session. */ refresh: {
-    params: object;
-    query: object;
-    headers: object;
+  }>;
+  /** Refresh a session. */ refresh: Operation<{
     body: { refresh_token?: string; mode?: 'json' | 'cookie' };
     answer: { status: 200; headers: Headers; body: { data: Schemas['Grant'] } };
-    planned: never;
-    online: never;
-  };
-  /** Log out. */ logout: {
-    params: object;
-    query: object;
-    headers: object;
+  }>;
+  /** Log out. */ logout: Operation<{
     body: { refresh_token?: string; mode?: 'json' | 'cookie' };
     answer: { status: 204; headers: Headers; body: undefined };
-    planned: never;
-    online: never;
-  };
-  /** List the ways to log in. */ listProviders: {
-    params: object;
-    query: object;
-    headers: object;
-    body: never;
+  }>;
+  /** List the ways to log in. */ listProviders: Operation<{
     answer: { status: 200; headers: Headers; body: { data: { /** Users can log in with a password. */ password: boolean; oidc: ({ label: string; /** The e-mail address of the account to link in this browser. */ linking: string | null }) | null } } };
-    planned: never;
-    online: never;
-  };
-  /** Sign in with the OpenID provider. Redirects the browser to it. */ startSignIn: {
-    params: object;
+  }>;
+  /** Sign in with the OpenID provider. Redirects the browser to it. */ startSignIn: Operation<{
     query: { /** The page of the app to return to. */ to?: string | undefined; /** For command lines: a loopback port. */ port?: number | undefined; /** For command lines: the SHA-256 of a secret that only the command line knows. */ challenge?: string | undefined };
-    headers: object;
-    body: never;
     answer: { status: 302; headers: Headers; body: undefined };
-    planned: never;
-    online: never;
-  };
-  /** Return from the OpenID provider. Redirects the browser to the app or the command line. */ finishSignIn: {
-    params: object;
+  }>;
+  /** Return from the OpenID provider. Redirects the browser to the app or the command line. */ finishSignIn: Operation<{
     query: { /** From the provider. */ code?: string | undefined; /** From the provider. */ state?: string | undefined; /** From the provider. */ error?: string | undefined };
-    headers: object;
-    body: never;
     answer: { status: 302; headers: Headers; body: undefined };
-    planned: never;
-    online: never;
-  };
-  /** Exchange the sign-in of a command line for a session. */ exchangeSignIn: {
-    params: object;
-    query: object;
-    headers: object;
+  }>;
+  /** Exchange the sign-in of a command line for a session. */ exchangeSignIn: Operation<{
     body: { code: string; verifier: string };
     answer: { status: 200; headers: Headers; body: { data: Schemas['Grant'] } };
-    planned: never;
-    online: never;
-  };
-  /** End sessions that have ended at the OpenID provider. The provider sends this request. */ backChannelLogout: {
-    params: object;
-    query: object;
-    headers: object;
+  }>;
+  /** End sessions that have ended at the OpenID provider. The provider sends this request. */ backChannelLogout: Operation<{
     body: { logout_token: string; [member: string]: unknown };
     answer: { status: 204; headers: Headers; body: undefined };
-    planned: never;
-    online: never;
-  };
-  /** Link the identity of this browser to an account, and log in. */ linkIdentity: {
-    params: object;
-    query: object;
-    headers: object;
+  }>;
+  /** Link the identity of this browser to an account, and log in. */ linkIdentity: Operation<{
     body: { email: string; password: string; mode?: 'json' | 'cookie' };
     answer: { status: 200; headers: Headers; body: { data: Schemas['Grant'] } };
-    planned: never;
-    online: never;
-  };
-  /** List the identities of an OpenID provider that sign in as a user. */ listIdentities: {
+  }>;
+  /** List the identities of an OpenID provider that sign in as a user. */ listIdentities: Operation<{
     params: { /** The id of a user. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Identity'])[] } };
-    planned: never;
-    online: never;
-  };
-  /** Unlink an identity and end its sessions. */ unlinkIdentity: {
+  }>;
+  /** Unlink an identity and end its sessions. */ unlinkIdentity: Operation<{
     params: { /** The id of a user. */ id: string; /** The name of a collection. */ identity: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: never;
     answer: { status: 204; headers: Headers; body: undefined };
-    planned: never;
-    online: never;
-  };
-  /** List users. */ listUsers: {
-    params: object;
+  }>;
+  /** List users. */ listUsers: Operation<{
     query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['User'])[]; meta?: { total_count?: number; filter_count?: number } } };
-    planned: never;
-    online: never;
-  };
-  /** Create a user. */ createUser: {
-    params: object;
+  }>;
+  /** Create a user. */ createUser: Operation<{
     query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
     body: { email: string; name?: string; password?: string | null; role: 'admin' | 'auditor' | 'author' | 'reader'; status?: 'active' | 'suspended' };
     answer: { status: 200; headers: Headers; body: { data: Schemas['User'] } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve the current user. */ getMe: {
-    params: object;
+  }>;
+  /** Retrieve the current user. */ getMe: Operation<{
     query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at' | 'access')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['CurrentUser'] } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve a user. */ getUser: {
+  }>;
+  /** Retrieve a user. */ getUser: Operation<{
     params: { /** The id of a user. */ id: string };
     query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['User'] } };
-    planned: never;
-    online: never;
-  };
-  /** Update a user. */ updateUser: {
+  }>;
+  /** Update a user. */ updateUser: Operation<{
     params: { /** The id of a user. */ id: string };
     query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
     body: { email?: string; name?: string; password?: string | null; role?: 'admin' | 'auditor' | 'author' | 'reader'; status?: 'active' | 'suspended' };
     answer: { status: 200; headers: Headers; body: { data: Schemas['User'] } };
-    planned: never;
-    online: never;
-  };
-  /** Delete a user with its API tokens and sessions, and optionally its personal data in the log. */ deleteUser: {
+  }>;
+  /** Delete a user with its API tokens and sessions, and optionally its personal data in the log. */ deleteUser: Operation<{
     params: { /** The id of a user. */ id: string };
     query: { /** Also erases the personal data of the user in the log. This cannot be undone. */ erase?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Erasure'] } } | { status: 204; headers: Headers; body: undefined };
-    planned: never;
-    online: never;
-  };
-  /** List the API tokens of a user. */ listTokens: {
+  }>;
+  /** List the API tokens of a user. */ listTokens: Operation<{
     params: { /** The id of a user. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Token'])[] } };
-    planned: never;
-    online: never;
-  };
-  /** Create an API token. Only this response contains it. */ createToken: {
+  }>;
+  /** Create an API token. Only this response contains it. */ createToken: Operation<{
     params: { /** The id of a user. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
     body: { name?: string; expires_at?: string | null; /** Limits the token. Default: it may do everything that its user may do. */ scope?: Schemas['NewTokenScope'] | null };
     answer: { status: 200; headers: Headers; body: { data: Schemas['NewToken'] } };
-    planned: never;
-    online: never;
-  };
-  /** Revoke an API token. */ revokeToken: {
+  }>;
+  /** Revoke an API token. */ revokeToken: Operation<{
     params: { /** The id of a user. */ id: string; /** The id of a token. */ token: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: never;
     answer: { status: 204; headers: Headers; body: undefined };
-    planned: never;
-    online: never;
-  };
-  /** List active sessions, most recently used first. */ listSessions: {
-    params: object;
+  }>;
+  /** List active sessions, most recently used first. */ listSessions: Operation<{
     query: { /** Only sessions of this user, by id. */ user?: string | undefined; /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Session'])[]; meta?: { total_count?: number; filter_count?: number } } };
-    planned: never;
-    online: never;
-  };
-  /** End a session and revoke its access tokens. */ endSession: {
+  }>;
+  /** End a session and revoke its access tokens. */ endSession: Operation<{
     params: { /** The id of a session. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 204; headers: Headers; body: undefined };
-    planned: never;
-    online: never;
-  };
-  /** End all sessions of a user. API tokens stay valid. */ endSessions: {
+  }>;
+  /** End all sessions of a user. API tokens stay valid. */ endSessions: Operation<{
     params: { /** The id of a user. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: { ended: number } } };
-    planned: never;
-    online: never;
-  };
-  /** List webhooks. */ listWebhooks: {
-    params: object;
-    query: object;
+  }>;
+  /** List webhooks. */ listWebhooks: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Webhook'])[] } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve a webhook. */ getWebhook: {
+  }>;
+  /** Retrieve a webhook. */ getWebhook: Operation<{
     params: { /** The id of a webhook. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Webhook'] } };
-    planned: never;
-    online: never;
-  };
-  /** List the last 100 attempts of a webhook, newest first. */ listWebhookDeliveries: {
+  }>;
+  /** List the last 100 attempts of a webhook, newest first. */ listWebhookDeliveries: Operation<{
     params: { /** The id of a webhook. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['WebhookDelivery'])[] } };
-    planned: never;
-    online: never;
-  };
-  /** Create a webhook. Only this response contains its secret. */ createWebhook: {
-    params: object;
-    query: object;
+  }>;
+  /** Create a webhook. Only this response contains its secret. */ createWebhook: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
     body: { name: string; /** https. http only for networks in WEBHOOK_PRIVATE_NETWORKS. */ url: string; format?: 'cloudevents' | 'slack' | 'teams'; /** Event types, or patterns with `*`. */ types?: (string)[]; /** Names of collections, or patterns with `*`. */ collections?: (string)[] | null };
     answer: { status: 200; headers: Headers; body: { data: Schemas['WebhookWithSecret'] } };
-    planned: never;
-    online: never;
-  };
-  /** Update, enable or disable a webhook. */ updateWebhook: {
+  }>;
+  /** Update, enable or disable a webhook. */ updateWebhook: Operation<{
     params: { /** The id of a webhook. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
     body: { name?: string; /** https. http only for networks in WEBHOOK_PRIVATE_NETWORKS. */ url?: string; format?: 'cloudevents' | 'slack' | 'teams'; /** Event types, or patterns with `*`. */ types?: (string)[]; /** Names of collections, or patterns with `*`. */ collections?: (string)[] | null; enabled?: boolean };
     answer: { status: 200; headers: Headers; body: { data: Schemas['Webhook'] } };
-    planned: never;
-    online: never;
-  };
-  /** Delete a webhook with its deliveries. */ deleteWebhook: {
+  }>;
+  /** Delete a webhook with its deliveries. */ deleteWebhook: Operation<{
     params: { /** The id of a webhook. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: never;
     answer: { status: 204; headers: Headers; body: undefined };
-    planned: never;
-    online: never;
-  };
-  /** Replace the secret of a webhook. Only this response contains the new one. */ rotateWebhookSecret: {
+  }>;
+  /** Replace the secret of a webhook. Only this response contains the new one. */ rotateWebhookSecret: Operation<{
     params: { /** The id of a webhook. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
     body: { /** Hours during which the former secret also signs. */ overlap_hours?: number } | undefined;
     answer: { status: 200; headers: Headers; body: { data: Schemas['WebhookWithSecret'] } };
-    planned: never;
-    online: never;
-  };
-  /** Deliver events again from a position. */ replayWebhook: {
+  }>;
+  /** Deliver events again from a position. */ replayWebhook: Operation<{
     params: { /** The id of a webhook. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
     body: { /** The first position to deliver. */ position: number };
     answer: { status: 200; headers: Headers; body: { data: Schemas['Webhook'] } };
-    planned: never;
-    online: never;
-  };
-  /** Send a test message to a webhook, and return the result. */ testWebhook: {
+  }>;
+  /** Send a test message to a webhook, and return the result. */ testWebhook: Operation<{
     params: { /** The id of a webhook. */ id: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['WebhookDelivery'] } };
-    planned: never;
-    online: never;
-  };
-  /** Exchange a message of the Model Context Protocol. For agents. */ callAgentTools: {
-    params: object;
-    query: object;
+  }>;
+  /** Exchange a message of the Model Context Protocol. For agents. */ callAgentTools: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     body: Schemas['McpMessage'];
     answer: { status: 200; headers: Headers; body: Schemas['McpMessage'] } | { status: 202; headers: Headers; body: undefined };
-    planned: never;
-    online: never;
-  };
-  /** Check that the service responds. */ ping: {
-    params: object;
-    query: object;
-    headers: object;
-    body: never;
+  }>;
+  /** Check that the service responds. */ ping: Operation<{
     answer: { status: 200; headers: Headers; body: string };
-    planned: never;
-    online: never;
-  };
-  /** Check that the process responds, even while it starts or its database is unavailable. For liveness probes. */ getLive: {
-    params: object;
-    query: object;
-    headers: object;
-    body: never;
+  }>;
+  /** Check that the process responds, even while it starts or its database is unavailable. For liveness probes. */ getLive: Operation<{
     answer: { status: 200; headers: Headers; body: { status: 'ok' } };
-    planned: never;
-    online: never;
-  };
-  /** Check that the service can work, or on a standby that it can read. 503 if not. For readiness probes and load balancers. */ getReady: {
-    params: object;
-    query: object;
-    headers: object;
-    body: never;
+  }>;
+  /** Check that the service can work, or on a standby that it can read. 503 if not. For readiness probes and load balancers. */ getReady: Operation<{
     answer: { status: 200; headers: Headers; body: Schemas['Health'] } | { status: 503; headers: Headers; body: Schemas['Health'] };
-    planned: never;
-    online: never;
-  };
-  /** Same as /server/ready. */ getHealth: {
-    params: object;
-    query: object;
-    headers: object;
-    body: never;
+  }>;
+  /** Same as /server/ready. */ getHealth: Operation<{
     answer: { status: 200; headers: Headers; body: Schemas['Health'] } | { status: 503; headers: Headers; body: Schemas['Health'] };
-    planned: never;
-    online: never;
-  };
-  /** Run the checks of `dps doctor`: settings, privileges, the log and the projections. Each finding says how to fix it. */ examine: {
-    params: object;
-    query: object;
+  }>;
+  /** Run the checks of `dps doctor`: settings, privileges, the log and the projections. Each finding says how to fix it. */ examine: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Examination'] } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve the version of the service and the state of the schema. */ getInfo: {
-    params: object;
-    query: object;
+  }>;
+  /** Retrieve the version of the service and the state of the schema. */ getInfo: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Info'] } };
-    planned: never;
-    online: never;
-  };
-  /** List events of the log. */ listEvents: {
-    params: object;
+  }>;
+  /** List events of the log. */ listEvents: Operation<{
     query: { collection?: string | undefined; actor?: string | undefined; command?: string | undefined; subject?: string | undefined; /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ since?: string | undefined; /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ until?: string | undefined; after?: string | undefined; /** Maximum number of items. */ limit?: number | undefined; order?: 'asc' | 'desc' | undefined; field?: string | undefined; type?: 'collection.created' | 'collection.adopted' | 'collection.updated' | 'collection.deleted' | 'collection.renamed' | 'field.created' | 'field.updated' | 'field.deleted' | 'field.renamed' | 'relation.created' | 'relation.updated' | 'relation.deleted' | 'object.created' | 'object.updated' | 'object.renamed' | 'object.deleted' | 'log.acknowledged' | 'log.erased' | 'trash.purged' | 'change.opened' | 'change.updated' | 'change.commented' | 'change.approved' | 'change.rejected' | 'change.scheduled' | 'change.preparing' | 'change.prepared' | 'change.applied' | 'change.failed' | 'change.withdrawn' | 'policy.updated' | 'account.created' | 'account.updated' | 'account.deleted' | 'token.created' | 'token.revoked' | 'identity.linked' | 'identity.unlinked' | 'webhook.created' | 'webhook.updated' | 'webhook.enabled' | 'webhook.disabled' | 'webhook.deleted' | undefined; batch?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Event'])[]; meta: { next: number | null } } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve an event. */ getEvent: {
+  }>;
+  /** Retrieve an event. */ getEvent: Operation<{
     params: { /** A position of the log. */ position: string | number };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Event'] } };
-    planned: never;
-    online: never;
-  };
-  /** List accepted commands. */ listBatches: {
-    params: object;
+  }>;
+  /** List accepted commands. */ listBatches: Operation<{
     query: { collection?: string | undefined; actor?: string | undefined; command?: string | undefined; subject?: string | undefined; /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ since?: string | undefined; /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ until?: string | undefined; after?: string | undefined; /** Maximum number of items. */ limit?: number | undefined; order?: 'asc' | 'desc' | undefined; field?: string | undefined; type?: 'collection.created' | 'collection.adopted' | 'collection.updated' | 'collection.deleted' | 'collection.renamed' | 'field.created' | 'field.updated' | 'field.deleted' | 'field.renamed' | 'relation.created' | 'relation.updated' | 'relation.deleted' | 'object.created' | 'object.updated' | 'object.renamed' | 'object.deleted' | 'log.acknowledged' | 'log.erased' | 'trash.purged' | 'change.opened' | 'change.updated' | 'change.commented' | 'change.approved' | 'change.rejected' | 'change.scheduled' | 'change.preparing' | 'change.prepared' | 'change.applied' | 'change.failed' | 'change.withdrawn' | 'policy.updated' | 'account.created' | 'account.updated' | 'account.deleted' | 'token.created' | 'token.revoked' | 'identity.linked' | 'identity.unlinked' | 'webhook.created' | 'webhook.updated' | 'webhook.enabled' | 'webhook.disabled' | 'webhook.deleted' | undefined; /** Text that a reason or a name contains. */ q?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Batch'])[]; meta: { next: number | null } } };
-    planned: never;
-    online: never;
-  };
-  /** List accepted commands, each with the documents that it changed, before and after. */ listBatchChanges: {
-    params: object;
+  }>;
+  /** List accepted commands, each with the documents that it changed, before and after. */ listBatchChanges: Operation<{
     query: { after?: string | undefined; order?: 'asc' | 'desc' | undefined; /** Maximum number of batches. */ limit?: number | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['ChangedBatch'])[]; meta: { next: number | null } } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve the history of a collection under all its names, even if it was deleted: its events with their changes. */ getCollectionHistory: {
+  }>;
+  /** Retrieve the history of a collection under all its names, even if it was deleted: its events with their changes. */ getCollectionHistory: Operation<{
     params: { /** The name of a collection. */ id: string };
     query: { after?: string | undefined; /** Maximum number of items. */ limit?: number | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['CollectionEvent'])[]; meta: { next: number | null; /** All collections that ever had the name. */ lives: (Schemas['CollectionLife'])[] } } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve the schema at a point in time. */ getPastSnapshot: {
-    params: object;
+  }>;
+  /** Retrieve the schema at a point in time. */ getPastSnapshot: Operation<{
     query: { /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ at?: string | undefined; export?: 'csv' | 'csv_utf8' | 'json' | 'xml' | 'yaml' | 'sql' | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: Schemas['Snapshot'] | string };
-    planned: never;
-    online: never;
-  };
-  /** Compute the changes between two points in time. From now, the response can be applied to go back. */ diffMoments: {
-    params: object;
+  }>;
+  /** Compute the changes between two points in time. From now, the response can be applied to go back. */ diffMoments: Operation<{
     query: { /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ from?: string | undefined; /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ to?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: Schemas['Diff'] };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve collections, fields and relations at a point in time. */ getPastDocuments: {
-    params: object;
+  }>;
+  /** Retrieve collections, fields and relations at a point in time. */ getPastDocuments: Operation<{
     query: { /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ at?: string | undefined; /** A comma-separated list of the documents to return: `collections`, `fields`, `relations`. */ parts?: ('collections' | 'fields' | 'relations')[] | undefined; /** A comma-separated list of names. Enclose a name that contains a comma in double quotes, as in CSV. */ collections?: (string)[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['PastDocuments']; meta: { position: number; occurred_at: string | null } } };
-    planned: never;
-    online: never;
-  };
-  /** Verify the hash chain of the log. */ verifyLog: {
-    params: object;
-    query: object;
+  }>;
+  /** Verify the hash chain of the log. */ verifyLog: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['LogVerification'] } };
-    planned: never;
-    online: never;
-  };
-  /** Acknowledge a fork of the log. */ acknowledgeLog: {
-    params: object;
-    query: object;
+  }>;
+  /** Acknowledge a fork of the log. */ acknowledgeLog: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['LogAcknowledgement'] } };
-    planned: never;
-    online: never;
-  };
-  /** Export the whole log, one event per line. */ exportLog: {
-    params: object;
-    query: object;
+  }>;
+  /** Export the whole log, one event per line. */ exportLog: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: AsyncIterable<Schemas['Event']> };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve a checkpoint: position, hash, time and origin of the log as a signed note, to be stored elsewhere. */ getCheckpoint: {
-    params: object;
-    query: object;
+  }>;
+  /** Retrieve a checkpoint: position, hash, time and origin of the log as a signed note, to be stored elsewhere. */ getCheckpoint: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: string };
-    planned: never;
-    online: never;
-  };
-  /** List all public keys of checkpoints, including former ones. */ listCheckpointKeys: {
-    params: object;
-    query: object;
+  }>;
+  /** List all public keys of checkpoints, including former ones. */ listCheckpointKeys: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['CheckpointKey'])[] } };
-    planned: never;
-    online: never;
-  };
-  /** Create a new signing key in the database. The former public key stays valid for its checkpoints. */ rotateCheckpointKey: {
-    params: object;
-    query: object;
+  }>;
+  /** Create a new signing key in the database. The former public key stays valid for its checkpoints. */ rotateCheckpointKey: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['CheckpointKey'] } };
-    planned: never;
-    online: never;
-  };
-  /** Stream accepted events as server-sent events. */ streamEvents: {
-    params: object;
+  }>;
+  /** Stream accepted events as server-sent events. */ streamEvents: Operation<{
     query: { after?: string | undefined; subject?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: AsyncIterable<StreamMessage> };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve the progress of each projection. */ listProjections: {
-    params: object;
-    query: object;
+  }>;
+  /** Retrieve the progress of each projection. */ listProjections: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Projection'])[] } };
-    planned: never;
-    online: never;
-  };
-  /** Compare the log, the metadata rows and the catalog. */ verifyProjections: {
-    params: object;
-    query: object;
+  }>;
+  /** Compare the log, the metadata rows and the catalog. */ verifyProjections: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Verification'] } };
-    planned: never;
-    online: never;
-  };
-  /** Rebuild a projection from the log. */ rebuildProjection: {
+  }>;
+  /** Rebuild a projection from the log. */ rebuildProjection: Operation<{
     params: { /** The name of a projection. */ name: string };
-    query: object;
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Rebuilt'] } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve metrics for Prometheus. */ getMetrics: {
-    params: object;
-    query: object;
+  }>;
+  /** Retrieve metrics for Prometheus. */ getMetrics: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: string };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve this document. */ getOpenApi: {
-    params: object;
-    query: object;
+  }>;
+  /** Retrieve this document. */ getOpenApi: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { openapi: string; [member: string]: unknown } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve this document at the path that Directus clients use. */ readOpenApiSpec: {
-    params: object;
-    query: object;
+  }>;
+  /** Retrieve this document at the path that Directus clients use. */ readOpenApiSpec: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: never;
     answer: { status: 200; headers: Headers; body: { openapi: string; [member: string]: unknown } };
-    planned: never;
-    online: never;
-  };
-  /** Retrieve this document as a page. */ getDocs: {
-    params: object;
-    query: object;
-    headers: object;
-    body: never;
+  }>;
+  /** Retrieve this document as a page. */ getDocs: Operation<{
     answer: { status: 200; headers: Headers; body: string };
-    planned: never;
-    online: never;
-  };
+  }>;
 }
 
 /** The method and path of every operation; whether a repeated request does no harm, and how. */
