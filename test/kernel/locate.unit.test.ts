@@ -61,9 +61,9 @@ describe('steps into a document', () => {
     [{}, ['toString'], ['toString']],
     [{}, [], []],
   ];
-  for (const [document, given, steps] of CASES) {
-    it(`lead from ${JSON.stringify(given)} of ${JSON.stringify(document)} to ${JSON.stringify(steps)}`, () => {
-      expect(stepsIn(document, given)).to.deep.equal(steps);
+  for (const [document, input, steps] of CASES) {
+    it(`lead from ${JSON.stringify(input)} of ${JSON.stringify(document)} to ${JSON.stringify(steps)}`, () => {
+      expect(stepsIn(document, input)).to.deep.equal(steps);
     });
   }
 });

@@ -3,40 +3,40 @@ import { memoize } from '../../src/kernel/memoize.js';
 
 describe('a memoized value', () => {
   function counting() {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const ask = memoize((text): string | null => {
-      asked.push(text);
+      requests.push(text);
       if (text === 'bad') throw new Error('bad');
       return text === 'nothing' ? null : text.toUpperCase();
     });
-    return { asked, ask };
+    return { asked: requests, ask };
   }
 
   it('is computed once, even if it is null', () => {
-    const { asked, ask } = counting();
+    const { asked: requested, ask } = counting();
     expect([ask('a'), ask('a'), ask('nothing'), ask('nothing')]).to.deep.equal(['A', 'A', null, null]);
-    expect(asked).to.deep.equal(['a', 'nothing']);
+    expect(requested).to.deep.equal(['a', 'nothing']);
   });
 
   it('is not cached after an error', () => {
-    const { asked, ask } = counting();
+    const { asked: requested, ask } = counting();
     expect(() => ask('bad')).to.throw('bad');
     expect(() => ask('bad')).to.throw('bad');
-    expect(asked).to.have.length(2);
+    expect(requested).to.have.length(2);
   });
 
   it('is not cached for long texts, and the latest of many are kept', () => {
-    const { asked, ask } = counting();
+    const { asked: requested, ask } = counting();
     const long = 'x'.repeat(501);
     ask(long);
     ask(long);
-    expect(asked).to.have.length(2);
+    expect(requested).to.have.length(2);
     for (let index = 0; index <= 2_000; index++) ask(String(index));
-    asked.length = 0;
+    requested.length = 0;
     ask('2000');
     ask('1');
-    expect(asked).to.be.empty;
+    expect(requested).to.be.empty;
     ask('0');
-    expect(asked).to.deep.equal(['0']);
+    expect(requested).to.deep.equal(['0']);
   });
 });

@@ -26,7 +26,7 @@ function working(limits: Limits) {
   const scheduler = createScheduler(limits);
   const steps: string[] = [];
   const work = (name: string, count: number, isAbandoned = never, onStep: () => void = () => undefined) => {
-    const made = function* (): Resumable<string> {
+    const build = function* (): Resumable<string> {
       for (let step = 0; step < count; step += 1) {
         steps.push(name);
         onStep();
@@ -34,7 +34,7 @@ function working(limits: Limits) {
       }
       return name;
     };
-    return runAsRead(name.slice(0, 1), isAbandoned, () => runYielding(made(), sliceOf(scheduler, true)));
+    return runAsRead(name.slice(0, 1), isAbandoned, () => runYielding(build(), sliceOf(scheduler, true)));
   };
   return { scheduler, steps, work };
 }

@@ -57,24 +57,24 @@ describe('shareNext', () => {
   });
 
   it('shares one run among all calls before it began', async () => {
-    const asked: ((answer: number) => void)[] = [];
-    const ask = shareNext(() => new Promise<number>((resolve) => asked.push(resolve)));
+    const requests: ((answer: number) => void)[] = [];
+    const ask = shareNext(() => new Promise<number>((resolve) => requests.push(resolve)));
     const first = ask();
     const [second, third] = [ask(), ask()];
     expect(second).to.equal(third).and.not.equal(first);
-    expect(asked).to.have.lengthOf(1);
-    asked[0]?.(1);
+    expect(requests).to.have.lengthOf(1);
+    requests[0]?.(1);
     expect(await first).to.equal(1);
-    expect(asked).to.have.lengthOf(2);
+    expect(requests).to.have.lengthOf(2);
     const fourth = ask();
     expect(fourth).not.to.equal(second);
-    asked[1]?.(2);
+    requests[1]?.(2);
     expect(await Promise.all([second, third])).to.deep.equal([2, 2]);
-    asked[2]?.(3);
+    requests[2]?.(3);
     expect(await fourth).to.equal(3);
     await new Promise(setImmediate);
     void ask();
-    expect(asked, 'no call is in progress anymore').to.have.lengthOf(4);
+    expect(requests, 'no call is in progress anymore').to.have.lengthOf(4);
   });
 
   it('continues with the next run after a failure', async () => {

@@ -12,22 +12,22 @@ const items = (length: number, keys = 50) =>
 describe('sorting in steps', () => {
   it('yields the same as sorting at once, and is stable', () => {
     for (const length of [0, 1, 2, 499, 500, 501, 1_000, 1_501, 4_321]) {
-      const given = items(length);
-      expect(runToEnd(sortedInSteps(given, byKey))).to.deep.equal([...given].sort(byKey));
+      const input = items(length);
+      expect(runToEnd(sortedInSteps(input, byKey))).to.deep.equal([...input].sort(byKey));
     }
     fc.assert(
-      fc.property(fc.array(fc.integer(), { maxLength: 2_000 }), (given) => {
+      fc.property(fc.array(fc.integer(), { maxLength: 2_000 }), (input) => {
         const compare = (a: number, b: number) => a - b;
-        expect(runToEnd(sortedInSteps(given, compare))).to.deep.equal([...given].sort(compare));
+        expect(runToEnd(sortedInSteps(input, compare))).to.deep.equal([...input].sort(compare));
       }),
       { numRuns: 20 },
     );
   });
 
   it('does not modify its input', () => {
-    const given = items(1_200);
-    runToEnd(sortedInSteps(given, byKey));
-    expect(given).to.deep.equal(items(1_200));
+    const input = items(1_200);
+    runToEnd(sortedInSteps(input, byKey));
+    expect(input).to.deep.equal(items(1_200));
   });
 
   it('compares at most some thousand times between pauses', () => {

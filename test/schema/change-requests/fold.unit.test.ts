@@ -166,11 +166,11 @@ describe('the fold of change requests', () => {
     const types = HISTORIES.applied;
     const log = types.flatMap((type, index) => [eventOf(type, 2 * index + 1), eventOf(type, 2 * index + 2, OTHER)]);
     const unrelated = { ...log[0], type: 'collection.deleted', subject: null } as unknown as StoredEvent;
-    const whole = foldChanges([unrelated, ...log]);
-    expect([...whole.keys()]).to.deep.equal([ID, OTHER]);
+    const full = foldChanges([unrelated, ...log]);
+    expect([...full.keys()]).to.deep.equal([ID, OTHER]);
     const begun = foldChanges(log.slice(0, 3));
     const states = [...begun.values()].map(({ state }) => state);
-    expect(foldChanges(log.slice(3), begun)).to.deep.equal(whole);
+    expect(foldChanges(log.slice(3), begun)).to.deep.equal(full);
     expect([...begun.values()].map(({ state }) => state)).to.deep.equal(states);
   });
 

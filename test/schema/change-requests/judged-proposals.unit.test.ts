@@ -74,7 +74,7 @@ const VIEW: ApprovedView = {
 };
 const STEP = { key: 'validate', kind: 'validate', collection: 'orders', field: 'title', summary: 'v' };
 const PREPARATION = { collections: ['orders'], steps: [STEP] };
-const said = (by: string, position: number, comment: string | null) => ({
+const messagesOf = (by: string, position: number, comment: string | null) => ({
   by: person(by),
   at: at(position),
   position,
@@ -89,7 +89,7 @@ describe('the state of a proposal', () => {
 
   it('collects comments in order in any state', () => {
     const story = proposed();
-    const [one, two] = [said('bob', 2, 'first'), said('eve', 3, 'second')];
+    const [one, two] = [messagesOf('bob', 2, 'first'), messagesOf('eve', 3, 'second')];
     expect(story.changes('change.commented', { comment: 'first' }, 'bob')).to.deep.equal({
       proposal: { ...PROPOSAL, comments: [one] },
     });
@@ -107,7 +107,7 @@ describe('the state of a proposal', () => {
         by,
       );
     const approval = (by: string, position: number, comment: string | null = null) => ({
-      ...said(by, position, comment),
+      ...messagesOf(by, position, comment),
       ...VIEW,
       plan: 'plan',
     });
@@ -127,7 +127,7 @@ describe('the state of a proposal', () => {
       .then('change.scheduled', { at: at(59) }, 'bob');
     expect(story.changes('change.rejected', {}, 'eve')).to.deep.equal({
       state: 'rejected',
-      proposal: { ...PROPOSAL, rejection: said('eve', 4, null) },
+      proposal: { ...PROPOSAL, rejection: messagesOf('eve', 4, null) },
       applicant: null,
       schedule: null,
     });

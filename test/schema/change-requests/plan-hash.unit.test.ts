@@ -11,7 +11,7 @@ import { accepted, attempt, follow } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 
 const fields = ['title', 'note', 'code'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
-const made = (names: readonly string[], from: State = initialState()): State =>
+const build = (names: readonly string[], from: State = initialState()): State =>
   names.reduce(
     (state, collection) =>
       accepted(state, 'create-collection', { body: { collection, schema: {}, fields }, concurrentIndexes: false }),
@@ -24,14 +24,14 @@ function decided<N extends OperationName>(state: State, name: N, input: InputOf<
   return result.value;
 }
 
-const hashOf = (before: State, events: SchemaEvent[], how: { purge?: boolean; acknowledge?: object[] } = {}): string =>
-  runToEnd(planHash({ before, after: follow(before, events), events, ...how }));
+const hashOf = (before: State, events: SchemaEvent[], mode: { purge?: boolean; acknowledge?: object[] } = {}): string =>
+  runToEnd(planHash({ before, after: follow(before, events), events, ...mode }));
 
-const dropNote = (state: State, how: Parameters<typeof hashOf>[2] = {}): string =>
-  hashOf(state, decided(state, 'delete-field', { collection: 'posts', field: 'note' }), how);
+const dropNote = (state: State, mode: Parameters<typeof hashOf>[2] = {}): string =>
+  hashOf(state, decided(state, 'delete-field', { collection: 'posts', field: 'note' }), mode);
 
 describe('the hash of a plan', () => {
-  const base = made(['posts', 'pages']);
+  const base = build(['posts', 'pages']);
 
   it('is the same after unrelated changes and on another server', () => {
     const hash = dropNote(base);
@@ -41,7 +41,7 @@ describe('the hash of a plan', () => {
     const beside = accepted(base, 'delete-field', { collection: 'posts', field: 'code' });
     expect(dropNote(beside), 'another field of the collection').to.equal(hash);
     // Other positions, identities and relation ids.
-    expect(dropNote(made(['pages', 'first', 'posts']))).to.equal(hash);
+    expect(dropNote(build(['pages', 'first', 'posts']))).to.equal(hash);
   });
 
   it('differs if the removed object differs', () => {
@@ -97,8 +97,8 @@ describe('the hash of a plan', () => {
       { code: 'DATA_LOST', place: 'posts.note' },
       { place: 'posts', code: 'LONG_LOCK' },
     ];
-    const hashes = [{}, { purge: true }, { acknowledge: [one] }, { acknowledge: [one, two] }].map((how) =>
-      dropNote(base, how),
+    const hashes = [{}, { purge: true }, { acknowledge: [one] }, { acknowledge: [one, two] }].map((mode) =>
+      dropNote(base, mode),
     );
     expect(new Set(hashes).size).to.equal(4);
     expect(dropNote(base, { acknowledge: [{ ...two }, { ...one }] })).to.equal(hashes[3]);
@@ -107,7 +107,7 @@ describe('the hash of a plan', () => {
 
   it('covers the former names', () => {
     const rename = (from: string): string => {
-      const state = made([from]);
+      const state = build([from]);
       return hashOf(state, decided(state, 'rename-collection', { collection: from, body: { to: 'articles' } }));
     };
     expect(rename('posts')).to.not.equal(rename('stories'));
@@ -205,8 +205,8 @@ describe('the document of a plan', () => {
       },
     ]);
     const body = { collection: 'new', schema: {} };
-    const made = decided(library, 'create-collection', { body, concurrentIndexes: false });
-    const [collection] = documentOf(library, made).collections;
+    const created = decided(library, 'create-collection', { body, concurrentIndexes: false });
+    const [collection] = documentOf(library, created).collections;
     expect(collection).to.have.all.keys('collection', 'from', 'to');
     expect(collection).to.deep.include({ collection: 'new', from: null });
   });

@@ -10,11 +10,11 @@ function pairs(from: { [name: string]: StateInput }, to: { [name: string]: State
   if (before === undefined || after === undefined) return [];
   const touched = new Set([...before.collections.keys(), ...after.collections.keys()]);
   return runToEnd(looksRenamed(before, after, touched)).map(({ code, message, collection, field }) => {
-    const [, kind, old, now, said] =
+    const [, kind, old, now, output] =
       /^(\w+) "(.*?)" is deleted, and "(.*?)", which looks like it, is created\. If you renamed it, add this line to "\3" in the snapshot to keep its data: "renamed_from": "(.*?)"$/.exec(
         message,
       ) ?? [];
-    expect([code, said], message).to.deep.equal(['LOOKS_RENAMED', old]);
+    expect([code, output], message).to.deep.equal(['LOOKS_RENAMED', old]);
     return `${kind} ${old} -> ${now} at ${[collection, field].filter((name) => name !== undefined).join('.')}`;
   });
 }

@@ -41,13 +41,13 @@ describe('a column missing from a snapshot', () => {
       { diff: { kind: string; path: unknown[] }[] }[]
     >;
     expect(diff['fields']?.map((each) => each.diff)).to.have.length(1);
-    const said = diff['collections']?.[0]?.diff.map(({ kind, path, ...rest }) => ({
+    const output = diff['collections']?.[0]?.diff.map(({ kind, path, ...rest }) => ({
       kind,
       path: path.slice(2),
       ...rest,
     }));
     const [byTitle, byId] = EXTRAS.indexes;
-    expect(said, 'two became one, and that is the other').to.deep.equal([
+    expect(output, 'two became one, and that is the other').to.deep.equal([
       { kind: 'D', path: ['constraints'], lhs: EXTRAS.constraints },
       { kind: 'A', path: ['indexes'], index: 1, item: { kind: 'D', lhs: byId } },
       { kind: 'E', path: ['indexes', 0, 'name'], lhs: byTitle?.name, rhs: byId?.name },

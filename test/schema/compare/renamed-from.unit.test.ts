@@ -12,7 +12,7 @@ type Document = { [member: string]: unknown };
 const read = (collections: unknown, fields?: unknown) => readRenamedFrom(state, { collections, fields });
 
 /** Renames, notes and rejections as text. */
-function told(collections: unknown, fields?: unknown) {
+function messagesOf(collections: unknown, fields?: unknown) {
   const { renames, notes, problems } = read(collections, fields);
   return {
     renames: [
@@ -39,18 +39,18 @@ const plain = (collection: string): Document => ({ collection });
 
 describe('renamed_from', () => {
   it('renames what exists and is not in the snapshot', () => {
-    expect(told([table('stories', 'posts'), plain('pages')])).to.deep.equal({
+    expect(messagesOf([table('stories', 'posts'), plain('pages')])).to.deep.equal({
       ...NOTHING,
       renames: ['posts -> stories'],
     });
     expect(
-      told([plain('posts')], [field('posts', 'head', 'title'), { collection: 'posts', field: 'note' }]),
+      messagesOf([plain('posts')], [field('posts', 'head', 'title'), { collection: 'posts', field: 'note' }]),
     ).to.deep.equal({ ...NOTHING, renames: ['posts.title -> posts.head'] });
   });
 
   it('names a field within the new collection name', () => {
     const fields = [field('stories', 'head', 'title'), field('stories', 'remark', 'note')];
-    expect(told([table('stories', 'posts')], fields)).to.deep.equal({
+    expect(messagesOf([table('stories', 'posts')], fields)).to.deep.equal({
       ...NOTHING,
       renames: ['posts -> stories', 'stories.title -> stories.head', 'stories.note -> stories.remark'],
     });
@@ -69,35 +69,36 @@ describe('renamed_from', () => {
   });
 
   it('is noted if nothing has the former name, unless the new one exists', () => {
-    expect(told([table('stories', 'texts')])).to.deep.equal({
+    expect(messagesOf([table('stories', 'texts')])).to.deep.equal({
       ...NOTHING,
       notes: [
         'RENAMED_FROM_NOTHING stories: collection "texts" does not exist, so it cannot be renamed: "stories" is created',
       ],
     });
-    expect(told([table('posts', 'texts')])).to.deep.equal(NOTHING);
-    expect(told([], [field('posts', 'head', 'name')])).to.deep.equal({
+    expect(messagesOf([table('posts', 'texts')])).to.deep.equal(NOTHING);
+    expect(messagesOf([], [field('posts', 'head', 'name')])).to.deep.equal({
       ...NOTHING,
       notes: [
         'RENAMED_FROM_NOTHING posts.head: field "name" does not exist, so it cannot be renamed: "head" is created',
       ],
     });
-    expect(told([], [field('posts', 'title', 'name')])).to.deep.equal(NOTHING);
-    expect(told([plain('new')], [field('new', 'head', 'name')]), 'of a collection that is new itself').to.deep.equal(
-      NOTHING,
-    );
+    expect(messagesOf([], [field('posts', 'title', 'name')])).to.deep.equal(NOTHING);
+    expect(
+      messagesOf([plain('new')], [field('new', 'head', 'name')]),
+      'of a collection that is new itself',
+    ).to.deep.equal(NOTHING);
   });
 
   it('must be unique, and cannot name what exists or stays', () => {
-    const problem = (path: string, of: string, message: string) => ({
+    const problem = (path: string, source: string, message: string) => ({
       ...NOTHING,
-      problems: [`${path} (${of}): ${message}`],
+      problems: [`${path} (${source}): ${message}`],
     });
     const at = 'collections[0].renamed_from';
-    expect(told([table('posts', 'posts')])).to.deep.equal(
+    expect(messagesOf([table('posts', 'posts')])).to.deep.equal(
       problem(at, 'posts', 'renamed_from must differ from the current name of the collection'),
     );
-    expect(told([table('stories', 'posts'), table('texts', 'posts')])).to.deep.equal({
+    expect(messagesOf([table('stories', 'posts'), table('texts', 'posts')])).to.deep.equal({
       ...problem(
         'collections[1].renamed_from',
         'texts',
@@ -105,54 +106,56 @@ describe('renamed_from', () => {
       ),
       renames: ['posts -> stories'],
     });
-    expect(told([table('pages', 'posts')])).to.deep.equal(
+    expect(messagesOf([table('pages', 'posts')])).to.deep.equal(
       problem(
         at,
         'pages',
         '"posts" and "pages" both exist, so neither can be renamed to the other. Omit renamed_from, or delete one of them first',
       ),
     );
-    expect(told([table('stories', 'posts'), plain('posts')])).to.deep.equal(
+    expect(messagesOf([table('stories', 'posts'), plain('posts')])).to.deep.equal(
       problem(
         at,
         'stories',
         'the snapshot contains "posts" too, and a renamed object gives up its old name. Add the other one in a later snapshot',
       ),
     );
-    expect(told([], [field('posts', 'note', 'title')]).problems).to.have.length(1);
+    expect(messagesOf([], [field('posts', 'note', 'title')]).problems).to.have.length(1);
     expect(
-      told([], [field('posts', 'head', 'title'), { collection: 'posts', field: 'title' }]).problems,
+      messagesOf([], [field('posts', 'head', 'title'), { collection: 'posts', field: 'title' }]).problems,
     ).to.have.length(1);
     expect(
-      told([], [field('posts', 'head', 'title'), { collection: 'pages', field: 'title' }]).renames,
+      messagesOf([], [field('posts', 'head', 'title'), { collection: 'pages', field: 'title' }]).renames,
       'a field of that name elsewhere',
     ).to.deep.equal(['posts.title -> posts.head']);
   });
 
   it('must be a valid name and not of the service', () => {
     const message = 'renamed_from must be a string: the former name';
-    expect(told([table('stories', 5)], [field('posts', 'head', null)]).problems).to.deep.equal([
+    expect(messagesOf([table('stories', 5)], [field('posts', 'head', null)]).problems).to.deep.equal([
       `collections[0].renamed_from (): ${message}`,
       `fields[0].renamed_from (): ${message}`,
     ]);
     const own = 'a collection of the service cannot be renamed';
-    expect(told([table('service_users', 'posts'), table('posts', 'service_users')]).problems).to.deep.equal([
+    expect(messagesOf([table('service_users', 'posts'), table('posts', 'service_users')]).problems).to.deep.equal([
       `collections[0].renamed_from (): ${own}`,
       `collections[1].renamed_from (): ${own}`,
     ]);
-    expect(told([table(5, 'posts')], [field(5, 'head', 'title'), field('posts', 5, 'title')])).to.deep.equal(NOTHING);
-    expect(told([table('', 'posts')]).problems.map((text) => text.split(' ')[0])).to.deep.equal([
+    expect(messagesOf([table(5, 'posts')], [field(5, 'head', 'title'), field('posts', 5, 'title')])).to.deep.equal(
+      NOTHING,
+    );
+    expect(messagesOf([table('', 'posts')]).problems.map((text) => text.split(' ')[0])).to.deep.equal([
       'collections[0].collection',
     ]);
-    expect(told([], [field('posts', '', 'title')]).problems.map((text) => text.split(' ')[0])).to.deep.equal([
+    expect(messagesOf([], [field('posts', '', 'title')]).problems.map((text) => text.split(' ')[0])).to.deep.equal([
       'fields[0].field',
     ]);
   });
 
   it('reports at most a hundred problems', () => {
     const many = Array.from({ length: 150 }, (_, index) => table(`t${index}`, index));
-    expect(told(many).problems).to.have.length(100);
+    expect(messagesOf(many).problems).to.have.length(100);
     const fields = Array.from({ length: 150 }, (_, index) => field('posts', `f${index}`, index));
-    expect(told([], fields).problems).to.have.length(100);
+    expect(messagesOf([], fields).problems).to.have.length(100);
   });
 });

@@ -3,7 +3,7 @@ import { type Problem, about } from '../../../src/kernel/problem.js';
 import { locate } from '../../../src/kernel/locate.js';
 import { diffLocations, stepsInEntries } from '../../../src/schema/diff/apply-entries.js';
 
-const whole = { kind: 'N', rhs: { meta: { note: 'n' }, schema: { extras: { indexes: [{ name: 'i' }] } } } } as const;
+const full = { kind: 'N', rhs: { meta: { note: 'n' }, schema: { extras: { indexes: [{ name: 'i' }] } } } } as const;
 const edit = (path: (string | number)[], rhs: unknown) => ({ kind: 'E', path, lhs: null, rhs }) as const;
 const removed = (path: string[]) => ({ kind: 'D', path, lhs: 1 }) as const;
 
@@ -18,7 +18,7 @@ describe('locations in a diff', () => {
     // Values below the member belong to it too.
     expect(at('schema')).to.deep.equal(['diff', 1, 'rhs']);
     expect(at('meta', 'icon')).to.deep.equal([]);
-    expect(stepsInEntries([whole] as never, ['schema', 'extras', 'indexes', 0, 'name'])).to.deep.equal([
+    expect(stepsInEntries([full] as never, ['schema', 'extras', 'indexes', 0, 'name'])).to.deep.equal([
       'diff',
       0,
       'rhs',
@@ -31,11 +31,11 @@ describe('locations in a diff', () => {
   });
 
   it('are those of the last item with a name', () => {
-    const item = (collection: string, field: string) => ({ collection, field, diff: [whole] });
+    const item = (collection: string, field: string) => ({ collection, field, diff: [full] });
     const places = diffLocations({
       collections: [
-        { collection: 'a', diff: [whole] },
-        { collection: 'b', diff: [whole] },
+        { collection: 'a', diff: [full] },
+        { collection: 'b', diff: [full] },
       ],
       fields: [item('a', 'x'), item('b', 'x'), item('a', 'y'), item('a', 'x')],
       relations: [item('b', 'y'), item('a', 'y')],

@@ -119,7 +119,7 @@ describe('entries of a diff', () => {
   it('leave no gap in an array', () => {
     const gap: Json[] = [1];
     gap[2] = 3;
-    for (const whole of [gap, { a: gap }, [[gap]], { a: [{ b: gap }] }]) expect(hasGap(whole)).to.equal(true);
-    for (const whole of [[], [null], { a: [[], {}] }, 'x', null, 0]) expect(hasGap(whole)).to.equal(false);
+    for (const full of [gap, { a: gap }, [[gap]], { a: [{ b: gap }] }]) expect(hasGap(full)).to.equal(true);
+    for (const full of [[], [null], { a: [[], {}] }, 'x', null, 0]) expect(hasGap(full)).to.equal(false);
   });
 });

@@ -18,8 +18,8 @@ const withRows = (rows: number | null, bytes: number | null): Pick<DiffOptions, 
 
 describe('findings with a policy', () => {
   const policy = policyOf({ online_above_rows: 1_000 });
-  const notOnline = (how: DiffOptions, change = unique) =>
-    edit(LIBRARY, change, { policy, ...how }).findings.filter(({ code }) => code === 'NOT_ONLINE');
+  const notOnline = (options: DiffOptions, change = unique) =>
+    edit(LIBRARY, change, { policy, ...options }).findings.filter(({ code }) => code === 'NOT_ONLINE');
 
   it('NOT_ONLINE is found above the row limit, or for unknown sizes', () => {
     expect(notOnline(withRows(1_001, 8_192))).to.have.length(1);
@@ -51,8 +51,8 @@ describe('findings with a policy', () => {
       snapshot.collections.push(table(name));
       snapshot.fields.push(key(name, 'integer'));
     });
-  const overflowing = (how: DiffOptions) =>
-    edit(LIBRARY, many, how)
+  const overflowing = (options: DiffOptions) =>
+    edit(LIBRARY, many, options)
       .findings.filter(({ code }) => code === 'KEY_MAY_OVERFLOW')
       .map(({ collection, places }) => places?.map((each) => each.collection) ?? [collection]);
 
@@ -73,11 +73,11 @@ describe('findings with a policy', () => {
   });
 
   it('cover adopted objects if the policy uses them', () => {
-    const { after: made } = edit(initialState(), (snapshot) => {
+    const { after: created } = edit(initialState(), (snapshot) => {
       snapshot.collections.push(table('order'));
       snapshot.fields.push(column('order', 'note', 'text', { is_nullable: false }));
     });
-    const node = made.collections.get('order');
+    const node = created.collections.get('order');
     if (node === undefined) throw new Error('it was not made');
     const fields = [...node.fields.values()];
     const event: LogEvent = {

@@ -8,8 +8,8 @@ import { LIBRARY, edit } from './diffs.js';
 
 /** The level, the code, and the number of locations. */
 function countsOf(snapshot: object): string[] {
-  const whole = { ...structuredClone(snapshot), version: 1, service: '0.1.0', vendor: 'postgres' };
-  const { findings } = edit(initialState(), (empty) => Object.assign(empty, whole));
+  const full = { ...structuredClone(snapshot), version: 1, service: '0.1.0', vendor: 'postgres' };
+  const { findings } = edit(initialState(), (empty) => Object.assign(empty, full));
   return findings.map(({ code, level, places = [''] }) => `${level} ${code} ${places.length}`).sort();
 }
 

@@ -42,14 +42,14 @@ describe('the rules of findings', () => {
     ]
       .flatMap((folder) => filesUnder(folder, '.ts'))
       .filter((file) => !file.startsWith('src/schema/findings/'));
-    const said = sources.flatMap((file) => {
+    const output = sources.flatMap((file) => {
       const text = readFileSync(join(ROOT, file), 'utf8');
       const warned = [...text.matchAll(/'([A-Z_]+_(?:LEFT_OUT|CHANGED|ADDED|KEPT|RESTORED|PUBLICATION|PREPARED))'/g)];
       return warned.map(([, code = '']) => code);
     });
     // Rejections are not findings.
     const refused = new Set(['SCHEMA_CHANGED', 'LOG_CHANGED', 'PLAN_CHANGED']);
-    const codes = new Set(said.filter((code) => !refused.has(code)));
+    const codes = new Set(output.filter((code) => !refused.has(code)));
     expect(codes.size).to.be.at.least(15);
     expect([...codes].filter((code) => !known.has(code))).to.deep.equal([]);
   });

@@ -8,9 +8,9 @@ const rule = ruleOf('CHAR_TYPE') as Rule;
 const about = (field: string, isNew: boolean): PlannedEvent =>
   ({ event: { collection: 'articles', field }, index: 0, batch: { isNew: () => isNew } }) as unknown as PlannedEvent;
 
-function gathered(isNew: boolean, ...said: [field: string, observed: Observed][]) {
+function gathered(isNew: boolean, ...messages: [field: string, observed: Observed][]) {
   const gathering = createGathering();
-  for (const [field, observed] of said) gathering.add(rule, observed, about(field, isNew));
+  for (const [field, observed] of messages) gathering.add(rule, observed, about(field, isNew));
   return gathering
     .findings()
     .map(({ field, object, message }) => [field, object?.kind, object?.name, message].filter(Boolean).join(' '));

@@ -10,11 +10,11 @@ const left = (collection: string, field: string, reason: string): Finding =>
     message: `The relation of "${collection}"."${field}" to "files" was skipped: ${reason}.`,
   });
 
-const told = (...noticed: Finding[]) => runToEnd(together(noticed));
+const messagesOf = (...noticed: Finding[]) => runToEnd(together(noticed));
 
 describe('findings of an imported file', () => {
   it('are merged by reason, in the place of the first, with all locations', () => {
-    const shown = told(
+    const shown = messagesOf(
       left('a', 'image', 'the collection does not exist'),
       left('b', 'x', '"b" is not in the file'),
       left('b', 'image', 'the collection does not exist'),
@@ -30,13 +30,13 @@ describe('findings of an imported file', () => {
 
   it('stay separate if there is one, or if the policy treats them differently', () => {
     const one = left('a', 'image', 'the collection does not exist');
-    expect(told(one)).to.deep.equal([one]);
+    expect(messagesOf(one)).to.deep.equal([one]);
     const judged = ['a', 'b'].map((name, at) => ({ ...left(name, 'x', 'why'), action: at === 0 ? 'note' : 'warn' }));
     expect(runToEnd(together(judged))).to.deep.equal(judged);
   });
 
   it('name some of many and list 50', () => {
-    const [first] = told(...Array.from({ length: 80 }, (_, at) => left(`t${at}`, 'x', 'why')));
+    const [first] = messagesOf(...Array.from({ length: 80 }, (_, at) => left(`t${at}`, 'x', 'why')));
     expect(first?.message).to.match(/; also applies to t1.x, t2.x, t3.x and 76 more$/);
     expect(first?.places).to.have.length(50);
   });
@@ -45,6 +45,6 @@ describe('findings of an imported file', () => {
     const gone = ['a', 'b'].map((collection) =>
       findingOf({ code: 'DATA_NOT_RESTORED', collection, message: `"${collection}" is made empty` }),
     );
-    expect(told(...gone)).to.deep.equal(gone);
+    expect(messagesOf(...gone)).to.deep.equal(gone);
   });
 });

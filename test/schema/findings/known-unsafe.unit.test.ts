@@ -314,13 +314,13 @@ const CASES: Case[] = [
   },
 ];
 
-const codesIn = (before: State, change: Edit, how?: DiffOptions): string[] =>
-  edit(before, change, how).findings.map(({ code }) => code);
+const codesIn = (before: State, change: Edit, options?: DiffOptions): string[] =>
+  edit(before, change, options).findings.map(({ code }) => code);
 
 describe('changes that other tools call unsafe', () => {
-  for (const { names, code, given, unsafe, safe } of CASES) {
+  for (const { names, code, given: input, unsafe, safe } of CASES) {
     it(`${names.join(', ')} is found as ${code}`, () => {
-      const before = given === undefined ? LIBRARY : edit(LIBRARY, given).after;
+      const before = input === undefined ? LIBRARY : edit(LIBRARY, input).after;
       expect(codesIn(before, unsafe)).to.include(code);
       for (const each of safe) {
         const codes = Array.isArray(each) ? codesIn(before, each[0], each[1]) : codesIn(before, each);

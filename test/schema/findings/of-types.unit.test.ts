@@ -85,11 +85,11 @@ describe('a key that runs out', () => {
       .map(({ level, message, statistics }) => `${level} ${statistics?.rows}: ${message}`);
 
   it('is reported at a tenth and at half of its range', () => {
-    const told = (type: string, counts: (number | null)[], more: object = {}) =>
+    const messagesOf = (type: string, counts: (number | null)[], more: object = {}) =>
       counts.map((count) => levels(type, count, more)[0]?.split(':')[0]);
     const most = 2_147_483_647;
     expect(
-      told('integer', [
+      messagesOf('integer', [
         null,
         0,
         Math.floor(most / 10),
@@ -105,7 +105,7 @@ describe('a key that runs out', () => {
       'warn 1073741823',
       'danger 1073741824',
     ]);
-    expect(told('integer', [null, 16_383, 16_384], { data_type: 'smallint' })).to.deep.equal([
+    expect(messagesOf('integer', [null, 16_383, 16_384], { data_type: 'smallint' })).to.deep.equal([
       'warn null',
       'warn 16383',
       'danger 16384',
@@ -118,14 +118,14 @@ describe('a key that runs out', () => {
   });
 
   it('is reported for a new table once, without its size', () => {
-    const made = edit(LIBRARY, (snapshot) => {
+    const created = edit(LIBRARY, (snapshot) => {
       snapshot.collections.push(table('notes'));
       snapshot.fields.push(key('notes', 'integer'));
     });
-    const [finding] = made.findings;
+    const [finding] = created.findings;
     expect(finding).not.to.have.property('statistics');
     expect(finding).to.include({ level: 'note', collection: 'notes', field: 'id' });
-    const again = edit(made.after, ({ fields }) => {
+    const again = edit(created.after, ({ fields }) => {
       for (const each of fields) if (each.collection === 'notes') Object.assign(each, { meta: { note: 'x' } });
     });
     expect(again.findings).to.deep.equal([]);

@@ -52,11 +52,11 @@ describe('queries for findings', () => {
   });
 
   it('ignore new objects and pure metadata', () => {
-    const made = ({ collections, fields }: Edited): void => {
+    const build = ({ collections, fields }: Edited): void => {
       collections.push(table('notes'));
       fields.push(key('notes'), column('notes', 'text', 'string', { is_indexed: true }));
     };
-    expect(questions(made)).to.deep.equal(none);
+    expect(questions(build)).to.deep.equal(none);
     const noted = ({ collections }: Edited): void =>
       collections.forEach((each) => Object.assign(each, { meta: { note: 'n' } }));
     expect(questions(noted)).to.deep.equal(none);

@@ -8,7 +8,7 @@ import { type State, initialState } from '../../../src/schema/model/state.js';
 import { transition } from '../../../src/schema/transition/transition.js';
 import { column, created } from '../../projector/columns.js';
 
-const said = ({ collections }: State) =>
+const messagesOf = ({ collections }: State) =>
   renameIndexes(
     initialState().indexNames,
     [...collections].map(([collection, after]) => ({ collection, before: undefined, after })),
@@ -29,7 +29,7 @@ describe('index names of a state', () => {
     let state = start;
     for (const event of runToEnd(transition(start, desired, draft.touched))) {
       state = evolve(state, { ...event, position: state.position + 1 });
-      expect(state.indexNames.equals(said(state))).to.equal(true);
+      expect(state.indexNames.equals(messagesOf(state))).to.equal(true);
     }
     expect(state.indexNames.toObject()).to.deep.equal(names);
   };

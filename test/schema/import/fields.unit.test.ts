@@ -123,9 +123,9 @@ describe('imported fields', () => {
     ['string', 'NULL', 'NULL'],
     ['integer', 'NULL', null],
   ];
-  for (const [type, given, normal, vendor] of defaults) {
-    it(`of type ${type} have the default ${JSON.stringify(given)} as ${JSON.stringify(normal)}`, () => {
-      const field = one(type, { data_type: '', default_value: given }, vendor);
+  for (const [type, input, normal, vendor] of defaults) {
+    it(`of type ${type} have the default ${JSON.stringify(input)} as ${JSON.stringify(normal)}`, () => {
+      const field = one(type, { data_type: '', default_value: input }, vendor);
       expect(field.schema).to.deep.include({ default_value: normal });
       expect(field.warnings).to.deep.equal([]);
     });
@@ -135,16 +135,16 @@ describe('imported fields', () => {
     const zero = one('dateTime', { default_value: '0000-00-00 00:00:00' });
     expect(zero.schema).to.include({ default_value: null });
     expect(zero.warnings).to.deep.equal(['DEFAULT_LEFT_OUT a.x']);
-    for (const [type, given] of [
+    for (const [type, input] of [
       ['string', '(getdate())'],
       ['string', 'uuid()'],
       ['text', '(newid())'],
       ['integer', '(1+1)'],
       ['string', '(next value for [dbo].[s])'],
     ] as const) {
-      const called = one(type, { default_value: given }, 'mssql');
-      expect(called.schema, given).to.include({ default_value: null });
-      expect(called.warnings, given).to.deep.equal(['DEFAULT_LEFT_OUT a.x']);
+      const called = one(type, { default_value: input }, 'mssql');
+      expect(called.schema, input).to.include({ default_value: null });
+      expect(called.warnings, input).to.deep.equal(['DEFAULT_LEFT_OUT a.x']);
     }
     const generated = one('integer', { generation_expression: '`a` + 1', default_value: 5 });
     expect(generated.schema).to.include({ generation_expression: null });

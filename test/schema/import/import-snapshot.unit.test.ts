@@ -101,27 +101,27 @@ describe('missing key information of a file', () => {
 
   /** After `whole` was applied, `trimmed` changes nothing. */
   const expectNothing = (
-    whole: Partial<PeerFile>,
+    full: Partial<PeerFile>,
     trimmed: Partial<PeerFile>,
     modes: readonly ('mirror' | 'merge')[] = ['mirror', 'merge'],
   ) => {
     const mysql = { vendor: 'mysql', collections: tables };
-    const { state } = applied(initialState(), file({ ...mysql, ...whole }), 'mirror');
+    const { state } = applied(initialState(), file({ ...mysql, ...full }), 'mirror');
     for (const mode of modes) {
-      expect(applied(state, file({ ...mysql, ...whole, ...trimmed }), mode).diff, mode).to.deep.equal(NOTHING);
+      expect(applied(state, file({ ...mysql, ...full, ...trimmed }), mode).diff, mode).to.deep.equal(NOTHING);
     }
   };
 
   it('is taken from the instance: the type of the key', () => {
     const fields = [key('a'), column('a.b', 'string', char), key('b', 'uuid', char), column('b.x', 'string', char)];
-    const whole = { fields, relations: [relation('a.b', 'b')] };
+    const full = { fields, relations: [relation('a.b', 'b')] };
     const pointing = { collection: 'a', field: 'b', type: 'string' };
     for (const unsaid of [{ type: 'uuid' }, { schema: { is_primary_key: true } }, {}, { schema: char }]) {
       const trimmed = [key('a'), pointing, { collection: 'b', field: 'id', ...unsaid }];
-      expectNothing(whole, { fields: [...trimmed, column('b.x', 'string', char)] });
-      expectNothing(whole, { fields: [...trimmed, { collection: 'b', field: 'x', type: 'string' }] });
+      expectNothing(full, { fields: [...trimmed, column('b.x', 'string', char)] });
+      expectNothing(full, { fields: [...trimmed, { collection: 'b', field: 'x', type: 'string' }] });
     }
-    const { state } = applied(initialState(), file({ collections: tables, ...whole }), 'mirror');
+    const { state } = applied(initialState(), file({ collections: tables, ...full }), 'mirror');
     expect(state.collections.get('a')?.fields.get('b')).to.include({ type: 'uuid' });
   });
 
@@ -132,14 +132,14 @@ describe('missing key information of a file', () => {
         imported: false,
       }),
     );
-    const given = file({
+    const input = file({
       collections: [table('a')],
       fields: [key('a'), column('a.n', 'decimal', { data_type: 'numeric', default_value: extras.default })],
     });
-    const kept = read(given, { columnOf: () => present });
+    const kept = read(input, { columnOf: () => present });
     expect(find(kept.fields, 'a.n')['schema']).to.include({ default_value: null, has_auto_increment: true });
     expect(kept.warnings).to.deep.equal([]);
-    const without = read(given);
+    const without = read(input);
     expect(find(without.fields, 'a.n')['schema'])
       .to.include({ default_value: null })
       .and.not.have.property('has_auto_increment');
@@ -149,12 +149,12 @@ describe('missing key information of a file', () => {
   it('is taken from the instance: the existence of a key', () => {
     const fields = [column('a.x', 'string'), key('b'), column('b.a_code', 'uuid', { data_type: 'uuid' })];
     const toA = relation('b.a_code', 'a', {}, { foreign_key_table: 'a', foreign_key_column: 'code' });
-    const whole = { vendor: 'postgres', fields, relations: [toA] };
+    const full = { vendor: 'postgres', fields, relations: [toA] };
     const untyped = [fields[0], key('b'), { collection: 'b', field: 'a_code' }] as typeof fields;
     const unsaid = [{ collection: 'a', field: 'x' }, key('b'), { collection: 'b', field: 'a_code' }];
     for (const trimmed of [{ fields: untyped }, { fields: unsaid }]) {
-      expectNothing(whole, trimmed);
-      expectNothing(whole, { ...trimmed, relations: [{ collection: 'b', field: 'a_code', related_collection: 'a' }] });
+      expectNothing(full, trimmed);
+      expectNothing(full, { ...trimmed, relations: [{ collection: 'b', field: 'a_code', related_collection: 'a' }] });
     }
     expectNothing({ fields: [] }, { collections: [{ collection: 'a' }, { collection: 'b' }] });
   });

@@ -22,8 +22,8 @@ function readAll(relations: Members[], instance: Partial<Instance> = {}) {
   const known = { ...EMPTY_INSTANCE, ...instance };
   return valueOf(importSnapshot(file({ ...PARTS, relations }), SYSTEM, known));
 }
-const kept = (given: Members, instance?: Partial<Instance>): Members[] =>
-  (readAll([given], instance).relations ?? []) as Members[];
+const kept = (options: Members, instance?: Partial<Instance>): Members[] =>
+  (readAll([options], instance).relations ?? []) as Members[];
 const reasonOf = (...relations: Members[]): string[] =>
   readAll(relations).warnings.map(
     ({ message, code, collection, field }) => `${code} ${collection}.${field}: ${message}`,
@@ -78,13 +78,13 @@ describe('relations of a file', () => {
   });
 
   it('prefer the database part over the metadata', () => {
-    const [made] = kept({
+    const [created] = kept({
       collection: 'a',
       field: 'x',
       related_collection: 'b',
       meta: { one_collection: 'a', many_field: 'y' },
     });
-    expect(made).to.include({ many_collection: 'a', many_field: 'x', one_collection: 'b' });
+    expect(created).to.include({ many_collection: 'a', many_field: 'x', one_collection: 'b' });
     const [nested] = kept({ meta: { many_collection: 'a', many_field: 'x', one_collection: 'b', one_field: 'shown' } });
     expect(nested).to.deep.equal({ many_collection: 'a', many_field: 'x', one_collection: 'b', one_field: 'shown' });
   });
@@ -114,10 +114,10 @@ describe('relations of a file', () => {
   });
 
   it('to many collections list each once, and report skipped ones', () => {
-    const [made] = kept(
+    const [created] = kept(
       relation('a.x', null, { ...ANY, one_allowed_collections: ['b', 5, 'a', 'b', 'directus_users'] }, null),
     );
-    expect(made).to.deep.include({ one_collection: null, one_allowed_collections: ['b', 'a', 'service_users'] });
+    expect(created).to.deep.include({ one_collection: null, one_allowed_collections: ['b', 'a', 'service_users'] });
     expect(
       reasonOf(relation('a.x', null, { ...ANY, one_allowed_collections: ['gone', 'b', 'f'] }, null)),
     ).to.deep.equal(

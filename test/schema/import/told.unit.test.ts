@@ -46,8 +46,8 @@ const FILE = file({
   ],
 });
 
-function told(given: object): string[] {
-  const { warnings } = valueOf(importSnapshot(given, SYSTEM, EMPTY_INSTANCE));
+function messagesOf(input: object): string[] {
+  const { warnings } = valueOf(importSnapshot(input, SYSTEM, EMPTY_INSTANCE));
   return warnings.map(({ code, collection, field, message }) => {
     const place = [collection, field].filter((name) => name !== undefined).join('.');
     return `${code} ${place}: ${message}`;
@@ -56,7 +56,7 @@ function told(given: object): string[] {
 
 describe('the warnings of an import', () => {
   it('name each skipped part once, in file order', () => {
-    expect(told(FILE)).to.deep.equal([
+    expect(messagesOf(FILE)).to.deep.equal([
       'SYSTEM_FIELDS_LEFT_OUT : systemFields (1) were skipped: the service manages the indexes of its own tables.',
       'MEMBER_LEFT_OUT : The member meta.foo of collections was skipped: the service does not know it.',
       'VALUE_LEFT_OUT a: The value of meta.accountability of "a" was skipped: it must be "all", "activity" or null.',
@@ -92,7 +92,7 @@ describe('the warnings of an import', () => {
   });
 
   it('depend on the vendor, and include members other than the parts', () => {
-    const [usual, other] = [told(FILE), told({ ...FILE, vendor: 'mysql', more: 1 })];
+    const [usual, other] = [messagesOf(FILE), messagesOf({ ...FILE, vendor: 'mysql', more: 1 })];
     expect(other.filter((each) => !usual.includes(each))).to.deep.equal([
       'MEMBER_LEFT_OUT : The member more of the snapshot was skipped: the service does not know it.',
       'EXPRESSION_LEFT_OUT a.e: "a"."e" becomes an ordinary column: its generation expression uses another dialect of SQL.',
@@ -103,7 +103,7 @@ describe('the warnings of an import', () => {
   });
 
   it('become errors if a part or document has no name', () => {
-    const faults = (given: object): string[] => faultsOf(importSnapshot(given, SYSTEM, EMPTY_INSTANCE));
+    const faults = (input: object): string[] => faultsOf(importSnapshot(input, SYSTEM, EMPTY_INSTANCE));
     expect(faults({ collections: 5 })).to.deep.equal(['collections: collections must be an array']);
     const long = 'x'.repeat(64);
     const required = (member: string): string => `${member} is required and must be a name, as a string`;

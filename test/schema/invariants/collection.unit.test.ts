@@ -66,7 +66,7 @@ describe('a valid collection', () => {
   });
 
   describe('with extras', () => {
-    const told = (extras: TableExtras, fields: object[] = [KEY, column('b'), alias('c')]) =>
+    const messagesOf = (extras: TableExtras, fields: object[] = [KEY, column('b'), alias('c')]) =>
       toldOf(
         stateOf({
           a: { fields, change: withExtras(extras) },
@@ -77,11 +77,13 @@ describe('a valid collection', () => {
 
     it('has the columns that these name', () => {
       const fine = { name: 'i', definition: 'USING btree (b)' };
-      expect(told({ indexes: [fine], constraints: [{ name: 'u', definition: 'UNIQUE (id, b)' }] })).to.deep.equal([]);
-      expect(told({ indexes: [fine, { name: 'j', definition: 'USING btree (c, gone)' }] })).to.deep.equal([
+      expect(messagesOf({ indexes: [fine], constraints: [{ name: 'u', definition: 'UNIQUE (id, b)' }] })).to.deep.equal(
+        [],
+      );
+      expect(messagesOf({ indexes: [fine, { name: 'j', definition: 'USING btree (c, gone)' }] })).to.deep.equal([
         'index a.j schema.extras.indexes.1: "j" uses "gone", "c", and no such column exists',
       ]);
-      expect(told({ constraints: [{ name: 'u', definition: 'UNIQUE (gone)' }] })).to.deep.equal([
+      expect(messagesOf({ constraints: [{ name: 'u', definition: 'UNIQUE (gone)' }] })).to.deep.equal([
         'constraint a.u schema.extras.constraints.0: "u" uses "gone", and no such column exists',
       ]);
     });
@@ -90,9 +92,9 @@ describe('a valid collection', () => {
       const references = (table: string) => ({
         constraints: [{ name: 'f', definition: `FOREIGN KEY (b) REFERENCES ${table}(id)`, references: table }],
       });
-      expect(told(references('table'))).to.deep.equal([]);
+      expect(messagesOf(references('table'))).to.deep.equal([]);
       for (const table of ['gone', 'folder']) {
-        expect(told(references(table))).to.deep.equal([
+        expect(messagesOf(references(table))).to.deep.equal([
           `constraint a.f schema.extras.constraints.0: "f" references "${table}", which is not a collection with a table`,
         ]);
       }
@@ -103,23 +105,23 @@ describe('a valid collection', () => {
         primary_key: { name: 'k', columns, ...(definition !== undefined && { definition }) },
       });
       const both = [KEY, column('b', 'integer', { is_primary_key: true })];
-      expect(told(key(['id']))).to.deep.equal([]);
-      expect(told(key(['id', 'b']), both)).to.deep.equal([]);
-      expect(told(key(['b', 'id']), both)).to.deep.equal([]);
+      expect(messagesOf(key(['id']))).to.deep.equal([]);
+      expect(messagesOf(key(['id', 'b']), both)).to.deep.equal([]);
+      expect(messagesOf(key(['b', 'id']), both)).to.deep.equal([]);
       const exactly = (columns: string) =>
         `collection a schema.extras.primary_key: the primary key "k" contains ${columns}. Exactly these fields must have is_primary_key`;
-      expect(told(key(['id', 'b']))).to.deep.equal([exactly('"id", "b"')]);
-      expect(told(key(['id']), both)).to.deep.equal([exactly('"id"')]);
-      expect(told(key(['b']))).to.deep.equal([exactly('"b"')]);
-      expect(told(key(['id'], 'PRIMARY KEY (id) INCLUDE (b)'))).to.deep.equal([]);
-      expect(told(key(['id'], 'PRIMARY KEY (id) INCLUDE (c)'))).to.deep.equal([
+      expect(messagesOf(key(['id', 'b']))).to.deep.equal([exactly('"id", "b"')]);
+      expect(messagesOf(key(['id']), both)).to.deep.equal([exactly('"id"')]);
+      expect(messagesOf(key(['b']))).to.deep.equal([exactly('"b"')]);
+      expect(messagesOf(key(['id'], 'PRIMARY KEY (id) INCLUDE (b)'))).to.deep.equal([]);
+      expect(messagesOf(key(['id'], 'PRIMARY KEY (id) INCLUDE (c)'))).to.deep.equal([
         'collection a schema.extras.primary_key: the primary key "k" contains "c", which does not exist',
       ]);
     });
 
     it('is a partition of a partitioned table', () => {
       const partition_of = { table: 'table', bound: 'DEFAULT' };
-      expect(told({ partition_of })).to.deep.equal([
+      expect(messagesOf({ partition_of })).to.deep.equal([
         'collection a schema.extras.partition_of: partitioned collection "table" does not exist',
       ]);
       const divided = { change: withExtras({ partition_by: 'RANGE (id)' }) };

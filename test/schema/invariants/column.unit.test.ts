@@ -9,21 +9,21 @@ const schemaOf = (type: string, members: Partial<ColumnSchema>): ColumnSchema =>
 });
 
 describe('invalid column settings', () => {
-  const asked = { is_primary_key: true, is_unique: true, is_indexed: true };
+  const request = { is_primary_key: true, is_unique: true, is_indexed: true };
   const first = (schema: ColumnSchema) => columnFaults(schema).map(([member]) => member);
 
   it('for types without comparison or storage are reported once, at the first member', () => {
-    for (const schema of [schemaOf('json', asked), schemaOf('integer', { ...asked, extras: { virtual: true } })]) {
+    for (const schema of [schemaOf('json', request), schemaOf('integer', { ...request, extras: { virtual: true } })]) {
       expect(first(schema)).to.deep.equal(['is_primary_key']);
       expect(first({ ...schema, is_primary_key: false })).to.deep.equal(['is_unique']);
       expect(first({ ...schema, is_primary_key: false, is_unique: false })).to.deep.equal(['is_indexed']);
       expect(first({ ...schema, is_primary_key: false, is_unique: false, is_indexed: false })).to.deep.equal([]);
     }
-    expect(columnFaults(schemaOf('json', asked))[0]?.[1]).to.contain('jsonb');
+    expect(columnFaults(schemaOf('json', request))[0]?.[1]).to.contain('jsonb');
   });
 
   it('are not reported for other columns', () => {
-    expect(first(schemaOf('json', { data_type: 'jsonb', ...asked }))).to.deep.equal([]);
-    expect(first(schemaOf('integer', asked))).to.deep.equal([]);
+    expect(first(schemaOf('json', { data_type: 'jsonb', ...request }))).to.deep.equal([]);
+    expect(first(schemaOf('integer', request))).to.deep.equal([]);
   });
 });

@@ -10,8 +10,8 @@ const relation = (constraint_name: string) => ({
 
 describe('an implicit name of PostgreSQL', () => {
   it("cannot be a table name if a column's sequence has it", () => {
-    const told = toldOf(stateOf({ a: { fields: [COUNTING] }, a_id_seq: {} }));
-    expect(told).to.deep.equal([
+    const reported = toldOf(stateOf({ a: { fields: [COUNTING] }, a_id_seq: {} }));
+    expect(reported).to.deep.equal([
       'field a.id schema.has_auto_increment: "a_id_seq" is already the name of the table that would conflict with the sequence of this column: choose another name (ALREADY_EXISTS)',
     ]);
     expect(toldOf(stateOf({ a: { fields: [KEY] }, a_id_seq: {} }))).to.deep.equal([]);
@@ -34,7 +34,7 @@ describe('an implicit name of PostgreSQL', () => {
     for (const free of ['a_b_not_null', 'one_c_not_null', 'a_c_not_null_'])
       expect(toldOf(stateOf(tables, [relation(free)])), free).to.deep.equal([]);
     const called = column('c', 'integer', { is_nullable: false, extras: { not_null_name: 'filled' } });
-    const elsewhere = { one: {}, a: { fields: [KEY, column('b'), called] } };
-    expect(toldOf(stateOf(elsewhere, [relation('a_c_not_null')]))).to.deep.equal([]);
+    const other = { one: {}, a: { fields: [KEY, column('b'), called] } };
+    expect(toldOf(stateOf(other, [relation('a_c_not_null')]))).to.deep.equal([]);
   });
 });

@@ -107,17 +107,17 @@ describe('needs', () => {
     ];
     for (const [need, field, more, user] of cases) {
       const before = stateOf({ a: used([need], field, more) });
-      const told = `need a.${need.name} schema.extras.needs: must contain ${need.kind} "${need.name}", because ${user} uses it`;
-      expect(toldOf(stateOf({ a: used([], field, more) }), ['a'], before)).to.deep.equal([told]);
-      expect(toldOf(before, ['a'], before), told).to.deep.equal([]);
-      expect(toldOf(stateOf({ a: { fields: [KEY, column('n', 'text')] } }), ['a'], before), told).to.deep.equal([]);
-      expect(toldOf(stateOf({}), ['a'], before), `${told}, and the table is deleted`).to.deep.equal([]);
+      const reported = `need a.${need.name} schema.extras.needs: must contain ${need.kind} "${need.name}", because ${user} uses it`;
+      expect(toldOf(stateOf({ a: used([], field, more) }), ['a'], before)).to.deep.equal([reported]);
+      expect(toldOf(before, ['a'], before), reported).to.deep.equal([]);
+      expect(toldOf(stateOf({ a: { fields: [KEY, column('n', 'text')] } }), ['a'], before), reported).to.deep.equal([]);
+      expect(toldOf(stateOf({}), ['a'], before), `${reported}, and the table is deleted`).to.deep.equal([]);
     }
     const counted = column('n', 'integer', { has_auto_increment: true, extras: { default: `nextval('s'::regclass)` } });
     const owned: Need = { kind: 'sequence', name: 's', owned_by: 'm' };
     const both = stateOf({ a: { ...extras([owned]), fields: [KEY, counted, column('m')] } });
-    const told = toldOf(stateOf({ a: { ...extras([]), fields: [KEY, counted] } }), ['a'], both);
-    expect(told, 'PostgreSQL drops it with its column, or names who uses it').to.deep.equal([]);
+    const reported = toldOf(stateOf({ a: { ...extras([]), fields: [KEY, counted] } }), ['a'], both);
+    expect(reported, 'PostgreSQL drops it with its column, or names who uses it').to.deep.equal([]);
     const based: Need = { kind: 'domain', name: 'mine', type: 'mood' };
     const before = stateOf({ a: used([mood('calm') as Need, based], column('n')) });
     expect(toldOf(stateOf({ a: used([based], column('n')) }), ['a'], before)).to.deep.equal([

@@ -18,7 +18,7 @@ const COLLECTIONS: Record<string, StateInput> = {
 const ANY = { one_collection: null, one_collection_field: 'kind', one_allowed_collections: ['one'] };
 
 /** The errors for many.one with these members, without the common location. */
-function told(members: Partial<Relation>): string[] {
+function messagesOf(members: Partial<Relation>): string[] {
   const relation = { many_collection: 'many', many_field: 'one', ...members };
   const place = `relation ${relation.many_collection}.${relation.many_field} `;
   return toldOf(stateOf(COLLECTIONS, [relation])).map((text) => text.replace(place, ''));
@@ -26,50 +26,50 @@ function told(members: Partial<Relation>): string[] {
 
 describe('a valid relation', () => {
   it('to a table has all of its parts', () => {
-    expect(told({})).to.deep.equal([]);
-    expect(told({ schema: FOREIGN_KEY, one_field: 'all', sort_field: 'two', junction_field: 'kind' })).to.deep.equal(
-      [],
-    );
-    expect(told(ANY)).to.deep.equal([]);
-    expect(told({ one_collection: 'keyless' }), 'without a foreign key').to.deep.equal([]);
-    expect(told({ one_collection: 'texts' }), 'without a foreign key').to.deep.equal([]);
+    expect(messagesOf({})).to.deep.equal([]);
+    expect(
+      messagesOf({ schema: FOREIGN_KEY, one_field: 'all', sort_field: 'two', junction_field: 'kind' }),
+    ).to.deep.equal([]);
+    expect(messagesOf(ANY)).to.deep.equal([]);
+    expect(messagesOf({ one_collection: 'keyless' }), 'without a foreign key').to.deep.equal([]);
+    expect(messagesOf({ one_collection: 'texts' }), 'without a foreign key').to.deep.equal([]);
   });
 
   it('has an existing column', () => {
-    expect(told({ many_field: 'gone' })).to.deep.equal(['many_field: field "gone" does not exist in "many"']);
-    expect(told({ many_field: 'shown' })).to.deep.equal([
+    expect(messagesOf({ many_field: 'gone' })).to.deep.equal(['many_field: field "gone" does not exist in "many"']);
+    expect(messagesOf({ many_field: 'shown' })).to.deep.equal([
       'many_field: "shown" is an alias field; the many side must be a column',
     ]);
   });
 
   it('references a table with the required key', () => {
-    expect(told({ one_collection: 'gone' })).to.deep.equal(['one_collection: collection "gone" does not exist']);
-    expect(told({ one_collection: 'folder' })).to.deep.equal([
+    expect(messagesOf({ one_collection: 'gone' })).to.deep.equal(['one_collection: collection "gone" does not exist']);
+    expect(messagesOf({ one_collection: 'folder' })).to.deep.equal([
       'one_collection: "folder" is a folder, and a relation can only reference a table',
     ]);
-    expect(told({ one_collection: 'service_flows' })).to.deep.equal([
+    expect(messagesOf({ one_collection: 'service_flows' })).to.deep.equal([
       'one_collection: "service_flows" is a system collection that relations cannot reference',
     ]);
-    expect(told({ one_collection: 'keyless', schema: FOREIGN_KEY })).to.deep.equal([
+    expect(messagesOf({ one_collection: 'keyless', schema: FOREIGN_KEY })).to.deep.equal([
       'one_collection: "keyless" has no primary key with a single column that a foreign key can reference',
     ]);
-    expect(told({ one_collection: 'texts', schema: FOREIGN_KEY })).to.deep.equal([
+    expect(messagesOf({ one_collection: 'texts', schema: FOREIGN_KEY })).to.deep.equal([
       'many_field: "one" has the type integer, but the primary key of "texts" has the type character varying(255); give both the same type',
     ]);
     for (const members of [{ one_collection_field: 'kind' }, { one_allowed_collections: ['one'] }]) {
-      expect(told(members)).to.deep.equal([
+      expect(messagesOf(members)).to.deep.equal([
         'one_collection: one_collection_field and one_allowed_collections are for a many-to-any relation, whose one_collection is null',
       ]);
     }
   });
 
   it('to any collection has no foreign key and no one field, and reports all faults', () => {
-    expect(told({ ...ANY, schema: FOREIGN_KEY, one_field: 'all', one_allowed_collections: null })).to.deep.equal([
+    expect(messagesOf({ ...ANY, schema: FOREIGN_KEY, one_field: 'all', one_allowed_collections: null })).to.deep.equal([
       'schema: schema must be null: a many-to-any relation references several tables and cannot have a foreign key',
       'one_field: one_field must be null: a many-to-any relation has no single collection that could show it',
       'one_allowed_collections: one_allowed_collections is required, because one_collection is null',
     ]);
-    expect(told({ ...ANY, one_allowed_collections: ['one', 'gone', 'folder', 'texts'] })).to.deep.equal([
+    expect(messagesOf({ ...ANY, one_allowed_collections: ['one', 'gone', 'folder', 'texts'] })).to.deep.equal([
       'one_allowed_collections.1: collection "gone" does not exist',
       'one_allowed_collections.2: "folder" is a folder, and a relation can only reference a table',
     ]);
@@ -79,9 +79,9 @@ describe('a valid relation', () => {
     const needs =
       'one_collection_field: a many-to-any relation needs one_collection_field, a column of "many" that stores the name of the collection';
     for (const one_collection_field of [null, 'gone', 'shown']) {
-      expect(told({ ...ANY, one_collection_field })).to.deep.equal([needs]);
+      expect(messagesOf({ ...ANY, one_collection_field })).to.deep.equal([needs]);
     }
-    expect(told({ ...ANY, one_collection_field: 'two' })).to.deep.equal([
+    expect(messagesOf({ ...ANY, one_collection_field: 'two' })).to.deep.equal([
       'one_collection_field: "two" has the type integer, which cannot store the name of a collection; name a text column',
     ]);
     const generated = column('made', 'string', { generation_expression: "'one'" });
@@ -94,19 +94,19 @@ describe('a valid relation', () => {
   });
 
   it('names only existing fields that fit their purpose', () => {
-    expect(told({ junction_field: 'gone', sort_field: 'nowhere' })).to.deep.equal([
+    expect(messagesOf({ junction_field: 'gone', sort_field: 'nowhere' })).to.deep.equal([
       'junction_field: field "gone" does not exist in "many"',
       'sort_field: field "nowhere" does not exist in "many"',
     ]);
-    expect(told({ junction_field: 'shown' })).to.deep.equal([
+    expect(messagesOf({ junction_field: 'shown' })).to.deep.equal([
       'junction_field: "shown" is an alias field, which stores no value; name a column, or null',
     ]);
-    expect(told({ junction_field: 'doc' })).to.deep.equal([]);
-    expect(told({ sort_field: 'doc' })[0]).to.match(/^sort_field: "doc" cannot be the sort field: /);
+    expect(messagesOf({ junction_field: 'doc' })).to.deep.equal([]);
+    expect(messagesOf({ sort_field: 'doc' })[0]).to.match(/^sort_field: "doc" cannot be the sort field: /);
     const noAlias = (name: string) =>
       `one_field: "${name}" is not an alias field of "one"; name an alias field, or null`;
-    expect(told({ one_field: 'plain' })).to.deep.equal([noAlias('plain')]);
-    expect(told({ one_field: 'gone' })).to.deep.equal([noAlias('gone')]);
+    expect(messagesOf({ one_field: 'plain' })).to.deep.equal([noAlias('plain')]);
+    expect(messagesOf({ one_field: 'gone' })).to.deep.equal([noAlias('gone')]);
   });
 
   it('is the only one of its column', () => {
@@ -116,12 +116,12 @@ describe('a valid relation', () => {
       'the key of the related item (many_field)',
       'the collection of the related item (one_collection_field)',
     ];
-    expect(told({ junction_field: 'one' })).to.deep.equal([holds('junction_field', 'one', key)]);
-    expect(told({ sort_field: 'one' })).to.deep.equal([holds('sort_field', 'one', key)]);
-    expect(told({ junction_field: 'two', sort_field: 'two' })).to.deep.equal([
+    expect(messagesOf({ junction_field: 'one' })).to.deep.equal([holds('junction_field', 'one', key)]);
+    expect(messagesOf({ sort_field: 'one' })).to.deep.equal([holds('sort_field', 'one', key)]);
+    expect(messagesOf({ junction_field: 'two', sort_field: 'two' })).to.deep.equal([
       holds('sort_field', 'two', 'the other side of the junction (junction_field)'),
     ]);
-    expect(told({ ...ANY, junction_field: 'kind' })).to.deep.equal([holds('junction_field', 'kind', kind)]);
+    expect(messagesOf({ ...ANY, junction_field: 'kind' })).to.deep.equal([holds('junction_field', 'kind', kind)]);
   });
 
   describe('beside another', () => {

@@ -15,7 +15,7 @@ const COLUMNS =
   'a partitioned table and its partitions have the same columns: change them in the database, then accept the drift';
 
 /** `collection.field member: message` of each problem, for the collections of `before`. */
-function told(
+function messagesOf(
   before: Record<string, StateInput>,
   after: Record<string, StateInput>,
   isRecreated = () => false,
@@ -46,30 +46,31 @@ describe('unsupported changes', () => {
       [DIVIDED, { ...DIVIDED, indexes: [{ name: 'i', definition: 'USING btree (id)' }] }, []],
     ];
     for (const [before, after, members] of others)
-      expect(told({ a: withExtras(before) }, { a: withExtras(after) }), JSON.stringify([before, after])).to.deep.equal(
-        members.map((member) => `a schema.extras.${member}: ${PARTITIONING}`),
-      );
+      expect(
+        messagesOf({ a: withExtras(before) }, { a: withExtras(after) }),
+        JSON.stringify([before, after]),
+      ).to.deep.equal(members.map((member) => `a schema.extras.${member}: ${PARTITIONING}`));
   });
 
   it('include columns of a partition key', () => {
     const [few, more] = [[KEY], [KEY, column('n')]];
     for (const extras of [DIVIDED, PART]) {
       expect(
-        told({ a: withExtras(extras, { fields: few }) }, { a: withExtras(extras, { fields: more }) }),
+        messagesOf({ a: withExtras(extras, { fields: few }) }, { a: withExtras(extras, { fields: more }) }),
       ).to.deep.equal([`a.n schema: ${COLUMNS}`]);
       expect(
-        told({ a: withExtras(extras, { fields: more }) }, { a: withExtras(extras, { fields: few }) }),
+        messagesOf({ a: withExtras(extras, { fields: more }) }, { a: withExtras(extras, { fields: few }) }),
       ).to.deep.equal([`a.n schema: ${COLUMNS}`]);
       const wider = [KEY, column('n', 'bigInteger')];
       expect(
-        told({ a: withExtras(extras, { fields: more }) }, { a: withExtras(extras, { fields: wider }) }),
+        messagesOf({ a: withExtras(extras, { fields: more }) }, { a: withExtras(extras, { fields: wider }) }),
       ).to.deep.equal([`a.n schema: ${COLUMNS}`]);
       const noted = [KEY, { ...column('n'), meta: { note: 'x' } }];
       expect(
-        told({ a: withExtras(extras, { fields: more }) }, { a: withExtras(extras, { fields: noted }) }),
+        messagesOf({ a: withExtras(extras, { fields: more }) }, { a: withExtras(extras, { fields: noted }) }),
       ).to.deep.equal([]);
     }
-    expect(told({ a: { fields: few } }, { a: { fields: more } })).to.deep.equal([]);
+    expect(messagesOf({ a: { fields: few } }, { a: { fields: more } })).to.deep.equal([]);
   });
 
   it('include unnamed types, unless the column is recreated', () => {
@@ -77,28 +78,28 @@ describe('unsupported changes', () => {
     const of = (...fields: object[]) => ({ a: { fields: [KEY, ...fields] } });
     const fixed =
       'a.p schema: the service cannot change the type of this column, point. It can change its default, nullability, keys, indexes, comment and metadata';
-    expect(told(of(point()), of(point({ comment: 'x' })))).to.deep.equal([]);
-    expect(told(of(point()), of({ ...point(), meta: { note: 'x' } }))).to.deep.equal([]);
+    expect(messagesOf(of(point()), of(point({ comment: 'x' })))).to.deep.equal([]);
+    expect(messagesOf(of(point()), of({ ...point(), meta: { note: 'x' } }))).to.deep.equal([]);
     const other = { is_nullable: false, is_indexed: true, default_value: '(0,0)' };
-    expect(told(of(point()), of(point(other)))).to.deep.equal([]);
-    expect(told(of(point()), of(point({ data_type: 'inet' })))).to.deep.equal([fixed]);
-    expect(told(of(point()), of(column('p', 'text')))).to.deep.equal([fixed]);
-    expect(told(of(column('p', 'text')), of(point()))).to.deep.equal([
+    expect(messagesOf(of(point()), of(point(other)))).to.deep.equal([]);
+    expect(messagesOf(of(point()), of(point({ data_type: 'inet' })))).to.deep.equal([fixed]);
+    expect(messagesOf(of(point()), of(column('p', 'text')))).to.deep.equal([fixed]);
+    expect(messagesOf(of(column('p', 'text')), of(point()))).to.deep.equal([
       'a.p schema: must not be changed to "unknown": only adopted columns have that type',
     ]);
-    expect(told(of(column('p', 'text')), of(column('p', 'integer')))).to.deep.equal([]);
-    expect(told(of(point()), of())).to.deep.equal([]);
-    expect(told(of(), of(point()))).to.deep.equal([]);
-    expect(told(of(point()), of(column('p', 'text')), () => true)).to.deep.equal([]);
+    expect(messagesOf(of(column('p', 'text')), of(column('p', 'integer')))).to.deep.equal([]);
+    expect(messagesOf(of(point()), of())).to.deep.equal([]);
+    expect(messagesOf(of(), of(point()))).to.deep.equal([]);
+    expect(messagesOf(of(point()), of(column('p', 'text')), () => true)).to.deep.equal([]);
   });
 
   it('include deleting a partitioned table before its partitions', () => {
     const divided = withExtras(DIVIDED);
     const parts = { z: withExtras(PART), b: withExtras(PART), other: {} };
-    expect(told({ table: divided, ...parts }, parts)).to.deep.equal([
+    expect(messagesOf({ table: divided, ...parts }, parts)).to.deep.equal([
       'table: "table" has the partitions "b", "z": delete them first (IN_USE)',
     ]);
-    expect(told({ table: divided, ...parts }, { other: {} })).to.deep.equal([]);
-    expect(told({ table: {}, other: {} }, { other: {} })).to.deep.equal([]);
+    expect(messagesOf({ table: divided, ...parts }, { other: {} })).to.deep.equal([]);
+    expect(messagesOf({ table: {}, other: {} }, { other: {} })).to.deep.equal([]);
   });
 });

@@ -28,7 +28,7 @@ describe('names of constraints and indexes', () => {
   it('are the adopted ones if they exist', () => {
     const KEY = { field: 'id', type: 'integer', schema: { is_primary_key: true } };
     const named = { ...KEY, schema: { ...KEY.schema, extras: { primary_key_name: 'mine' } } };
-    const nameOf = (given: object) => primaryKeyNameOf(stateOf({ a: given }).collections.get('a')!);
+    const nameOf = (input: object) => primaryKeyNameOf(stateOf({ a: input }).collections.get('a')!);
     expect(nameOf({ fields: [KEY] })).to.equal('a_pkey');
     expect(nameOf({ fields: [named] })).to.equal('mine');
     expect(nameOf({ fields: [] })).to.equal('a_pkey');
@@ -50,14 +50,14 @@ describe('names of constraints and indexes', () => {
     expect(primaryKeyName('x'.repeat(63))).to.match(/^x{49}_[0-9a-f]{8}_pkey$/);
     fc.assert(
       fc.property(name, name, (collection, field) => {
-        for (const made of [
+        for (const created of [
           primaryKeyName(collection),
           uniqueName(collection, field),
           indexName(collection, field),
           foreignKeyName(collection, field),
         ]) {
-          expect(Buffer.byteLength(made)).to.be.at.most(63);
-          expect(Buffer.from(made).toString()).to.equal(made);
+          expect(Buffer.byteLength(created)).to.be.at.most(63);
+          expect(Buffer.from(created).toString()).to.equal(created);
         }
       }),
     );

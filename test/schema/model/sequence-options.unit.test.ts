@@ -44,7 +44,7 @@ describe('sequence options', () => {
   });
 
   it('omit options that have their default', () => {
-    const said = (options: SequenceOptions, usual = 'bigint' as const) =>
+    const messagesOf = (options: SequenceOptions, usual = 'bigint' as const) =>
       unusualOptions(everyOptionOf(options, usual), usual);
     for (const options of [
       {},
@@ -52,7 +52,7 @@ describe('sequence options', () => {
       { type: 'integer' },
       { min: '5', start: '7' },
     ] as SequenceOptions[]) {
-      expect(said(options)).to.deep.equal(options);
+      expect(messagesOf(options)).to.deep.equal(options);
     }
     const all: SequenceOptions = {
       type: 'smallint',
@@ -63,9 +63,11 @@ describe('sequence options', () => {
       cache: '5',
       cycle: true,
     };
-    expect(said(all)).to.deep.equal(all);
-    expect(Object.keys(said(all))).to.deep.equal(['type', 'start', 'increment', 'min', 'max', 'cache', 'cycle']);
-    expect(said({ start: '1', increment: '1', min: '1', max: BIGGEST, cache: '1', type: 'bigint' })).to.deep.equal({});
+    expect(messagesOf(all)).to.deep.equal(all);
+    expect(Object.keys(messagesOf(all))).to.deep.equal(['type', 'start', 'increment', 'min', 'max', 'cache', 'cycle']);
+    expect(
+      messagesOf({ start: '1', increment: '1', min: '1', max: BIGGEST, cache: '1', type: 'bigint' }),
+    ).to.deep.equal({});
   });
 
   it("are numbers in PostgreSQL's spelling, and invalid ones stay", () => {

@@ -34,8 +34,8 @@ describe('extras of a table', () => {
     });
     for (const nothing of [null, {}, { constraints: [] }])
       expect(valueOf(ofTable(nothing)).schema, JSON.stringify(nothing)).to.deep.equal({ comment: null });
-    const of = { partition_of: { table: 'b', bound: "FOR VALUES IN ('x')" } };
-    expect(valueOf(ofTable(of)).schema?.extras).to.deep.equal(of);
+    const source = { partition_of: { table: 'b', bound: "FOR VALUES IN ('x')" } };
+    expect(valueOf(ofTable(source)).schema?.extras).to.deep.equal(source);
   });
 
   it('keep sequence options that differ from defaults', () => {
@@ -199,13 +199,16 @@ describe('extras of a column', () => {
     });
 
   it('are rejected as SQL with other content', () => {
-    const told = (type: string, extras: Members, schema: Members = {}) => faultsOf(ofColumn(type, extras, schema));
-    expect(told('string', { odd: 1 })).to.deep.equal(['schema.extras.odd: odd is not a known member']);
-    expect(told('time', { precision: 7 })).to.deep.equal(['schema.extras.precision: precision must be at most 6']);
-    expect(told('string', { collation: ';' })).to.deep.equal([
+    const messagesOf = (type: string, extras: Members, schema: Members = {}) =>
+      faultsOf(ofColumn(type, extras, schema));
+    expect(messagesOf('string', { odd: 1 })).to.deep.equal(['schema.extras.odd: odd is not a known member']);
+    expect(messagesOf('time', { precision: 7 })).to.deep.equal([
+      'schema.extras.precision: precision must be at most 6',
+    ]);
+    expect(messagesOf('string', { collation: ';' })).to.deep.equal([
       'schema.extras.collation: collation must be the name of a collation',
     ]);
-    expect(told('string', { default: 'a; b' })).to.deep.equal([
+    expect(messagesOf('string', { default: 'a; b' })).to.deep.equal([
       'schema.extras.default: default must be one SQL expression: syntax error at or near ";"',
     ]);
     for (const [name, schema] of Object.entries({
@@ -214,15 +217,17 @@ describe('extras of a column', () => {
       index_name: { is_indexed: true },
       not_null_name: { is_nullable: false },
     }))
-      expect(told('integer', { [name]: LONG }, schema)).to.deep.equal([`schema.extras.${name}: ${name} ${TOO_LONG}`]);
+      expect(messagesOf('integer', { [name]: LONG }, schema)).to.deep.equal([
+        `schema.extras.${name}: ${name} ${TOO_LONG}`,
+      ]);
     const counting = { has_auto_increment: true };
-    expect(told('integer', { sequence: { name: LONG } }, counting)).to.deep.equal([
+    expect(messagesOf('integer', { sequence: { name: LONG } }, counting)).to.deep.equal([
       `schema.extras.sequence.name: name ${TOO_LONG}`,
     ]);
-    expect(told('integer', { sequence: { max: '9999999999' } }, counting)).to.deep.equal([
+    expect(messagesOf('integer', { sequence: { max: '9999999999' } }, counting)).to.deep.equal([
       'schema.extras.sequence.max: max must be from -2147483648 to 2147483647, the range of type integer',
     ]);
-    expect(told('bigInteger', { sequence: { max: '9999999999' } }, counting)).to.deep.equal([]);
+    expect(messagesOf('bigInteger', { sequence: { max: '9999999999' } }, counting)).to.deep.equal([]);
   });
 
   it('are dropped if empty or default', () => {

@@ -31,8 +31,8 @@ const COLUMNS: [type: string, formatType: string, others: Record<string, string>
 /** Each error is at the member whose name it begins with. */
 function expectInPlace(part: string, faults: readonly string[]): void {
   for (const fault of faults) {
-    const [path, said = ''] = fault.split(': ', 2);
-    expect(path, fault).to.equal(`${part}.${said.split(' ')[0]}`);
+    const [path, output = ''] = fault.split(': ', 2);
+    expect(path, fault).to.equal(`${part}.${output.split(' ')[0]}`);
   }
 }
 
@@ -40,8 +40,8 @@ describe('columns of new fields', () => {
   for (const [type, formatType, others] of COLUMNS) {
     it(`${type} is ${formatType}`, () => {
       expect(columnType(column(type) as unknown as ColumnSchema)).to.equal(formatType);
-      for (const [given, normal] of Object.entries(others)) {
-        expect(columnType(column(type, { data_type: given }) as unknown as ColumnSchema), given).to.equal(normal);
+      for (const [input, normal] of Object.entries(others)) {
+        expect(columnType(column(type, { data_type: input }) as unknown as ColumnSchema), input).to.equal(normal);
       }
     });
   }
@@ -245,9 +245,9 @@ describe('new fields', () => {
     [{ searchable: 1 }, 'searchable must be true, false or omitted'],
     [{ system: true }, 'system must be false'],
   ];
-  for (const [given, message] of meta) {
-    it(`reject meta ${JSON.stringify(given)}`, () => {
-      const faults = faultsOf(field({ type: 'text', meta: given }));
+  for (const [input, message] of meta) {
+    it(`reject meta ${JSON.stringify(input)}`, () => {
+      const faults = faultsOf(field({ type: 'text', meta: input }));
       expect(faults.join('\n')).to.include(message);
       expectInPlace('meta', faults);
     });

@@ -61,8 +61,8 @@ describe('checkJson', () => {
       const steps = checkJson(Array.from({ length: 100_000 }, () => item));
       for (let step = steps.next(); step.done !== true; step = steps.next()) pauses += 1;
       // In the array, and in visits of its items.
-      const wanted = item === 1 ? 50 : 100;
-      expect(pauses, JSON.stringify(item)).to.be.within(wanted, wanted + 1);
+      const expected = item === 1 ? 50 : 100;
+      expect(pauses, JSON.stringify(item)).to.be.within(expected, expected + 1);
     }
   });
 });

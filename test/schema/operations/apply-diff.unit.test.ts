@@ -51,7 +51,7 @@ describe('apply-diff', () => {
   });
 
   it('rejects a restore from the trash that is no longer possible', () => {
-    const made = diffOf((document) => {
+    const created = diffOf((document) => {
       const { meta, schema, ...author } = field(document, 'articles', 'author');
       const editor = { ...author, field: 'editor', meta: { ...meta, field: 'editor' } };
       document.fields.push({
@@ -59,27 +59,27 @@ describe('apply-diff', () => {
         schema: schema && { ...schema, name: 'editor', foreign_key_table: null, foreign_key_column: null },
       });
     });
-    const [item] = made.fields;
+    const [item] = created.fields;
     const identity = '3.1';
-    const problems = apply({ ...made, fields: [{ ...item, identity, restores: 7 }] }).thenRefused('SCHEMA_CHANGED');
+    const problems = apply({ ...created, fields: [{ ...item, identity, restores: 7 }] }).thenRefused('SCHEMA_CHANGED');
     expect(problems.map(({ message, path }) => [path, message])).to.deep.equal([
       [
         'diff.fields[0].restores',
         'the trash no longer contains a matching deletion of position 7. Create a new diff and apply that',
       ],
     ]);
-    apply(made).then('field.created articles.editor');
+    apply(created).then('field.created articles.editor');
   });
 
   it('rejects unreadable additions and removals at their location, without other changes', () => {
-    const made = (rhs: object) => ({ collection: 'articles', field: 'editor', diff: [{ kind: 'N', rhs }] });
+    const build = (rhs: object) => ({ collection: 'articles', field: 'editor', diff: [{ kind: 'N', rhs }] });
     const gone = (lhs: object) => ({ collection: 'articles', field: 'author', diff: [{ kind: 'D', lhs }] });
     const wrong = { collection: 'articles', field: 'editor', type: 'none', meta: {}, schema: {} };
-    for (const item of [made(wrong), gone({ ...wrong, field: 'author' })]) {
-      const [of] = Object.keys(item.diff[0] as object).filter((member) => member.endsWith('hs'));
+    for (const item of [build(wrong), gone({ ...wrong, field: 'author' })]) {
+      const [source] = Object.keys(item.diff[0] as object).filter((member) => member.endsWith('hs'));
       apply({ collections: [], fields: [item], relations: [] }).thenRefused(
         'INVALID_PAYLOAD',
-        `diff.fields[0].diff[0].${of}.type`,
+        `diff.fields[0].diff[0].${source}.type`,
       );
     }
   });

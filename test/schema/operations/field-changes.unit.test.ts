@@ -53,12 +53,12 @@ describe('field changes', () => {
   });
 
   it('move the primary key within a request, and never leave none or two', () => {
-    const alone = '"id" is the primary key of "a"; make another field the primary key in the same request (IN_USE)';
-    expect(one('id', { schema: { is_primary_key: false } })).to.deep.equal([`schema.is_primary_key: ${alone}`]);
-    expect(several([{ field: 'b' }, key('id', false)])).to.deep.equal([`[1].schema.is_primary_key: ${alone}`]);
+    const single = '"id" is the primary key of "a"; make another field the primary key in the same request (IN_USE)';
+    expect(one('id', { schema: { is_primary_key: false } })).to.deep.equal([`schema.is_primary_key: ${single}`]);
+    expect(several([{ field: 'b' }, key('id', false)])).to.deep.equal([`[1].schema.is_primary_key: ${single}`]);
     expect(several([key('id', false), key('b', true)])).to.deep.equal([]);
-    const second = (field: string, first: string, of: string) =>
-      `field "${field}" cannot be the primary key of collection "${of}": field "${first}" is its primary key, and a collection has one. Send is_primary_key false for "${field}", or move the key from "${first}" in the same request`;
+    const second = (field: string, first: string, source: string) =>
+      `field "${field}" cannot be the primary key of collection "${source}": field "${first}" is its primary key, and a collection has one. Send is_primary_key false for "${field}", or move the key from "${first}" in the same request`;
     expect(several([key('c', true), key('b', true)])).to.deep.equal([
       `[1].schema.is_primary_key: ${second('b', 'id', 'a')}`,
       `[0].schema.is_primary_key: ${second('c', 'id', 'a')}`,

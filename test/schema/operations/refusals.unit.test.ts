@@ -8,14 +8,14 @@ import { KEY, column, stateOf } from '../invariants/states.js';
 const LIBRARY = withRelations();
 
 /** `CODE path: message`; `accepted` without errors. */
-function told(name: OperationName, input: object, state: State = LIBRARY): string[] {
+function messagesOf(name: OperationName, input: object, state: State = LIBRARY): string[] {
   const result = attempt(state, name, input as never);
   if (result.ok) return ['accepted'];
   return result.problems.map(({ code, path, message }) => `${code} ${path ?? '-'}: ${message}`);
 }
 
 describe('create-relation', () => {
-  const create = (body: unknown, state?: State) => told('create-relation', { body }, state);
+  const create = (body: unknown, state?: State) => messagesOf('create-relation', { body }, state);
   const relation = (more: object) => ({ collection: 'comments', field: 'id', related_collection: 'tags', ...more });
 
   it('rejects existing relations, and missing or system collections', () => {
@@ -45,7 +45,7 @@ describe('create-relation', () => {
     const state = stateOf({ one: { fields: [KEY] }, many: { fields: [KEY, column('x')] } });
     const body = { collection: 'many', field: 'x', related_collection: 'one' };
     const of = (more: object) => accepted(state, 'create-relation', { body: { ...body, ...more } });
-    const keyIn = (made: State) => made.collections.get('many')?.relations.get('x')?.schema;
+    const keyIn = (created: State) => created.collections.get('many')?.relations.get('x')?.schema;
     expect(keyIn(of({}))).to.deep.equal({
       constraint_name: 'many_x_foreign',
       on_update: 'NO ACTION',
@@ -57,11 +57,11 @@ describe('create-relation', () => {
 
 describe('update-relation and delete-relation', () => {
   const update = (collection: string, field: string, body: object) =>
-    told('update-relation', { collection, field, body });
+    messagesOf('update-relation', { collection, field, body });
 
   it('require an existing relation, named by its many side', () => {
     for (const name of ['update-relation', 'delete-relation'] as const) {
-      const of = (collection: string, field: string) => told(name, { collection, field, body: {} });
+      const of = (collection: string, field: string) => messagesOf(name, { collection, field, body: {} });
       expect(of('nothing', 'x')).to.deep.equal(['NOT_FOUND -: collection "nothing" does not exist']);
       expect(of('articles', 'x')).to.deep.equal(['NOT_FOUND -: field "x" of collection "articles" does not exist']);
       expect(of('authors', 'articles')).to.deep.equal([
@@ -69,8 +69,10 @@ describe('update-relation and delete-relation', () => {
       ]);
       expect(of('service_users', 'x')[0]).to.match(/^FORBIDDEN -: /);
     }
-    expect(told('update-relation', { collection: 'articles', field: 'author', body: {} })).to.deep.equal(['accepted']);
-    expect(told('delete-relation', { collection: 'articles', field: 'author' })).to.deep.equal(['accepted']);
+    expect(messagesOf('update-relation', { collection: 'articles', field: 'author', body: {} })).to.deep.equal([
+      'accepted',
+    ]);
+    expect(messagesOf('delete-relation', { collection: 'articles', field: 'author' })).to.deep.equal(['accepted']);
   });
 
   it('report an invalid member at its location', () => {
@@ -100,7 +102,7 @@ describe('update-relation and delete-relation', () => {
 
 describe('update-collection', () => {
   const update = (body: unknown, more: object = {}) =>
-    told('update-collection', { collection: 'articles', body, ...more });
+    messagesOf('update-collection', { collection: 'articles', body, ...more });
   const asRead = 'an update can change meta only; send schema as you read it';
 
   it('changes only meta and accepts the rest as read', () => {
@@ -124,20 +126,21 @@ describe('update-collection', () => {
       'INVALID_PAYLOAD schema: a table cannot become a folder or a folder a table; send schema as you read it';
     const state = stateOf({ folder: { fields: [], collection: { schema: null } } });
     expect(update({ schema: null })).to.deep.equal([message]);
-    const of = (schema: object | null) => told('update-collection', { collection: 'folder', body: { schema } }, state);
+    const of = (schema: object | null) =>
+      messagesOf('update-collection', { collection: 'folder', body: { schema } }, state);
     expect(of({})).to.deep.equal([message]);
     expect(of(null)).to.deep.equal(['accepted']);
   });
 
   it('needs an existing collection, named using its index among several', () => {
-    expect(told('update-collection', { collection: 'nothing', body: {} })).to.deep.equal([
+    expect(messagesOf('update-collection', { collection: 'nothing', body: {} })).to.deep.equal([
       'NOT_FOUND -: collection "nothing" does not exist',
     ]);
-    const several = (...body: unknown[]) => told('update-collections', { body });
+    const several = (...body: unknown[]) => messagesOf('update-collections', { body });
     expect(several({ collection: 'articles' }, { collection: 'nothing', meta: {} })).to.deep.equal([
       'NOT_FOUND [1].collection: collection "nothing" does not exist',
     ]);
-    expect(told('update-collections', { body: {} })).to.deep.equal([
+    expect(messagesOf('update-collections', { body: {} })).to.deep.equal([
       'INVALID_PAYLOAD : the body must be an array of collections, each with its name and meta',
     ]);
     expect(
@@ -166,7 +169,7 @@ describe('update-collection', () => {
 
 describe('create-collections', () => {
   const table = (collection: string) => ({ collection, schema: {} });
-  const create = (...body: unknown[]) => told('create-collections', { body, concurrentIndexes: false });
+  const create = (...body: unknown[]) => messagesOf('create-collections', { body, concurrentIndexes: false });
 
   it('reports all names in use and repeated ones by location', () => {
     expect(create(table('tags'), table('new'), table('authors'))).to.deep.equal([
@@ -182,7 +185,7 @@ describe('create-collections', () => {
 
 describe('rename operations', () => {
   it('need another free name', () => {
-    const rename = (body: unknown, collection = 'articles') => told('rename-collection', { collection, body });
+    const rename = (body: unknown, collection = 'articles') => messagesOf('rename-collection', { collection, body });
     expect(rename('text')).to.deep.equal([
       'INVALID_PAYLOAD : the body must be an object with the new name: {"to": "…"}',
     ]);
@@ -198,7 +201,7 @@ describe('rename operations', () => {
       .when('rename-field', { collection: 'tags', field: 'id', body: { to: 'id' } })
       .then();
     const field = (to: string, name = 'author') =>
-      told('rename-field', { collection: 'articles', field: name, body: { to } });
+      messagesOf('rename-field', { collection: 'articles', field: name, body: { to } });
     expect(field('parent')).to.deep.equal([
       'ALREADY_EXISTS to: field "parent" of collection "articles" already exists',
     ]);
@@ -210,7 +213,7 @@ describe('rename operations', () => {
 
 describe('create-field', () => {
   const create = (collection: string, body: unknown, state?: State) =>
-    told('create-field', { collection, body, concurrentIndexes: false }, state);
+    messagesOf('create-field', { collection, body, concurrentIndexes: false }, state);
   const body = { field: 'x', type: 'integer', interface: 'input' };
 
   it('rejects folders, existing fields and missing collections', () => {
@@ -258,7 +261,8 @@ describe('create-field', () => {
 });
 
 describe('a needed field', () => {
-  const drop = (collection: string, field: string, state?: State) => told('delete-field', { collection, field }, state);
+  const drop = (collection: string, field: string, state?: State) =>
+    messagesOf('delete-field', { collection, field }, state);
 
   it('is reported with each need as a separate problem', () => {
     expect(drop('tags', 'id')).to.deep.equal([
@@ -271,14 +275,14 @@ describe('a needed field', () => {
       `IN_USE -: the many-to-any relation comments.item stores the name of its collection in "item_collection"; delete comments.item first`,
     ]);
     const computed = (field: string) => column(field, 'integer', { generation_expression: 'x + 1' });
-    const made = (...fields: string[]) => stateOf({ t: { fields: [KEY, column('x'), ...fields.map(computed)] } });
-    expect(drop('t', 'x', made('a'))).to.deep.equal([
+    const build = (...fields: string[]) => stateOf({ t: { fields: [KEY, column('x'), ...fields.map(computed)] } });
+    expect(drop('t', 'x', build('a'))).to.deep.equal([
       'IN_USE -: "a" is computed from "x"; delete or change that first',
     ]);
-    expect(drop('t', 'x', made('a', 'b'))).to.deep.equal([
+    expect(drop('t', 'x', build('a', 'b'))).to.deep.equal([
       'IN_USE -: "a", "b" are computed from "x"; delete or change them first',
     ]);
-    const result = attempt(made('a', 'b'), 'delete-field', { collection: 't', field: 'x' });
+    const result = attempt(build('a', 'b'), 'delete-field', { collection: 't', field: 'x' });
     expect(result.ok ? [] : result.problems.map(({ details }) => details)).to.deep.equal([
       { needed_by: ['t.a', 't.b'] },
     ]);

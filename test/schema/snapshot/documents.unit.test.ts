@@ -83,9 +83,9 @@ describe('response documents', () => {
   });
 
   it('of relations are flat and nested at once', () => {
-    const made = node.relations.get('b')!;
-    const { schema: _, ...ends } = made;
-    const shown = relationDocument(made, { table: 'one', column: 'key' });
+    const created = node.relations.get('b')!;
+    const { schema: _, ...ends } = created;
+    const shown = relationDocument(created, { table: 'one', column: 'key' });
     expect(shown).to.deep.equal({
       ...ends,
       schema: { ...FOREIGN_KEY, table: 'a', column: 'b', foreign_key_table: 'one', foreign_key_column: 'key' },
@@ -94,9 +94,9 @@ describe('response documents', () => {
       related_collection: 'one',
       meta: ends,
     });
-    expect(relationDocument({ ...made, schema: null }, null).schema).to.equal(null);
-    expect(relationDocument(made, null).schema).to.include({ foreign_key_table: '', foreign_key_column: null });
-    const later = { ...made, schema: { ...FOREIGN_KEY, deferrable: 'INITIALLY DEFERRED' as const } };
+    expect(relationDocument({ ...created, schema: null }, null).schema).to.equal(null);
+    expect(relationDocument(created, null).schema).to.include({ foreign_key_table: '', foreign_key_column: null });
+    const later = { ...created, schema: { ...FOREIGN_KEY, deferrable: 'INITIALLY DEFERRED' as const } };
     expect(relationDocument(later, null).schema).to.have.property('deferrable', 'INITIALLY DEFERRED');
     expect(shown.schema).not.to.have.property('deferrable');
   });

@@ -87,13 +87,13 @@ describe('the definition of a constraint', () => {
 
 describe('the definition of an index', () => {
   it('is a single index with nothing before USING', () => {
-    const whole = 'must be the definition of one index, starting with USING';
+    const full = 'must be the definition of one index, starting with USING';
     const all: [definition: string, why: string | null][] = [
       ['USING btree (a)', null],
       ['using gin (a)', null],
       ["USING btree (lower(a)) INCLUDE (b) WITH (fillfactor='70') WHERE (c > 0)", null],
       ['(a)', 'must start with USING'],
-      ['USING btree (a) TABLESPACE x', whole],
+      ['USING btree (a) TABLESPACE x', full],
       ['USING btree (a); DROP TABLE t', 'must be one statement'],
       ['USING btree (a) WHERE (SELECT true)', SUBQUERY],
       ['USING btree ((a + (SELECT 1)))', SUBQUERY],

@@ -6,9 +6,9 @@ import type { TextKind } from '../../../src/schema/sql-text/check-sql-text.js';
 const mapping = (pairs: Record<string, string>) => (name: string) => (Object.hasOwn(pairs, name) ? pairs[name]! : name);
 
 function names(
-  given: { [K in 'table' | 'column' | 'target' | 'targetColumn']?: Record<string, string> } = {},
+  input: { [K in 'table' | 'column' | 'target' | 'targetColumn']?: Record<string, string> } = {},
 ): TextNames {
-  const { table = {}, column = {}, target = {}, targetColumn = {} } = given;
+  const { table = {}, column = {}, target = {}, targetColumn = {} } = input;
   return {
     table: mapping(table),
     column: mapping(column),
@@ -63,13 +63,13 @@ describe('renaming in SQL texts', () => {
   ];
   for (const [kind, text, expected] of cases) {
     it(`${kind}: ${text}`, () => {
-      const given = names({
+      const input = names({
         table: { articles: 'posts' },
         column: COLUMN,
         target: { authors: 'people' },
         targetColumn: { name: 'full name' },
       });
-      expect(renamedText(kind, text, given)).to.equal(expected);
+      expect(renamedText(kind, text, input)).to.equal(expected);
     });
   }
 
@@ -80,9 +80,9 @@ describe('renaming in SQL texts', () => {
   });
 
   it('keeps a column with the name of its table', () => {
-    const given = { ...names({ table: { status: 'state' } }), isColumn: () => true };
-    expect(renamedText('constraint', "CHECK ((status <> ''))", given)).to.equal("CHECK ((status <> ''))");
-    expect(renamedText('constraint', "CHECK ((status.status <> ''))", given)).to.equal("CHECK ((state.status <> ''))");
+    const input = { ...names({ table: { status: 'state' } }), isColumn: () => true };
+    expect(renamedText('constraint', "CHECK ((status <> ''))", input)).to.equal("CHECK ((status <> ''))");
+    expect(renamedText('constraint', "CHECK ((status.status <> ''))", input)).to.equal("CHECK ((state.status <> ''))");
   });
 
   it('ignores texts that do not parse', () => {

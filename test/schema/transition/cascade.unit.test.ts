@@ -75,8 +75,8 @@ describe('cascading deletes', () => {
 
   it('of a retargeted relation delete the alias at the former target', () => {
     const before = relation(library, 'articles', 'author')!;
-    const elsewhere = { ...before, one_collection: 'tags', one_field: null };
-    const moved = after(library, (draft) => changeRelation(draft, before, elsewhere));
+    const other = { ...before, one_collection: 'tags', one_field: null };
+    const moved = after(library, (draft) => changeRelation(draft, before, other));
     expect(fieldsOf(moved, 'authors')).to.deep.equal(['id']);
     const same = after(library, (draft) => changeRelation(draft, before, { ...before, one_deselect_action: 'delete' }));
     expect(fieldsOf(same, 'authors')).to.deep.equal(['id', 'articles']);
@@ -84,7 +84,7 @@ describe('cascading deletes', () => {
     const unshown = { ...before, one_field: null };
     expect(
       fieldsOf(
-        after(library, (draft) => changeRelation(draft, unshown, elsewhere)),
+        after(library, (draft) => changeRelation(draft, unshown, other)),
         'authors',
       ),
     ).to.have.lengthOf(2);

@@ -109,7 +109,7 @@ describe('objects that a revert restores', () => {
 });
 
 describe('the key of kept values', () => {
-  const made = (...keys: [name: string, type: string, schema?: object][]): State =>
+  const build = (...keys: [name: string, type: string, schema?: object][]): State =>
     edited(initialState(), ({ collections, fields }) => {
       collections.push({ collection: 'a', schema: {} });
       for (const [name, type, schema = {}] of keys)
@@ -128,7 +128,7 @@ describe('the key of kept values', () => {
   const other = 'the type of the primary key "id" has changed';
 
   it('is the same with an equal type', () => {
-    const number = made(['id', 'integer']);
+    const number = build(['id', 'integer']);
     for (const [type, schema] of [
       ['integer', { data_type: 'smallint' }],
       ['bigInteger', {}],
@@ -136,14 +136,14 @@ describe('the key of kept values', () => {
     ] as const)
       expect(change(number, retyped(type, schema)), type).to.equal(null);
     for (const type of ['string', 'uuid', 'decimal']) expect(change(number, retyped(type)), type).to.equal(other);
-    const text = made(['id', 'string', { max_length: 20 }]);
+    const text = build(['id', 'string', { max_length: 20 }]);
     for (const type of ['string', 'text']) expect(change(text, retyped(type)), type).to.equal(null);
     expect(change(text, retyped('string', { data_type: 'character', max_length: 20 }))).to.equal(other);
-    expect(change(made(['id', 'timestamp']), retyped('timestamp', { extras: { precision: 3 } }))).to.equal(other);
+    expect(change(build(['id', 'timestamp']), retyped('timestamp', { extras: { precision: 3 } }))).to.equal(other);
   });
 
   it('differs with other key fields, and does not exist without the table', () => {
-    const one = made(['id', 'integer']);
+    const one = build(['id', 'integer']);
     expect(keyChange(node(one, 'a'), undefined)).to.equal('its table no longer exists');
     expect(
       change(one, ({ fields }) =>

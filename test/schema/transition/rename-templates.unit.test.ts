@@ -5,7 +5,7 @@ import { accepted } from '../../support/given.js';
 const meta = { interface: 'input' };
 const column = (field: string, type: string) => ({ field, type, meta, schema: {} });
 
-const made = (state: State, collection: string, more: object): State =>
+const build = (state: State, collection: string, more: object): State =>
   accepted(state, 'create-collection', {
     body: {
       collection,
@@ -25,7 +25,7 @@ const related = (state: State, body: object): State => accepted(state, 'create-r
 
 /** Chapters contain parts of any kind, including chapters, and have a parent. */
 const chapters = (templates: object): State => {
-  const state = made(made(initialState(), 'notes', {}), 'chapters', templates);
+  const state = build(build(initialState(), 'notes', {}), 'chapters', templates);
   const above = related(state, { collection: 'chapters', field: 'above', related_collection: 'chapters', schema: {} });
   return related(above, {
     many_collection: 'chapters',

@@ -91,9 +91,9 @@ describe('restoring a collection', () => {
     const { state, left } = restored(without(gone, 'blog'), 'articles');
     expect([groupOf(state, 'articles'), groupOf(state, 'notes')]).to.deep.equal(['all', 'articles']);
     expect(left).to.deep.equal(['group articles: collection "blog" no longer exists']);
-    const alone = restored(without(without(gone, 'blog'), 'all'), 'articles');
-    expect([groupOf(alone.state, 'articles'), groupOf(alone.state, 'notes')]).to.deep.equal([null, 'articles']);
-    expect(alone.left).to.deep.equal(['group articles: collection "blog" no longer exists']);
+    const single = restored(without(without(gone, 'blog'), 'all'), 'articles');
+    expect([groupOf(single.state, 'articles'), groupOf(single.state, 'notes')]).to.deep.equal([null, 'articles']);
+    expect(single.left).to.deep.equal(['group articles: collection "blog" no longer exists']);
     const moved = restored(edited(gone, regrouped('notes', 'all')), 'articles');
     expect([groupOf(moved.state, 'articles'), groupOf(moved.state, 'notes')]).to.deep.equal(['blog', 'all']);
     expect(moved.left).to.deep.equal(['group notes: it is in "all" now']);
@@ -106,7 +106,7 @@ describe('restoring a collection', () => {
     expect(restored(without(gone, 'articles_tags', 'article'), 'articles').left).to.deep.equal([
       'relation articles_tags.article: the field no longer exists',
     ]);
-    const elsewhere = edited(gone, ({ relations }) =>
+    const other = edited(gone, ({ relations }) =>
       relations.push({
         many_collection: 'articles_tags',
         many_field: 'article',
@@ -114,7 +114,7 @@ describe('restoring a collection', () => {
         schema: null,
       }),
     );
-    const { state, left } = restored(elsewhere, 'articles');
+    const { state, left } = restored(other, 'articles');
     expect(left).to.deep.equal(['relation articles_tags.article: the field now has a different relation']);
     expect(state.collections.get('articles')?.fields.has('tags')).to.equal(false);
     expect(restored(without(gone, 'articles_tags'), 'articles').left).to.deep.equal([

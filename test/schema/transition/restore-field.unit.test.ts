@@ -133,8 +133,8 @@ describe('restoring a field', () => {
       Object.assign(fieldIn(snapshot, 'rank')['meta'] as object, { group: null });
     });
     expect(articles(restored(inOuter, 'articles', 'inner').state).fields.get('rank')?.meta.group).to.equal(null);
-    const alone = restored(without(without(LIBRARY, 'articles', 'rank'), 'articles', 'inner'), 'articles', 'rank');
-    expect(articles(alone.state).fields.get('rank')?.meta.group).to.equal(null);
+    const single = restored(without(without(LIBRARY, 'articles', 'rank'), 'articles', 'inner'), 'articles', 'rank');
+    expect(articles(single.state).fields.get('rank')?.meta.group).to.equal(null);
   });
 
   it('leaves out what the caller names, of each kind', () => {

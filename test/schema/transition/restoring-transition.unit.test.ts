@@ -17,23 +17,23 @@ const inTrash = (name: string): InTrash => {
 const back = (from: State, ...names: string[]): SchemaEvent[] =>
   runToEnd(restoringTransition({ from, to: LIBRARY, touched: [...LIBRARY.collections.keys()] }, names.map(inTrash)));
 
-const told = (events: readonly SchemaEvent[], type: string): string[] =>
+const messagesOf = (events: readonly SchemaEvent[], type: string): string[] =>
   events.filter((event) => event.type === type).map(({ collection }) => String(collection));
 
 describe('tables restored together', () => {
   it("become each other's groups again", () => {
     const from = lacking('articles', 'notes');
     const events = back(from, 'articles', 'notes');
-    expect(told(events, 'collection.created')).to.deep.equal(['articles', 'notes']);
-    expect(told(events, 'collection.updated')).to.not.contain('notes');
+    expect(messagesOf(events, 'collection.created')).to.deep.equal(['articles', 'notes']);
+    expect(messagesOf(events, 'collection.updated')).to.not.contain('notes');
     expect(whole(followStrictly(from, events))).to.deep.equal(whole(LIBRARY));
   });
 
   it('are restored before their folder, and join it once it exists', () => {
     const from = lacking('articles', 'blog');
     const events = back(from, 'articles');
-    expect(told(events, 'collection.created')).to.deep.equal(['articles', 'blog']);
-    expect(told(events, 'collection.updated')).to.contain('articles');
+    expect(messagesOf(events, 'collection.created')).to.deep.equal(['articles', 'blog']);
+    expect(messagesOf(events, 'collection.updated')).to.contain('articles');
     expect(whole(followStrictly(from, events))).to.deep.equal(whole(LIBRARY));
   });
 });

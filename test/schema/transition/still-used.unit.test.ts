@@ -5,10 +5,10 @@ import { type Edited, column, key, table } from '../findings/diffs.js';
 import { type Edit, LIBRARY, edited } from './trashed.js';
 
 /** The schema with texts in fields and collections, using the names after the rename. */
-const saying = (said: Record<string, object>, more: Edit = () => undefined) =>
+const saying = (text: Record<string, object>, more: Edit = () => undefined) =>
   edited(LIBRARY, (snapshot) => {
     more(snapshot);
-    for (const [name, meta] of Object.entries(said)) {
+    for (const [name, meta] of Object.entries(text)) {
       const [collection, field] = name.split('.');
       const documents: (Edited['collections'][number] | Edited['fields'][number])[] =
         field === undefined ? snapshot.collections : snapshot.fields;
@@ -19,7 +19,11 @@ const saying = (said: Record<string, object>, more: Edit = () => undefined) =>
     }
   });
 
-const told = (state: ReturnType<typeof saying>, collections: object, fields: Record<string, object> = {}): string[] => {
+const messagesOf = (
+  state: ReturnType<typeof saying>,
+  collections: object,
+  fields: Record<string, object> = {},
+): string[] => {
   const renames = {
     collections: new Map(Object.entries(collections) as [string, string][]),
     fields: new Map(
@@ -46,14 +50,14 @@ describe('an old name that is still used', () => {
         note: 'posts',
       },
     });
-    expect(told(state, { posts: 'articles' })).to.deep.equal([
+    expect(messagesOf(state, { posts: 'articles' })).to.deep.equal([
       warning('articles.title', 'meta.options.collection', 'posts', 'articles'),
       warning('articles.title', 'meta.display_options.list[1]', 'posts', 'articles'),
       warning('articles.title', 'meta.conditions[0].rule.posts', 'posts', 'articles'),
       warning('articles.title', 'meta.validation._and[0].x', 'posts', 'articles'),
     ]);
-    expect(told(state, {})).to.deep.equal([]);
-    expect(told(state, { post: 'articles', Posts: 'articles' })).to.deep.equal([]);
+    expect(messagesOf(state, {})).to.deep.equal([]);
+    expect(messagesOf(state, { post: 'articles', Posts: 'articles' })).to.deep.equal([]);
   });
 
   it('is reported once per member, at its first location', () => {
@@ -64,7 +68,7 @@ describe('an old name that is still used', () => {
       people: 1,
     };
     const state = saying({ 'articles.title': { options } });
-    expect(told(state, { posts: 'articles', people: 'authors' })).to.deep.equal([
+    expect(messagesOf(state, { posts: 'articles', people: 'authors' })).to.deep.equal([
       warning('articles.title', 'meta.options.people', 'people', 'authors'),
       warning('articles.title', 'meta.options.template', 'posts', 'articles'),
     ]);
@@ -72,7 +76,7 @@ describe('an old name that is still used', () => {
 
   it('is part of a path or template, and not of a word', () => {
     const of = (text: string): string[] =>
-      told(saying({ 'articles.title': { options: { text } } }), { posts: 'articles' });
+      messagesOf(saying({ 'articles.title': { options: { text } } }), { posts: 'articles' });
     for (const text of ['posts', 'a.posts', 'posts:b', 'a:posts.b', '{{posts}}', 'x {{ a.posts }} y'])
       expect(of(text), text).to.deep.equal([warning('articles.title', 'meta.options.text', 'posts', 'articles')]);
     for (const text of ['post', 'posts!', 'the posts', '{{postscript}}', '{posts}', ''])
@@ -81,9 +85,9 @@ describe('an old name that is still used', () => {
 
   it('is reported if another object has it now', () => {
     const state = saying({ 'articles.title': { options: { text: 'tags', of: 'status' } } });
-    expect(told(state, { tags: 'articles' })).to.deep.equal([]);
-    expect(told(state, {}, { articles: { status: 'title' } })).to.deep.equal([]);
-    expect(told(state, {}, { articles: { state: 'status' } })).to.deep.equal([]);
+    expect(messagesOf(state, { tags: 'articles' })).to.deep.equal([]);
+    expect(messagesOf(state, {}, { articles: { status: 'title' } })).to.deep.equal([]);
+    expect(messagesOf(state, {}, { articles: { state: 'status' } })).to.deep.equal([]);
   });
 
   it('of a field is searched in its collection and where that is shown', () => {
@@ -97,7 +101,7 @@ describe('an old name that is still used', () => {
       'comments.kind': { options },
       'notes.id': { options },
     });
-    expect(told(state, {}, { articles: { headline: 'title' } })).to.deep.equal(
+    expect(messagesOf(state, {}, { articles: { headline: 'title' } })).to.deep.equal(
       ['articles.author', 'articles_tags.article', 'comments.item', 'authors.articles'].map((place) =>
         warning(place, 'meta.options.text', 'headline', 'title'),
       ),
@@ -109,12 +113,12 @@ describe('an old name that is still used', () => {
       articles: { display_template: '{{headline}} {{ author.headline }}', preview_url: 'https://a/{{headline}}' },
       authors: { display_template: '{{headline}}' },
     });
-    expect(told(state, {}, { articles: { headline: 'title' } })).to.deep.equal([
+    expect(messagesOf(state, {}, { articles: { headline: 'title' } })).to.deep.equal([
       warning('articles', 'meta.display_template', 'headline', 'title'),
       warning('articles', 'meta.preview_url', 'headline', 'title'),
     ]);
     expect(
-      told(saying({ articles: { display_template: 'headline' } }), {}, { articles: { headline: 'title' } }),
+      messagesOf(saying({ articles: { display_template: 'headline' } }), {}, { articles: { headline: 'title' } }),
     ).to.deep.equal([]);
   });
 
@@ -124,7 +128,7 @@ describe('an old name that is still used', () => {
       fields.push(key('more'), column('more', 'text', 'string'));
     };
     const state = saying({ 'more.text': { options: { a: 'posts', b: 'old' } } }, more);
-    expect(told(state, { posts: 'articles' }, { more: { old: 'text' } })).to.deep.equal([
+    expect(messagesOf(state, { posts: 'articles' }, { more: { old: 'text' } })).to.deep.equal([
       warning('more.text', 'meta.options.a', 'posts', 'articles'),
       warning('more.text', 'meta.options.b', 'old', 'text'),
     ]);

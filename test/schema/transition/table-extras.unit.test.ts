@@ -34,8 +34,8 @@ describe('updating the extras of a table', () => {
   it('drops removed constraints, and the list with the last one', () => {
     expect(withoutConstraints(FULL, () => true).extras).to.deep.equal({ indexes: extras.indexes, needs: extras.needs });
     expect(withoutConstraints(FULL, () => false)).to.equal(FULL);
-    const alone: TableSchema = { comment: 'c', extras: { constraints: [CHECK] } };
-    expect(withoutConstraints(alone, () => true)).to.deep.equal({ comment: 'c' });
+    const single: TableSchema = { comment: 'c', extras: { constraints: [CHECK] } };
+    expect(withoutConstraints(single, () => true)).to.deep.equal({ comment: 'c' });
   });
 
   it('drops what names a dropped column', () => {

@@ -170,17 +170,17 @@ const REFUSED: Case[] = [
 ];
 
 describe('default values', () => {
-  for (const [type, given, normal, schema] of READ) {
-    it(`of ${type}: ${JSON.stringify(given)} becomes ${JSON.stringify(normal)}`, () => {
-      const read = defaultOf(type, given, schema);
+  for (const [type, input, normal, schema] of READ) {
+    it(`of ${type}: ${JSON.stringify(input)} becomes ${JSON.stringify(normal)}`, () => {
+      const read = defaultOf(type, input, schema);
       expect(read).to.deep.equal(normal);
       expect(defaultOf(type, read, schema), 'read again').to.deep.equal(normal);
     });
   }
 
-  for (const [type, given, message, schema] of REFUSED) {
-    it(`of ${type}: ${JSON.stringify(given).slice(0, 60)} is rejected`, () => {
-      const read = defaultOf(type, given, schema);
+  for (const [type, input, message, schema] of REFUSED) {
+    it(`of ${type}: ${JSON.stringify(input).slice(0, 60)} is rejected`, () => {
+      const read = defaultOf(type, input, schema);
       expect(read).to.have.property('wrong').that.includes(message);
       expect(read).to.have.property('wrong').that.includes('schema.default_value: default_value ');
     });
