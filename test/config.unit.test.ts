@@ -179,8 +179,8 @@ describe('readConfig', () => {
 
   it('accepts the old name of DIRECT_DATABASE_URL, but not both with different values', () => {
     const [address, other] = ['postgres://h/d', 'postgres://h/e'];
-    const direct = (given: Record<string, string>) =>
-      readConfig({ DATABASE_URL: 'postgres://pooler/d', ...given }).directDatabaseUrl;
+    const direct = (input: Record<string, string>) =>
+      readConfig({ DATABASE_URL: 'postgres://pooler/d', ...input }).directDatabaseUrl;
     expect(direct({ LISTEN_DATABASE_URL: address })).to.equal(address);
     expect(direct({ LISTEN_DATABASE_URL: address, DIRECT_DATABASE_URL: address })).to.equal(address);
     expect(refusal({ DATABASE_URL: other, LISTEN_DATABASE_URL: address, DIRECT_DATABASE_URL: other })).to.equal(
@@ -339,15 +339,15 @@ describe('readConfig', () => {
 
   it('lists the secret settings', () => {
     expect(secretsOf(readConfig({}))).to.deep.equal([]);
-    const given = {
+    const input = {
       ADMIN_PASSWORD: 'hunter2hunter2',
       ADMIN_TOKEN: 't'.repeat(32),
       TOKEN_SECRET: 's'.repeat(32),
       DATABASE_URL: 'postgres://u:p@h/d',
       DIRECT_DATABASE_URL: 'postgres://u:p@server/d',
     };
-    expect(secretsOf(readConfig({ ...given, CHECKPOINT_TO: 'https://user@host/' }))).to.deep.equal(
-      Object.values(given),
+    expect(secretsOf(readConfig({ ...input, CHECKPOINT_TO: 'https://user@host/' }))).to.deep.equal(
+      Object.values(input),
     );
   });
 
@@ -398,8 +398,8 @@ describe('readConfig', () => {
           ...(name !== 'DATABASE_URL' && { DATABASE_URL: 'postgres://u:p@h/d' }),
           ...(name === 'OIDC_CLIENT_SECRET' && OIDC),
         };
-        const given = { ...beside, [`${name}_FILE`]: file(name, `${value}\n`) };
-        expect(readConfig(given)).to.deep.equal(readConfig({ ...beside, [name]: value }));
+        const input = { ...beside, [`${name}_FILE`]: file(name, `${value}\n`) };
+        expect(readConfig(input)).to.deep.equal(readConfig({ ...beside, [name]: value }));
       }
     });
 

@@ -296,7 +296,7 @@ describe('the service as a process', function () {
   });
 });
 
-const settings = (given: Record<string, string>) => Promise.resolve(given);
+const settings = (input: Record<string, string>) => Promise.resolve(input);
 
 async function takenPort(): Promise<Record<string, string>> {
   const server = createServer().unref();

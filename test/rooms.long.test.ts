@@ -57,10 +57,10 @@ describe('the folders of src', () => {
 
 function expectNoCircle(arrows: Arrows): void {
   const done = new Set<string>();
-  const visit = (each: string, way: readonly string[]): void => {
-    expect(way, `${each} is reached from itself`).not.to.contain(each);
+  const visit = (each: string, path: readonly string[]): void => {
+    expect(path, `${each} is reached from itself`).not.to.contain(each);
     if (done.has(each)) return;
-    for (const target of arrows.get(each) ?? []) visit(target, [...way, each]);
+    for (const target of arrows.get(each) ?? []) visit(target, [...path, each]);
     done.add(each);
   };
   for (const each of arrows.keys()) visit(each, []);

@@ -162,8 +162,8 @@ describe('setting values', () => {
         expect(type.safeParse(text), text).to.deep.equal({ success: true, data: value });
       }
       for (const text of refuses) {
-        const told = type.safeParse(text).error?.issues.map(({ message }) => message);
-        expect(told, text).to.include(refusal);
+        const reported = type.safeParse(text).error?.issues.map(({ message }) => message);
+        expect(reported, text).to.include(refusal);
       }
     });
   }

@@ -5,27 +5,27 @@ import { createShutdown } from '../src/shutdown.js';
 
 describe('a shutdown', () => {
   it('closes resources in reverse order, one at a time, and continues after failures', async () => {
-    const said: string[] = [];
+    const messages: string[] = [];
     const stream = new Writable({
       write(line: Buffer, _encoding, done) {
         const { level, message, part } = JSON.parse(line.toString()) as Record<string, string>;
-        said.push(`${level}: ${message}: ${part}`);
+        messages.push(`${level}: ${message}: ${part}`);
         done();
       },
     });
     const shutdown = createShutdown(createLogger({ level: 'debug', format: 'json', stream }));
-    shutdown.add('pool', () => void said.push('the pool ends'));
+    shutdown.add('pool', () => void messages.push('the pool ends'));
     shutdown.add('listener', () => Promise.reject(new Error('gone')));
     shutdown.add('server', async () => {
       await Promise.resolve();
-      said.push('the server ends');
+      messages.push('the server ends');
     });
     expect(shutdown.begun()).to.equal(false);
     const first = shutdown.run();
     expect(shutdown.begun()).to.equal(true);
     await Promise.all([first, shutdown.run()]);
     await shutdown.run();
-    expect(said).to.deep.equal([
+    expect(messages).to.deep.equal([
       'the server ends',
       'debug: closed: server',
       'error: could not be closed: listener',

@@ -25,7 +25,7 @@ const throughPooler: Case = async (resources) => {
     made += 1;
     return milliseconds(() => service.call('POST', '/collections', createBody(`measured_${made}`)));
   };
-  const again = (service: Service): Promise<number> =>
+  const createAgain = (service: Service): Promise<number> =>
     milliseconds(async () => {
       await applySnapshot(service, emptySnapshot(release));
       await applySnapshot(service, snapshotOf(COLLECTIONS, release));
@@ -41,7 +41,7 @@ const throughPooler: Case = async (resources) => {
   });
   return [
     row('create one collection with 7 fields', RUNS, created),
-    row(`apply ${COLLECTIONS} collections away and back`, RUNS / 10, again),
+    row(`apply ${COLLECTIONS} collections away and back`, RUNS / 10, createAgain),
     { ...row('list 100 collections', 3, requests('/collections')), unit: 'req/s', warmUps: 1 },
     { ...row('retrieve one', 3, requests('/collections/collection_00001')), unit: 'req/s', warmUps: 1 },
     { ...row('create one past the pooler', RUNS, created), measured: () => created(direct) },

@@ -52,13 +52,18 @@ async function sum(path: string, services: readonly Service[]): Promise<number> 
 
 async function together(work: string, path: string): Promise<string[][]> {
   for (const { url, headers } of services) await throughput(url + path, headers, 1);
-  const alone = await sum(path, services.slice(0, 1));
+  const primaryRate = await sum(path, services.slice(0, 1));
   const lines: string[][] = [];
   for (const count of [1, 2]) {
     const all = await sum(path, services.slice(0, 1 + count));
-    const beside = count === 1 ? 'one standby' : 'two standbys';
-    const limit = `${alone.toFixed(0)} req/s the primary alone`;
-    lines.push([`${work}, a primary and ${beside}`, `${all.toFixed(0)} req/s`, limit, (all / alone).toFixed(2)]);
+    const standbyLabel = count === 1 ? 'one standby' : 'two standbys';
+    const limit = `${primaryRate.toFixed(0)} req/s the primary alone`;
+    lines.push([
+      `${work}, a primary and ${standbyLabel}`,
+      `${all.toFixed(0)} req/s`,
+      limit,
+      (all / primaryRate).toFixed(2),
+    ]);
   }
   return lines;
 }

@@ -59,16 +59,16 @@ CREATE TABLE ${name}_new PARTITION OF ${name} DEFAULT;`;
 const KINDS: readonly Kind[] = [plain, expressive, plain, keyed, plain, cut, plain, expressive];
 
 export function tables(count: number): string {
-  const made = ['CREATE TABLE first_of_all (id integer PRIMARY KEY);'];
+  const statements = ['CREATE TABLE first_of_all (id integer PRIMARY KEY);'];
   // A table with a single integer key, which other tables can reference.
   let previous = 'first_of_all';
   for (let index = 0, size = 1; size < count; index++) {
     const kind = KINDS[index % KINDS.length] as Kind;
     const fits = kind === cut && size + 3 > count ? plain : kind;
     const name = `existing_${String(index).padStart(5, '0')}`;
-    made.push(fits(name, previous));
+    statements.push(fits(name, previous));
     if (fits === plain || fits === expressive) previous = name;
     size += fits === cut ? 3 : 1;
   }
-  return made.join('\n');
+  return statements.join('\n');
 }

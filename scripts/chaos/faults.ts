@@ -62,9 +62,9 @@ const holding =
   };
 
 const newConnections =
-  (how: 'refused' | 'never'): Fault =>
+  (outcome: 'refused' | 'never'): Fault =>
   async ({ node, random }) => {
-    node.proxy.answer(how);
+    node.proxy.answer(outcome);
     node.proxy.cut();
     await sleep(500 + random.below(3_000));
     node.proxy.answer('through');
@@ -133,13 +133,13 @@ export function createFaults({ nodes, databaseUrl, terminate, trace }: FaultOpti
   const db = new pg.Pool({ connectionString: databaseUrl, max: 8 });
   // Terminates its own connection too.
   db.on('error', () => undefined);
-  const made = new Map<string, number>();
+  const counts = new Map<string, number>();
   const under = new Map<Node, Promise<void>>();
   const database = new URL(databaseUrl).pathname.slice(1);
 
   const one = (node: Node): void => {
     const name = random.pick(NAMES);
-    made.set(name, (made.get(name) ?? 0) + 1);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
     trace(`${name}, process ${nodes.indexOf(node)}`);
     const fault = (FAULTS[name] as Fault)({ node, random, db, database }).catch((error: unknown) => {
       process.stderr.write(`${name}: ${(error as Error).message}\n`);
@@ -151,11 +151,11 @@ export function createFaults({ nodes, databaseUrl, terminate, trace }: FaultOpti
   };
 
   return {
-    made,
+    made: counts,
     async run(running) {
       while (terminate !== undefined && running()) {
         const { rows } = await db.query<{ count: number }>(TERMINATE_ALL);
-        made.set(ALL_TERMINATED, (made.get(ALL_TERMINATED) ?? 0) + (rows[0]?.count ?? 0));
+        counts.set(ALL_TERMINATED, (counts.get(ALL_TERMINATED) ?? 0) + (rows[0]?.count ?? 0));
         await sleep(terminate);
       }
       while (running()) {

@@ -238,9 +238,9 @@ export function chaosText({ seed, seconds, writers, processes }: ChaosOptions, r
     (most, command) => (command.waited > most.waited ? command : most),
     commands[0] as Command,
   );
-  const made = [...faults.values()].reduce((sum, times) => sum + times, 0);
+  const faultCount = [...faults.values()].reduce((sum, times) => sum + times, 0);
   return [
-    `Seed ${seed}: ${writers} writers on ${processes} processes for ${seconds} s, ${made} faults`,
+    `Seed ${seed}: ${writers} writers on ${processes} processes for ${seconds} s, ${faultCount} faults`,
     ...[...faults].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, times]) => `  ${name.padEnd(34)} ${times}`),
     `${commands.length} commands, ${events} events in the log`,
     `  acknowledged                       ${count(({ fate }) => fate === 'acknowledged')}`,

@@ -137,14 +137,14 @@ export async function carryOut(
 /** Sends commands to random processes until stopped. */
 export async function write(name: string, writing: Writing, deadline: number): Promise<void> {
   const { random, commands, running } = writing;
-  let made = false;
+  let isCreated = false;
   for (let turn = 0; running(); turn++) {
     const id = `${name}/${turn}`;
-    const command = commandOf({ id, ...work({ id, name, made }, random), keyed: random.chance(0.7) });
+    const command = commandOf({ id, ...work({ id, name, made: isCreated }, random), keyed: random.chance(0.7) });
     commands.push(command);
     await carryOut(command, writing, deadline);
-    if (command.path === '/collections') made = true;
-    if (command.method === 'DELETE' && command.path === `/collections/${name}`) made = false;
+    if (command.path === '/collections') isCreated = true;
+    if (command.method === 'DELETE' && command.path === `/collections/${name}`) isCreated = false;
     await sleep(random.below(100));
     await writing.besides?.(`${id}/besides`);
   }

@@ -43,10 +43,10 @@ export async function send(
       signal: AbortSignal.timeout(PATIENCE),
     });
     const text = await answer.text();
-    const given = answer.headers.get('x-log-position');
+    const position = answer.headers.get('x-log-position');
     return {
       status: answer.status,
-      position: given === null ? null : Number(given),
+      position: position === null ? null : Number(position),
       batch: answer.headers.get('x-batch-id'),
       code: /"code":\s*"(\w+)"/.exec(answer.status < 400 ? '' : text)?.[1] ?? '',
       text,
@@ -90,24 +90,24 @@ async function carryOut(command: Command, clients: Clients): Promise<Answer> {
     history.write({ kind: 'end', process, op, service, result, status, position, batch, code });
     if (code === 'LOG_DIVERGED') await clients.acknowledge(url);
     // Without a key, a command that may have been applied is never resent.
-    const again = result === 'away' || (result === 'unknown' && keyed);
-    if (!again || performance.now() > end) return answer;
+    const shouldRetry = result === 'away' || (result === 'unknown' && keyed);
+    if (!shouldRetry || performance.now() > end) return answer;
     await sleep(100 + random.below(400));
   }
 }
 
 export async function write(process: string, clients: Clients): Promise<void> {
   const { random, running } = clients;
-  let made = false;
+  let isCreated = false;
   for (let turn = 0; running(); turn += 1) {
     const op = `${process}/${turn}`;
-    const what = work({ id: op, name: process, made }, random);
+    const what = work({ id: op, name: process, made: isCreated }, random);
     const { status, code } = await carryOut({ op, process, ...what, keyed: random.chance(0.7) }, clients);
     const isOwn = what.path.includes(process) || what.path === '/collections';
-    if (what.path === '/collections') made = status < 300 || code === 'ALREADY_EXISTS';
+    if (what.path === '/collections') isCreated = status < 300 || code === 'ALREADY_EXISTS';
     // Deleted, or lost with the end of the log.
     else if (isOwn && (what.method === 'DELETE' ? what.path === `/collections/${process}` : status === 404))
-      made = false;
+      isCreated = false;
     await sleep(50 + random.below(300));
   }
 }

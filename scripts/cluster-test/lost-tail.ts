@@ -132,13 +132,13 @@ async function writeOnAll({ expect, name }: Pick<Scene, 'expect' | 'name'>, urls
     expect(answer.status === 200, `process ${index} doesn't go on: ${answer.status} ${answer.text.slice(0, 200)}`);
   }
   const op = `${name}/0`;
-  const again = await send(urls[0] as string, 'PATCH', '/collections/shared', {
+  const retried = await send(urls[0] as string, 'PATCH', '/collections/shared', {
     ...note(op),
     headers: { 'Idempotency-Key': op, 'X-Reason': `${op} again` },
   });
   expect(
-    again.status === 200 && again.batch !== null,
-    `a lost command with its key: ${again.status} ${again.text.slice(0, 200)}`,
+    retried.status === 200 && retried.batch !== null,
+    `a lost command with its key: ${retried.status} ${retried.text.slice(0, 200)}`,
   );
 }
 

@@ -116,11 +116,11 @@ function acknowledgeOnce(): Clients['acknowledge'] {
 }
 
 async function loseOnPurpose(place: FaultTarget, findings: string[]): Promise<void> {
-  for (const how of ['refuse', 'continue'] as const) {
-    const settings = { ...place.settings, ON_LOG_DIVERGENCE: how };
+  for (const choice of ['refuse', 'continue'] as const) {
+    const settings = { ...place.settings, ON_LOG_DIVERGENCE: choice };
     await Promise.all(place.layout.services.map((_, n) => end(place.layout.directory, `service${n + 1}`)));
     await startServices(place.layout, settings);
-    const lost = await loseTail({ ...place, settings }, how);
+    const lost = await loseTail({ ...place, settings }, choice);
     say(`Lost on purpose, ${lost.summary}`);
     findings.push(...lost.findings);
   }

@@ -78,9 +78,9 @@ function placesOf({ tags, shapes }: Outline): Map<string, string> {
   const named = new Map(shapes.map((shape) => [shape.name, namesIn(shapeBlocks(shape))]));
   const users = new Map<string, Set<string>>();
   const use = (name: string, tag: string): void => {
-    const known = users.get(name) ?? new Set();
-    if (known.has(tag)) return;
-    users.set(name, known.add(tag));
+    const userRoutes = users.get(name) ?? new Set();
+    if (userRoutes.has(tag)) return;
+    users.set(name, userRoutes.add(tag));
     for (const other of named.get(name) ?? []) use(other, tag);
   };
   for (const { name: tag, operations } of tags)

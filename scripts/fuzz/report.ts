@@ -23,9 +23,9 @@ const statusText = (statuses: ReadonlyMap<number, number>): string =>
     .join('  ');
 
 export function findingText({ rule, message, curl, again, times }: Finding): string {
-  const how = again === undefined ? 'after these' : again ? 'every time' : 'once; it did not show again';
+  const reproduction = again === undefined ? 'after these' : again ? 'every time' : 'once; it did not show again';
   return [
-    `FOUND ${rule} (${times}×, ${how}): ${shortened(message)}`,
+    `FOUND ${rule} (${times}×, ${reproduction}): ${shortened(message)}`,
     ...curl.map((line) => `  ${shortened(line)}`),
   ].join('\n');
 }

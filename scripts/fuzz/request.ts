@@ -55,7 +55,7 @@ export function encode(request: FuzzRequest, tokens: Readonly<Partial<Record<Cal
   const body = request.body === undefined ? null : encodeBody(request.body);
   if (body !== null) headers['Content-Type'] = body.type;
   for (const [name, value] of Object.entries(request.headers)) {
-    for (const given of Object.keys(headers)) if (given.toLowerCase() === name.toLowerCase()) delete headers[given];
+    for (const header of Object.keys(headers)) if (header.toLowerCase() === name.toLowerCase()) delete headers[header];
     headers[name] = value;
   }
   return { path: pathOf(request), headers, body: body?.bytes ?? null };

@@ -95,10 +95,10 @@ async function step(run: Run, request: FuzzRequest): Promise<void> {
   }
 }
 
-function nextOf({ waiting }: Run, given: Parameters<FollowUp>[0]): FuzzRequest[] {
-  if (given.reply.status < 300 && given.reply.appended > 0 && given.request.after !== undefined)
-    return given.request.after;
-  return waiting.length > 0 ? [] : followUps(given);
+function nextOf({ waiting }: Run, exchange: Parameters<FollowUp>[0]): FuzzRequest[] {
+  if (exchange.reply.status < 300 && exchange.reply.appended > 0 && exchange.request.after !== undefined)
+    return exchange.request.after;
+  return waiting.length > 0 ? [] : followUps(exchange);
 }
 
 function count(report: Report, { route, method }: FuzzRequest, { status, took }: Reply): void {
@@ -111,9 +111,9 @@ function count(report: Report, { route, method }: FuzzRequest, { status, took }:
 
 async function note({ report, session, options }: Run, request: FuzzRequest, fault: Fault): Promise<void> {
   const signature = signatureOf(request, fault);
-  const known = report.findings.find((finding) => finding.signature === signature);
-  if (known !== undefined) {
-    known.times += 1;
+  const reported = report.findings.find((finding) => finding.signature === signature);
+  if (reported !== undefined) {
+    reported.times += 1;
     return;
   }
   const smallest = await shrink(session, request, fault).catch(() => ({ request, again: false }));

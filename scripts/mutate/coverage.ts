@@ -47,8 +47,8 @@ export async function readCoverage(options: CoverageOptions): Promise<TestCovera
   const kept = new Map((options.fresh ? [] : withMoved(await readCache(), tests)).map((entry) => [entry.file, entry]));
   const waiting: string[] = [];
   for (const test of options.kept ? [] : tests) {
-    const known = kept.get(test);
-    if (known === undefined || known.failed > 0 || known.hash !== (await hashOf(test))) waiting.push(test);
+    const stored = kept.get(test);
+    if (stored === undefined || stored.failed > 0 || stored.hash !== (await hashOf(test))) waiting.push(test);
   }
   for (const file of kept.keys()) if (!tests.includes(file)) kept.delete(file);
   if (waiting.length > 0) said(`coverage: ${waiting.length} test files to run`);
@@ -79,10 +79,10 @@ async function hashOf(file: string): Promise<string> {
 
 /** Test files that moved keep their coverage. */
 function withMoved(entries: readonly TestCoverage[], tests: readonly string[]): TestCoverage[] {
-  const gone = entries.filter(({ file }) => !tests.includes(file));
-  const known = new Set(entries.map(({ file }) => file));
+  const removed = entries.filter(({ file }) => !tests.includes(file));
+  const coveredFiles = new Set(entries.map(({ file }) => file));
   const moved = tests.flatMap((file) => {
-    const from = known.has(file) ? undefined : gone.find((entry) => basename(entry.file) === basename(file));
+    const from = coveredFiles.has(file) ? undefined : removed.find((entry) => basename(entry.file) === basename(file));
     return from === undefined ? [] : [{ ...from, file }];
   });
   return [...entries, ...moved];

@@ -81,8 +81,10 @@ try {
   await stopTestServer();
 }
 
-const of = (outcome: Verdict['outcome']): number => verdicts.filter((each) => each.outcome === outcome).length;
-const score = (100 * (of('killed') + of('timeout'))) / Math.max(verdicts.length, 1);
-print(`killed ${of('killed')}, timeouts ${of('timeout')}, survived ${of('survived')} of ${verdicts.length}`);
+const countOf = (outcome: Verdict['outcome']): number => verdicts.filter((each) => each.outcome === outcome).length;
+const score = (100 * (countOf('killed') + countOf('timeout'))) / Math.max(verdicts.length, 1);
+print(
+  `killed ${countOf('killed')}, timeouts ${countOf('timeout')}, survived ${countOf('survived')} of ${verdicts.length}`,
+);
 print(`score ${score.toFixed(1)} % (seed ${seed}, ${Math.round((Date.now() - since) / 1_000)} s)`);
 if (score < ENOUGH) process.exitCode = 1;

@@ -39,8 +39,8 @@ export async function drawSample(copy: Copy, { seed, count, under }: SampleOptio
   const candidates = inOrderOf(seed, await allMutations(under));
   const sample: Mutation[] = [];
   while (sample.length < count && candidates.length > 0) {
-    const wanted = Math.ceil((count - sample.length) * 3);
-    sample.push(...(await compiling(copy, takeOneAFile(candidates, wanted))));
+    const sampleSize = Math.ceil((count - sample.length) * 3);
+    sample.push(...(await compiling(copy, takeOneAFile(candidates, sampleSize))));
   }
   return sample.slice(0, count);
 }
@@ -60,10 +60,10 @@ async function allMutations(under: string): Promise<Candidate[]> {
     if (!/^src\/.*\.ts$/.test(file) || !(file === under || file.startsWith(`${under}/`))) continue;
     if (file.startsWith(APP) && !under.startsWith(APP)) continue;
     const source = await readFile(join(ROOT, file), 'utf8').catch(() => '');
-    const known = equivalents.filter((each) => each.file === file);
+    const fileEquivalents = equivalents.filter((each) => each.file === file);
     for (const mutation of mutationsOf(file, source)) {
       const { text } = lineAt(source, mutation.start);
-      if (!known.some((each) => each.operator === mutation.operator && each.text === text))
+      if (!fileEquivalents.some((each) => each.operator === mutation.operator && each.text === text))
         candidates.push({ ...mutation, line: text });
     }
   }

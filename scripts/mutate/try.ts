@@ -61,14 +61,14 @@ export async function tryMutation(
     const noticed = run.outcome === 'failed' ? group.filter(({ file }) => failure.includes(asScript(file))) : [];
     const hasWaited = run.outcome === 'timeout' || WAITED.test(failure);
     const suspects = hasWaited && noticed.length === 0 ? group : noticed;
-    const confirmed = hasWaited ? await again(suspects) : (await areSound(noticed)) ? run : PASSED;
+    const confirmed = hasWaited ? await runAgain(suspects) : (await areSound(noticed)) ? run : PASSED;
     if (confirmed.outcome !== 'passed') return confirmed;
     return judge(group.filter((each) => !suspects.includes(each)));
   };
   /**
    * On a busy machine a test may time out. If it passes without the change at the same time, it detected the change.
    */
-  const again = async (group: readonly TestCoverage[]): Promise<MochaRun> => {
+  const runAgain = async (group: readonly TestCoverage[]): Promise<MochaRun> => {
     const { passes, ms } = await control(group);
     return passes ? runTests(copy, group, Math.max(expectedOf(group), ms)) : PASSED;
   };

@@ -45,14 +45,14 @@ async function policies(api: Api): Promise<void> {
   });
 }
 
-async function wanted(api: Api, change: (field: Snapshot['fields'][number]) => void): Promise<Snapshot> {
+async function snapshotWith(api: Api, change: (field: Snapshot['fields'][number]) => void): Promise<Snapshot> {
   const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
   for (const each of snapshot.fields) if (each.collection === COLLECTION && each.field === 'text') change(each);
   return snapshot;
 }
 
 const noted = async (api: Api, note: string): Promise<Snapshot> =>
-  wanted(api, ({ meta }) => {
+  snapshotWith(api, ({ meta }) => {
     meta.note = note;
   });
 
@@ -91,7 +91,7 @@ async function scheduled(api: Api, sessions: readonly string[]): Promise<void> {
 async function prepared(api: Api): Promise<void> {
   await api.sql(`INSERT INTO "${COLLECTION}" (text) SELECT repeat('x', 220) FROM generate_series(1, 50000)`);
   await api.sql(`ANALYZE "${COLLECTION}"`);
-  const snapshot = await wanted(api, ({ schema }) => {
+  const snapshot = await snapshotWith(api, ({ schema }) => {
     if (schema) schema.is_nullable = false;
   });
   const { id } = await opened(api, { title: 'Required', snapshot, online: true });

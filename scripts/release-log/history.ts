@@ -70,8 +70,8 @@ async function erased(api: Living['api']): Promise<void> {
     role: 'admin',
   });
   const path = `/users/${data.id}`;
-  const { data: made } = await api.ok<{ data: { token: string } }>('POST', `${path}/tokens`, {});
-  const request = { ...json({ name: 'Eve' }, 'PATCH'), token: made.token };
+  const { data: created } = await api.ok<{ data: { token: string } }>('POST', `${path}/tokens`, {});
+  const request = { ...json({ name: 'Eve' }, 'PATCH'), token: created.token };
   const { status, text } = await api.client(path, request);
   if (status !== 200) throw new Error(text);
   await api.ok('DELETE', `${path}?erase`);

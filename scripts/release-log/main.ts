@@ -49,13 +49,13 @@ const events = parseLog(text);
 const missing = neverUsed(events);
 if (missing.length > 0) refuse(`The log lacks what this release can write:\n${missing.join('\n')}`);
 // One member per line, because indented snapshots would be mostly blanks.
-const said = `{\n${Object.entries(sayOf())
+const json = `{\n${Object.entries(sayOf())
   .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
   .join(',\n')}\n}\n`;
-const size = Buffer.byteLength(text) + Buffer.byteLength(said);
+const size = Buffer.byteLength(text) + Buffer.byteLength(json);
 if (size > LARGEST) refuse(`The two files would have ${size} bytes, more than ${LARGEST}.`);
 await writeFile(fileOf(release, 'ndjson'), text);
-await writeFile(fileOf(release, 'json'), said);
+await writeFile(fileOf(release, 'json'), json);
 process.stdout.write(`${events.length} events, ${size} bytes\n`);
 
 async function written(): Promise<{ text: string; answers: Record<string, unknown> }> {

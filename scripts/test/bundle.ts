@@ -24,7 +24,7 @@ export interface Bundle {
 export async function bundle(files: readonly string[]): Promise<Bundle> {
   await removeAbandoned();
   const directory = join(BUNDLES, String(process.pid));
-  const of = (file: string) => join(relative(ROOT, directory), file.replace(/\.ts$/, '.mjs'));
+  const bundlePathOf = (file: string) => join(relative(ROOT, directory), file.replace(/\.ts$/, '.mjs'));
   await build({
     absWorkingDir: ROOT,
     entryPoints: [...files, ...(await startedFiles())],
@@ -41,9 +41,9 @@ export async function bundle(files: readonly string[]): Promise<Bundle> {
     // The source map refers to the original sources.
     sourcesContent: false,
     logLevel: 'warning',
-    plugins: [placed((file) => pathToFileURL(join(ROOT, of(relative(ROOT, file)))).href)],
+    plugins: [placed((file) => pathToFileURL(join(ROOT, bundlePathOf(relative(ROOT, file)))).href)],
   });
-  return { of, remove: () => rm(directory, { recursive: true, force: true }) };
+  return { of: bundlePathOf, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
 /** `import.meta.url` of a module stays the URL of its source, except for code that it starts. */

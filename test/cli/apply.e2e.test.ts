@@ -32,8 +32,8 @@ describe('dps apply', () => {
     }
   });
 
-  const run = (args: string[], given: DpsOptions = {}): Promise<Ran> =>
-    dps(args, { DPS_URL: service.url, DPS_TOKEN: service.adminToken }, given);
+  const run = (args: string[], options: DpsOptions = {}): Promise<Ran> =>
+    dps(args, { DPS_URL: service.url, DPS_TOKEN: service.adminToken }, options);
 
   async function call(path: string, method: string, body?: object): Promise<void> {
     const reply = await client(path, body ? json(body, method) : { method });
@@ -158,10 +158,10 @@ describe('dps apply', () => {
     expect((await dps(['status'], environment)).err).to.contain('no server listens');
     const named = await dps(['status', '--database-url', service.databaseUrl], environment);
     expect(named.code, named.err).to.equal(0);
-    const elsewhere = await dps(['status', '--data-dir', join(directory, 'none')], {
+    const other = await dps(['status', '--data-dir', join(directory, 'none')], {
       DATABASE_URL: service.databaseUrl,
     });
-    expect(elsewhere.err).to.match(/^The data directory .* does not contain a service\./);
+    expect(other.err).to.match(/^The data directory .* does not contain a service\./);
   });
 
   it('reports a wrong file or option in one line', async () => {

@@ -200,8 +200,8 @@ describe('dps backup', () => {
     const target = await emptyDatabase();
     const small = join(directory, 'small.dps');
     await smallBackup(small);
-    const whole = await readFile(small);
-    const plain = gunzipSync(whole);
+    const full = await readFile(small);
+    const plain = gunzipSync(full);
     const damaged = join(directory, 'damaged.dps');
     const changed = Buffer.from(plain);
     changed[Math.floor(plain.length / 2)]! ^= 1;
@@ -218,9 +218,9 @@ describe('dps backup', () => {
       ['newer release', gzipSync(plain.toString().replace(/"migration":\d+/, '"migration":999'))],
     ];
     for (let part = 1; part < 10; part += 1) {
-      cases.push([`cut at ${part}/10`, whole.subarray(0, Math.floor((whole.length * part) / 10))]);
-      const flipped = Buffer.from(whole);
-      flipped[Math.floor((whole.length * part) / 10)]! ^= 0x10;
+      cases.push([`cut at ${part}/10`, full.subarray(0, Math.floor((full.length * part) / 10))]);
+      const flipped = Buffer.from(full);
+      flipped[Math.floor((full.length * part) / 10)]! ^= 0x10;
       cases.push([`a bit at ${part}/10`, flipped]);
     }
     for (const [what, content] of cases) {
@@ -324,8 +324,8 @@ describe('dps backup', () => {
     const from = await emptyDatabase();
     const small = await startService({ DATABASE_URL: from });
     try {
-      const made = await clientOf(small)('/collections', json({ collection: 'letters', schema: {} }));
-      expect(made.status, made.text).to.equal(200);
+      const created = await clientOf(small)('/collections', json({ collection: 'letters', schema: {} }));
+      expect(created.status, created.text).to.equal(200);
     } finally {
       await small.stop();
     }

@@ -35,7 +35,7 @@ describe('dps changes, dps push --propose', () => {
     return { code, out: out.join('\n'), err: err.join('\n') };
   }
 
-  const wanted = async (edit: (snapshot: Snapshot) => void): Promise<void> => {
+  const desiredBy = async (edit: (snapshot: Snapshot) => void): Promise<void> => {
     const snapshot = (await admin('/schema/snapshot')).json as Snapshot;
     edit(snapshot);
     await writeFile(file, JSON.stringify(snapshot));
@@ -52,7 +52,7 @@ describe('dps changes, dps push --propose', () => {
   after(() => rm(folder, { recursive: true }));
 
   it('opens, shows, comments on, approves and applies a request', async () => {
-    await wanted(without('articles', 'note'));
+    await desiredBy(without('articles', 'note'));
     const opened = await dps(['changes', 'open', file, '--title', 'No notes', '--reason', 'nobody reads them'], {
       token: author.token,
     });
@@ -95,7 +95,7 @@ describe('dps changes, dps push --propose', () => {
   });
 
   it('reverts, schedules and rebases requests', async () => {
-    await wanted(without('articles', 'title'));
+    await desiredBy(without('articles', 'title'));
     const id = idIn(await dps(['changes', 'open', file, '--title', 'No titles']));
     expect((await dps(['changes', 'apply', id])).code).to.equal(0);
     const reverted = await dps(['changes', 'revert', id, '--title', 'Titles']);
@@ -118,7 +118,7 @@ describe('dps changes, dps push --propose', () => {
   it('updates the title of a request, and permits its deletions to be permanent where the service asks for it', async () => {
     const fields = [{ field: 'extra', type: 'string', interface: 'input', schema: {} }];
     expect((await admin('/collections', json({ collection: 'base', schema: {}, fields }))).status).to.equal(200);
-    await wanted(without('base', 'extra'));
+    await desiredBy(without('base', 'extra'));
     const id = idIn(await dps(['changes', 'open', file, '--title', 'No extras'], { token: author.token }));
     const pool = new pg.Pool({ connectionString: service.databaseUrl, max: 1 });
     try {

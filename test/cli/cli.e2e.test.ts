@@ -25,7 +25,7 @@ describe('dps', () => {
 
   async function dps(
     args: string[],
-    given: { stdin?: string; environment?: Record<string, string> } = {},
+    input: { stdin?: string; environment?: Record<string, string> } = {},
   ): Promise<Ran> {
     const out: string[] = [];
     const err: string[] = [];
@@ -34,12 +34,12 @@ describe('dps', () => {
         DATABASE_URL: service.databaseUrl,
         DPS_URL: service.url,
         DPS_TOKEN: service.adminToken,
-        ...given.environment,
+        ...input.environment,
       },
       terminal: {
         print: (text) => out.push(text),
         note: (text) => err.push(text),
-        read: () => Promise.resolve(given.stdin ?? ''),
+        read: () => Promise.resolve(input.stdin ?? ''),
       },
     });
     return { code, out: out.join('\n'), err: err.join('\n') };

@@ -289,8 +289,8 @@ describe('dps doctor', () => {
       DIRECT_DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none',
     };
     await expectFound(nowhere, 'DATABASE_UNREACHABLE');
-    const elsewhere = { DATABASE_URL: connectionString, DIRECT_DATABASE_URL: await emptyDatabase() };
-    await expectFound(elsewhere, 'POOLER_UNUSABLE');
+    const other = { DATABASE_URL: connectionString, DIRECT_DATABASE_URL: await emptyDatabase() };
+    await expectFound(other, 'POOLER_UNUSABLE');
   });
 
   it('finds that DB_POOLER contradicts the server', async () => {

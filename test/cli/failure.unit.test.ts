@@ -3,21 +3,24 @@ import { UsageError } from '../../src/cli/command.js';
 import { explain } from '../../src/cli/run.js';
 import { OperatorError } from '../../src/kernel/operator-error.js';
 
-const said = (error: unknown, environment: Record<string, string> = {}, values: Record<string, unknown> = {}): string =>
-  explain(error, environment, values);
+const messagesOf = (
+  error: unknown,
+  environment: Record<string, string> = {},
+  values: Record<string, unknown> = {},
+): string => explain(error, environment, values);
 const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 const ofServer = (code: string, message = 'no'): Error =>
   Object.assign(new Error(message), { severity: 'ERROR', code });
 
 describe('the error message of a command', () => {
   it('is one sentence unless the program has a bug', () => {
-    expect(said(new UsageError('Not so.'))).to.equal('Not so. See "dps COMMAND --help".');
-    expect(said(new OperatorError('Start it.'))).to.equal('Start it.');
-    expect(said(named('ProblemError', 'Refused.'))).to.equal('Refused.');
-    expect(said(named('UnreadableEventError', 'event 3'))).to.equal(
+    expect(messagesOf(new UsageError('Not so.'))).to.equal('Not so. See "dps COMMAND --help".');
+    expect(messagesOf(new OperatorError('Start it.'))).to.equal('Start it.');
+    expect(messagesOf(named('ProblemError', 'Refused.'))).to.equal('Refused.');
+    expect(messagesOf(named('UnreadableEventError', 'event 3'))).to.equal(
       `The log cannot be read: event 3. Run "dps verify" for details.`,
     );
-    expect(said(Object.assign(new Error('ENOENT: no file'), { code: 'ENOENT', syscall: 'open' }))).to.equal(
+    expect(messagesOf(Object.assign(new Error('ENOENT: no file'), { code: 'ENOENT', syscall: 'open' }))).to.equal(
       'dps failed: ENOENT: no file.',
     );
     for (const message of [
@@ -25,32 +28,32 @@ describe('the error message of a command', () => {
       'timeout exceeded when trying to connect',
       'Client has encountered a connection error',
     ]) {
-      expect(said(new Error(message))).to.equal(`The connection to the database was lost: ${message}.`);
+      expect(messagesOf(new Error(message))).to.equal(`The connection to the database was lost: ${message}.`);
     }
-    expect(said('text')).to.equal('dps failed: text');
+    expect(messagesOf('text')).to.equal('dps failed: text');
   });
 
   it("shows PostgreSQL's message from anywhere in the chain of causes", () => {
-    expect(said(ofServer('42P01'))).to.equal('PostgreSQL rejected the statement: no (SQLSTATE 42P01).');
+    expect(messagesOf(ofServer('42P01'))).to.equal('PostgreSQL rejected the statement: no (SQLSTATE 42P01).');
     const wrapped = (depth: number): Error =>
       depth === 0 ? ofServer('42P01') : new Error(`level ${depth}`, { cause: wrapped(depth - 1) });
-    expect(said(wrapped(4))).to.equal('PostgreSQL rejected the statement: level 4 (SQLSTATE 42P01).');
-    expect(said(wrapped(5)), 'no further than that').to.contain('this is a bug');
-    expect(said(ofServer('25006'))).to.match(/^The database is read-only: /);
+    expect(messagesOf(wrapped(4))).to.equal('PostgreSQL rejected the statement: level 4 (SQLSTATE 42P01).');
+    expect(messagesOf(wrapped(5)), 'no further than that').to.contain('this is a bug');
+    expect(messagesOf(ofServer('25006'))).to.match(/^The database is read-only: /);
   });
 
   it('includes the stack of a bug', () => {
     const bug = new Error('broken');
-    expect(said(bug)).to.equal(`dps failed, and this is a bug: ${bug.stack}`);
+    expect(messagesOf(bug)).to.equal(`dps failed, and this is a bug: ${bug.stack}`);
     const half = Object.assign(new Error('broken'), { code: 'X' });
-    expect(said(half), 'no error of the system').to.contain('this is a bug');
+    expect(messagesOf(half), 'no error of the system').to.contain('this is a bug');
     const bare = Object.assign(new Error('broken'), { stack: undefined });
-    expect(said(bare)).to.equal('dps failed, and this is a bug: broken');
+    expect(messagesOf(bare)).to.equal('dps failed, and this is a bug: broken');
   });
 
   it('never contains a secret', () => {
     const shown = (text: string, environment: Record<string, string> = {}, values: Record<string, unknown> = {}) =>
-      said(new OperatorError(text), environment, values);
+      messagesOf(new OperatorError(text), environment, values);
     expect(shown('at postgres://me:word@host/d and http://:word@x')).to.equal(
       'at postgres://me:…@host/d and http://:…@x',
     );

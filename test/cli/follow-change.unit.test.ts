@@ -43,22 +43,22 @@ const CASES: [what: string, change: Partial<ShownChange>, percent: number, said:
 ];
 
 describe('waiting for a change request prints', () => {
-  for (const [what, change, percent, said] of CASES) {
+  for (const [what, change, percent, expected] of CASES) {
     it(what, () => {
       const [noted, written]: string[][] = [[], []];
       const silent = { print: () => undefined, read: () => Promise.resolve('') };
       const note = (line: string) => void noted?.push(line);
-      const elsewhere = createProgressPrinter({ terminal: { ...silent, note } });
+      const other = createProgressPrinter({ terminal: { ...silent, note } });
       // One line per change.
-      elsewhere({ ...request, ...change });
-      elsewhere({ ...request, ...change });
-      expect(noted).to.deep.equal([`${percent} %: ${said}`]);
+      other({ ...request, ...change });
+      other({ ...request, ...change });
+      expect(noted).to.deep.equal([`${percent} %: ${expected}`]);
       createProgressPrinter({ terminal: { ...silent, note, rewrite: (line) => void written?.push(line) } })({
         ...request,
         ...change,
       });
       const [, filled = '', left = ''] = /^\[(#*)(\.*)\] /.exec(written?.[0] ?? '') ?? [];
-      expect(written?.[0]?.slice(filled.length + left.length + 3)).to.equal(`${percent} %  ${said}`);
+      expect(written?.[0]?.slice(filled.length + left.length + 3)).to.equal(`${percent} %  ${expected}`);
       const width = filled.length + left.length;
       expect(filled.length).to.equal(Math.floor((percent === 99 ? 0.99 : percent / 100) * width));
     });

@@ -120,8 +120,8 @@ describe('an event as text', () => {
       red?.(String.raw`- collection old\n`),
       `~ field books.title: meta.note  ${red?.('"a"')} → ${green?.('null')}`,
     ]);
-    const [, when = '', who = ''] = describeEvent(event, none, createPaint(true)).split('\n');
-    expect([when, who]).to.deep.equal([
+    const [, when = '', user = ''] = describeEvent(event, none, createPaint(true)).split('\n');
+    expect([when, user]).to.deep.equal([
       'when     \u001B[2m2026-11-21 08:05:03\u001B[0m',
       'who      \u001B[36mEve\u001B[0m (u1)',
     ]);

@@ -83,7 +83,7 @@ describe('dps --json prints valid JSON when it', () => {
     expect(await run('users', 'remove', 'one@example.com')).to.be.an('object');
     expect(await run('users', 'erase', 'one@example.com')).to.be.an('array');
     await run('keys', 'new', at('key'));
-    for (const how of ['list', 'public', 'rotate']) await run('keys', how);
+    for (const mode of ['list', 'public', 'rotate']) await run('keys', mode);
   });
 
   it('lists, creates, changes and deletes webhooks', async () => {

@@ -117,11 +117,11 @@ describe('dps lint', () => {
     await api.sql(`INSERT INTO large (title) SELECT repeat('x', 200) FROM generate_series(1, 60000)`);
     await api.sql('ANALYZE large');
     const snapshot = (await send('/schema/snapshot')).json as { fields: Named[] };
-    const wanted = structuredClone(snapshot);
-    const large = wanted.fields.find(({ collection, field }) => collection === 'large' && field === 'title') as Named;
+    const desired = structuredClone(snapshot);
+    const large = desired.fields.find(({ collection, field }) => collection === 'large' && field === 'title') as Named;
     large.schema.is_nullable = false;
-    wanted.fields = wanted.fields.filter(({ collection, field }) => collection !== 'articles' || field !== 'title');
-    const diff = (await send('/schema/diff', json(wanted))).json as { hash: string; diff: object };
+    desired.fields = desired.fields.filter(({ collection, field }) => collection !== 'articles' || field !== 'title');
+    const diff = (await send('/schema/diff', json(desired))).json as { hash: string; diff: object };
     // This change cannot be applied while an application writes.
     const application = new pg.Client(service.databaseUrl);
     await application.connect();
@@ -135,9 +135,9 @@ describe('dps lint', () => {
       const { code, out, err } = await lint('--json', id, '--level', 'danger');
       expect([code, err], out).to.deep.equal([1, '']);
       const { findings } = JSON.parse(out) as { findings: (Shown & { collection: string })[] };
-      const told = findings.map((each) => `${each.level} ${each.code} ${each.collection}.${each.field}`);
-      expect(told).to.include('danger LOSES_DATA articles.title');
-      expect(told).to.include('warn MAY_FAIL large.title');
+      const reported = findings.map((each) => `${each.level} ${each.code} ${each.collection}.${each.field}`);
+      expect(reported).to.include('danger LOSES_DATA articles.title');
+      expect(reported).to.include('warn MAY_FAIL large.title');
       for (const option of [['--force'], ['--mode', 'merge'], ['--base', 'now'], ['--take', 'ours']]) {
         const refused = await lint(id, ...option);
         expect([
@@ -168,9 +168,9 @@ describe('dps lint', () => {
       [diff, ['--mode', 'merge'], '--mode cannot be used with a diff.'],
       [diff, ['--base', 'now'], '--base cannot be used with a diff.'],
     ];
-    for (const [what, option, said] of wrong) {
+    for (const [what, option, expected] of wrong) {
       const { code, err } = await lint(what, ...option);
-      expect([code, err.includes(said)], err).to.deep.equal([2, true]);
+      expect([code, err.includes(expected)], err).to.deep.equal([2, true]);
     }
     // Both changed it, so a side must be chosen; only theirs has findings.
     const people = join(directory, 'collections', 'people.yaml');

@@ -136,10 +136,10 @@ describe('dps objects', () => {
     await objects('create', await file(ADULTS));
     const snapshot = await api.ok<{ objects: object[] }>('GET', '/schema/snapshot');
     const objectsAfter = snapshot.objects.map((object) => ({ ...object, comment: 'Of age' }));
-    const wanted = await file(JSON.stringify({ ...snapshot, objects: objectsAfter }));
-    const difference = await dps(['diff', wanted], environment());
+    const desired = await file(JSON.stringify({ ...snapshot, objects: objectsAfter }));
+    const difference = await dps(['diff', desired], environment());
     expect(difference).to.include({ code: 1, out: '~ view adults: comment' });
-    expect((await dps(['apply', wanted, '--yes'], environment())).code).to.equal(0);
+    expect((await dps(['apply', desired, '--yes'], environment())).code).to.equal(0);
     expect((await objects('list')).out).to.include('Of age');
     expect((await dps(['history', 'diff', 'now'], environment())).code).to.equal(0);
   });

@@ -161,15 +161,15 @@ describe('the packed program', () => {
   async function startService(): Promise<{ service: ChildProcess; url: string; messages: () => string }> {
     const service = spawn(bin, ['start', '--port', '0'], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
     running = service;
-    let said = '';
+    let output = '';
     let complained = '';
-    service.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+    service.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
     service.stderr.setEncoding('utf8').on('data', (text: string) => (complained += text));
-    while (!said.includes('Try it:')) {
+    while (!output.includes('Try it:')) {
       expect(service.exitCode, complained).to.equal(null);
       await Promise.race([once(service.stdout, 'data'), once(service, 'exit')]);
     }
-    return { service, url: /listens on (\S+)/.exec(said)?.[1] ?? '', messages: () => complained };
+    return { service, url: /listens on (\S+)/.exec(output)?.[1] ?? '', messages: () => complained };
   }
 
   async function stopService(service: ChildProcess, messages: () => string): Promise<void> {
@@ -219,7 +219,7 @@ describe('the packed program', () => {
   it('contains a client whose examples compile under strict in another project, and run', async function () {
     this.timeout(120_000);
     const [typescript, python] = ['ts', 'python'].map(
-      (wanted) => blocksOf('docs/client.md').find(({ language }) => language === wanted)?.content ?? '',
+      (expected) => blocksOf('docs/client.md').find(({ language }) => language === expected)?.content ?? '',
     );
     await writeFile(join(directory, 'package.json'), JSON.stringify({ type: 'module' }));
     await writeFile(join(directory, 'example.ts'), typescript ?? '');
@@ -239,9 +239,9 @@ describe('the packed program', () => {
 
     if (sh('python3 -c "import httpx"').code === 0) {
       await writeFile(join(directory, 'example.py'), python ?? '');
-      const said = sh('python3 example.py', { DPS_URL: url });
-      expect(said.err).to.equal('');
-      expect(said.out).to.match(/^CREATE TABLE .*\nTrue\nALREADY_EXISTS\n$/);
+      const output = sh('python3 example.py', { DPS_URL: url });
+      expect(output.err).to.equal('');
+      expect(output.out).to.match(/^CREATE TABLE .*\nTrue\nALREADY_EXISTS\n$/);
     } else {
       console.log('      The Python example was not run, because python3 or httpx is missing.');
     }

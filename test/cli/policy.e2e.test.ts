@@ -107,14 +107,14 @@ describe('dps and the policy', () => {
   it('applies with the right acknowledgements only', async () => {
     const change = await without('a', 'body');
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
-    const how = ['apply', change, '--allow-drop', 'a.body'];
-    expect((await dps(...how)).code).to.equal(3);
-    expect((await dps(...how, '--acknowledge', 'LOSES_DATA:a.title')).code).to.equal(3);
-    expect((await dps(...how, '--acknowledge', 'nonsense')).code).to.equal(2);
-    const forged = await dps(...how, '--acknowledge', 'LOSES_DATA:a.body', '--acknowledge', 'MAY_FAIL:a');
+    const mode = ['apply', change, '--allow-drop', 'a.body'];
+    expect((await dps(...mode)).code).to.equal(3);
+    expect((await dps(...mode, '--acknowledge', 'LOSES_DATA:a.title')).code).to.equal(3);
+    expect((await dps(...mode, '--acknowledge', 'nonsense')).code).to.equal(2);
+    const forged = await dps(...mode, '--acknowledge', 'LOSES_DATA:a.body', '--acknowledge', 'MAY_FAIL:a');
     expect(forged.code).to.equal(2);
     expect(forged.err).to.contain('MAY_FAIL:a');
-    const done = await dps(...how, '--acknowledge', 'LOSES_DATA:a.body');
+    const done = await dps(...mode, '--acknowledge', 'LOSES_DATA:a.body');
     expect(done.code, done.err).to.equal(0);
   });
 
@@ -153,23 +153,23 @@ describe('dps and the policy', () => {
     const adopt = ['adopt', 'group', '--dry-run'];
     const accept = ['drift', '--accept', 'd', '--dry-run'];
     const head = await api.head();
-    for (const [how, place] of [
+    for (const [mode, place] of [
       [adopt, 'group'],
       [accept, 'd.order'],
     ] as const) {
-      expect((await dps(...how)).code, 'not a policy').to.equal(0);
+      expect((await dps(...mode)).code, 'not a policy').to.equal(0);
       const known = ['--acknowledge', `RESERVED_NAME:${place}`];
       for (const [action, says, code] of [
         ['refuse', 'the policy rejects it', 3],
         ['acknowledge', `--acknowledge RESERVED_NAME:${place}`, 0],
       ] as const) {
         await api.ok('PUT', '/policy', { findings: { RESERVED_NAME: action } });
-        const ran = await dps(...how);
+        const ran = await dps(...mode);
         expect([action, ran.code], ran.err).to.deep.equal([action, 3]);
         expect(ran.out).to.contain(`! RESERVED_NAME ${place}: `).and.to.contain(says);
-        expect((await dps(...how, ...known)).code, `${action}, acknowledged`).to.equal(code);
+        expect((await dps(...mode, ...known)).code, `${action}, acknowledged`).to.equal(code);
       }
-      const { warnings } = JSON.parse((await dps(...how, '--json')).out) as { warnings: { action: string }[] };
+      const { warnings } = JSON.parse((await dps(...mode, '--json')).out) as { warnings: { action: string }[] };
       expect(warnings.map((each) => each.action)).to.deep.equal(['acknowledge']);
       await api.ok('PUT', '/policy', {});
     }

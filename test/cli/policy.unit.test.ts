@@ -43,11 +43,11 @@ describe('policy output of dps', () => {
   });
 
   it('explains what blocks a change and which option to add', () => {
-    const told = (action: string | undefined, place: { collection?: string; field?: string } = {}) =>
+    const messagesOf = (action: string | undefined, place: { collection?: string; field?: string } = {}) =>
       policyText({ code: 'A', ...place, action });
-    expect(told('refuse')).to.equal('the policy rejects it');
-    expect(told('approve')).to.equal('the policy requires an approved change request');
-    for (const action of [undefined, 'off', 'note', 'warn']) expect(told(action)).to.equal(undefined);
+    expect(messagesOf('refuse')).to.equal('the policy rejects it');
+    expect(messagesOf('approve')).to.equal('the policy requires an approved change request');
+    for (const action of [undefined, 'off', 'note', 'warn']) expect(messagesOf(action)).to.equal(undefined);
     for (const [place, word] of [
       [{ collection: 'a', field: 'b' }, 'A:a.b'],
       [{ collection: 'a' }, 'A:a'],
@@ -55,7 +55,9 @@ describe('policy output of dps', () => {
       [{ collection: "it's" }, String.raw`'A:it'\''s'`],
       [{ collection: 'a b' }, "'A:a b'"],
     ] as const) {
-      expect(told('acknowledge', place)).to.equal(`the policy requires an acknowledgement (--acknowledge ${word})`);
+      expect(messagesOf('acknowledge', place)).to.equal(
+        `the policy requires an acknowledgement (--acknowledge ${word})`,
+      );
     }
   });
 

@@ -133,7 +133,7 @@ describe('dps status, verify and rebuild', () => {
 });
 
 describe('progress', () => {
-  const told = (terminal: { rewrite?: boolean }) => {
+  const messagesOf = (terminal: { rewrite?: boolean }) => {
     const lines: string[] = [];
     let time = 0;
     const say = (line: string): void => void lines.push(line);
@@ -151,14 +151,14 @@ describe('progress', () => {
   };
 
   it('is a bar on a terminal that disappears at the end', () => {
-    const lines = told({ rewrite: true });
+    const lines = messagesOf({ rewrite: true });
     expect(lines).to.have.length(102);
     expect(lines[50]).to.equal(`work [${'#'.repeat(15)}${'.'.repeat(15)}] 50 % (50 of 100), about 11 s left`);
     expect(lines.at(-1)).to.equal('');
   });
 
   it('is an occasional line elsewhere', () => {
-    const lines = told({});
+    const lines = messagesOf({});
     expect(lines.length).to.be.within(4, 6);
     expect(lines.at(-1)).to.equal('work: 100 % (100 of 100)');
   });

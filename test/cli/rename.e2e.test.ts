@@ -24,11 +24,11 @@ describe('dps rename', () => {
     const fields = [
       { field: 'title', type: 'string', meta: { interface: 'input', options: { template: 'title' } }, schema: {} },
     ];
-    const made = json([
+    const created = json([
       { collection: 'articles', schema: {}, fields },
       { collection: 'a.b', schema: null },
     ]);
-    const { status, text } = await send('/collections', made);
+    const { status, text } = await send('/collections', created);
     expect(status, text).to.equal(200);
   });
 

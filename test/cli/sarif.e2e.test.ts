@@ -25,11 +25,11 @@ describe('SARIF of a folder', () => {
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'dps-sarif-'));
     const field = { field: 'title', type: 'string', interface: 'input' };
-    const made = await client(
+    const created = await client(
       '/collections',
       json(NAMES.map((name) => ({ collection: name, schema: {}, fields: [field] }))),
     );
-    expect(made.status, made.text).to.equal(200);
+    expect(created.status, created.text).to.equal(200);
     expect((await run('pull', directory)).code).to.equal(0);
   });
   after(() => rm(directory, { recursive: true, force: true }));

@@ -85,7 +85,7 @@ describe('a session with dps', () => {
       collections: { collection: string; meta: Record<string, unknown> }[];
       fields: { collection: string; field: string; schema: Record<string, unknown> | null }[];
     };
-    const wanted = {
+    const expected = {
       ...snapshot,
       collections: snapshot.collections.filter(({ collection }) => collection !== 'writers'),
       fields: snapshot.fields
@@ -94,7 +94,7 @@ describe('a session with dps', () => {
           each.field === 'size' ? { ...each, schema: { ...each.schema, is_nullable: false, default_value: 4 } } : each,
         ),
     };
-    await writeFile(join(folder, 'wanted.json'), JSON.stringify(wanted));
+    await writeFile(join(folder, 'wanted.json'), JSON.stringify(expected));
     await run('diff FOLDER/wanted.json');
     await run('diff FOLDER/wanted.json --mode merge');
     await run('diff FOLDER/wanted.json --mode merge --output FOLDER/diff.json');

@@ -60,9 +60,9 @@ describe('the terminal', () => {
     seen.terminal.rewrite?.('\u001b[3A');
     expect(seen.stdout.text).to.equal(`a${safe}\n`);
     expect(seen.stderr.text).to.equal(`a${safe}\n\r\u001B[2K\\u001b[3A`);
-    const asked = seen.terminal.ask?.('lose \u001b[2J? ');
+    const requested = seen.terminal.ask?.('lose \u001b[2J? ');
     seen.stdin.write('no\n');
-    await asked;
+    await requested;
     expect(seen.stderr.text).to.contain(String.raw`lose \u001b[2J? `);
     const piped = terminal();
     piped.terminal.print(hostile);

@@ -86,11 +86,11 @@ const FILES: Readonly<Record<string, string>> = {
 const words = (line: string): string[] => line.split(' ').map((word) => (word === '=' ? ' ' : word));
 
 describe('an invalid command line', () => {
-  const expectSaid = (cases: Readonly<Record<string, string>>, said: (sentence: string) => string): void => {
+  const expectSaid = (cases: Readonly<Record<string, string>>, text: (sentence: string) => string): void => {
     for (const [line, sentence] of Object.entries(cases)) {
       it(`dps ${line}`, async () => {
         const { code, out, err } = await dps(words(line), NOWHERE);
-        expect([code, out, err]).to.deep.equal([2, '', said(sentence)]);
+        expect([code, out, err]).to.deep.equal([2, '', text(sentence)]);
       });
     }
   };

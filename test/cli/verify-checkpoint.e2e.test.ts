@@ -115,14 +115,14 @@ describe('dps verify --checkpoint, offline', () => {
     const lines = (await readFile(LOG, 'utf8')).split('\n');
     lines[4] = (lines[4] ?? '').replace('"command":"', '"command":"x');
     const broken = await save(lines.join('\n'), 'broken.ndjson');
-    for (const [position, said] of [
+    for (const [position, expected] of [
       [3, /matches the log: no event up to it/],
       [6, /is not valid up to that position: it is broken at position 5/],
     ] as const) {
       const checkpoint = await save(signed(checkpointText(says(position))));
       const ran = await dps(['verify', '--file', broken, '--checkpoint', checkpoint], {});
       expect(ran.code).to.equal(1);
-      expect(ran.out).to.match(said);
+      expect(ran.out).to.match(expected);
     }
   });
 

@@ -55,10 +55,10 @@ describe('findings of real schemas', () => {
       );
       if (!compared.ok) throw new Error(file.name);
       const noticed = compared.value.warnings.map(findingOf);
-      const told = runToEnd(together(noticed));
-      const shown = `${file.name}: ${told.map(({ code, message }) => `${code} ${message}`).join('\n')}`;
-      expect(told.length, shown).to.be.at.most(15);
-      const places = told.map((each) => each.places?.length ?? 1).reduce((sum, count) => sum + count, 0);
+      const reported = runToEnd(together(noticed));
+      const shown = `${file.name}: ${reported.map(({ code, message }) => `${code} ${message}`).join('\n')}`;
+      expect(reported.length, shown).to.be.at.most(15);
+      const places = reported.map((each) => each.places?.length ?? 1).reduce((sum, count) => sum + count, 0);
       expect(places, shown).to.equal(noticed.length);
     }
   });

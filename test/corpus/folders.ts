@@ -66,8 +66,8 @@ const escaped = (name: string): string =>
 
 /** Runs git in a folder without user settings. */
 export function git(folder: string, ...args: string[]): string {
-  const who = { NAME: 'a', EMAIL: 'a@example.com' };
-  const people = Object.entries(who).flatMap(([name, value]) => [
+  const user = { NAME: 'a', EMAIL: 'a@example.com' };
+  const people = Object.entries(user).flatMap(([name, value]) => [
     [`GIT_AUTHOR_${name}`, value],
     [`GIT_COMMITTER_${name}`, value],
   ]);

@@ -184,9 +184,11 @@ describe('ten steps of a real project in Git', function () {
     const planned = await run(production, 'plan', theirs, '--base', base);
     expect(planned.code).to.equal(2);
     const kinds = { collection: 'c', field: 'f', relation: 'r' };
-    const told = [...planned.err.matchAll(/^\S+: (collection|field|relation) (\S+), (\S+): both changed it/gm)];
+    const reported = [...planned.err.matchAll(/^\S+: (collection|field|relation) (\S+), (\S+): both changed it/gm)];
     expect(
-      told.map(([, kind, place, member]) => `changed ${kinds[kind as keyof typeof kinds]} ${place} ${member}`).sort(),
+      reported
+        .map(([, kind, place, member]) => `changed ${kinds[kind as keyof typeof kinds]} ${place} ${member}`)
+        .sort(),
     ).to.deep.equal(expected);
     expect((await run(production, 'push', theirs, '--base', base, '--yes')).code).to.equal(2);
     expect((await run(production, 'pull', ours, '--check')).code).to.equal(0);

@@ -74,7 +74,7 @@ describe('the doctor', function () {
       await pool.end();
     }
   };
-  const said = async (more?: Parameters<typeof run>[0]): Promise<string[]> => (await run(more)).said;
+  const messagesOf = async (more?: Parameters<typeof run>[0]): Promise<string[]> => (await run(more)).said;
   const sql = async (...statements: string[]): Promise<void> => {
     const client = new pg.Client(database.connectionString);
     await client.connect();
@@ -99,14 +99,14 @@ describe('the doctor', function () {
       database.connectionString,
       `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 60000', current_database()); END $$`,
     );
-    expect(await said()).to.deep.equal([
+    expect(await messagesOf()).to.deep.equal([
       'STATEMENT_TIMEOUT: The server cancels statements after 60000 ms (statement_timeout).',
     ]);
     await asSuperuser(
       database.connectionString,
       `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 60001', current_database()); END $$`,
     );
-    expect(await said()).to.deep.equal([]);
+    expect(await messagesOf()).to.deep.equal([]);
   });
 
   it('reports a read-only database', async () => {
@@ -127,8 +127,8 @@ describe('the doctor', function () {
     );
     await client.end();
     const admitted = rows[0]?.admitted ?? 0;
-    expect(await said({ config: { poolSize: admitted - 3 } })).to.deep.equal([]);
-    expect(await said({ config: { poolSize: admitted - 2 } })).to.deep.equal([
+    expect(await messagesOf({ config: { poolSize: admitted - 3 } })).to.deep.equal([]);
+    expect(await messagesOf({ config: { poolSize: admitted - 2 } })).to.deep.equal([
       `CONNECTIONS_LOW: The server allows ${admitted} connections, and this service may use ${admitted + 1} (DB_POOL ${admitted - 2}).`,
     ]);
   });
@@ -140,27 +140,27 @@ describe('the doctor', function () {
     expect(results[NAMES.indexOf('migrations')]).to.equal('error');
     expect(new Set(results.slice(NAMES.indexOf('migrations') + 1))).to.deep.equal(new Set(['skipped']));
     await sql(`INSERT INTO service.service_migrations VALUES (2, 'x'), (3, 'y')`);
-    expect(await said()).to.deep.equal([
+    expect(await messagesOf()).to.deep.equal([
       'MIGRATIONS_NEWER: Migration 3 was applied, and this release only knows migrations up to 2.',
     ]);
     await sql(`ALTER TABLE service.service_migrations RENAME TO gone`);
-    expect(await said()).to.deep.equal(['SERVICE_MISSING: The schema "service" does not contain a service.']);
+    expect(await messagesOf()).to.deep.equal(['SERVICE_MISSING: The schema "service" does not contain a service.']);
   });
 
   it('reports an unfinished restore', async () => {
     const pool = createPool({ ...database, schema: 'public', serviceSchema: 'service', max: 1, logger: silent });
     await markRestoring(pool);
     await pool.end();
-    expect(await said()).to.deep.equal(['RESTORE_UNFINISHED: A restore into this database has not finished.']);
+    expect(await messagesOf()).to.deep.equal(['RESTORE_UNFINISHED: A restore into this database has not finished.']);
   });
 
   it('reports the owners of tables, and missing objects', async () => {
     await asSuperuser(database.connectionString, 'ALTER TABLE public.b OWNER TO CURRENT_USER');
     const { username } = new URL(await superuserUrl(database.connectionString));
-    const lines = await said();
+    const lines = await messagesOf();
     expect(lines[0]).to.equal(`TABLES_NOT_OWNED: The table "b" belongs to ${username}.`);
     await asSuperuser(database.connectionString, 'ALTER TABLE service.service_keys OWNER TO CURRENT_USER');
-    expect((await said())[0]).to.equal(`TABLES_NOT_OWNED: The table "b" belongs to ${username} and 1 more.`);
+    expect((await messagesOf())[0]).to.equal(`TABLES_NOT_OWNED: The table "b" belongs to ${username} and 1 more.`);
   });
 
   it('reports objects of other users that shadow PostgreSQL’s own', async () => {
@@ -174,16 +174,16 @@ describe('the doctor', function () {
         `ALTER FUNCTION public.of_my_own(text) OWNER TO ${other}`,
         `CREATE FUNCTION public.lower(varchar) RETURNS text LANGUAGE sql AS 'SELECT NULL::text'`,
       );
-      expect(await said(), 'a superuser, and a name that PostgreSQL has not').to.deep.equal([]);
+      expect(await messagesOf(), 'a superuser, and a name that PostgreSQL has not').to.deep.equal([]);
       await asSuperuser(connectionString, `ALTER FUNCTION public.lower(varchar) OWNER TO ${other}`);
       const message = `The function "lower" in "public" belongs to ${other} and has the name of an object of PostgreSQL. PostgreSQL may call it instead, with the privileges of this service.`;
-      expect(await said()).to.deep.equal([`NAMES_SHADOWED: ${message}`]);
+      expect(await messagesOf()).to.deep.equal([`NAMES_SHADOWED: ${message}`]);
       await asSuperuser(
         connectionString,
         `CREATE OPERATOR public.|| (RIGHTARG = varchar, FUNCTION = public.lower)`,
         `ALTER OPERATOR public.|| (NONE, varchar) OWNER TO ${other}`,
       );
-      expect(await said()).to.deep.equal([`NAMES_SHADOWED: ${message} The same applies to 1 more.`]);
+      expect(await messagesOf()).to.deep.equal([`NAMES_SHADOWED: ${message} The same applies to 1 more.`]);
     } finally {
       await asSuperuser(connectionString, 'DROP FUNCTION IF EXISTS public.lower(varchar) CASCADE');
       await asSuperuser(connectionString, `DROP OWNED BY ${other}`, `DROP ROLE ${other}`);
@@ -191,7 +191,7 @@ describe('the doctor', function () {
   });
 
   it('reports which clock is ahead, and events in the future', async () => {
-    const apart = (milliseconds: number) => said({ now: () => Date.now() + milliseconds });
+    const apart = (milliseconds: number) => messagesOf({ now: () => Date.now() + milliseconds });
     expect((await apart(60_000))[0]).to.match(
       /^CLOCK_DIFFERENCE: The clock of the database server is (59|60)\d{3} ms behind the clock of this machine\.$/,
     );
@@ -207,7 +207,7 @@ describe('the doctor', function () {
     await tamper(database.connectionString, async (client) => {
       await client.query(`UPDATE service.service_events SET reason = 'x' WHERE position = 2`);
     });
-    expect(await said()).to.deep.equal([
+    expect(await messagesOf()).to.deep.equal([
       'CHAIN_BROKEN: Position 2: its actor, reason, address, user agent or salt does not match its commitment.',
     ]);
   });
@@ -218,7 +218,7 @@ describe('the doctor', function () {
       'DELETE FROM service.service_collections',
       'ALTER TABLE a ADD stray integer',
     );
-    const lines = await said();
+    const lines = await messagesOf();
     const [rows, tables, ...others] = lines.map((each) => each.split('\n'));
     expect(others).to.deep.equal([]);
     expect(rows?.[0]).to.equal('ROWS_DIFFER: The metadata rows differ from the log:');
@@ -232,16 +232,16 @@ describe('the doctor', function () {
     await sql(...schemas.slice(0, 5), 'CREATE SCHEMA service_trash_0');
     const sentence = 'TRASH_STRANGE: The trash contains objects that the service did not create: ';
     const names = [1, 2, 3, 4, 5].map((number) => `"service_trash_${number}"`).join(', ');
-    expect(await said()).to.deep.equal([`${sentence}${names}.`]);
+    expect(await messagesOf()).to.deep.equal([`${sentence}${names}.`]);
     await sql(...schemas.slice(5));
-    expect(await said()).to.deep.equal([`${sentence}${names} and more.`]);
+    expect(await messagesOf()).to.deep.equal([`${sentence}${names} and more.`]);
   });
 
   it('reports shared trash schemas that another role created or may use', async () => {
     await sql('CREATE SCHEMA service_trash_s1');
-    expect(await said()).to.deep.equal([]);
+    expect(await messagesOf()).to.deep.equal([]);
     await sql('GRANT USAGE ON SCHEMA service_trash_s1 TO pg_monitor');
-    expect(await said()).to.deep.equal([
+    expect(await messagesOf()).to.deep.equal([
       'TRASH_STRANGE: Other roles have privileges on schemas with deleted tables: "service_trash_s1".',
     ]);
     await asSuperuser(
@@ -249,7 +249,7 @@ describe('the doctor', function () {
       'REVOKE ALL ON SCHEMA service_trash_s1 FROM pg_monitor',
       'ALTER SCHEMA service_trash_s1 OWNER TO pg_monitor',
     );
-    expect(await said()).to.deep.equal([
+    expect(await messagesOf()).to.deep.equal([
       'TRASH_STRANGE: The trash contains objects that the service did not create: "service_trash_s1".',
     ]);
   });
@@ -257,7 +257,7 @@ describe('the doctor', function () {
   it('reports objects of change requests that do not exist', async () => {
     const name = (index: number) => `dps_online_${String(index).padStart(32, '0')}_00000000`;
     await sql(...[1, 2, 3, 4, 5, 6].map((index) => `CREATE INDEX "${name(index)}" ON a (title)`));
-    const lines = await said();
+    const lines = await messagesOf();
     const message = lines.find((each) => each.startsWith('PREPARATION_LEFT'))?.split('\n') ?? [];
     expect(message[0], lines.join('\n')).to.equal('PREPARATION_LEFT: No change request uses these prepared objects:');
     expect(message).to.have.length(7);
@@ -269,13 +269,13 @@ describe('the doctor', function () {
     const MINUTE = 60_000;
     const old = { now: () => Date.now() };
     await sql(`INSERT INTO service.service_projections (name, kind, position) VALUES ('indexes', 'after-commit', 1)`);
-    expect((await said(old)).filter((each) => each.startsWith('PROJECTION'))).to.deep.equal([]);
-    const later = await said({ now: () => Date.now() + MINUTE + 5_000 });
+    expect((await messagesOf(old)).filter((each) => each.startsWith('PROJECTION'))).to.deep.equal([]);
+    const later = await messagesOf({ now: () => Date.now() + MINUTE + 5_000 });
     expect(later.filter((each) => each.startsWith('PROJECTION'))).to.deep.equal([
       'PROJECTION_BEHIND: The projection "indexes" is 2 events behind.',
     ]);
     await sql(`UPDATE service.service_projections SET position = 1 WHERE name = 'tables'`);
-    expect((await said(old)).filter((each) => each.startsWith('PROJECTION'))).to.deep.equal([
+    expect((await messagesOf(old)).filter((each) => each.startsWith('PROJECTION'))).to.deep.equal([
       'PROJECTION_BEHIND: The projection "tables" is 2 events behind.',
     ]);
   });
@@ -297,7 +297,7 @@ describe('the doctor', function () {
       'skipped',
       'skipped',
     ]);
-    const explained = await said({ tools, explain: (error, check) => `${check}, ${(error as Error).message}` });
+    const explained = await messagesOf({ tools, explain: (error, check) => `${check}, ${(error as Error).message}` });
     expect(explained[0]).to.equal('CHECK_FAILED: The check "hash chain" failed to run: hash chain, no.');
   });
 

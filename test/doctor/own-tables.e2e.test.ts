@@ -127,7 +127,7 @@ describe("the comparison of the service's tables with the migrations", () => {
       'privilege UPDATE on service_users of pg_monitor was added',
     ],
   ];
-  for (const [what, change, back, told] of cases) {
+  for (const [what, change, back, expected] of cases) {
     it(`reports ${what}`, async () => {
       const [definition] = await api.sql<{ text: string }>(
         `SELECT pg_get_functiondef('service.service_next_auth_epoch()'::regprocedure) AS text`,
@@ -136,7 +136,7 @@ describe("the comparison of the service's tables with the migrations", () => {
       try {
         const [finding] = await foundBy('own tables = migrations');
         expect(finding).to.have.property('code', 'OWN_TABLES_DIFFER');
-        expect(finding?.message).to.include(told);
+        expect(finding?.message).to.include(expected);
       } finally {
         await asSuperuser(service.databaseUrl, back === '' ? (definition?.text ?? '') : back);
       }

@@ -97,8 +97,8 @@ describe('kill -9 during an apply', function () {
       // one.
       const from = kill < KILLS / 2 ? 0 : COLLECTIONS;
       if (there !== from) expect(await apply(from)).to.equal(204);
-      const wanted = COLLECTIONS - from;
-      const applied = apply(wanted).catch(() => 'killed');
+      const expected = COLLECTIONS - from;
+      const applied = apply(expected).catch(() => 'killed');
       await locksAreHeld(moment, applied);
       await service.end('SIGKILL');
       expect(await applied, `kill ${kill} came too late`).to.equal('killed');
@@ -106,7 +106,7 @@ describe('kill -9 during an apply', function () {
 
       const { state } = await expectConsistent(database.connectionString);
       there = state.collections.size;
-      expect([from, wanted], `kill ${kill}: ${there} collections`).to.include(there);
+      expect([from, expected], `kill ${kill}: ${there} collections`).to.include(there);
       await start();
       const { data: listed } = await json<{ data: { meta: { system?: boolean } }[] }>('/collections');
       expect(listed.filter(({ meta }) => meta.system !== true)).to.have.length(there);

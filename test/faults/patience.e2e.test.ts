@@ -43,8 +43,8 @@ describe('a write waits for at most LOCK_TIMEOUT in total', function () {
 
   const lock = () => other.query('BEGIN; LOCK TABLE locked IN ACCESS EXCLUSIVE MODE');
 
-  async function timed(asked: Promise<Reply>): Promise<number> {
-    const [{ status, text }, milliseconds] = await clock.timed(asked);
+  async function timed(pending: Promise<Reply>): Promise<number> {
+    const [{ status, text }, milliseconds] = await clock.timed(pending);
     expect(status, text).to.equal(503);
     return milliseconds;
   }
@@ -54,12 +54,12 @@ describe('a write waits for at most LOCK_TIMEOUT in total', function () {
    * @returns how long each waited
    */
   async function writers(): Promise<number[]> {
-    const asked: Promise<number>[] = [];
+    const requests: Promise<number>[] = [];
     for (let number = 0; number < 6; number += 1) {
-      asked.push(timed(client('/fields/locked', json({ field: `f${number}`, type: 'string' }))));
+      requests.push(timed(client('/fields/locked', json({ field: `f${number}`, type: 'string' }))));
       await sleep(700);
     }
-    return Promise.all(asked);
+    return Promise.all(requests);
   }
 
   it('with silent connections and a locked table', async () => {

@@ -85,18 +85,18 @@ describe('a promoted standby and a demoted primary', function () {
     const reply = await first.send('/collections/later', { headers: { 'x-log-position-at-least': position } });
     expect(reply.status, reply.text).to.equal(200);
     expect(reply.headers.get('x-log-lag')).to.match(/^[\d.]+$/);
-    const said = first.service.log();
-    expect(said).to.contain('the database server is a standby');
-    expect(said).not.to.contain('LISTEN during recovery');
+    const output = first.service.log();
+    expect(output).to.contain('the database server is a standby');
+    expect(output).not.to.contain('LISTEN during recovery');
   });
 
   it('wait for a primary that no service has set up, and take over when promoted', async () => {
     const standby = await cluster.addStandby();
     const starting = serve(standby);
     const waiting = spawnService({ DATABASE_URL: standby.connectionString }, 'source');
-    let said = '';
-    waiting.child.stderr?.on('data', (text: string) => (said += text));
-    await until('it says what it waits for', () => said.includes('This process waits for it'), 30_000);
+    let output = '';
+    waiting.child.stderr?.on('data', (text: string) => (output += text));
+    await until('it says what it waits for', () => output.includes('This process waits for it'), 30_000);
     const ended = await waiting.end('SIGTERM');
     expect(ended.code, ended.stderr).to.equal(0);
     expect(ended.stderr).to.contain('The database is a standby and does not contain a service yet. Start this release');

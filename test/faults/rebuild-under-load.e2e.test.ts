@@ -17,8 +17,8 @@ describe('rebuilding metadata rows under load', () => {
     client = clientOf(service);
     pool = new pg.Pool({ connectionString: service.databaseUrl, max: READERS });
     for (let writer = 0; writer < WRITERS; writer += 1) {
-      const made = await client('/collections', json({ collection: nameOf(writer), schema: {}, meta: { sort: 0 } }));
-      expect(made.status, made.text).to.equal(200);
+      const created = await client('/collections', json({ collection: nameOf(writer), schema: {}, meta: { sort: 0 } }));
+      expect(created.status, created.text).to.equal(200);
     }
   });
 

@@ -44,7 +44,8 @@ describe('a scheduled change request', function () {
     server = cluster.primary;
     const chain = [server];
     // Each follows the previous one, even after that one was promoted.
-    for (let made = 0; made < standbys; made += 1) chain.push(await cluster.addStandby(chain.at(-1)));
+    for (let createdCount = 0; createdCount < standbys; createdCount += 1)
+      chain.push(await cluster.addStandby(chain.at(-1)));
     const [first] = chain.map(({ connectionString }) => new URL(connectionString));
     const hosts = chain.map(({ port }) => `127.0.0.1:${port}`).join(',');
     const several = `postgresql://${first?.username}:${first?.password}@${hosts}${first?.pathname}?target_session_attrs=read-write`;
@@ -119,8 +120,8 @@ describe('a scheduled change request', function () {
     await expectConsistent(server.connectionString);
   }
 
-  const restart = async (how: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
-    await server.stop(how);
+  const restart = async (mode: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
+    await server.stop(mode);
     await server.start();
     await gates.reconnect();
   };
@@ -153,8 +154,8 @@ describe('a scheduled change request', function () {
     await expectApplied(id, 'orders', STEPS);
   });
 
-  for (const how of ['SIGINT', 'SIGQUIT'] as const)
-    it(`agrees with the log when its server restarts (${how}) while it is scheduled or applied`, async () => {
+  for (const mode of ['SIGINT', 'SIGQUIT'] as const)
+    it(`agrees with the log when its server restarts (${mode}) while it is scheduled or applied`, async () => {
       await begin(0);
       const id = await approved('orders', false);
       for (const [gate, body] of [
@@ -162,11 +163,11 @@ describe('a scheduled change request', function () {
         ['applied', undefined],
       ] as const) {
         await gates.close(gate);
-        const asked = send(`/changes/${id}/apply`, body === undefined ? { method: 'POST' } : json(body));
+        const pending = send(`/changes/${id}/apply`, body === undefined ? { method: 'POST' } : json(body));
         await gates.reached(gate);
-        await restart(how);
+        await restart(mode);
         await gates.open(gate);
-        const { status, text } = await asked;
+        const { status, text } = await pending;
         await answers();
         const isIn = (await typesOf(id)).includes(`change.${gate}`);
         expect((await retrieve(id)).state === gate, text).to.equal(isIn);

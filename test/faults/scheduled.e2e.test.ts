@@ -104,12 +104,12 @@ describe('a scheduled change request', function () {
   it('agrees with the log when its process is killed while it is scheduled', async () => {
     const id = await approved();
     await gates.close('scheduled');
-    const asked = send('POST', `/changes/${id}/apply`, inTime(60_000)).catch(() => undefined);
+    const pending = send('POST', `/changes/${id}/apply`, inTime(60_000)).catch(() => undefined);
     await gates.reached('scheduled');
     await kill();
     await sessionsEnd();
     await gates.open('scheduled');
-    await asked;
+    await pending;
     await start();
     const { state } = await retrieve(id);
     expect(state).to.equal((await typesOf(id)).includes('change.scheduled') ? 'scheduled' : 'approved');

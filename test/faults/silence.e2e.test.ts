@@ -71,7 +71,7 @@ describe('a request whose connection to the database goes silent', function () {
    */
   async function noticed(request: () => Promise<Reply>, met: () => boolean, meanwhile: Meanwhile = {}): Promise<Reply> {
     proxy.murmur(true);
-    const asked = request();
+    const pending = request();
     await until('the connection is silent', () => Promise.resolve(met()));
     const read = await client('/collections');
     expect(read.status, read.text).to.equal(200);
@@ -80,7 +80,7 @@ describe('a request whose connection to the database goes silent', function () {
     proxy.murmur(false);
     const { status, text } = await change;
     expect(status, text).to.equal(200);
-    return asked;
+    return pending;
   }
 
   const rowsOf = async (text: string, values: unknown[]): Promise<number> =>
@@ -128,9 +128,9 @@ describe('a request whose connection to the database goes silent', function () {
 
   it('at the COMMIT of a changed user gets a response that matches the database', async () => {
     const body = { email: 'b@example.com', password: 'a long password', role: 'reader' };
-    const made = await client('/users', json(body));
-    expect(made.status, made.text).to.equal(200);
-    const { id } = (made.json as { data: { id: string } }).data;
+    const created = await client('/users', json(body));
+    expect(created.status, created.text).to.equal(200);
+    const { id } = (created.json as { data: { id: string } }).data;
     const rename = (name: string) => client(`/users/${id}`, json({ name }, 'PATCH'));
     const named = (name: string) => rowsOf('SELECT FROM service.service_users WHERE name = $1', [name]);
     const kept = await noticed(() => rename('Kept'), when(['Kept', CHANGED], 'pass and fall silent'), {
@@ -143,10 +143,10 @@ describe('a request whose connection to the database goes silent', function () {
 
   it('without a way to check gets a response that says the outcome is unknown', async () => {
     const met = when(['unknown one', TOKEN], 'pass and fall silent');
-    const asked = newToken('unknown one');
+    const pending = newToken('unknown one');
     await until('the connection is silent', () => Promise.resolve(met()));
     proxy.answer('never');
-    expectAway(await asked, /it is not known whether/);
+    expectAway(await pending, /it is not known whether/);
     proxy.answer('through');
     proxy.cut();
     await until('reads are back', async () => (await client('/collections')).status === 200);
@@ -169,13 +169,13 @@ describe('a request whose connection to the database goes silent', function () {
 
   it('is not confused with a slow statement or a wait for a lock', async () => {
     await beside.query('BEGIN; LOCK TABLE service.service_users IN ACCESS EXCLUSIVE MODE');
-    const asked = login();
+    const pending = login();
     try {
       await new Promise((resolve) => setTimeout(resolve, 7_000));
     } finally {
       await beside.query('ROLLBACK');
     }
-    expect((await asked).status).to.equal(200);
+    expect((await pending).status).to.equal(200);
   });
 
   it('leaves no session that waits forever for a lock', async () => {

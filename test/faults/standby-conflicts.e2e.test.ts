@@ -55,10 +55,10 @@ describe('a standby in trouble', function () {
         'select a, pg_sleep(case when exists (select from t where a = 2) then 0 else 20 end) from t',
       );
       await until('it is asked', async () => {
-        const asked = await standby.sql(
+        const response = await standby.sql(
           `select from pg_stat_activity where query like '%pg_sleep%' and wait_event = 'PgSleep'`,
         );
-        return asked.length === 1;
+        return response.length === 1;
       });
       await owner.query('begin; lock table t in access exclusive mode; insert into t values (2); commit');
       expect((await slow).rows).to.have.length(2);

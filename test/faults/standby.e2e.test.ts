@@ -150,16 +150,16 @@ describe('a service that reads from a standby', function () {
     const { data: user } = (
       await write('/users', json({ email: 'grace@example.com', role: 'auditor', password: 'correct horse battery' }))
     ).json as { data: { id: string } };
-    const made = (await write(`/users/${user.id}/tokens`, json({ name: 'one' }))).json as {
+    const build = (await write(`/users/${user.id}/tokens`, json({ name: 'one' }))).json as {
       data: { id: string; token: string };
     };
     const position = await create('after_token');
     const headers = { 'x-log-position-at-least': position };
-    expect((await read('/history/events', { token: made.data.token, headers })).status).to.equal(200);
-    await write(`/users/${user.id}/tokens/${made.data.id}`, { method: 'DELETE' });
+    expect((await read('/history/events', { token: build.data.token, headers })).status).to.equal(200);
+    await write(`/users/${user.id}/tokens/${build.data.id}`, { method: 'DELETE' });
     const revoked = await create('after_revocation');
     const reply = await read('/history/events', {
-      token: made.data.token,
+      token: build.data.token,
       headers: { 'x-log-position-at-least': revoked },
     });
     expect(reply.status).to.equal(401);
@@ -196,10 +196,10 @@ describe('a service that reads from a standby', function () {
   it('makes no request without a token wait', async () => {
     for (const send of [read, write])
       for (const headers of [{}, { authorization: 'Basic eDp5' }] as Record<string, string>[]) {
-        const asked = { token: null, headers: { ...headers, 'x-log-position-at-least': '999999' } };
+        const request = { token: null, headers: { ...headers, 'x-log-position-at-least': '999999' } };
         // The other request waits for the position.
         const waiting = send('/collections', { headers: { 'x-log-position-at-least': '999999' } });
-        const reply = await Promise.race([waiting, send('/collections', asked)]);
+        const reply = await Promise.race([waiting, send('/collections', request)]);
         expect(reply.status, reply.text).to.equal(401);
       }
     const unknown = await readNow('/collections', {

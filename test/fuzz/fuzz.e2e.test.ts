@@ -56,9 +56,9 @@ describe("the fuzzer's criteria", () => {
     errors: [{ message: 'It is not possible.', extensions: { code, ...more } }],
   });
   const ruleOf = (reply: Partial<Reply>, sent: readonly FuzzRequest[] = []): string | undefined => {
-    const whole = { status: 400, headers: { 'content-type': 'application/json' }, took: 1, appended: 0, ...reply };
+    const full = { status: 400, headers: { 'content-type': 'application/json' }, took: 1, appended: 0, ...reply };
     const known = new Set(sent.flatMap(sentOf));
-    return judge(request, { text: JSON.stringify(whole.json ?? ''), json: undefined, ...whole }, known)?.rule;
+    return judge(request, { text: JSON.stringify(full.json ?? ''), json: undefined, ...full }, known)?.rule;
   };
 
   it('report every response that breaks a promise, and no other', () => {

@@ -200,10 +200,10 @@ describe('request bodies', () => {
     const ask = (): Promise<number | undefined> =>
       new Promise((resolve, reject) => {
         const headers = { authorization: `Bearer ${service.adminToken}`, 'content-type': 'application/json' };
-        const asked = request(`${service.url}/schema/diff`, { method: 'POST', agent, headers }, (answer) =>
+        const pending = request(`${service.url}/schema/diff`, { method: 'POST', agent, headers }, (answer) =>
           answer.resume().on('end', () => resolve(answer.statusCode)),
         );
-        asked.on('error', reject).end(JSON.stringify(snapshot));
+        pending.on('error', reject).end(JSON.stringify(snapshot));
       });
     try {
       for (let each = 0; each < 2 * EventEmitter.defaultMaxListeners; each++) expect(await ask()).equal(200);

@@ -32,8 +32,8 @@ describe('the query parameter fields', () => {
       const objects = Array.isArray(data) ? (data as object[]) : [data];
       expect(objects).not.deep.equal([]);
       for (const object of objects) expect(Object.keys(object)).deep.equal(shown);
-      const whole = await api.ok('GET', path);
-      expect(await api.ok('GET', `${path}?fields=*`)).deep.equal(whole);
+      const full = await api.ok('GET', path);
+      expect(await api.ok('GET', `${path}?fields=*`)).deep.equal(full);
       for (const wrong of ['nope', '', 'email.x', 'meta,,']) await api.refused(QUERY, 'GET', `${path}?fields=${wrong}`);
     });
   }
@@ -44,8 +44,8 @@ describe('the query parameter fields', () => {
     expect(first.json).deep.equal({ data: [{ field: 'ref' }], meta: { total_count: 3, filter_count: 3 } });
     const etag = first.headers.get('etag') ?? '';
     expect((await api.client(path, { headers: { 'if-none-match': etag } })).status).equal(304);
-    const whole = await api.client('/fields?limit=1&offset=1&meta=*');
-    expect(whole.headers.get('etag')).not.equal(etag);
+    const full = await api.client('/fields?limit=1&offset=1&meta=*');
+    expect(full.headers.get('etag')).not.equal(etag);
     expect((await api.client('/fields?limit=1&offset=1&meta=*', { headers: { 'if-none-match': etag } })).status).equal(
       200,
     );

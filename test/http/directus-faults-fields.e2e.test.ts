@@ -230,8 +230,8 @@ describe('known Directus faults do not occur for fields and relations', function
 
   it('16: one of two equal concurrent changes succeeds, and the other is rejected or finds nothing to do', async () => {
     const several = <T>(send: () => Promise<T>) => Promise.all([1, 2, 3, 4].map(send));
-    const made = await several(() => api.client('/fields/t', json(plain('twin', 'integer'))));
-    expect(statuses(made)).to.deep.equal([200, 409, 409, 409]);
+    const created = await several(() => api.client('/fields/t', json(plain('twin', 'integer'))));
+    expect(statuses(created)).to.deep.equal([200, 409, 409, 409]);
     const related = await several(() =>
       api.client('/relations', json({ collection: 't', field: 'twin', related_collection: 't' })),
     );

@@ -134,8 +134,8 @@ describe('dry runs', function () {
         'POST',
         async () => {
           const snapshot = await api.ok<{ collections: object[] }>('GET', '/schema/snapshot');
-          const wanted = { ...snapshot, collections: [...snapshot.collections, { collection: 'a1', schema: {} }] };
-          return ['/schema/apply', await api.ok('POST', '/schema/diff', wanted)];
+          const desired = { ...snapshot, collections: [...snapshot.collections, { collection: 'a1', schema: {} }] };
+          return ['/schema/apply', await api.ok('POST', '/schema/diff', desired)];
         },
         'collection.created',
       ],
@@ -162,8 +162,11 @@ describe('dry runs', function () {
         'POST',
         async () => {
           const snapshot = await api.ok<{ collections: object[] }>('GET', '/schema/snapshot');
-          const wanted = { ...snapshot, collections: [...snapshot.collections, { collection: 'a2', schema: {} }] };
-          const { data } = await api.ok<{ data: { id: string } }>('POST', '/changes', { title: 't', snapshot: wanted });
+          const desired = { ...snapshot, collections: [...snapshot.collections, { collection: 'a2', schema: {} }] };
+          const { data } = await api.ok<{ data: { id: string } }>('POST', '/changes', {
+            title: 't',
+            snapshot: desired,
+          });
           return [`/changes/${data.id}/apply`];
         },
         'collection.created',
@@ -185,9 +188,9 @@ describe('dry runs', function () {
     expect(without).to.deep.equal([]);
   });
 
-  for (const [name, method, given, type] of CHANGES) {
+  for (const [name, method, input, type] of CHANGES) {
     it(`plan what ${name} without a trace, before it is carried out`, async () => {
-      const [path, body] = await given();
+      const [path, body] = await input();
       const before = { head: await api.head(), catalog: await catalog() };
       const tried = await api.ok<Plan>(method, `${path}?dry_run`, body);
       const { events } = tried;
@@ -226,8 +229,8 @@ describe('dry runs', function () {
 
   it('reject a time for a change request that is only tried', async () => {
     const snapshot = await api.ok<{ collections: object[] }>('GET', '/schema/snapshot');
-    const wanted = { ...snapshot, collections: [...snapshot.collections, { collection: 'later', schema: {} }] };
-    const { data } = await api.ok<{ data: { id: string } }>('POST', '/changes', { title: 't', snapshot: wanted });
+    const desired = { ...snapshot, collections: [...snapshot.collections, { collection: 'later', schema: {} }] };
+    const { data } = await api.ok<{ data: { id: string } }>('POST', '/changes', { title: 't', snapshot: desired });
     const expected = { status: 400, code: 'INVALID_PAYLOAD', at: 'at' };
     await api.refused(expected, 'POST', `/changes/${data.id}/apply?dry_run`, { at: '2030-01-01T00:00:00Z' });
   });
@@ -238,12 +241,12 @@ describe('dry runs', function () {
       'GET',
       '/schema/snapshot',
     );
-    const wanted = {
+    const expected = {
       ...snapshot,
       collections: snapshot.collections.filter(({ collection }) => collection !== 'moving'),
       fields: snapshot.fields.filter(({ collection }) => collection !== 'moving'),
     };
-    const { data } = await api.ok<{ data: { id: string } }>('POST', '/changes', { title: 't', snapshot: wanted });
+    const { data } = await api.ok<{ data: { id: string } }>('POST', '/changes', { title: 't', snapshot: expected });
     await api.ok('POST', '/fields/moving', plain('more'));
     const refused = await api.client(`/changes/${data.id}/apply`, { method: 'POST' });
     const tried = await api.client(`/changes/${data.id}/apply?dry_run`, { method: 'POST' });

@@ -60,8 +60,8 @@ describe('columns of enums and other unnamed types', function () {
     const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
     const document = snapshot.fields.find(({ field: name }) => name === 'feels');
     Object.assign(document?.schema ?? {}, { default_value: 'sad', is_nullable: true, is_indexed: true });
-    const made = await api.ok<{ hash: string; diff: object }>('POST', '/schema/diff', snapshot);
-    await api.ok('POST', '/schema/apply', { hash: made.hash, diff: made.diff });
+    const created = await api.ok<{ hash: string; diff: object }>('POST', '/schema/diff', snapshot);
+    await api.ok('POST', '/schema/apply', { hash: created.hash, diff: created.diff });
     expect(await catalog('feels')).to.deep.equal({ value: `'sad'::mood`, required: false });
     const again = await api.ok<{ diff: object }>('POST', '/schema/diff', snapshot);
     expect(again.diff).to.deep.equal({ collections: [], fields: [], relations: [] });

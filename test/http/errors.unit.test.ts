@@ -100,7 +100,7 @@ describe('errors', () => {
 
   it('have Retry-After or WWW-Authenticate where it applies', () => {
     const NO_STORE = ['Cache-Control', 'no-store'];
-    for (const [code, said] of [
+    for (const [code, expected] of [
       ['LOCK_TIMEOUT', ['Retry-After', '1']],
       ['UNAVAILABLE', ['Retry-After', '2']],
       ['READ_ONLY', ['Retry-After', '5']],
@@ -111,7 +111,7 @@ describe('errors', () => {
       const { headers, body } = refusal([{ code, message: 'x' }]);
       const content = ['Content-Type', 'application/json; charset=utf-8'];
       const length = ['Content-Length', String(String(body).length)];
-      expect(headers, code).deep.equal([...content, ...said, ...length, ...NO_STORE]);
+      expect(headers, code).deep.equal([...content, ...expected, ...length, ...NO_STORE]);
       const own = refusal([{ code, message: 'x' }], ['Retry-After', '60']);
       expect(own.headers, code).deep.equal([...content, 'Retry-After', '60', ...length, ...NO_STORE]);
     }

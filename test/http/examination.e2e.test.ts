@@ -55,8 +55,8 @@ describe('GET /server/doctor', () => {
     ] as const) {
       const { json: user } = await client('/users', json({ email: `${role}@example.com`, role }));
       const { id } = (user as { data: { id: string } }).data;
-      const { json: made } = await client(`/users/${id}/tokens`, json({}));
-      expect((await examined((made as { data: { token: string } }).data.token)).status).to.equal(status);
+      const { json: created } = await client(`/users/${id}/tokens`, json({}));
+      expect((await examined((created as { data: { token: string } }).data.token)).status).to.equal(status);
     }
   });
 });

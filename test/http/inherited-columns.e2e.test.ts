@@ -106,8 +106,8 @@ describe('deleting a column that managed tables inherit', () => {
   });
 
   it('applies a change request with the plan that was approved', async () => {
-    const asked = { title: 'without a', purge: true, snapshot: await without(['base.a']) };
-    const { data } = await api.ok<{ data: { id: string; plan: string } }>('POST', '/changes', asked);
+    const request = { title: 'without a', purge: true, snapshot: await without(['base.a']) };
+    const { data } = await api.ok<{ data: { id: string; plan: string } }>('POST', '/changes', request);
     const { data: shown } = await api.ok<{
       data: {
         planned: {

@@ -75,9 +75,9 @@ describe('the whole list', () => {
   /** The path of one page renders items, that of the whole list joins cached pieces. */
   async function expectEqualLists(): Promise<void> {
     for (const path of ['/collections', '/fields', '/relations']) {
-      const whole = await client(path);
+      const full = await client(path);
       const page = await client(`${path}?limit=1000`);
-      expect(whole.text, path).to.equal(page.text);
+      expect(full.text, path).to.equal(page.text);
     }
   }
 

@@ -66,7 +66,7 @@ describe('an open transaction of an application', function () {
     const waits = (): number => service.log().split('a change is waiting for a lock').length;
     const before = waits();
     const gone = new AbortController();
-    const asked = fetch(`${service.url}/fields/a/t`, {
+    const pending = fetch(`${service.url}/fields/a/t`, {
       method: 'PATCH',
       headers: { Authorization: `Bearer ${service.adminToken}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ schema: { is_nullable: false } }),
@@ -74,7 +74,7 @@ describe('an open transaction of an application', function () {
     }).catch(() => undefined);
     await until('it waits', () => waits() > before);
     gone.abort();
-    await asked;
+    await pending;
     await until(
       'it was given up',
       () => service.log().includes('disconnected') || /"code":"UNAVAILABLE"/.test(service.log()),

@@ -3,7 +3,7 @@ import { Refused, inManagedSchemas } from '../../src/http/errors.js';
 
 const OTHER = { schema: 'other' };
 
-async function told(body: unknown): Promise<string[]> {
+async function messagesOf(body: unknown): Promise<string[]> {
   try {
     expect(await inManagedSchemas(body, ['shop'])).to.equal(body);
     return [];
@@ -31,17 +31,17 @@ describe('the database schema in a body', () => {
       [{ fields: [{ schema: { schema: 'shop' } }] }, 7],
       { meta: { schema: OTHER }, other: [{ schema: OTHER }] },
     ]) {
-      expect(await told(body), JSON.stringify(body)).to.deep.equal([]);
+      expect(await messagesOf(body), JSON.stringify(body)).to.deep.equal([]);
     }
   });
 
   it('is rejected if it is another one', async () => {
-    expect(await told({ schema: { schema: 'other', foreign_key_schema: 'Shop' } })).to.deep.equal([
+    expect(await messagesOf({ schema: { schema: 'other', foreign_key_schema: 'Shop' } })).to.deep.equal([
       `schema.schema: ${must('schema')}`,
       `schema.foreign_key_schema: ${must('foreign_key_schema')}`,
     ]);
     expect(
-      await told({
+      await messagesOf({
         collections: [{ schema: {} }, { schema: OTHER, fields: [{ schema: OTHER }] }],
         fields: [{ schema: OTHER }],
         relations: [{ schema: { foreign_key_schema: 'other' } }],
@@ -55,8 +55,8 @@ describe('the database schema in a body', () => {
       `diff.collections[0].rhs.schema.schema: ${must('schema')}`,
       `diff.fields[0].diff[0].rhs.schema.schema: ${must('schema')}`,
     ]);
-    expect(await told([{}, { schema: OTHER }])).to.deep.equal([`[1].schema.schema: ${must('schema')}`]);
+    expect(await messagesOf([{}, { schema: OTHER }])).to.deep.equal([`[1].schema.schema: ${must('schema')}`]);
     const many = Array.from({ length: 2_000 }, () => ({ schema: OTHER }));
-    expect(await told(many)).to.have.lengthOf(100);
+    expect(await messagesOf(many)).to.have.lengthOf(100);
   });
 });

@@ -34,7 +34,7 @@ describe('names of new collections and fields', function () {
   it('rejects format characters in every request that introduces a name', async () => {
     await create('articles');
     const field = { field: HIDDEN, type: 'string', interface: 'input' };
-    const said = [
+    const output = [
       await rejected('/collections', 'POST', { collection: HIDDEN, schema: {} }),
       await rejected('/collections', 'POST', { collection: 'b', schema: {}, fields: [field] }),
       await rejected('/fields/articles', 'POST', field),
@@ -47,7 +47,7 @@ describe('names of new collections and fields', function () {
         relations: [],
       }),
     ];
-    for (const each of said) expect(each).to.match(/(collection|field|to|rhs): .*U\+200B/);
+    for (const each of output) expect(each).to.match(/(collection|field|to|rhs): .*U\+200B/);
     const { data } = await api.ok<{ data: { collection: string; meta: { system: boolean } }[] }>('GET', '/collections');
     expect(data.filter(({ meta }) => !meta.system).map(({ collection }) => collection)).to.deep.equal(['articles']);
   });
@@ -106,8 +106,8 @@ describe('names of new collections and fields', function () {
       relations: [{ many_collection: 'z', many_field: NFD, one_collection: NFD, schema: { on_delete: 'CASCADE' } }],
     };
     const path = '/schema/diff?force&mode=merge';
-    const made = await api.ok<{ hash: string; diff: object }>('POST', path, snapshot);
-    await api.ok('POST', '/schema/apply', { hash: made.hash, diff: made.diff });
+    const created = await api.ok<{ hash: string; diff: object }>('POST', path, snapshot);
+    await api.ok('POST', '/schema/apply', { hash: created.hash, diff: created.diff });
     await api.ok('GET', `/relations/z/${encodeURIComponent(NFC)}`);
     const again = await api.ok<{ diff: object }>('POST', path, snapshot);
     expect(again.diff).to.deep.equal({ collections: [], fields: [], relations: [] });

@@ -43,8 +43,8 @@ describe('online changes over HTTP', () => {
     db = new pg.Client(service.databaseUrl);
     await db.connect();
     for (const collection of ['small', 'large', 'other']) {
-      const made = await send('/collections', json({ collection, schema: {}, fields: FIELDS }));
-      expect(made.status, made.text).to.equal(200);
+      const created = await send('/collections', json({ collection, schema: {}, fields: FIELDS }));
+      expect(created.status, created.text).to.equal(200);
     }
     for (const table of ['large', 'other'])
       await db.query(

@@ -150,8 +150,8 @@ describe('an online change without preparation', function () {
       const answer = await client('/schema/apply?online', json(diff));
       expect(answer.status, answer.text).to.equal(422);
       const { errors } = answer.json as { errors: { message: string; extensions: Record<string, unknown> }[] };
-      const said = errors.map(({ message, extensions }) => [extensions['code'], extensions['field'], message]);
-      expect(said[0]?.[0]).to.equal('ONLINE_NOT_POSSIBLE');
+      const output = errors.map(({ message, extensions }) => [extensions['code'], extensions['field'], message]);
+      expect(output[0]?.[0]).to.equal('ONLINE_NOT_POSSIBLE');
       expect(errors[0]?.message, answer.text)
         .to.match(reason)
         .and.to.match(/Send it without online, or remove it\.$/);

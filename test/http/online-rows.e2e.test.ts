@@ -113,15 +113,15 @@ describe('an applied online change', function () {
       const [one, other] = [`on${index}`, `off${index}`];
       await online.large(one, FIELDS, VALUES);
       await online.large(other, FIELDS, VALUES);
-      const asked = async (table: string): Promise<RequestedChange> => {
+      const ask = async (table: string): Promise<RequestedChange> => {
         const requested = change(table);
         return typeof requested === 'function'
           ? { method: 'POST', path: '/schema/apply', body: await online.diff(requested) }
           : requested;
       };
-      const plainly = await asked(other);
+      const plainly = await ask(other);
       await api.ok(plainly.method, plainly.path, plainly.body);
-      const { method, path, body } = await asked(one);
+      const { method, path, body } = await ask(one);
       const { id, steps, warnings } = await online.open(method, path, body);
       expect(steps.map(({ kind }) => kind)).to.deep.equal(kinds);
       expect(warnings.map(({ code }) => code)).to.deep.equal(['ACTS_WHILE_PREPARED']);

@@ -15,8 +15,8 @@ describe('the quota of one user', () => {
   before(async () => {
     const { json: user } = await send('/users', json({ email: 'author@example.com', role: 'author' }));
     const { id } = (user as { data: { id: string } }).data;
-    const { json: made } = await send(`/users/${id}/tokens`, json({}));
-    author = (made as { data: { token: string } }).data.token;
+    const { json: created } = await send(`/users/${id}/tokens`, json({}));
+    author = (created as { data: { token: string } }).data.token;
   });
   afterEach(() => {
     for (const each of open.splice(0)) each.destroy();
@@ -46,8 +46,8 @@ describe('the quota of one user', () => {
     const slow = Array.from({ length: 3 }, () => sendSlowly(author, 10));
     let refused = await ping(author);
     await until('all are under way', async () => (refused = await ping(author)).status === 429);
-    const { headers: said, codes, text } = refused;
-    expect([codes, said.get('retry-after')]).to.deep.equal([['TOO_MANY_REQUESTS'], '1']);
+    const { headers: output, codes, text } = refused;
+    expect([codes, output.get('retry-after')]).to.deep.equal([['TOO_MANY_REQUESTS'], '1']);
     expect(text).to.contain('REQUESTS_PER_USER');
     expect((await ping(service.adminToken)).status).to.equal(200);
     slow[0]?.destroy();

@@ -47,8 +47,8 @@ describe('the policy and online changes', () => {
       Object.assign(field?.schema ?? {}, { is_unique: true });
     });
     type Plan = { warnings: { code: string; action: string }[] };
-    const actions = async (how: string) =>
-      (await api.ok<Plan>('POST', `/schema/apply?dry_run${how}`, diff)).warnings.map(
+    const actions = async (mode: string) =>
+      (await api.ok<Plan>('POST', `/schema/apply?dry_run${mode}`, diff)).warnings.map(
         ({ code, action }) => `${code} ${action}`,
       );
     expect(await actions('')).to.include('NOT_ONLINE refuse');
@@ -69,12 +69,12 @@ describe('the policy and online changes', () => {
   it('use the acknowledgements of the request when it is applied, and record them', async () => {
     await online.large('a4', [TITLE], `title = 'n' || i`);
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
-    const asked = await client('/fields/a4/title?online', {
+    const response = await client('/fields/a4/title?online', {
       method: 'DELETE',
       headers: { 'x-acknowledge': 'LOSES_DATA:a4.title' },
     });
-    expect(asked.status, asked.text).to.equal(202);
-    await online.ended((asked.json as { data: { id: string } }).data.id, 'applied');
+    expect(response.status, response.text).to.equal(202);
+    await online.ended((response.json as { data: { id: string } }).data.id, 'applied');
     const { data } = await api.ok<{ data: { context: object }[] }>(
       'GET',
       '/history/events?type=field.deleted&collection=a4',
@@ -186,15 +186,15 @@ describe('the policy in a copied log', () => {
       const restored = await dps(['restore', '--file', file], { DATABASE_URL: database.connectionString });
       expect(restored.code, restored.err).to.equal(0);
       const there = await startService({ DATABASE_URL: database.connectionString });
-      const elsewhere = createApi(there);
+      const other = createApi(there);
       try {
-        const { data } = await elsewhere.ok<{ data: object }>('GET', '/policy');
+        const { data } = await other.ok<{ data: object }>('GET', '/policy');
         expect(data).to.deep.include(policy);
-        expect(await elsewhere.ok('GET', '/history/verify')).to.have.nested.property('data.ok', true);
+        expect(await other.ok('GET', '/history/verify')).to.have.nested.property('data.ok', true);
         const order = { collection: 'order', schema: {}, fields: [TITLE] };
-        await elsewhere.refused(POLICY_REFUSED, 'POST', '/collections', order);
+        await other.refused(POLICY_REFUSED, 'POST', '/collections', order);
       } finally {
-        await elsewhere.stop();
+        await other.stop();
         await there.stop();
       }
       // Event by event, including everything rejected before or after.

@@ -14,8 +14,8 @@ describe('the policy at every entry point', () => {
   before(async () => {
     for (const role of ROLES) {
       const { data } = await api.ok<{ data: { id: string } }>('POST', '/users', { email: `${role}@example.com`, role });
-      const made = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, {});
-      tokens[role] = made.data.token;
+      const created = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, {});
+      tokens[role] = created.data.token;
     }
   });
 
@@ -46,9 +46,9 @@ describe('the policy at every entry point', () => {
 
   for (const entry of CHANGES) {
     it(`${entry.route}${entry.what === undefined ? '' : `, ${entry.what}`}: ${entry.code} is rejected`, async () => {
-      const { route, code, given } = entry;
+      const { route, code, given: input } = entry;
       await api.ok('PUT', '/policy', {});
-      const request = await given();
+      const request = await input();
       await api.ok('PUT', '/policy', { findings: { [code]: 'refuse' } });
       const head = await api.head();
       for (const role of ROLES) expect((await send({ route }, request, tokens[role])).status, role).to.equal(403);

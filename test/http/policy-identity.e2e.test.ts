@@ -115,9 +115,9 @@ describe('a rule of the policy and the names of a table', function () {
     Object.assign(own, { name: null, deleted: await api.head() });
   };
 
-  const name = async (own: Table | undefined, how: 'rename' | 'restore', to: string): Promise<void> => {
-    if (own === undefined || (how === 'restore') !== (own.name === null)) return;
-    if (how === 'restore') await api.ok('POST', `/trash/${own.deleted}/restore`, { as: to });
+  const name = async (own: Table | undefined, mode: 'rename' | 'restore', to: string): Promise<void> => {
+    if (own === undefined || (mode === 'restore') !== (own.name === null)) return;
+    if (mode === 'restore') await api.ok('POST', `/trash/${own.deleted}/restore`, { as: to });
     else await api.ok('POST', `/collections/${own.name}/rename`, { to });
     Object.assign(own, { name: to, last: to });
     own.names.add(to);
@@ -155,7 +155,7 @@ describe('a rule of the policy and the names of a table', function () {
     const restored = diff.collections.find(({ restores }) => restores === position);
     expect(restored, 'a diff that restores the table').not.to.equal(undefined);
     const named = (items: Item[], name: string): Item[] => called(items, restored?.collection ?? '', name);
-    const made = (items: Item[]): Item[] =>
+    const build = (items: Item[]): Item[] =>
       beside === null
         ? []
         : named(items, beside).map(({ collection, field, diff: entries }) => ({
@@ -166,8 +166,8 @@ describe('a rule of the policy and the names of a table', function () {
     return {
       hash,
       diff: {
-        collections: [...named(diff.collections, to), ...made(diff.collections)],
-        fields: [...named(diff.fields, to).filter(({ field }) => field !== 'body'), ...made(diff.fields)],
+        collections: [...named(diff.collections, to), ...build(diff.collections)],
+        fields: [...named(diff.fields, to).filter(({ field }) => field !== 'body'), ...build(diff.fields)],
         relations: [],
       },
     };

@@ -25,8 +25,8 @@ describe('the policy over HTTP', () => {
   const token = async (role: string): Promise<string> => {
     const email = `${role}@example.com`;
     const { data } = await api.ok<{ data: { id: string } }>('POST', '/users', { email, role });
-    const made = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, {});
-    return made.data.token;
+    const created = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, {});
+    return created.data.token;
   };
 
   it('has its defaults until it is set, and its event contains all of it', async () => {
@@ -63,9 +63,9 @@ describe('the policy over HTTP', () => {
     await api.ok('POST', '/collections', table('prod_orders'));
     const snapshot = await api.ok<{ fields: { field: string }[] }>('GET', '/schema/snapshot');
     const text = JSON.stringify({ ...snapshot, fields: snapshot.fields.filter((each) => each.field !== 'body') });
-    const wanted = JSON.parse(text.replaceAll('prod_orders', 'tmp_orders')) as { collections: object[] };
-    Object.assign(wanted.collections[0] ?? {}, { renamed_from: 'prod_orders' });
-    const diff = await api.ok<object>('POST', '/schema/diff', wanted);
+    const expected = JSON.parse(text.replaceAll('prod_orders', 'tmp_orders')) as { collections: object[] };
+    Object.assign(expected.collections[0] ?? {}, { renamed_from: 'prod_orders' });
+    const diff = await api.ok<object>('POST', '/schema/diff', expected);
     const setFor = (code: string) =>
       api.ok('PUT', '/policy', { collections: [{ pattern: 'prod_*', findings: { [code]: 'refuse' } }] });
     const refused = { status: 422, code: 'POLICY_REFUSED' };
@@ -117,8 +117,8 @@ describe('the policy over HTTP', () => {
     const less = { ...snapshot, fields: snapshot.fields.filter(({ field }) => field !== 'body') };
     const diff = await api.ok<object>('POST', '/schema/diff', less);
     const known = (place: string) => ({ ...diff, acknowledge: [{ code: 'LOSES_DATA', place }] });
-    for (const how of ['dry_run', 'explain', 'dry_run&online']) {
-      const path = `/schema/apply?${how}`;
+    for (const mode of ['dry_run', 'explain', 'dry_run&online']) {
+      const path = `/schema/apply?${mode}`;
       const place = { status: 400, code: 'INVALID_PAYLOAD', at: 'acknowledge[0]' };
       await api.refused(place, 'POST', path, known('notes.nothing'));
       await api.ok('POST', path, known('notes.body'));
@@ -218,11 +218,11 @@ describe('the policy over HTTP', () => {
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'approve' }, approvals: 2 });
     const error = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/collections/articles');
     expect(error.extensions).to.deep.include({ action: 'approve', approvals: 2, approved: 0 });
-    const wanted = 'The policy requires a change request with';
-    expect(error.message).to.match(new RegExp(`^${wanted} 2 approvals \\(LOSES_DATA:articles\\): `));
+    const expected = 'The policy requires a change request with';
+    expect(error.message).to.match(new RegExp(`^${expected} 2 approvals \\(LOSES_DATA:articles\\): `));
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'approve' }, approvals: 1 });
     const one = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/collections/articles');
-    expect(one.message).to.match(new RegExp(`^${wanted} an approval \\(LOSES_DATA:articles\\): `));
+    expect(one.message).to.match(new RegExp(`^${expected} an approval \\(LOSES_DATA:articles\\): `));
   });
 
   it('allows acknowledged findings, and records them in the events', async () => {
@@ -327,8 +327,8 @@ describe('the policy over HTTP', () => {
       warnings.find(({ code }) => code === 'LOSES_DATA')?.action;
     expect(action(diff)).to.equal('warn');
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'refuse', BREAKS_CLIENTS: 'off' } });
-    for (const how of ['dry_run', 'explain'])
-      expect(action(await api.ok('POST', `/schema/apply?${how}`, diff)), how).to.equal('refuse');
+    for (const mode of ['dry_run', 'explain'])
+      expect(action(await api.ok('POST', `/schema/apply?${mode}`, diff)), mode).to.equal('refuse');
     expect(action(await api.ok('POST', '/schema/merge', { base: snapshot, theirs: less }))).to.equal('refuse');
     type Tested = { data: { outcome: string; approvals: number | null; findings: { code: string; action: string }[] } };
     const test = async (body: object) => (await api.ok<Tested>('POST', '/policy/test', body)).data;

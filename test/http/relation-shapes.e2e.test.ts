@@ -90,8 +90,8 @@ describe('the formats of a relation', () => {
     await api.refused({ ...INVALID, at: 'meta.one_field' }, 'PATCH', AT, both);
     await api.refused({ ...INVALID, at: 'meta.searchable' }, 'PATCH', AT, { meta: { searchable: true } });
     await api.refused({ ...INVALID, at: 'schema.schema' }, 'PATCH', AT, { schema: { schema: 'public' } });
-    const elsewhere = { schema: { foreign_key_schema: 'elsewhere' } };
-    await api.refused({ ...INVALID, at: 'schema.foreign_key_schema' }, 'PATCH', AT, elsewhere);
+    const other = { schema: { foreign_key_schema: 'elsewhere' } };
+    await api.refused({ ...INVALID, at: 'schema.foreign_key_schema' }, 'PATCH', AT, other);
     await api.appends([], 'PATCH', AT, { schema: { foreign_key_schema: 'public', foreign_key_table: 'one' } });
     await api.refused({ ...INVALID, at: 'schema.foreign_key_table' }, 'PATCH', AT, {
       schema: { foreign_key_table: 'other' },

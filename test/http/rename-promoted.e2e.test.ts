@@ -145,9 +145,9 @@ describe('renames by snapshot', function () {
     expect(looks[0]).to.include({ collection: 'posts' });
     expect(looks[0]?.message).to.contain('add this line to "posts"').and.contain('"renamed_from": "articles"');
     const column = JSON.parse(JSON.stringify(await take()).replaceAll('"title"', '"headline"')) as Snapshot;
-    const told = (await diffTo(column)).warnings?.filter(({ code }) => code === 'LOOKS_RENAMED');
-    expect(told?.[0]).to.include({ collection: 'articles', field: 'headline' });
-    expect(told?.[0]?.message).to.contain('add this line to "headline"').and.contain('"renamed_from": "title"');
+    const messagesOf = (await diffTo(column)).warnings?.filter(({ code }) => code === 'LOOKS_RENAMED');
+    expect(messagesOf?.[0]).to.include({ collection: 'articles', field: 'headline' });
+    expect(messagesOf?.[0]?.message).to.contain('add this line to "headline"').and.contain('"renamed_from": "title"');
   });
 
   it('detect renamed collections if most of their fields are the same', async () => {
@@ -235,12 +235,12 @@ describe('renames by snapshot', function () {
       identity,
       names.map(({ name, from, to }) => [name, from, to]),
     ]);
-    const [made, renamed] = [posts.data[0]?.position, posts.data[2]?.position];
+    const [created, renamed] = [posts.data[0]?.position, posts.data[2]?.position];
     expect(lives).to.deep.equal([
       [
-        String(made),
+        String(created),
         [
-          ['articles', made, renamed],
+          ['articles', created, renamed],
           ['posts', renamed, null],
         ],
       ],

@@ -259,18 +259,18 @@ describe('renaming', function () {
     const posts = renamed.collections.find(({ collection }) => collection === 'posts') ?? {};
     Object.assign(posts, { renamed_from: 'articles' });
     type Warned = { warnings?: Warning[] };
-    const told = ({ warnings = [] }: Warned) =>
+    const messagesOf = ({ warnings = [] }: Warned) =>
       warnings.flatMap(({ code, message }) => (code === 'NAME_STILL_USED' ? [message] : []));
     const there = [
       'the body of the function public.count_old contains "articles". If it means the renamed object, change it',
     ];
     const diff = await api.ok<Warned>('POST', '/schema/diff', renamed);
-    expect(told(diff)).to.deep.equal(there);
-    expect(told(await api.ok<Warned>('POST', '/schema/apply?dry_run', diff))).to.deep.equal(there);
+    expect(messagesOf(diff)).to.deep.equal(there);
+    expect(messagesOf(await api.ok<Warned>('POST', '/schema/apply?dry_run', diff))).to.deep.equal(there);
     const before = (await client('/collections')).headers.get('x-log-position');
     await api.ok('POST', '/collections/articles/rename', { to: 'posts' });
     await api.sql(`CREATE FUNCTION count_new() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM "posts" $$`);
-    expect(told(await api.ok<Warned>('GET', `/history/diff?to=${before}`))).to.deep.equal([
+    expect(messagesOf(await api.ok<Warned>('GET', `/history/diff?to=${before}`))).to.deep.equal([
       'the body of the function public.count_new contains "posts". If it means the renamed object, change it',
     ]);
   });

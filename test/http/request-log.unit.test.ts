@@ -35,13 +35,13 @@ describe('the log line of a request', () => {
     const milliseconds = fields?.['milliseconds'] as number;
     expect(milliseconds).to.be.at.least(20_000);
     expect(Math.round(milliseconds * 10) / 10, 'to a tenth').to.equal(milliseconds);
-    const asked = { route: '/fields/:collection', request_id: 'r1' };
+    const request = { route: '/fields/:collection', request_id: 'r1' };
     expect([level, message, fields]).to.deep.equal([
       'info',
       'request',
-      { ...asked, method: 'PATCH', status: 200, milliseconds, position: 7, actor: 'u1' },
+      { ...request, method: 'PATCH', status: 200, milliseconds, position: 7, actor: 'u1' },
     ]);
-    expect(second).to.deep.equal({ ...asked, method: 'POST', status: 400, milliseconds: second?.['milliseconds'] });
+    expect(second).to.deep.equal({ ...request, method: 'POST', status: 400, milliseconds: second?.['milliseconds'] });
   });
 
   it('reports overload at intervals with the load, however many requests are affected', () => {

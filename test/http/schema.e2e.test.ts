@@ -90,15 +90,15 @@ describe('collections and schema over HTTP', () => {
         csv_utf8: 'text/csv; charset=utf-8',
         xml: 'application/xml; charset=utf-8',
       };
-      const whole = await snapshotOf();
+      const full = await snapshotOf();
       for (const [format, type] of Object.entries(types)) {
         const { headers, text } = await send(`/schema/snapshot?export=${format}`);
         expect(headers.get('content-type')).equal(type);
         expect(headers.get('content-disposition')).match(
           /^attachment; filename="snapshot-\d{8}-\d{6}\.(json|yaml|csv|xml)"$/,
         );
-        if (format === 'json') expect(JSON.parse(text)).deep.equal(whole);
-        if (format === 'yaml') expect(parseYaml(text)).deep.equal(whole);
+        if (format === 'json') expect(JSON.parse(text)).deep.equal(full);
+        if (format === 'yaml') expect(parseYaml(text)).deep.equal(full);
       }
       for (const value of ['', 'yml', 'JSON']) {
         expect((await send(`/schema/snapshot?export=${value}`)).codes, value).deep.equal(['INVALID_QUERY']);

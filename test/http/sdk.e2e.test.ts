@@ -110,12 +110,12 @@ describe('the Directus SDK', () => {
   });
 
   it('reports another database schema with its location', async () => {
-    const elsewhere = {
+    const other = {
       collection: 'elsewhere',
       schema: { name: 'elsewhere', schema: 'other', comment: null },
       meta: {},
     };
-    expect(await refusal(directus.request(createCollection(elsewhere)))).include({
+    expect(await refusal(directus.request(createCollection(other)))).include({
       code: 'INVALID_PAYLOAD',
       path: 'schema.schema',
     });

@@ -39,8 +39,8 @@ describe('a second session over HTTP', () => {
     const { fields, ...rest } = await snapshot();
     return { ...rest, fields: fields.filter((each) => each.field !== name) };
   };
-  const diffTo = async (wanted: Snapshot): Promise<object> =>
-    (await client('/schema/diff', json(wanted))).json as object;
+  const diffTo = async (desired: Snapshot): Promise<object> =>
+    (await client('/schema/diff', json(desired))).json as object;
   const dataOf = <T>({ json: body }: { json: unknown }): T => (body as { data: T }).data;
 
   it('changes several objects at once', async () => {
@@ -149,9 +149,9 @@ describe('a second session over HTTP', () => {
   });
 
   it('applies change requests as recorded in the transcript', async () => {
-    const wanted = await without('size');
-    await ask('/changes', { body: { title: 'Again', snapshot: wanted }, called: '(the snapshot without size)' });
-    const { headers } = await client('/changes', json({ title: 'Online', snapshot: wanted, online: true }));
+    const expected = await without('size');
+    await ask('/changes', { body: { title: 'Again', snapshot: expected }, called: '(the snapshot without size)' });
+    const { headers } = await client('/changes', json({ title: 'Online', snapshot: expected, online: true }));
     const online = headers.get('location') ?? '';
     const [{ id } = { id: '' }] = dataOf<{ id: string }[]>(await client('/changes?state=open&limit=1'));
     expect(online).to.equal(`/changes/${id}`);
@@ -168,9 +168,9 @@ describe('a second session over HTTP', () => {
     await ask(`${path}/apply`, { method: 'POST' });
     await ask(`${path}/revert`, { body: { title: 'With size', reason: 'It was asked for', online: false } });
     const base = dataOf<{ position: number }>(await client('/server/info')).position;
-    const noted = (note: string, of: Snapshot) => ({
-      ...of,
-      collections: of.collections.map((each) => ({ ...each, meta: { ...each.meta, note } })),
+    const noted = (note: string, source: Snapshot) => ({
+      ...source,
+      collections: source.collections.map((each) => ({ ...each, meta: { ...each.meta, note } })),
     });
     const theirs = noted('theirs', await snapshot());
     await done('/collections/a', { meta: { note: 'ours' } }, 'PATCH');

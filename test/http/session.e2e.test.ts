@@ -79,8 +79,8 @@ describe('a session over HTTP', () => {
     await ask('/schema/snapshot?export=csv&include=folder');
     await ask('/schema/snapshot?export=pdf');
     const snapshot = (await client('/schema/snapshot')).json as { fields: { field: string }[] };
-    const wanted = { ...snapshot, fields: snapshot.fields.filter(({ field }) => field !== 'size') };
-    const { json: diff } = await ask('/schema/diff', { body: wanted, called: '(the snapshot without articles.size)' });
+    const desired = { ...snapshot, fields: snapshot.fields.filter(({ field }) => field !== 'size') };
+    const { json: diff } = await ask('/schema/diff', { body: desired, called: '(the snapshot without articles.size)' });
     await ask('/schema/diff', { body: snapshot, called: '(the snapshot)' });
     await ask('/schema/diff', { body: { version: 2 } });
     await ask('/schema/apply?explain', { body: diff, called: '(the diff)' });
@@ -88,7 +88,7 @@ describe('a session over HTTP', () => {
     await ask('/schema/apply', { body: diff, called: '(the diff)', headers: { 'x-change-reason': 'tidying' } });
     await ask('/schema/apply', { body: diff, called: '(the diff)' });
     await ask('/schema/merge', {
-      body: { snapshot: wanted, base: 'none' },
+      body: { snapshot: desired, base: 'none' },
       called: '(the snapshot without articles.size, and a base that is none)',
     });
     await ask('/schema/drift');

@@ -17,7 +17,7 @@ const withoutSplit = ({ collections, fields }: Snapshot): Snapshot => ({
 describe('GET /collections/{id}/table', () => {
   const { service, api, client } = withService();
 
-  const made = async (collection: string, more: object = {}) => {
+  const build = async (collection: string, more: object = {}) => {
     const fields = [{ field: 'title', type: 'string', interface: 'input', schema: { is_unique: true } }];
     const { status, text } = await client('/collections', json({ collection, schema: {}, fields, ...more }));
     expect(status, text).to.equal(200);
@@ -28,7 +28,7 @@ describe('GET /collections/{id}/table', () => {
   };
 
   it('returns the sizes and objects of a table', async () => {
-    await made('it\'s "large"');
+    await build('it\'s "large"');
     await api.sql(`insert into "it's ""large""" (title) select g::text from generate_series(1, 5000) g`);
     await api.sql(`analyze "it's ""large"""`);
     const { status, data } = await table('it\'s "large"');
@@ -46,8 +46,8 @@ describe('GET /collections/{id}/table', () => {
   });
 
   it('lists views, functions, triggers and foreign keys of others, without managed tables', async () => {
-    await made('articles');
-    await made('comments');
+    await build('articles');
+    await build('comments');
     const relation = { collection: 'comments', field: 'title', related_collection: 'articles' };
     expect(
       (await client('/fields/comments', json({ field: 'article', type: 'integer', interface: 'input' }))).status,
@@ -83,10 +83,10 @@ describe('GET /collections/{id}/table', () => {
   });
 
   it('responds while a session has locked the table or a partition', async () => {
-    await made('busy');
+    await build('busy');
     await api.sql(`insert into busy (title) select g::text from generate_series(1, 5000) g`);
     await api.sql('analyze busy');
-    await made('unknown');
+    await build('unknown');
     await api.sql(
       `create table split (id integer primary key) partition by range (id); create table split_1 partition of split for values from (0) to (1000); insert into split select g from generate_series(0, 899) g; analyze split`,
     );
@@ -128,8 +128,8 @@ describe('GET /collections/{id}/table', () => {
     expect((await table('comments')).text).to.contain('is missing in the database');
     const { text } = await client('/users', json({ email: 'r@example.com', role: 'reader' }));
     const { id } = (JSON.parse(text) as { data: { id: string } }).data;
-    const { json: made } = await client(`/users/${id}/tokens`, json({}));
-    const { token } = (made as { data: { token: string } }).data;
+    const { json: created } = await client(`/users/${id}/tokens`, json({}));
+    const { token } = (created as { data: { token: string } }).data;
     expect((await table('articles', token)).status).to.equal(403);
   });
 });

@@ -99,8 +99,8 @@ describe('types of columns', function () {
       expect(dry.json, dry.text).to.deep.include({ accepted: false });
     }
     const domain = [{ kind: 'domain', name: 'mine', type: 'service.service_users' }];
-    const made = { collection: 'wide', schema: { extras: { needs: domain } }, fields: [] };
-    await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/collections', made);
+    const created = { collection: 'wide', schema: { extras: { needs: domain } }, fields: [] };
+    await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/collections', created);
     const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
     snapshot.fields.push(column('ut', 'x', 'service.service_users'));
     expect(needed(await api.ok<Diff>('POST', '/schema/diff', snapshot)).join()).to.contain('row type');

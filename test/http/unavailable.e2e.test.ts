@@ -37,9 +37,9 @@ describe('an unavailable database', function () {
       () => create('meanwhile'),
       () => client('/auth/login', { ...json({ email: 'a@example.com', password: 'x' }), token: null }),
     ]) {
-      const { status, headers, json: told } = await ask();
+      const { status, headers, json: reported } = await ask();
       const message = 'The database is not reachable. Nothing was changed. Try again later.';
-      expect([status, told]).to.deep.equal([503, { errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] }]);
+      expect([status, reported]).to.deep.equal([503, { errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] }]);
       expect(headers.get('retry-after')).to.equal('2');
     }
     for (const path of ['/server/ping', '/server/live'])
@@ -93,9 +93,9 @@ describe('an unavailable database', function () {
     expect(before.text)
       .to.match(/^dps_database_up 1$/m)
       .and.match(/^dps_log_head_position [1-9]/m);
-    for (const how of ['refused', 'never'] as const) {
-      proxy.answer(how);
-      if (how === 'refused') proxy.cut();
+    for (const mode of ['refused', 'never'] as const) {
+      proxy.answer(mode);
+      if (mode === 'refused') proxy.cut();
       else proxy.fallSilent();
       const { status, text } = await measures();
       expect(status, text).to.equal(200);

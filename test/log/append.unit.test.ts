@@ -46,18 +46,18 @@ describe('events before they are appended', () => {
     ]);
     expect(without.stored).not.to.have.property('context');
     const context = { traceparent: 'a' };
-    const said = { reason: 'a\0b', request_id: '\ud83d', ip: '::1', user_agent: 'curl \ude00😀' };
-    const told = { reason: 'a\uFFFDb', request_id: '\uFFFD', ip: '::1', user_agent: 'curl \uFFFD😀' };
-    const all = await inserting({ actor: { id: '7\0', name: 'A\ud83d' }, command: 'c', ...said, context });
+    const output = { reason: 'a\0b', request_id: '\ud83d', ip: '::1', user_agent: 'curl \ude00😀' };
+    const reported = { reason: 'a\uFFFDb', request_id: '\uFFFD', ip: '::1', user_agent: 'curl \uFFFD😀' };
+    const all = await inserting({ actor: { id: '7\0', name: 'A\ud83d' }, command: 'c', ...output, context });
     expect(all.shared).to.deep.equal([
       batch,
       JSON.stringify({ id: '7\uFFFD', name: 'A\uFFFD' }),
       'c',
-      ...Object.values(told),
+      ...Object.values(reported),
       JSON.stringify(context),
       now.toISOString(),
     ]);
-    expect(all.stored).to.deep.include({ ...told, context, batch, occurred_at: now.toISOString() });
+    expect(all.stored).to.deep.include({ ...reported, context, batch, occurred_at: now.toISOString() });
     expect(all.stored?.hash).to.equal(all.stored && eventHash(all.stored));
   });
 

@@ -220,10 +220,10 @@ describe('a log replaced under a running service', () => {
     await streamed;
     const ids = [...text.matchAll(/^id: (\S+)$/gm)].map(([, id]) => id ?? '');
     expect(ids.map((id) => id.split('-')[0])).to.deep.equal(['7', '8']);
-    const [, told = ''] = /^event: diverged\ndata: (.*)$/m.exec(text) ?? [];
-    expect(JSON.parse(told)).to.have.nested.property('seen.position', 8);
-    expect(JSON.parse(told)).to.have.nested.property('found.position', 6);
-    expect(JSON.parse(told)).to.have.property('fork', 6);
+    const [, match = ''] = /^event: diverged\ndata: (.*)$/m.exec(text) ?? [];
+    expect(JSON.parse(match)).to.have.nested.property('seen.position', 8);
+    expect(JSON.parse(match)).to.have.nested.property('found.position', 6);
+    expect(JSON.parse(match)).to.have.property('fork', 6);
     await send('/history/acknowledge', { method: 'POST' });
     const again = await send('/history/stream', { headers: { 'last-event-id': ids[0] ?? '' } });
     expect(again.status, again.text).to.equal(409);

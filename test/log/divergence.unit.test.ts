@@ -37,23 +37,23 @@ describe('a diverged log', () => {
 
   it('is acknowledged by an event with only the seen and found positions', () => {
     const noted = { id: 7, seen: place(5), found: place(3), noticed_at: '2026-01-01T00:00:00.000Z' };
-    const { id: _id, ...told } = noted;
-    expect(toDivergence(noted)).to.deep.equal({ ...told, fork: null });
-    expect(toDivergence({ ...noted, fork: 2 })).to.deep.equal({ ...told, fork: 2 });
+    const { id: _id, ...reported } = noted;
+    expect(toDivergence(noted)).to.deep.equal({ ...reported, fork: null });
+    expect(toDivergence({ ...noted, fork: 2 })).to.deep.equal({ ...reported, fork: 2 });
   });
 
   it('is read from an event with any content', () => {
-    const whole = { seen: place(5), found: { position: 3 } };
-    expect(divergencesIn({ divergences: [whole] })).to.deep.equal([whole]);
-    for (const data of [null, undefined, 7, {}, { divergences: null }, { divergences: { 0: whole } }])
+    const full = { seen: place(5), found: { position: 3 } };
+    expect(divergencesIn({ divergences: [full] })).to.deep.equal([full]);
+    for (const data of [null, undefined, 7, {}, { divergences: null }, { divergences: { 0: full } }])
       expect(divergencesIn(data), JSON.stringify(data)).to.deep.equal([]);
     const others = [null, 7, {}, { seen: place(5) }, { found: place(5) }, { seen: 5, found: 3 }];
     const wrong = [
-      { ...whole, found: null },
-      { ...whole, found: {} },
-      { ...whole, seen: { position: '5' } },
+      { ...full, found: null },
+      { ...full, found: {} },
+      { ...full, seen: { position: '5' } },
     ];
-    expect(divergencesIn({ divergences: [...others, whole, ...wrong] })).to.deep.equal([whole]);
+    expect(divergencesIn({ divergences: [...others, full, ...wrong] })).to.deep.equal([full]);
   });
 
   it('is identified by its end, even if it is empty', () => {

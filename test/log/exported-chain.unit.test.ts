@@ -36,13 +36,13 @@ async function storedOf(events: readonly LogEvent[]): Promise<StoredEvent[]> {
 }
 
 async function check(lines: readonly string[]): Promise<ExportedLog & { told: number[] }> {
-  const told: number[] = [];
+  const received: number[] = [];
   const result = await checkExportedLog(toStream(lines), {
     sha256,
     planOf: createPlanReplay(),
-    onEvent: ({ position }) => told.push(position),
+    onEvent: ({ position }) => received.push(position),
   });
-  return { ...result, told };
+  return { ...result, told: received };
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await
@@ -91,11 +91,11 @@ describe('an exported log, line by line', () => {
   });
 
   const broken = async (changed: readonly string[]) => {
-    const { ok, head, broken: fault, told } = await check(changed);
+    const { ok, head, broken: fault, told: reported } = await check(changed);
     expect(ok).to.equal(false);
-    expect(head).to.deep.equal(headAt(told.length));
-    expect(told).to.deep.equal(stored.slice(0, told.length).map(({ position }) => position));
-    return [told.length, fault];
+    expect(head).to.deep.equal(headAt(reported.length));
+    expect(reported).to.deep.equal(stored.slice(0, reported.length).map(({ position }) => position));
+    return [reported.length, fault];
   };
   const unreadable = (line: number) =>
     `line ${line} is not an event in the format of the service: it was changed or truncated`;

@@ -10,7 +10,7 @@ describe('the ends of lives', () => {
   /** The members of an event that are read. */
   const event = (type: LogEvent['type'], collection: string, field: string | null, data: object = {}): LogEvent =>
     ({ type, version: 1, collection, field, data }) as LogEvent;
-  const made = (collection: string, fields: string[], restored?: object) =>
+  const build = (collection: string, fields: string[], restored?: object) =>
     event('collection.created', collection, null, {
       collection: {},
       fields: fields.map((field) => ({ field })),
@@ -27,16 +27,16 @@ describe('the ends of lives', () => {
   }
 
   it('are empty for unrequested and living objects', async () => {
-    expect(await ends([], made('a', ['x']))).to.deep.equal({});
+    expect(await ends([], build('a', ['x']))).to.deep.equal({});
     expect(Object.fromEntries(await endsOf(pool(), ['1', '1.1', '7']))).to.deep.equal({});
   });
 
   it('include those of a collection and of its fields', async () => {
     const endedLives = await ends(
       ['1', '1.1', '1.2', '2'],
-      made('a', ['x', 'y']),
+      build('a', ['x', 'y']),
       field('a', 'z'),
-      made('b', ['x']),
+      build('b', ['x']),
       event('collection.deleted', 'b', null),
       event('collection.deleted', 'a', null),
     );
@@ -51,7 +51,7 @@ describe('the ends of lives', () => {
   it('include fields whose collection is not requested', async () => {
     const endedLives = await ends(
       ['2', '3'],
-      made('a', ['x']),
+      build('a', ['x']),
       field('a', 'y'),
       field('a', 'z'),
       event('field.deleted', 'a', 'y'),
@@ -64,10 +64,10 @@ describe('the ends of lives', () => {
   it('are found under the names at that time', async () => {
     const endedLives = await ends(
       ['4', '4.1', '1', '1.1'],
-      made('a', ['x']),
+      build('a', ['x']),
       event('collection.renamed', 'a', null, { to: 'b' }),
       event('field.renamed', 'b', 'x', { to: 'y' }),
-      made('a', ['x']),
+      build('a', ['x']),
       event('field.deleted', 'a', 'x'),
       event('collection.deleted', 'a', null),
       event('field.deleted', 'b', 'x'),
@@ -80,16 +80,16 @@ describe('the ends of lives', () => {
   it('exclude later objects with the same name', async () => {
     const renamed = await ends(
       ['1', '1.1'],
-      made('a', ['x']),
+      build('a', ['x']),
       event('collection.renamed', 'a', null, { to: 'b' }),
-      made('a', ['x']),
+      build('a', ['x']),
       event('field.deleted', 'a', 'x'),
       event('collection.deleted', 'a', null),
     );
     expect(renamed).to.deep.equal({});
     const deleted = await ends(
       ['6', '6.1', '6.2'],
-      made('c', ['x', 'y']),
+      build('c', ['x', 'y']),
       event('field.deleted', 'c', 'x'),
       event('field.renamed', 'c', 'y', { to: 'z' }),
       field('c', 'x'),
@@ -97,7 +97,7 @@ describe('the ends of lives', () => {
       event('field.deleted', 'c', 'x'),
       event('field.deleted', 'c', 'y'),
       event('collection.deleted', 'c', null),
-      made('c', []),
+      build('c', []),
       event('collection.deleted', 'c', null),
     );
     expect(deleted).to.deep.equal({ '6': [13, true], '6.1': [7, true], '6.2': [13, false] });
@@ -106,7 +106,7 @@ describe('the ends of lives', () => {
   it('of a field exclude later users of its old name', async () => {
     const endedLives = await ends(
       ['1.1', '1.2'],
-      made('a', ['x', 'y']),
+      build('a', ['x', 'y']),
       event('field.renamed', 'a', 'y', { to: 'z' }),
       field('a', 'y'),
       event('field.deleted', 'a', 'y'),
@@ -120,13 +120,13 @@ describe('the ends of lives', () => {
   it('are not searched in unrequested collections', async () => {
     const endedLives = await ends(
       ['1', '10'],
-      made('a', []),
-      made('b', ['x', 'y']),
+      build('a', []),
+      build('b', ['x', 'y']),
       event('field.renamed', 'b', 'x', { to: 'z' }),
       event('field.deleted', 'b', 'y'),
       event('collection.renamed', 'b', null, { to: 'c' }),
       event('collection.deleted', 'c', null),
-      ...['c', 'd', 'e', 'f'].map((name) => made(name, [])),
+      ...['c', 'd', 'e', 'f'].map((name) => build(name, [])),
       event('collection.deleted', 'f', null),
     );
     expect(endedLives).to.deep.equal({ '10': [11, true] });
@@ -135,7 +135,7 @@ describe('the ends of lives', () => {
   it('of a field exclude its successor with the same name', async () => {
     const endedLives = await ends(
       ['1.1', '3'],
-      made('a', ['x']),
+      build('a', ['x']),
       event('field.deleted', 'a', 'x'),
       field('a', 'x'),
       event('field.deleted', 'a', 'x'),
@@ -144,14 +144,14 @@ describe('the ends of lives', () => {
   });
 
   it('are undone by a restore under any name, until the next deletion', async () => {
-    const back = made('b', ['p', 'q'], { position: 2, identity: '1', name: 'a', fields: ['1.1', '1.2'] });
-    const asked = ['1', '1.1', '1.2'];
-    const first = [made('a', ['x', 'y']), event('collection.deleted', 'a', null), back];
-    expect(await ends(asked, ...first)).to.deep.equal({});
-    expect(await ends(asked, event('field.deleted', 'b', 'q'))).to.deep.equal({ '1.2': [4, true] });
+    const back = build('b', ['p', 'q'], { position: 2, identity: '1', name: 'a', fields: ['1.1', '1.2'] });
+    const requested = ['1', '1.1', '1.2'];
+    const first = [build('a', ['x', 'y']), event('collection.deleted', 'a', null), back];
+    expect(await ends(requested, ...first)).to.deep.equal({});
+    expect(await ends(requested, event('field.deleted', 'b', 'q'))).to.deep.equal({ '1.2': [4, true] });
     const field = event('field.created', 'b', 'r', { field: {}, restored: { position: 4, identity: '1.2' } });
-    expect(await ends(asked, field)).to.deep.equal({});
-    expect(await ends(asked, event('collection.deleted', 'b', null))).to.deep.equal({
+    expect(await ends(requested, field)).to.deep.equal({});
+    expect(await ends(requested, event('collection.deleted', 'b', null))).to.deep.equal({
       '1': [6, true],
       '1.1': [6, false],
       '1.2': [6, false],
@@ -161,7 +161,7 @@ describe('the ends of lives', () => {
   it('of a restored field are followed in an unrequested collection', async () => {
     const endedLives = await ends(
       ['2'],
-      made('a', []),
+      build('a', []),
       field('a', 'x'),
       event('field.deleted', 'a', 'x'),
       field('a', 'y', { position: 3, identity: '2' }),

@@ -144,11 +144,11 @@ describe('the listener', () => {
     await hears(1);
   });
 
-  for (const [how, silence] of [
+  for (const [mode, silence] of [
     ['half open', () => proxy.fallSilent()],
     ['open in one direction', () => proxy.muffle()],
   ] as const) {
-    it(`notices a socket that is ${how}`, async () => {
+    it(`notices a socket that is ${mode}`, async () => {
       listen({ heartbeat: { every: 50, timeout: 2_000 } });
       await until('connected', listener.connected);
       silence();

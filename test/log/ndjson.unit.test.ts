@@ -68,24 +68,24 @@ describe('a log as a file', () => {
 
   describe('with documents', () => {
     const content = '{"comment":"why not"}';
-    const whole = { hash: sha256(content), content };
+    const full = { hash: sha256(content), content };
     const lineOf = (document: { hash: string; content: string | null }) => `${documentLine(document)}\n`;
 
     it('reports each document before the page of its event, erased ones too, without counting it', async () => {
-      const told: unknown[] = [];
+      const received: unknown[] = [];
       const erased = { hash: sha256('erased'), content: null };
-      const stream = Readable.from([Buffer.from(line(1) + lineOf(whole) + line(2) + lineOf(erased))]);
-      for await (const page of readNdjsonPages(stream, (document) => told.push(document)))
-        told.push(page.map(({ position }) => position));
-      expect(told).to.deep.equal([whole, erased, [1, 2]]);
+      const stream = Readable.from([Buffer.from(line(1) + lineOf(full) + line(2) + lineOf(erased))]);
+      for await (const page of readNdjsonPages(stream, (document) => received.push(document)))
+        received.push(page.map(({ position }) => position));
+      expect(received).to.deep.equal([full, erased, [1, 2]]);
     });
 
     it('names the line of a changed or malformed document', async () => {
-      const changed = line(1) + lineOf({ ...whole, content: `${content} ` });
+      const changed = line(1) + lineOf({ ...full, content: `${content} ` });
       expect(await faultOf(changed)).to.equal(
-        `Line 2 is damaged: its document ${whole.hash} does not match its hash: it was changed.`,
+        `Line 2 is damaged: its document ${full.hash} does not match its hash: it was changed.`,
       );
-      for (const wrong of [{ document: 'x', content }, { document: whole.hash }, { document: whole.hash, content: 1 }])
+      for (const wrong of [{ document: 'x', content }, { document: full.hash }, { document: full.hash, content: 1 }])
         expect(await faultOf(`${JSON.stringify(wrong)}\n`)).to.match(/^Line 1 is not an event: /);
       expect(await faultOf('{"document":\n')).to.match(/^Line 1 is not valid JSON/);
     });

@@ -32,9 +32,9 @@ describe('the append-only triggers', () => {
   });
 
   it('are reported disabled, completely or for replication sessions', async () => {
-    for (const how of ['DISABLE', 'ENABLE', 'ENABLE REPLICA']) {
-      await each((name) => `ALTER TABLE ${LOG} ${how} TRIGGER ${name}`);
-      expect(await findUnprotected(pool()), how).to.deep.equal(all('is disabled'));
+    for (const mode of ['DISABLE', 'ENABLE', 'ENABLE REPLICA']) {
+      await each((name) => `ALTER TABLE ${LOG} ${mode} TRIGGER ${name}`);
+      expect(await findUnprotected(pool()), mode).to.deep.equal(all('is disabled'));
     }
     await each((name) => `ALTER TABLE ${LOG} ENABLE ALWAYS TRIGGER ${name}`);
     expect(await findUnprotected(pool())).to.deep.equal([]);

@@ -52,12 +52,12 @@ for (const release of releasesWithLogs()) {
   describe(`the log of ${release}`, function () {
     this.timeout(120_000);
     const file = fileURLToPath(fileOf(release, 'ndjson'));
-    let said: ReleaseLog;
+    let messages: ReleaseLog;
     let text: string;
     let events: EventRecord[];
 
     before(async () => {
-      said = readReleaseLog(release);
+      messages = readReleaseLog(release);
       text = await readFile(file, 'utf8');
       events = parseLog(text);
     });
@@ -66,18 +66,18 @@ for (const release of releasesWithLogs()) {
       const lines = createInterface({ input: createReadStream(file) });
       const { ok, head, erased } = await checkExportedLog(lines, { sha256, planOf: createPlanReplay() });
       expect({ ok, erased }).to.deep.equal({ ok: true, erased: events.filter(({ salt }) => salt === null).length });
-      expect(head).to.include(said.head);
+      expect(head).to.include(messages.head);
     });
 
     it('has every event type and version of the release', () => {
-      expect([...new Set(events.map(({ type, version }) => `${type} ${version}`))]).to.have.members(said.declared);
-      expect(declaredVersions()).to.include.members(said.declared);
+      expect([...new Set(events.map(({ type, version }) => `${type} ${version}`))]).to.have.members(messages.declared);
+      expect(declaredVersions()).to.include.members(messages.declared);
     });
 
     it('has payloads of exactly the shapes that this release reads', () => {
       // A changed shape is a new version of the event, with an upcaster.
-      expect(payloadShapes()).to.include(said.shapes);
-      expect(Object.keys(said.shapes)).to.deep.equal(said.declared);
+      expect(payloadShapes()).to.include(messages.shapes);
+      expect(Object.keys(messages.shapes)).to.deep.equal(messages.declared);
     });
 
     it('has the hashes and commitments of the rule that docs/history.md describes', () => {
@@ -103,7 +103,7 @@ for (const release of releasesWithLogs()) {
       // `npm run release:log -- --force` rewrites it until the release is published.
       it('has every type, version, member and choice of the current release', () => {
         expect(neverUsed(events)).to.deep.equal([]);
-        expect(said.declared).to.deep.equal(declaredVersions());
+        expect(messages.declared).to.deep.equal(declaredVersions());
       });
     }
 
@@ -118,17 +118,17 @@ for (const release of releasesWithLogs()) {
 
     it("folds to the release's schemas at every position", () => {
       let state = initialState();
-      const snapshots = new Map(said.snapshots.map(({ at, snapshot }) => [at, snapshot]));
+      const snapshots = new Map(messages.snapshots.map(({ at, snapshot }) => [at, snapshot]));
       for (const [index, event] of events.entries()) {
         state = evolve(state, readEvent(event));
-        expect(runToEnd(snapshotHash(state, release)), `position ${event.position}`).to.equal(said.hashes[index]);
+        expect(runToEnd(snapshotHash(state, release)), `position ${event.position}`).to.equal(messages.hashes[index]);
         const snapshot = snapshots.get(event.position);
         if (snapshot === undefined) continue;
         expect(JSON.stringify(runToEnd(snapshotOf(state, release)))).to.equal(JSON.stringify(snapshot));
         snapshots.delete(event.position);
       }
-      expect(said.hashes).to.have.length(events.length);
-      expect(said.snapshots.at(-1)?.at).to.equal(events.length);
+      expect(messages.hashes).to.have.length(events.length);
+      expect(messages.snapshots.at(-1)?.at).to.equal(events.length);
       expect([...snapshots.keys()]).to.deep.equal([]);
     });
 
@@ -147,7 +147,7 @@ for (const release of releasesWithLogs()) {
           tables: 'every-event',
         });
         expect(verification.differences).to.deep.equal([]);
-        expect(head).to.include(said.head);
+        expect(head).to.include(messages.head);
       } finally {
         await database.drop();
       }
@@ -162,7 +162,7 @@ for (const release of releasesWithLogs()) {
         const settings = { ...SCHEMAS, DATABASE_URL: database.connectionString };
         const { code, out, err } = await dps(['restore', '--file', file, '--json'], settings);
         expect(code, out + err).to.equal(0);
-        expect(JSON.parse(out)).to.deep.include({ ok: true, ...said.head, differences: [] });
+        expect(JSON.parse(out)).to.deep.include({ ok: true, ...messages.head, differences: [] });
         service = await startService(settings);
       });
 
@@ -192,11 +192,11 @@ for (const release of releasesWithLogs()) {
       });
 
       it('returns the responses of the release', async () => {
-        expect(Object.keys(said.answers)).not.to.deep.equal([]);
-        for (const [path, answer] of Object.entries(said.answers)) {
+        expect(Object.keys(messages.answers)).not.to.deep.equal([]);
+        for (const [path, answer] of Object.entries(messages.answers)) {
           expect((await get(path)).json, path).to.deep.equal(answer);
         }
-        for (const { at, snapshot } of said.snapshots) {
+        for (const { at, snapshot } of messages.snapshots) {
           const expected = { ...snapshot, service: readRelease() };
           expect((await get(`/history/snapshot?at=${at}`)).json).to.deep.equal(expected);
         }

@@ -12,24 +12,29 @@ const NOTHING = '0'.repeat(64);
 
 describe('the divergence watch of a process', () => {
   const { database, pool } = withPool({ each: true });
-  let said: [message: string, details: Record<string, unknown> | undefined][];
+  let messages: [message: string, details: Record<string, unknown> | undefined][];
   let readOnly: boolean;
 
   beforeEach(() => {
-    said = [];
+    messages = [];
     readOnly = false;
   });
 
   const watch = () => {
-    const say = (message: string, details?: Record<string, unknown>) => void said.push([message, details]);
-    const made = createLogWatch({
+    const say = (message: string, details?: Record<string, unknown>) => void messages.push([message, details]);
+    const created = createLogWatch({
       pool: pool(),
       logger: { debug() {}, info() {}, warn: say, error: say },
       readOnly: () => readOnly,
     });
-    const told: NotedDivergence[] = [];
-    const stop = made.subscribe((divergence) => told.push(divergence));
-    return { ...made, told, stop, look: async (seen: LogHead) => made.examine(await checkHead(pool()), seen) };
+    const received: NotedDivergence[] = [];
+    const stop = created.subscribe((divergence) => received.push(divergence));
+    return {
+      ...created,
+      told: received,
+      stop,
+      look: async (seen: LogHead) => created.examine(await checkHead(pool()), seen),
+    };
   };
   const created = (collection: string): LogEvent =>
     ({ type: 'collection.created', version: 1, collection, field: null, data: {} }) as unknown as LogEvent;
@@ -64,7 +69,7 @@ describe('the divergence watch of a process', () => {
     await logged('c');
     expect(await one.look(seen)).to.equal(false);
     await one.replaced(seen);
-    expect([one.pending(), one.count(), one.told, said, await noted()]).to.deep.equal([undefined, 0, [], [], []]);
+    expect([one.pending(), one.count(), one.told, messages, await noted()]).to.deep.equal([undefined, 0, [], [], []]);
   });
 
   it('records a divergence once, reports it once, with both ends and the last common position', async () => {
@@ -80,7 +85,7 @@ describe('the divergence watch of a process', () => {
     expect(one.pending()).to.deep.equal(one.told[0]);
     expect(one.count()).to.equal(1);
     const [, second] = records;
-    expect(said).to.deep.equal([
+    expect(messages).to.deep.equal([
       [
         'the log has forked: it no longer contains the events that were read before',
         {
@@ -104,7 +109,7 @@ describe('the divergence watch of a process', () => {
     expect(await other.look({ position: 0, hash: NOTHING, occurred_at: null })).to.equal(false);
     expect(other.pending()).to.deep.equal(one.pending());
     expect([other.count(), other.told]).to.deep.equal([1, []]);
-    expect(said.map(([, details]) => details?.['lost_after'])).to.deep.equal([null, null]);
+    expect(messages.map(([, details]) => details?.['lost_after'])).to.deep.equal([null, null]);
   });
 
   it('clears a divergence after its acknowledgement', async () => {
@@ -208,11 +213,11 @@ describe('the divergence watch of a process', () => {
     await pool().query('REVOKE INSERT ON service.service_divergences FROM current_user');
     expect(await one.look(seen)).to.equal(true);
     expect(one.pending()).to.deep.include({ id: 0 });
-    expect(said.map(([message]) => message)).to.deep.equal([
+    expect(messages.map(([message]) => message)).to.deep.equal([
       'the log has forked: it no longer contains the events that were read before',
       'a fork of the log could not be recorded',
     ]);
-    expect(said.at(-1)?.[1]?.['error']).to.have.property('code', '42501');
+    expect(messages.at(-1)?.[1]?.['error']).to.have.property('code', '42501');
     await pool().query('GRANT INSERT ON service.service_divergences TO current_user');
     await one.look(seen);
     expect(one.pending()?.id).to.be.above(0);

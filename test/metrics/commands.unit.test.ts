@@ -206,9 +206,9 @@ describe('metrics of the service', () => {
     await metrics.commands
       .counted({ apply: () => Promise.resolve({ kind: 'replayed' }) } as unknown as Pipeline)
       .apply('create-collection', {} as never, {} as never);
-    const told = (await metrics.text()).split('\n');
+    const messagesOf = (await metrics.text()).split('\n');
     const buckets = (name: string) => [
-      ...new Set(told.flatMap((line) => new RegExp(`^${name}_bucket\\{le="([^"]+)"`).exec(line)?.[1] ?? [])),
+      ...new Set(messagesOf.flatMap((line) => new RegExp(`^${name}_bucket\\{le="([^"]+)"`).exec(line)?.[1] ?? [])),
     ];
     expect(buckets('dps_change_step_duration_seconds')).to.deep.equal([
       '0.1',
@@ -291,11 +291,11 @@ describe('metrics of the service', () => {
   });
 
   it('query the database once per scrape', async () => {
-    let asked = 0;
-    const metrics = watching({ projections: () => ((asked += 1), SOURCES.projections()) });
+    let requestCount = 0;
+    const metrics = watching({ projections: () => ((requestCount += 1), SOURCES.projections()) });
     await metrics.text();
-    expect(asked).to.equal(1);
+    expect(requestCount).to.equal(1);
     await metrics.text();
-    expect(asked).to.equal(2);
+    expect(requestCount).to.equal(2);
   });
 });

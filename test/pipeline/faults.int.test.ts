@@ -138,8 +138,8 @@ describe('the pipeline under failures', function () {
   });
 
   it('repeats a transaction after a deadlock', async () => {
-    const told: string[] = [];
-    const logger = { ...silent, info: (message: string) => void told.push(message) };
+    const received: string[] = [];
+    const logger = { ...silent, info: (message: string) => void received.push(message) };
     done(await create('second'));
     done(await addField('second', 'first_id', 'integer'));
     // PostgreSQL cancels the session that detects the deadlock. A session checks once, after this time, so the deadlock
@@ -164,7 +164,7 @@ describe('the pipeline under failures', function () {
     await holder.end();
     const { events } = done(await running);
     expect(events.map((event) => event.type)).to.deep.equal(['relation.created']);
-    expect(told).to.include('a change is waiting for a lock');
+    expect(received).to.include('a change is waiting for a lock');
     await patient.stop();
     await expectWhole('first', 'second');
   });
@@ -200,20 +200,20 @@ describe('the pipeline under failures', function () {
   });
 
   it('waits for an unavailable database as long as for a lock, and logs it once', async () => {
-    const told: [string, unknown][] = [];
-    const logger = { ...silent, info: (...each: [string, unknown]) => void told.push(each) };
+    const received: [string, unknown][] = [];
+    const logger = { ...silent, info: (...each: [string, unknown]) => void received.push(each) };
     const writeThrough = proxy.connectionString;
     const patient = await startInstance(database.connectionString, { lockTimeout: 20_000, writeThrough, logger });
     proxy.answer('refused');
     proxy.cut();
     const running = patient.pipeline.apply('create-collection', table('second', [field('a')]), { cause: CAUSE });
-    const isTold = () => told.some(([message]) => message === 'a change is waiting for the database');
+    const isTold = () => received.some(([message]) => message === 'a change is waiting for the database');
     await until('it waits', isTold);
     const before = proxy.connections();
     await until('it was tried again', () => proxy.connections() > before);
     proxy.answer('through');
     done(await running);
-    expect(told.filter(([message]) => message === 'a change is waiting for the database')).to.have.length(1);
+    expect(received.filter(([message]) => message === 'a change is waiting for the database')).to.have.length(1);
     await patient.stop();
     await expectWhole('first', 'second');
   });
@@ -226,14 +226,14 @@ describe('the pipeline under failures', function () {
       { flights: 'one flight', change: () => create('second'), whole: ['first', 'second'] },
       { flights: 'several flights', change: () => addField('first', 'b'), whole: ['first'] },
     ];
-    for (const { flights, change, whole } of CHANGES) {
+    for (const { flights, change, whole: full } of CHANGES) {
       it(`of ${flights} finds that it was committed, and responds normally`, async () => {
         proxy.intercept((sent) => (isCommit(sent) ? 'pass and hang up' : 'pass'));
         const outcome = done(await change());
         expect(outcome.position).to.equal(2);
         expect(instance.store.current().position).to.equal(2);
         proxy.intercept(() => 'pass');
-        await expectWhole(...whole);
+        await expectWhole(...full);
       });
 
       it(`of ${flights} finds that it was not committed, and returns UNAVAILABLE without changes`, async () => {

@@ -50,11 +50,11 @@ describe('a transaction on a silent connection', function () {
     };
     const working = worker.query(`SELECT pg_sleep(${STALL / 1_000})`);
     proxy.intercept((sent) => (sent.includes('SELECT 2') ? 'fall silent' : 'pass'));
-    const asked = client.query('SELECT 2').catch((error: unknown) => error);
-    const first = await Promise.race([asked.then(() => 'given up'), working.then(() => 'worked')]);
+    const pending = client.query('SELECT 2').catch((error: unknown) => error);
+    const first = await Promise.race([pending.then(() => 'given up'), working.then(() => 'worked')]);
     expect(first).to.equal('worked');
     expect(warnings).to.deep.equal([]);
-    expect(await asked).to.have.property('message', 'the connection has gone silent');
+    expect(await pending).to.have.property('message', 'the connection has gone silent');
     expect(warnings).to.deep.include({ backend: pid });
     // An abandoned session is ended, so that it keeps no locks.
     for (let each = 0; each < 100 && (await isThere(pid)); each++) await sleep(50);

@@ -13,7 +13,7 @@ const HOLDER: Holder = {
 };
 
 describe('the holder of a lock', () => {
-  const said: Record<string, [Partial<Holder>, string, object]> = {
+  const output: Record<string, [Partial<Holder>, string, object]> = {
     'that is known': [
       {},
       'by "shop" (PostgreSQL process 41, transaction started 12 s ago)',
@@ -46,7 +46,7 @@ describe('the holder of a lock', () => {
       { pid: null, application_name: '', age_seconds: 12, collection: 'orders' },
     ],
   };
-  for (const [what, [more, words, details]] of Object.entries(said))
+  for (const [what, [more, words, details]] of Object.entries(output))
     it(`is described in words and in details: ${what}`, () => {
       const holder = { ...HOLDER, ...more };
       expect(described(holder)).to.equal(words);

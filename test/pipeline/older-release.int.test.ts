@@ -76,8 +76,8 @@ describe("a process older than its database's migrations", function () {
 
   it('changes no user, token or session', async () => {
     const auth = await createAuth({ pool: instance.pool, secret: 'x'.repeat(40) });
-    const change = async <T>(made: AccountChange<T> | Promise<AccountChange<T>>) =>
-      changeAccount(instance.pipeline, await made, { cause: CAUSE });
+    const change = async <T>(created: AccountChange<T> | Promise<AccountChange<T>>) =>
+      changeAccount(instance.pipeline, await created, { cause: CAUSE });
     const user = await change(
       auth.users.create({ email: 'ada@example.com', password: 'correct horse', role: 'admin' }),
     );

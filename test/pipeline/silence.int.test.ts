@@ -23,10 +23,10 @@ import {
 /** Milliseconds until a silent connection is detected and closed. */
 const NOTICED = 20_000;
 
-for (const way of ['the server', 'a pooler'] as const)
-  describe(`a ${way} connection that goes silent`, function () {
+for (const path of ['the server', 'a pooler'] as const)
+  describe(`a ${path} connection that goes silent`, function () {
     this.timeout(90_000);
-    const pooled = way === 'a pooler';
+    const pooled = path === 'a pooler';
     let pgbouncer: Pgbouncer | undefined;
     let database: TestDatabase;
     let proxy: Proxy;
@@ -159,12 +159,12 @@ for (const way of ['the server', 'a pooler'] as const)
       { whether: 'arrived', how: 'pass and fall silent', there: ['first', 'second', 'third'] },
       { whether: 'never arrived', how: 'fall silent', there: ['first', 'third'] },
     ] as const;
-    for (const { whether, how, there } of pooled ? [] : UNKNOWN)
+    for (const { whether, how: mode, there } of pooled ? [] : UNKNOWN)
       it(`during a COMMIT that ${whether}, without a way to check: the outcome is unknown, and the next change checks it first`, async () => {
         proxy.intercept((sent) => {
           if (!isCommit(sent)) return 'pass';
           proxy.answer('never');
-          return how;
+          return mode;
         });
         const outcome = await create('second');
         expect(refusedWith(outcome)).to.equal('UNAVAILABLE');

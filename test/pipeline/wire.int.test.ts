@@ -64,9 +64,9 @@ describe('statements of changes sent to PostgreSQL', function () {
   }
 
   const { apply, dryRun, plan } = {
-    apply: (...given: Parameters<Instance['pipeline']['apply']>) => instance.pipeline.apply(...given),
-    dryRun: (...given: Parameters<Instance['pipeline']['dryRun']>) => instance.pipeline.dryRun(...given),
-    plan: (...given: Parameters<Instance['pipeline']['plan']>) => instance.pipeline.plan(...given),
+    apply: (...input: Parameters<Instance['pipeline']['apply']>) => instance.pipeline.apply(...input),
+    dryRun: (...input: Parameters<Instance['pipeline']['dryRun']>) => instance.pipeline.dryRun(...input),
+    plan: (...input: Parameters<Instance['pipeline']['plan']>) => instance.pipeline.plan(...input),
   };
   const with_ = (more: Partial<RequestContext> = {}): RequestContext => ({ cause: CAUSE, ...more });
 

@@ -189,8 +189,8 @@ describe('a service behind a pooler', function () {
       await sleep(100);
       await pooler.start();
     }
-    const made = () => [...answers.values()].filter((status) => status === 200).length;
-    await until('some were made', () => made() > 5);
+    const build = () => [...answers.values()].filter((status) => status === 200).length;
+    await until('some were made', () => build() > 5);
     running = false;
     await writers;
     const listed = dataOf<{ collection: string }[]>(await client('/collections'));

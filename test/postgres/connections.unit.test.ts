@@ -111,11 +111,11 @@ describe('a query cancelled by a standby', () => {
     });
 
   /** The statements that are sent for these pool responses. */
-  async function asked(answers: unknown[]): Promise<{ sent: unknown[][]; answer: unknown }> {
+  async function ask(answers: unknown[]): Promise<{ sent: unknown[][]; answer: unknown }> {
     const sent: unknown[][] = [];
     const pool = {
-      query: (...given: unknown[]) => {
-        sent.push(given);
+      query: (...input: unknown[]) => {
+        sent.push(input);
         const answer = answers.shift();
         return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
       },
@@ -126,7 +126,7 @@ describe('a query cancelled by a standby', () => {
   }
 
   it('is retried at most twice', async () => {
-    expect(await asked([conflict(), conflict(), 'rows'])).to.deep.equal({
+    expect(await ask([conflict(), conflict(), 'rows'])).to.deep.equal({
       sent: Array.from({ length: 3 }, () => ['SELECT $1', [1]]),
       answer: 'rows',
     });
@@ -134,10 +134,10 @@ describe('a query cancelled by a standby', () => {
 
   it('then fails, and fails at once for any other reason', async () => {
     const last = conflict();
-    const { sent, answer } = await asked([conflict(), conflict(), last, 'rows']);
+    const { sent, answer } = await ask([conflict(), conflict(), last, 'rows']);
     expect([sent.length, answer]).to.deep.equal([3, last]);
     const other = new Error('division by zero');
-    expect((await asked([other, 'rows'])).answer).to.equal(other);
+    expect((await ask([other, 'rows'])).answer).to.equal(other);
   });
 });
 

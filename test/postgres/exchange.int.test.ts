@@ -49,13 +49,15 @@ describe('several statements at once', () => {
 
   it('return results by name, without rows if not sent, and name the failed statement', async () => {
     await withClient(pool, async (client) => {
-      const asked = {
+      const request = {
         one: { text: 'SELECT 1 AS n' },
         none: undefined,
         two: { text: 'SELECT $1::int AS n', values: [2] },
       };
-      expect(await sendNamed(client, asked)).to.deep.equal({ one: [{ n: 1 }], none: [], two: [{ n: 2 }] });
-      const error = await failureOf(sendNamed(client, { ...asked, wrong: { text: 'SELECT 1 / 0' }, last: asked.one }));
+      expect(await sendNamed(client, request)).to.deep.equal({ one: [{ n: 1 }], none: [], two: [{ n: 2 }] });
+      const error = await failureOf(
+        sendNamed(client, { ...request, wrong: { text: 'SELECT 1 / 0' }, last: request.one }),
+      );
       expect([error.at, sqlState(error), error.results.length]).to.deep.equal(['wrong', '22012', 2]);
     });
   });

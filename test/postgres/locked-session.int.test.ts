@@ -17,7 +17,7 @@ describe("the index builder's session", () => {
   after(() => database.drop());
 
   const session = async (schema = 'public', connectionString = database.connectionString) => {
-    const made = await openLockedSession({
+    const created = await openLockedSession({
       connection: {
         connectionString,
         schema,
@@ -28,11 +28,11 @@ describe("the index builder's session", () => {
       purpose: 'concurrent-indexes',
       logger: silent,
     });
-    if (made !== null) open.push(made);
-    return made;
+    if (created !== null) open.push(created);
+    return created;
   };
-  const value = async (made: LockedSession | null | undefined, expression: string): Promise<unknown> => {
-    const { rows } = await made!.client.query<{ value: unknown }>(`SELECT ${expression} AS value`);
+  const value = async (created: LockedSession | null | undefined, expression: string): Promise<unknown> => {
+    const { rows } = await created!.client.query<{ value: unknown }>(`SELECT ${expression} AS value`);
     return rows[0]?.value;
   };
 
@@ -46,11 +46,11 @@ describe("the index builder's session", () => {
   });
 
   it("allows long builds, and shows its backend's process id", async () => {
-    const made = await session();
-    expect(await value(made, 'pg_backend_pid()')).to.equal(made?.pid);
-    expect(await value(made, `current_setting('statement_timeout')`)).to.equal('0');
-    expect(await value(made, `current_setting('lock_timeout')`)).to.equal('0');
-    expect(await value(made, `current_setting('application_name')`)).to.equal('data-platform-service indexes');
+    const created = await session();
+    expect(await value(created, 'pg_backend_pid()')).to.equal(created?.pid);
+    expect(await value(created, `current_setting('statement_timeout')`)).to.equal('0');
+    expect(await value(created, `current_setting('lock_timeout')`)).to.equal('0');
+    expect(await value(created, `current_setting('application_name')`)).to.equal('data-platform-service indexes');
   });
 
   it('allows long builds despite database limits for transactions and idle sessions', async () => {
@@ -68,11 +68,11 @@ describe("the index builder's session", () => {
   });
 
   it('leaves no connection if the lock is not available', async () => {
-    const made = await session();
+    const created = await session();
     expect(await session()).to.equal(null);
     const count = `(SELECT count(*)::int FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = 'data-platform-service indexes')`;
-    await until('the other is gone', async () => (await value(made, count)) === 1);
+    await until('the other is gone', async () => (await value(created, count)) === 1);
   });
 
   it('fails without a server', async () => {
@@ -84,10 +84,10 @@ describe("the index builder's session", () => {
   });
 
   it('crashes no process when it is cut off', async () => {
-    const made = await session();
+    const created = await session();
     const other = await session('other');
-    await other?.client.query('SELECT pg_terminate_backend($1)', [made?.pid]);
-    const error: unknown = await value(made, '1').catch((reason: unknown) => reason);
+    await other?.client.query('SELECT pg_terminate_backend($1)', [created?.pid]);
+    const error: unknown = await value(created, '1').catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(Error);
     await until('another may have it', async () => (await session()) !== null);
   });

@@ -159,8 +159,8 @@ describe('connections through a pooler', function () {
       expect(error).to.be.instanceOf(ExchangeError);
       expect((error as ExchangeError).results).to.have.length(2);
       await client.query('ROLLBACK');
-      const alone = await sendBatch(client, [{ text: 'SELECT 1/0' }]).catch((thrown: unknown) => thrown);
-      expect((alone as ExchangeError).results).to.have.length(0);
+      const single = await sendBatch(client, [{ text: 'SELECT 1/0' }]).catch((thrown: unknown) => thrown);
+      expect((single as ExchangeError).results).to.have.length(0);
     });
   });
 

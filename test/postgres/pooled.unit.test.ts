@@ -12,8 +12,8 @@ function wired() {
     parse: (message, more) => void sent.push(`parse ${JSON.stringify([message, more])}`),
     bind: (message, more) => void sent.push(`bind ${JSON.stringify([message, more])}`),
     execute: (message, more) => void sent.push(`execute ${JSON.stringify([message, more])}`),
-    emit: (event, ...given) => {
-      through.push([event, ...given.map((each) => JSON.stringify(each))].join(' '));
+    emit: (event, ...input) => {
+      through.push([event, ...input.map((each) => JSON.stringify(each))].join(' '));
       return false;
     },
   };

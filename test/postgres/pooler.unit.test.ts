@@ -52,13 +52,13 @@ describe('the pooler on DATABASE_URL', () => {
   });
 
   it('must lead to the same database and cluster, as far as visible', () => {
-    const elsewhere =
+    const other =
       'DIRECT_DATABASE_URL cannot be used: it leads to a different database than DATABASE_URL. Set it to the address of the ' +
       'same database without the pooler.';
-    expect(of(POOLER, { ...SERVER, database: 'other' })).to.equal(elsewhere);
-    expect(of(POOLER, { ...SERVER, system: '8' })).to.equal(elsewhere);
-    expect(of(POOLER, { ...SERVER, database: 'other' }, 'none')).to.equal(elsewhere);
-    expect(of(POOLER, { ...SERVER, database: 'other', system: null })).to.equal(elsewhere);
+    expect(of(POOLER, { ...SERVER, database: 'other' })).to.equal(other);
+    expect(of(POOLER, { ...SERVER, system: '8' })).to.equal(other);
+    expect(of(POOLER, { ...SERVER, database: 'other' }, 'none')).to.equal(other);
+    expect(of(POOLER, { ...SERVER, database: 'other', system: null })).to.equal(other);
     expect(of(POOLER, { ...SERVER, system: null })).to.equal('transaction');
     expect(of({ ...POOLER, system: null }, SERVER)).to.equal('transaction');
   });

@@ -51,8 +51,8 @@ describe('createServerRole', () => {
 
   it('reports a promotion when its work is done, and a demotion at once', async () => {
     const role = createServerRole({ logger: silent, standby: true });
-    const told: boolean[] = [];
-    role.subscribe((isStandby) => told.push(isStandby));
+    const received: boolean[] = [];
+    role.subscribe((isStandby) => received.push(isStandby));
     let finish!: () => void;
     let prepared = 0;
     role.onPromotion(() => {
@@ -66,7 +66,7 @@ describe('createServerRole', () => {
     await tick();
     expect(role.current()).to.deep.equal({ standby: false, lag: 0 });
     expect(role.observe(standby).standby).to.equal(true);
-    expect(told).to.deep.equal([false, true]);
+    expect(received).to.deep.equal([false, true]);
   });
 
   it('retries the work of a promotion, and drops it after a demotion', async () => {

@@ -220,19 +220,18 @@ describe('the schema of the service’s own tables', function () {
     const snapshot = await api.ok<Record<string, unknown>>('GET', '/schema/snapshot');
     const target = await startService();
     stops.push(() => target.stop());
-    const elsewhere = createApi(target);
-    stops.push(() => elsewhere.stop());
+    const other = createApi(target);
+    stops.push(() => other.stop());
     // From another release and from Directus: read as foreign.
     for (const foreign of [
       { ...snapshot, service: '0.0.1' },
       { ...snapshot, service: undefined, directus: '11.0.0', vendor: 'postgres' },
     ]) {
-      const { hash, diff } = await elsewhere.ok<{ hash: string; diff: object }>('POST', '/schema/diff?force', foreign);
-      await elsewhere.ok('POST', '/schema/apply', { hash, diff });
+      const { hash, diff } = await other.ok<{ hash: string; diff: object }>('POST', '/schema/diff?force', foreign);
+      await other.ok('POST', '/schema/apply', { hash, diff });
       await expectConsistent(target.databaseUrl);
     }
-    const names = (await elsewhere.ok<{ collections: { collection: string }[] }>('GET', '/schema/snapshot'))
-      .collections;
+    const names = (await other.ok<{ collections: { collection: string }[] }>('GET', '/schema/snapshot')).collections;
     expect(names.map(({ collection }) => collection)).to.deep.equal(['service_orders', 'service_pages']);
     await api.ok('DELETE', '/collections/service_orders');
     await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/collections', {
@@ -252,8 +251,8 @@ describe('the schema of the service’s own tables', function () {
     // A plan uses the names of this database.
     const back = await api.ok<{ hash: string; diff: object }>('POST', '/schema/diff', snapshot);
     await api.ok('POST', '/schema/apply', back);
-    const wanted = { ...snapshot, relations: [{ ...relation, schema: {} }] };
-    const forth = await api.ok<{ hash: string; diff: object }>('POST', '/schema/diff', wanted);
+    const desired = { ...snapshot, relations: [{ ...relation, schema: {} }] };
+    const forth = await api.ok<{ hash: string; diff: object }>('POST', '/schema/diff', desired);
     const plan = await api.ok<{ statements: { sql: string }[] }>('POST', '/schema/apply?dry_run', forth);
     expect(plan.statements.map(({ sql }) => sql).join()).to.include('REFERENCES service.service_users ("id")');
     await api.ok('POST', '/schema/apply', forth);

@@ -44,8 +44,8 @@ describe('session settings', () => {
       lock_timeout: '1500',
     });
     expect(set({ schema: 'public', applicationName: 'dps' })).to.deep.include(['lock_timeout', "'0'"]);
-    const told = set({ schema: 'public', applicationName: 'dps', lockTimeout: 1500 });
-    expect(told.filter(([name]) => name === 'lock_timeout')).to.deep.equal([['lock_timeout', "'1500'"]]);
+    const reported = set({ schema: 'public', applicationName: 'dps', lockTimeout: 1500 });
+    expect(reported.filter(([name]) => name === 'lock_timeout')).to.deep.equal([['lock_timeout', "'1500'"]]);
   });
 
   it('put the managed schema first in search_path, whatever its name', () => {

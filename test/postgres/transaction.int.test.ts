@@ -14,7 +14,7 @@ describe('a COMMIT without a response', function () {
   /** The server's side of it. */
   let session: pg.Client;
   let isEnded: boolean;
-  const asked = async (statement: string): Promise<unknown[]> => {
+  const ask = async (statement: string): Promise<unknown[]> => {
     const client = new pg.Client(database.connectionString);
     await client.connect();
     try {
@@ -26,10 +26,10 @@ describe('a COMMIT without a response', function () {
 
   before(async () => {
     database = await createDatabase();
-    await asked('CREATE TABLE written (n integer)');
+    await ask('CREATE TABLE written (n integer)');
   });
   beforeEach(async () => {
-    await asked('TRUNCATE written');
+    await ask('TRUNCATE written');
     [lost, session] = [0, 1].map(() => new pg.Client(database.connectionString)) as [pg.Client, pg.Client];
     isEnded = false;
     lost.on('error', () => undefined);
@@ -74,7 +74,7 @@ describe('a COMMIT without a response', function () {
     const known = await begin(WRITE);
     expect(await outcome(known)).to.equal(NOTHING_WRITTEN);
     await until('its session is ended', () => isEnded);
-    expect(await asked('SELECT n FROM written')).to.deep.equal([]);
+    expect(await ask('SELECT n FROM written')).to.deep.equal([]);
   });
 
   it('needs no check if nothing was written', async () => {
@@ -86,8 +86,8 @@ describe('a COMMIT without a response', function () {
 
   it('is unknown on a server of another timeline', async () => {
     const known = await begin(WRITE);
-    const told = await outcome({ ...known, timeline: (known.timeline ?? 0) + 1 });
-    expect(told).to.include('it is not known whether');
+    const reported = await outcome({ ...known, timeline: (known.timeline ?? 0) + 1 });
+    expect(reported).to.include('it is not known whether');
     expect((await session.query('SELECT n FROM written')).rows).to.deep.equal([{ n: 1 }]);
     expect(isEnded).to.equal(false);
   });

@@ -42,7 +42,7 @@ const REQUEST: ChangeRequest = {
   failure: null,
 };
 
-const said = (position: number, comment: string | null): CommentEntry => ({ by: BOB, at: AT, position, comment });
+const messagesOf = (position: number, comment: string | null): CommentEntry => ({ by: BOB, at: AT, position, comment });
 
 const VIEW: ApprovedView = { online: true, credential: 'token', findings: {}, kept: [] };
 
@@ -53,11 +53,11 @@ const PROPOSAL: NonNullable<ChangeRequest['proposal']> = {
   plan: 'plan',
   base: 3,
   approvals: [
-    { ...said(6, 'yes'), by: BOB, plan: 'plan', ...VIEW },
-    { ...said(7, null), by: ADA, plan: 'another plan', ...VIEW },
+    { ...messagesOf(6, 'yes'), by: BOB, plan: 'plan', ...VIEW },
+    { ...messagesOf(7, null), by: ADA, plan: 'another plan', ...VIEW },
   ],
-  rejection: said(8, 'no'),
-  comments: [said(9, 'erased'), said(10, 'lost')],
+  rejection: messagesOf(8, 'no'),
+  comments: [messagesOf(9, 'erased'), messagesOf(10, 'lost')],
   described_at: null,
 };
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type Polling, startPolling } from '../../src/reads/polling.js';
 
 describe('polling the end of the log', () => {
-  let asked: number[];
+  let requests: number[];
   let errors: string[];
   let polling: Polling;
   let now: number;
@@ -14,9 +14,9 @@ describe('polling the end of the log', () => {
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
-    [asked, errors, now, needed, answer] = [[], [], 0, true, 5];
+    [requests, errors, now, needed, answer] = [[], [], 0, true, 5];
     const look = () => {
-      asked.push(now);
+      requests.push(now);
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     };
     polling = startPolling({ needed: () => needed, look, onError: (error) => errors.push(String(error)) });
@@ -38,14 +38,14 @@ describe('polling the end of the log', () => {
 
   it('starts soon, and slows down without news', async () => {
     await pass(4_000);
-    expect(asked).to.deep.equal([25, 50, 100, 200, 400, 800, 1_600, 2_600, 3_600]);
+    expect(requests).to.deep.equal([25, 50, 100, 200, 400, 800, 1_600, 2_600, 3_600]);
   });
 
   it('speeds up after news', async () => {
     await pass(900);
     answer = 6;
     await pass(1_000);
-    expect(asked).to.deep.equal([25, 50, 100, 200, 400, 800, 1_600, 1_625, 1_675, 1_775]);
+    expect(requests).to.deep.equal([25, 50, 100, 200, 400, 800, 1_600, 1_625, 1_675, 1_775]);
   });
 
   it('continues after a reported failure at the longest interval', async () => {
@@ -54,7 +54,7 @@ describe('polling the end of the log', () => {
     await pass(50);
     answer = 5;
     await pass(2_000);
-    expect(asked).to.deep.equal([25, 50, 100, 1_100, 2_100]);
+    expect(requests).to.deep.equal([25, 50, 100, 1_100, 2_100]);
     expect(errors).to.deep.equal(['Error: away']);
   });
 
@@ -64,15 +64,15 @@ describe('polling the end of the log', () => {
     mock.timers.tick(25);
     polling.stop();
     await pass(2_000);
-    expect([asked, errors]).to.deep.equal([[25], []]);
+    expect([requests, errors]).to.deep.equal([[25], []]);
   });
 
   it('checks for need with growing intervals', async () => {
     needed = false;
     await pass(900);
-    expect(asked).to.deep.equal([]);
+    expect(requests).to.deep.equal([]);
     needed = true;
     await pass(1_000);
-    expect(asked).to.deep.equal([1_575, 1_600, 1_650, 1_750]);
+    expect(requests).to.deep.equal([1_575, 1_600, 1_650, 1_750]);
   });
 });

@@ -5,7 +5,7 @@ import { type Fresh, createPositions } from '../../src/reads/freshness.js';
 
 const STRANGERS = 500;
 
-const said = (answer: Promise<Fresh>): Promise<string> =>
+const messagesOf = (answer: Promise<Fresh>): Promise<string> =>
   answer.then(
     ({ head }) => `at ${head}`,
     (error: unknown) => (error as ProblemError).problem.message,
@@ -16,35 +16,35 @@ describe('waiting for a position', () => {
     let head = 5;
     const check = (): Promise<Fresh> => Promise.resolve({ head, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 20_000 });
-    const strangers = Array.from({ length: STRANGERS }, () => said(positions.reach(6, { isKnown: false })));
+    const strangers = Array.from({ length: STRANGERS }, () => messagesOf(positions.reach(6, { isKnown: false })));
     await sleep(5);
-    expect(await said(positions.reach(6, { isKnown: false }))).to.match(/^Too many requests already wait/);
-    const known = said(positions.reach(6, { isKnown: true }));
+    expect(await messagesOf(positions.reach(6, { isKnown: false }))).to.match(/^Too many requests already wait/);
+    const known = messagesOf(positions.reach(6, { isKnown: true }));
     head = 6;
     expect(await known).to.equal('at 6');
     expect(new Set(await Promise.all(strangers))).to.deep.equal(new Set(['at 6']));
     head = 7;
-    expect(await said(positions.reach(7, { isKnown: false }))).to.equal('at 7');
+    expect(await messagesOf(positions.reach(7, { isKnown: false }))).to.equal('at 7');
     // Their slots are free again, and no others.
-    const others = Array.from({ length: STRANGERS }, () => said(positions.reach(8, { isKnown: false })));
-    expect(await said(positions.reach(8, { isKnown: false }))).to.match(/^Too many requests already wait/);
+    const others = Array.from({ length: STRANGERS }, () => messagesOf(positions.reach(8, { isKnown: false })));
+    expect(await messagesOf(positions.reach(8, { isKnown: false }))).to.match(/^Too many requests already wait/);
     head = 8;
     expect(new Set(await Promise.all(others))).to.deep.equal(new Set(['at 8']));
   });
 
   it('shares frequent checks among all waiting callers', async () => {
-    let asked = 0;
+    let requestCount = 0;
     // Available at the tenth check, after all have checked once.
     const check = (): Promise<Fresh> => {
-      asked += 1;
-      return Promise.resolve({ head: asked < 30 ? 5 : 6, hash: '', authEpoch: 1, standby: true, lag: 0 });
+      requestCount += 1;
+      return Promise.resolve({ head: requestCount < 30 ? 5 : 6, hash: '', authEpoch: 1, standby: true, lag: 0 });
     };
     const positions = createPositions({ check, timeout: 10_000 });
-    const all = Array.from({ length: 20 }, () => said(positions.reach(6, { isKnown: true })));
+    const all = Array.from({ length: 20 }, () => messagesOf(positions.reach(6, { isKnown: true })));
     expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['at 6']));
-    expect(asked).to.equal(30);
+    expect(requestCount).to.equal(30);
     await sleep(60);
-    expect(asked, 'nobody waits').to.equal(30);
+    expect(requestCount, 'nobody waits').to.equal(30);
   });
 
   it('ends when the client disconnects', async () => {
@@ -52,13 +52,13 @@ describe('waiting for a position', () => {
     const positions = createPositions({ check, timeout: 60_000 });
     let gone = false;
     const waiting = Array.from({ length: STRANGERS }, () =>
-      said(positions.reach(6, { isKnown: false, abandoned: () => gone })),
+      messagesOf(positions.reach(6, { isKnown: false, abandoned: () => gone })),
     );
-    expect(await said(positions.reach(6, { isKnown: false }))).to.match(/^Too many requests already wait/);
+    expect(await messagesOf(positions.reach(6, { isKnown: false }))).to.match(/^Too many requests already wait/);
     gone = true;
     expect(new Set(await Promise.all(waiting)).size).to.equal(1);
     gone = false;
-    const next = said(positions.reach(6, { isKnown: false, abandoned: () => gone }));
+    const next = messagesOf(positions.reach(6, { isKnown: false, abandoned: () => gone }));
     gone = true;
     expect(await next).not.to.match(/^Too many requests already wait/);
   });
@@ -67,10 +67,10 @@ describe('waiting for a position', () => {
     let head = 5;
     const check = (): Promise<Fresh> => Promise.resolve({ head, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 20_000 });
-    const all = Array.from({ length: 10_000 }, () => said(positions.reach(6, { isKnown: true })));
+    const all = Array.from({ length: 10_000 }, () => messagesOf(positions.reach(6, { isKnown: true })));
     const tooMany =
       'Too many requests already wait for a position of the log here. Try again later, or ask the primary.';
-    for (const isKnown of [true, false]) expect(await said(positions.reach(6, { isKnown }))).to.equal(tooMany);
+    for (const isKnown of [true, false]) expect(await messagesOf(positions.reach(6, { isKnown }))).to.equal(tooMany);
     head = 6;
     expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['at 6']));
   });
@@ -83,7 +83,7 @@ describe('waiting for a position', () => {
       check: () => (fails ? Promise.reject(away) : Promise.resolve(fresh)),
       timeout: 20_000,
     });
-    const waiting = said(positions.reach(6, { isKnown: true }));
+    const waiting = messagesOf(positions.reach(6, { isKnown: true }));
     fails = true;
     expect(await waiting).to.equal('away');
   });

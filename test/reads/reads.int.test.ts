@@ -52,28 +52,28 @@ describe('reading at the head', () => {
 
   /** A store that counts its queries. */
   const countingStore = async () => {
-    const asked = { times: 0 };
+    const requestCount = { times: 0 };
     const counting = {
       query: (...args: Parameters<pg.Pool['query']>) => {
-        asked.times += 1;
+        requestCount.times += 1;
         return writer.pool.query(...args);
       },
     } as unknown as pg.Pool;
     const store = createStore({ pool: counting, logger: silent });
     await store.load();
-    asked.times = 0;
-    return { store, asked };
+    requestCount.times = 0;
+    return { store, asked: requestCount };
   };
 
   it('waits for a visible commit of its own process instead of reading it', async () => {
-    const { store, asked } = await countingStore();
+    const { store, asked: requested } = await countingStore();
     await create('committed');
     const point = writer.store.point();
     const { position } = point.head;
     const ended = new Promise(setImmediate).then(() => store.publish(point));
     store.expect(point, ended);
     expect((await store.atHead(position)).position).to.equal(position);
-    expect(asked.times).to.equal(0);
+    expect(requested.times).to.equal(0);
   });
 
   it('reads the log if the commit is foreign, failed, or late', async () => {
@@ -88,11 +88,11 @@ describe('reading at the head', () => {
   });
 
   it('shares one catch-up among concurrent readers', async () => {
-    const { store, asked } = await countingStore();
+    const { store, asked: requested } = await countingStore();
     const { position } = await create('shared');
     const states = await Promise.all(Array.from({ length: 50 }, () => store.atHead(position)));
     expect(states.every((state) => state.position >= position)).to.equal(true);
-    expect(asked.times).to.be.at.most(2);
+    expect(requested.times).to.be.at.most(2);
   });
 
   it('folds documents equal to those of the writing process', async () => {
@@ -251,9 +251,9 @@ describe('reading at the head', () => {
         logger: silent,
         applicationName: 'closing',
       });
-      const asked = closing.check().catch(() => undefined);
+      const pending = closing.check().catch(() => undefined);
       await closing.close();
-      await asked;
+      await pending;
       const error = await closing.check().catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(ProblemError);
       await until('gone', async () => {

@@ -180,9 +180,9 @@ describe('encoded responses', () => {
     const cache = createRenderedCache();
     const answer = await cache.get({}, 'k', () => bytes(['1234']));
     expect(cache.size()).to.deep.equal({ answers: 1, bytes: 4 });
-    const asked = [answer.encoded('gzip', encode), answer.encoded('gzip', encode), answer.encoded('br', encode)];
-    expect((await Promise.all(asked)).map(String)).to.deep.equal(['gzip of 1234', 'gzip of 1234', 'br of 1234']);
-    expect(await answer.encoded('gzip', encode)).to.equal(await asked[0]);
+    const requested = [answer.encoded('gzip', encode), answer.encoded('gzip', encode), answer.encoded('br', encode)];
+    expect((await Promise.all(requested)).map(String)).to.deep.equal(['gzip of 1234', 'gzip of 1234', 'br of 1234']);
+    expect(await answer.encoded('gzip', encode)).to.equal(await requested[0]);
     expect(codings).to.deep.equal(['gzip', 'br']);
     expect(cache.size()).to.deep.equal({ answers: 1, bytes: 4 + 12 + 10 });
   });

@@ -31,8 +31,8 @@ describe('the state at the head', () => {
 
   it('tells its listeners which events this process committed, and of others only that there are some', async () => {
     const { store, pipeline } = instance;
-    const told: (string[] | undefined)[] = [];
-    store.subscribe((_point, _replaced, events) => void told.push(events?.map(({ type }) => type)));
+    const received: (string[] | undefined)[] = [];
+    store.subscribe((_point, _replaced, events) => void received.push(events?.map(({ type }) => type)));
     done(await pipeline.apply('create-collection', table('first'), { cause: CAUSE }));
     const other = await startInstance(database.connectionString);
     try {
@@ -42,20 +42,20 @@ describe('the state at the head', () => {
     }
     await store.atHead(2);
     done(await pipeline.apply('create-collection', table('third'), { cause: CAUSE }));
-    expect(told).to.deep.equal([['collection.created'], undefined, ['collection.created']]);
+    expect(received).to.deep.equal([['collection.created'], undefined, ['collection.created']]);
   });
 
   it('tells its listeners no events if it read others before its own commit', async () => {
     const { store, pipeline } = instance;
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     const other = await startInstance(database.connectionString);
     try {
       done(await other.pipeline.apply('create-collection', table('first'), { cause: CAUSE }));
     } finally {
       await other.stop();
     }
-    store.subscribe((_point, _replaced, events) => void told.push(events));
+    store.subscribe((_point, _replaced, events) => void received.push(events));
     done(await pipeline.apply('create-collection', table('second'), { cause: CAUSE }));
-    expect(told).to.deep.equal([undefined, undefined]);
+    expect(received).to.deep.equal([undefined, undefined]);
   });
 });

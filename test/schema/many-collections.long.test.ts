@@ -39,7 +39,7 @@ const many = (): State => accepted(initialState(), 'create-collections', { body:
 describe('a schema of 1,200 collections', () => {
   const state = many();
   const names = [...state.collections.keys()];
-  const made = runToEnd(transition(initialState(), state, names));
+  const created = runToEnd(transition(initialState(), state, names));
 
   it('is compared with another in steps', () => {
     expect(stepsOf(transition(initialState(), state, names)), 'to all').to.be.at.least(COUNT);
@@ -59,7 +59,7 @@ describe('a schema of 1,200 collections', () => {
 
   it('is folded from the log in steps', () => {
     let previous_hash = startPoint().head.hash;
-    const events = made.map((event, index): StoredEvent => {
+    const events = created.map((event, index): StoredEvent => {
       const hash = `hash ${index}`;
       const stored = { ...event, position: index + 1, previous_hash, hash } as StoredEvent;
       previous_hash = hash;

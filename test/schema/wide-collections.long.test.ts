@@ -118,8 +118,8 @@ describe('a table with more columns than PostgreSQL allows', () => {
 describe('many removed collections', () => {
   it('are scanned a few times in total', () => {
     const events = Array.from({ length: 300 }, (_, index): SchemaEvent[] => {
-      const made = attempt(initialState(), 'create-collection', folder(`f_${index}`));
-      return made.ok ? made.value : [];
+      const created = attempt(initialState(), 'create-collection', folder(`f_${index}`));
+      return created.ok ? created.value : [];
     });
     const state = follow(initialState(), events.flat());
     const { collections } = state;
@@ -171,9 +171,9 @@ describe('a batch that changes every field of a collection of 5,000', () => {
     expect(after).to.deep.equal(follow(start, events));
     let state = start;
     const each = events.flatMap((one) => {
-      const alone = runToEnd(planBatch(state, [one], 'public'));
-      state = alone.after;
-      return alone.statements.map(({ sql }) => sql);
+      const single = runToEnd(planBatch(state, [one], 'public'));
+      state = single.after;
+      return single.statements.map(({ sql }) => sql);
     });
     expect(statements.map(({ sql }) => sql)).to.deep.equal(each);
     expect(each.join()).to.match(/bigint.*ADD COLUMN "beside".*DROP COLUMN.*"beside"/s);

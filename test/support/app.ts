@@ -125,7 +125,7 @@ export function withApp(serving: Serving = {}): App {
 
   return Object.assign(served, {
     complaints,
-    mayComplain: (of: RegExp) => void expected.push(of),
+    mayComplain: (source: RegExp) => void expected.push(source),
     async visit({ path = '', as, ...look }: Visit = {}) {
       const { url, adminEmail, adminPassword } = served.service;
       const user = as === undefined ? { email: adminEmail, password: adminPassword } : as;

@@ -172,8 +172,8 @@ export const column = fc.oneof(
 export const field = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.tuple(fieldName, column, fieldMeta, columnFlags).map(([name, { type, schema }, meta, given]) => {
-      const indexable = type === 'json' ? {} : given;
+    arbitrary: fc.tuple(fieldName, column, fieldMeta, columnFlags).map(([name, { type, schema }, meta, input]) => {
+      const indexable = type === 'json' ? {} : input;
       return { field: name, type, meta, schema: { ...indexable, ...schema } };
     }),
   },

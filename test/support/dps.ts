@@ -10,7 +10,7 @@ export interface Ran {
 export async function dps(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-  given: { stdin?: string; rewrite?: (line: string) => void; ask?: (question: string) => string } = {},
+  input: { stdin?: string; rewrite?: (line: string) => void; ask?: (question: string) => string } = {},
 ): Promise<Ran> {
   const out: string[] = [];
   const err: string[] = [];
@@ -19,9 +19,9 @@ export async function dps(
     terminal: {
       print: (text) => out.push(text),
       note: (text) => err.push(text),
-      ...(given.rewrite && { rewrite: given.rewrite }),
-      ...(given.ask && { ask: (question: string) => Promise.resolve(given.ask?.(question) ?? '') }),
-      read: () => Promise.resolve(given.stdin ?? ''),
+      ...(input.rewrite && { rewrite: input.rewrite }),
+      ...(input.ask && { ask: (question: string) => Promise.resolve(input.ask?.(question) ?? '') }),
+      read: () => Promise.resolve(input.stdin ?? ''),
     },
   });
   return { code, out: out.join('\n'), err: err.join('\n') };

@@ -51,7 +51,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   const links = new Set<Link>();
   const delayed: (() => void)[] = [];
   let count = 0;
-  let how: 'through' | 'refused' | 'never' = 'through';
+  let mode: 'through' | 'refused' | 'never' = 'through';
 
   let judge: (sent: Buffer, connection: number) => Verdict = () => 'pass';
 
@@ -69,8 +69,8 @@ export async function startProxy(target: string): Promise<Proxy> {
     count += 1;
     const number = count;
     client.on('error', () => client.destroy());
-    if (how === 'refused') client.destroy();
-    if (how !== 'through') {
+    if (mode === 'refused') client.destroy();
+    if (mode !== 'through') {
       client.resume();
       return;
     }
@@ -138,7 +138,7 @@ export async function startProxy(target: string): Promise<Proxy> {
       cut();
     },
     answer: (value) => {
-      how = value;
+      mode = value;
     },
     close: async () => {
       cut();

@@ -28,8 +28,8 @@ export type Content = 'empty' | 'migrated';
 
 /** The server of TEST_DATABASE_URL, or an embedded one in its own directory. */
 export async function startTestServer(): Promise<StartedServer> {
-  const given = process.env['TEST_DATABASE_URL'];
-  if (given !== undefined && given !== '') return prepared(given, () => Promise.resolve());
+  const input = process.env['TEST_DATABASE_URL'];
+  if (input !== undefined && input !== '') return prepared(input, () => Promise.resolve());
   const dataDir = await temporaryDirectory();
   const embedded = await startEmbedded({ dataDir, connections: 300, throwaway: true });
   return prepared(embedded.superuserConnectionString, async () => {

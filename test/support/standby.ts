@@ -89,8 +89,8 @@ export async function startCluster({ durable = false } = {}): Promise<Cluster> {
   await primary.sql(`create role ${OWNER} login password '${PASSWORD}'`, `create database dps owner ${OWNER}`);
   return {
     primary,
-    async addStandby(of = primary) {
-      const standby = await copyOf(installation, of as StartedServer, servers.length + 1);
+    async addStandby(source = primary) {
+      const standby = await copyOf(installation, source as StartedServer, servers.length + 1);
       servers.push(standby);
       return standby;
     },
@@ -225,8 +225,8 @@ async function startServer(installation: Installation, data: string, follows?: S
     async resume() {
       await sql('select pg_wal_replay_resume()');
     },
-    async stop(how = 'SIGINT') {
-      await running?.end(how);
+    async stop(mode = 'SIGINT') {
+      await running?.end(mode);
       running = null;
     },
   };

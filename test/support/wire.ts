@@ -19,42 +19,42 @@ export function createWire(): Wire {
   const connections = new Map<number, Sending>();
   let flights: string[][] = [];
 
-  const onMessage = (of: Sending, type: string, body: Buffer): void => {
+  const onMessage = (source: Sending, type: string, body: Buffer): void => {
     if (type === 'Q') flights.push([body.toString('utf8', 0, body.length - 1)]);
     if (type === 'P') {
       const [name = '', text = ''] = body.toString('utf8').split('\0');
-      of.prepared.set(name, text);
+      source.prepared.set(name, text);
     }
     if (type === 'B') {
       const { statement, values } = bound(body);
-      of.flight.push(
-        `${of.prepared.get(statement) ?? statement}${values.length === 0 ? '' : ` -- ${values.join(' | ')}`}`,
+      source.flight.push(
+        `${source.prepared.get(statement) ?? statement}${values.length === 0 ? '' : ` -- ${values.join(' | ')}`}`,
       );
     }
     if (type !== 'S') return;
-    if (of.flight.length > 0) flights.push(of.flight);
-    of.flight = [];
+    if (source.flight.length > 0) flights.push(source.flight);
+    source.flight = [];
   };
 
   return {
     feed(sent, connection) {
-      const of = connections.get(connection) ?? {
+      const source = connections.get(connection) ?? {
         waiting: Buffer.alloc(0),
         begun: false,
         prepared: new Map(),
         flight: [],
       };
-      connections.set(connection, of);
-      of.waiting = Buffer.concat([of.waiting, sent]);
+      connections.set(connection, source);
+      source.waiting = Buffer.concat([source.waiting, sent]);
       for (;;) {
-        const head = of.begun ? 1 : 0;
-        if (of.waiting.length < head + 4) return;
-        const length = of.waiting.readInt32BE(head);
-        if (of.waiting.length < head + length) return;
-        const body = of.waiting.subarray(head + 4, head + length);
-        if (of.begun) onMessage(of, String.fromCharCode(of.waiting[0] ?? 0), body);
-        of.begun = true;
-        of.waiting = of.waiting.subarray(head + length);
+        const head = source.begun ? 1 : 0;
+        if (source.waiting.length < head + 4) return;
+        const length = source.waiting.readInt32BE(head);
+        if (source.waiting.length < head + length) return;
+        const body = source.waiting.subarray(head + 4, head + length);
+        if (source.begun) onMessage(source, String.fromCharCode(source.waiting[0] ?? 0), body);
+        source.begun = true;
+        source.waiting = source.waiting.subarray(head + length);
       }
     },
     take: () => {

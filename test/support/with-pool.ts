@@ -17,9 +17,9 @@ export function withPool({ each = false } = {}): Pooled {
   let drop = (): Promise<void> => Promise.resolve();
 
   (each ? beforeEach : before)(async () => {
-    const made = await createDatabase('migrated');
-    drop = made.drop;
-    const { connectionString } = made;
+    const created = await createDatabase('migrated');
+    drop = created.drop;
+    const { connectionString } = created;
     Object.assign(database, { connectionString });
     pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 2, logger: silent });
   });

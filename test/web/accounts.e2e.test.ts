@@ -35,8 +35,8 @@ describe('the accounts page of the admin app', () => {
 
   it('erases the personal data of a user in the log, after saying what that means', async () => {
     const login = { email: 'eve@example.com', name: 'Eve', password: 'long enough for it', role: 'admin' };
-    const made = await app.client('/users', json(login));
-    const { id } = (made.json as { data: { id: string } }).data;
+    const created = await app.client('/users', json(login));
+    const { id } = (created.json as { data: { id: string } }).data;
     const token = await signIn(app.client, login);
     const renamed = await app.client(`/users/${id}`, { ...json({ name: 'Eve Again' }, 'PATCH'), token });
     expect(renamed.status, renamed.text).to.equal(200);

@@ -11,8 +11,8 @@ describe('repeated clicks and keys in the admin app', function () {
   let path = '';
 
   before(async () => {
-    const made = await app.client('/collections', json({ collection: 'notes', schema: null }));
-    expect(made.status, made.text).to.equal(200);
+    const created = await app.client('/collections', json({ collection: 'notes', schema: null }));
+    expect(created.status, created.text).to.equal(200);
     const snapshot = (await app.client('/schema/snapshot')).json as { collections: { meta: { note?: unknown } }[] };
     for (const { meta } of snapshot.collections) meta.note = 'Noted';
     const opened = await app.client('/changes', json({ title: 'A note', snapshot }));
@@ -54,8 +54,8 @@ describe('repeated clicks and keys in the admin app', function () {
     await button(page, 'Comment').click();
     const box = page.getByLabel('Comment');
     await until('the answer came, and the box is empty', async () => (await box.inputValue()) === '');
-    const said = (await app.client('/history/events?limit=1000')).json as { data: { type: string }[] };
-    expect(said.data.filter(({ type }) => type === 'change.commented')).to.have.length(1);
+    const messagesOf = (await app.client('/history/events?limit=1000')).json as { data: { type: string }[] };
+    expect(messagesOf.data.filter(({ type }) => type === 'change.commented')).to.have.length(1);
     await expectCount(page.getByText('Said once', { exact: true }), 1);
   });
 

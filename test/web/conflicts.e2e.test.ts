@@ -26,8 +26,8 @@ describe('conflicts in the admin app', function () {
       fields: fields.map((field) => ({ field, type: 'string', interface: 'input', schema: {} })),
     });
   const snapshot = async () => (await app.client('/schema/snapshot')).json as Snapshot;
-  const ofField = (of: Snapshot, collection: string, field: string) => {
-    const document = of.fields.find((each) => each.collection === collection && each.field === field);
+  const ofField = (source: Snapshot, collection: string, field: string) => {
+    const document = source.fields.find((each) => each.collection === collection && each.field === field);
     if (document === undefined) throw new Error(`no ${collection}.${field}`);
     return document;
   };
@@ -35,7 +35,7 @@ describe('conflicts in the admin app', function () {
     ((await app.client(`/fields/${path}`)).json as { data: { meta: { note: string | null } } }).data.meta.note;
   const patchNote = (path: string, text: string | null) => send(`/fields/${path}`, { meta: { note: text } }, 'PATCH');
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
-  const told = (page: Page) =>
+  const messagesOf = (page: Page) =>
     page.getByRole('alert').filter({ hasText: 'The schema has changed since you opened this review' });
   const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true });
   const planned = (page: Page) => page.locator('button:not([aria-disabled])', { hasText: /^Apply$/ }).waitFor();
@@ -66,9 +66,9 @@ describe('conflicts in the admin app', function () {
     app.mayComplain(/status of (?:400|409)/);
     const page = await decidedFile('articles');
     await patchNote('articles/title', null);
-    await told(page).waitFor();
+    await messagesOf(page).waitFor();
     await button(page, /^Continue with the current schema/).click();
-    await told(page).waitFor({ state: 'detached' });
+    await messagesOf(page).waitFor({ state: 'detached' });
     await planned(page);
     await button(page, 'Apply').click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
@@ -79,7 +79,7 @@ describe('conflicts in the admin app', function () {
     app.mayComplain(/status of (?:400|409)/);
     const page = await decidedFile('pages');
     await patchNote('pages/title', 'From others again');
-    await told(page).waitFor();
+    await messagesOf(page).waitFor();
     const refusal = { errors: [{ message: 'The moon is in the way.', extensions: { code: 'INVALID_PAYLOAD' } }] };
     await page.route('**/schema/merge*', (route) => route.fulfill({ status: 400, json: refusal }));
     await button(page, /^Continue with the current schema/).click();
@@ -88,7 +88,7 @@ describe('conflicts in the admin app', function () {
     await page.unroute('**/schema/merge*');
     await button(page, 'Try again').click();
     await page.getByText('The moon is in the way.').waitFor({ state: 'detached' });
-    await told(page).waitFor({ state: 'detached' });
+    await messagesOf(page).waitFor({ state: 'detached' });
   });
 
   it('can be resolved one by one when there are more than fifty, and none has a default', async () => {
@@ -105,18 +105,18 @@ describe('conflicts in the admin app', function () {
     const page = await app.visit({ path: `/review?to=${then}` });
     await planned(page);
     await noteAll('third');
-    await told(page).getByText('60 changes conflict with yours').waitFor();
-    const goOn = told(page).getByRole('button', { name: /^Continue/ });
+    await messagesOf(page).getByText('60 changes conflict with yours').waitFor();
+    const goOn = messagesOf(page).getByRole('button', { name: /^Continue/ });
     expect(await goOn.innerText()).to.equal('Continue (10 not shown yet)');
     expect(await goOn.getAttribute('aria-disabled')).to.equal('true');
     await button(page, 'Show 10 of 10 more').click();
-    await told(page)
+    await messagesOf(page)
       .getByRole('radiogroup', { name: 'many.f59, meta.note' })
       .getByRole('radio', { name: 'Theirs: third' })
       .check();
     await expectAccessible(page);
     await goOn.click();
-    await told(page).waitFor({ state: 'detached' });
+    await messagesOf(page).waitFor({ state: 'detached' });
     await planned(page);
     await button(page, 'Apply').click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();

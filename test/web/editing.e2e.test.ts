@@ -50,8 +50,8 @@ describe('editing in the admin app', () => {
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     await page.getByRole('region', { name: 'Draft' }).waitFor({ state: 'detached' });
   };
-  const menu = async (page: Page, of: string, item: string) => {
-    await page.getByRole('button', { name: `Actions for ${of}` }).click();
+  const menu = async (page: Page, source: string, item: string) => {
+    await page.getByRole('button', { name: `Actions for ${source}` }).click();
     await page.getByRole('menuitem', { name: item }).click();
   };
 

@@ -18,8 +18,8 @@ describe('unsaved input in the browser', function () {
 
   before(async () => {
     const fields = [{ field: 'title', type: 'string', interface: 'input' }];
-    const made = ['articles', 'people', 'tags'].map((collection) => ({ collection, schema: {}, fields }));
-    const { status, text } = await app.client('/collections', json(made));
+    const created = ['articles', 'people', 'tags'].map((collection) => ({ collection, schema: {}, fields }));
+    const { status, text } = await app.client('/collections', json(created));
     expect(status, text).to.equal(200);
   });
 

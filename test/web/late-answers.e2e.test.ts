@@ -11,12 +11,12 @@ describe('late answers in the admin app', function () {
   const app = withApp();
 
   before(async () => {
-    const made = ['articles', 'people', 'tags'].map((collection) => ({
+    const created = ['articles', 'people', 'tags'].map((collection) => ({
       collection,
       schema: {},
       fields: [field('title')],
     }));
-    const { status, text } = await app.client('/collections', json(made));
+    const { status, text } = await app.client('/collections', json(created));
     expect(status, text).to.equal(200);
   });
 
@@ -35,14 +35,14 @@ describe('late answers in the admin app', function () {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     const isHeld = (request: Request) => address.test(request.url()) && request.method() === method;
-    const asked = page.waitForRequest(isHeld);
+    const pending = page.waitForRequest(isHeld);
     const answered = page.waitForResponse((response) => isHeld(response.request()));
     await page.route(address, async (route) => {
       if (isHeld(route.request())) await released;
       await route.fallback();
     });
     return {
-      asked,
+      asked: pending,
       release: async () => {
         release();
         await (await answered).finished();

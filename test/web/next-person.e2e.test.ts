@@ -63,9 +63,9 @@ describe('the next person in the same tab of the admin app', function () {
       await released;
       await route.fulfill({ response });
     });
-    const asked = page.waitForRequest(/\/schema\/apply$/);
+    const pending = page.waitForRequest(/\/schema\/apply$/);
     await applyButton(page).click();
-    await asked;
+    await pending;
     await signOut(page);
     await signIn(page, await app.user('admin'));
     await page.getByRole('button', { name: /^Account menu/ }).waitFor();

@@ -48,8 +48,8 @@ describe('Pagila in the admin app', function () {
   it('is drawn in the diagram around a selected table', async () => {
     const page = await app.visit({ path: '/?depth=columns' });
     await page.locator('.react-flow__node').first().waitFor();
-    const said = await page.getByText(/^\d+ tables$/).innerText();
-    expect(Number.parseInt(said, 10), said).to.be.above(60);
+    const output = await page.getByText(/^\d+ tables$/).innerText();
+    expect(Number.parseInt(output, 10), output).to.be.above(60);
     await page.goto('/app/?c=film&near=1&depth=columns');
     await page
       .getByLabel(/^Table film\b/)

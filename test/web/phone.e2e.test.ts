@@ -12,13 +12,13 @@ const CUT = `[...document.querySelectorAll('.mantine-Button-label, nav[aria-labe
 describe('the admin app on a phone', function () {
   this.timeout(60_000);
   const app = withApp();
-  let made = 0;
+  let createdCount = 0;
 
   before(async () => {
     const fields = [{ field: 'title', type: 'string', interface: 'input', schema: {} }];
     const answer = await app.client('/collections', json({ collection: 'articles', schema: {}, fields }));
     expect(answer.status, answer.text).to.equal(200);
-    made = Number(answer.headers.get('x-log-position'));
+    createdCount = Number(answer.headers.get('x-log-position'));
     const more = { field: 'note', type: 'string', interface: 'input', schema: {} };
     expect((await app.client('/fields/articles', json(more))).status).to.equal(200);
   });
@@ -42,7 +42,7 @@ describe('the admin app on a phone', function () {
   });
 
   it('shows all buttons of a review and all pages of the navigation', async () => {
-    const page = await app.visit({ path: `/review?to=${made}`, narrow: true });
+    const page = await app.visit({ path: `/review?to=${createdCount}`, narrow: true });
     const apply = page.getByRole('button', { name: /^Apply(: delete .*)?$/ });
     await apply.and(page.locator(':not([aria-disabled])')).waitFor();
     await expectWhole(page);

@@ -150,8 +150,8 @@ describe('the policy in the admin app', () => {
     await page.setViewportSize({ width: 1440, height: 900 });
     expect((await policy())['approvals']).to.equal(1);
 
-    const made = await app.client('/collections', json({ collection: 'others', schema: {}, fields: [] }));
-    const review = await app.visit({ path: `/review?to=${Number(made.headers.get('x-log-position')) - 1}` });
+    const created = await app.client('/collections', json({ collection: 'others', schema: {}, fields: [] }));
+    const review = await app.visit({ path: `/review?to=${Number(created.headers.get('x-log-position')) - 1}` });
     await review.getByRole('button', { name: 'Propose' }).click();
     await review.getByText('Nothing changes until the request is approved and applied.').waitFor();
     expect(await review.getByLabel('Propose as').count(), 'a review replaces no policy').to.equal(0);

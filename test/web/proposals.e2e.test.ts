@@ -12,8 +12,8 @@ describe('the admin app, change requests by people', () => {
 
   it('are proposed in the review, commented, approved and applied', async () => {
     const fields = [{ field: 'title', type: 'string', interface: 'input', schema: {} }];
-    const made = await app.client('/collections', json({ collection: 'orders', schema: {}, fields }));
-    const position = Number(made.headers.get('x-log-position'));
+    const created = await app.client('/collections', json({ collection: 'orders', schema: {}, fields }));
+    const position = Number(created.headers.get('x-log-position'));
     const more = await app.client(
       '/fields/orders',
       json({ field: 'note', type: 'string', interface: 'input', schema: {} }),

@@ -85,12 +85,12 @@ describe('the diagram as SVG', () => {
     const texts: string[] = [];
     const parser = new SaxesParser();
     parser.on('opentag', ({ name }) => names.push(name));
-    parser.on('text', (said) => texts.push(said));
+    parser.on('text', (text) => texts.push(text));
     parser.write(text).close();
     expect(new Set(names)).to.deep.equal(
       new Set(['svg', 'title', 'style', 'defs', 'marker', 'path', 'rect', 'g', 'text']),
     );
-    expect(texts.some((said) => said.startsWith('<img src=x'))).to.equal(true);
+    expect(texts.some((text) => text.startsWith('<img src=x'))).to.equal(true);
     expect(texts).to.include('plain');
     for (const raw of ['<img', '\u0000', 'onerror="']) expect(text).to.not.include(raw);
   });

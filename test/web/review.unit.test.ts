@@ -15,10 +15,10 @@ import { bytesText, sizeText } from '../../src/web/shared/text.js';
 import { readReviewSearch } from '../../src/web/pages/review/search.js';
 import { toDirectusForm } from '../../src/web/shared/snapshot/directus-form.js';
 
-const made = (collection: string) => ({ collection, diff: [{ kind: 'N', rhs: { collection, schema: {} } }] });
+const build = (collection: string) => ({ collection, diff: [{ kind: 'N', rhs: { collection, schema: {} } }] });
 const DIFF = {
   collections: [
-    made('tags'),
+    build('tags'),
     { collection: 'old', diff: [{ kind: 'D', lhs: { collection: 'old', schema: null } }] },
     {
       collection: 'articles',
@@ -54,7 +54,7 @@ const DIFF = {
 } as never;
 
 const items = itemsOf(DIFF);
-const said = (name: string) =>
+const messagesOf = (name: string) =>
   items
     .filter(({ collection, field }) => [collection, field].filter((each) => each !== null).join('.') === name)
     .flatMap((item) => sentencesOf(item, () => 1))
@@ -63,16 +63,16 @@ const TITLE = keyOf('fields', 'articles', 'title');
 
 describe('the review of the admin app', () => {
   it('describes each change in a sentence', () => {
-    expect(said('articles.title')).to.deep.equal([
+    expect(messagesOf('articles.title')).to.deep.equal([
       'Make title not null',
       'Change the choices of title',
       'Limit title to 40 characters (was 255)',
     ]);
-    expect(said('articles')).to.deep.equal(['Set the note of articles to “About <b>articles</b>”']);
-    expect(said('tags')).to.deep.equal(['Add tags, a table with 1 field']);
-    expect(said('old')).to.deep.equal(['Delete old, which has no data']);
-    expect(said('articles.headline')).to.deep.equal(['Rename heading to headline']);
-    expect(said('tags.label')).to.deep.equal([
+    expect(messagesOf('articles')).to.deep.equal(['Set the note of articles to “About <b>articles</b>”']);
+    expect(messagesOf('tags')).to.deep.equal(['Add tags, a table with 1 field']);
+    expect(messagesOf('old')).to.deep.equal(['Delete old, which has no data']);
+    expect(messagesOf('articles.headline')).to.deep.equal(['Rename heading to headline']);
+    expect(messagesOf('tags.label')).to.deep.equal([
       'Add label, string',
       'Add the relation from tags.label to articles, without a foreign key',
     ]);
@@ -96,7 +96,7 @@ describe('the review of the admin app', () => {
       message: path ?? 'none',
       extensions: { code: 'X', path, ...about },
     });
-    const { at, elsewhere } = located(
+    const { at, elsewhere: other } = located(
       [
         problem('diff.fields[1].diff[2].rhs'),
         problem('diff.collections[0]'),
@@ -111,7 +111,7 @@ describe('the review of the admin app', () => {
       keyOf('collections', 'old', null),
       keyOf('fields', 'articles', 'headline'),
     ]);
-    expect(elsewhere).to.have.length(1);
+    expect(other).to.have.length(1);
   });
 
   it('leaves out the contents of a collection, and the relation of a field, with it', () => {
@@ -125,7 +125,7 @@ describe('the review of the admin app', () => {
 
   it('distinguishes a deleted and a new object of the same name', () => {
     const again = itemsOf({
-      collections: [...(DIFF as { collections: object[] }).collections.slice(1, 2), made('old')],
+      collections: [...(DIFF as { collections: object[] }).collections.slice(1, 2), build('old')],
     } as never);
     expect(new Set(again.map(({ key }) => key)).size).to.equal(2);
   });
@@ -133,7 +133,7 @@ describe('the review of the admin app', () => {
   it('shows base, ours and theirs of a member that both sides changed', () => {
     const entry = (path: string[], lhs: unknown, rhs: unknown) => ({ kind: 'E', path, lhs, rhs });
     const theirs = {
-      collections: [{ collection: 'old', diff: [entry(['meta', 'icon'], null, 'star')] }, made('tags')],
+      collections: [{ collection: 'old', diff: [entry(['meta', 'icon'], null, 'star')] }, build('tags')],
       fields: [
         {
           collection: 'articles',

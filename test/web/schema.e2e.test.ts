@@ -29,8 +29,8 @@ describe('the schema page of the admin app', () => {
   const app = withApp();
 
   before(async () => {
-    const made = await app.client('/collections', json(COLLECTIONS));
-    expect(made.status, made.text).to.equal(200);
+    const created = await app.client('/collections', json(COLLECTIONS));
+    expect(created.status, created.text).to.equal(200);
     const relation = { collection: 'articles', field: 'owner', related_collection: 'authors' };
     const related = await app.client('/relations', json(relation));
     expect(related.status, related.text).to.equal(200);

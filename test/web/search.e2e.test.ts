@@ -13,8 +13,11 @@ describe('the search of the admin app', function () {
   const app = withApp();
 
   before(async () => {
-    const made = COLLECTIONS.map((collection) => ({ collection, schema: {}, fields: [field('title')] }));
-    const { status, text } = await app.client('/collections', json([...made, { collection: 'parts', schema: null }]));
+    const created = COLLECTIONS.map((collection) => ({ collection, schema: {}, fields: [field('title')] }));
+    const { status, text } = await app.client(
+      '/collections',
+      json([...created, { collection: 'parts', schema: null }]),
+    );
     expect(status, text).to.equal(200);
   });
 

@@ -14,11 +14,11 @@ describe('the table of a collection, as PostgreSQL has it', () => {
   const path = '/collections/articles?tab=table';
 
   before(async () => {
-    const made = [
+    const created = [
       { collection: 'articles', schema: {}, fields: [field('title', 'string', { is_unique: true })] },
       { collection: 'comments', schema: {}, fields: [field('article', 'integer')] },
     ];
-    expect((await app.client('/collections', json(made))).status).to.equal(200);
+    expect((await app.client('/collections', json(created))).status).to.equal(200);
     const relation = { collection: 'comments', field: 'article', related_collection: 'articles' };
     expect((await app.client('/relations', json(relation))).status).to.equal(200);
     await app.api.sql(`insert into articles (title) select 'title ' || i from generate_series(1, 1200) i`);

@@ -76,10 +76,11 @@ describe('ten thousand collections in the admin app', function () {
   it('have a batch whose events are shown in pages', async () => {
     const page = await app.visit({ path: '/timeline' });
     page.setDefaultTimeout(60_000);
-    const asked: number[] = [];
+    const requests: number[] = [];
     page.on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url());
-      if (pathname === '/history/diff') asked.push(Number(searchParams.get('to')) - Number(searchParams.get('from')));
+      if (pathname === '/history/diff')
+        requests.push(Number(searchParams.get('to')) - Number(searchParams.get('from')));
     });
     await page.getByRole('button', { name: /event/ }).first().click();
     await page.getByText('collection c0099').waitFor();
@@ -88,7 +89,7 @@ describe('ten thousand collections in the admin app', function () {
     await page.getByRole('button', { name: '9,800 more events' }).click();
     await page.getByRole('button', { name: 'Show 100 of 200 more' }).click();
     await page.getByText('collection c0250').waitFor();
-    expect(asked).to.deep.equal([200, 200]);
+    expect(requests).to.deep.equal([200, 200]);
   });
 
   it('can be searched with the keyboard, also without a result', async () => {
@@ -117,8 +118,8 @@ describe('ten thousand collections in the admin app', function () {
     await inside.fill('nobody');
     await page.getByText('No results.').waitFor();
     expect(await inside.getAttribute('aria-invalid')).to.equal('true');
-    const told = (await inside.getAttribute('aria-describedby')) ?? '';
-    const words = await Promise.all(told.split(' ').map((id) => page.locator(`[id="${id}"]`).textContent()));
+    const messagesOf = (await inside.getAttribute('aria-describedby')) ?? '';
+    const words = await Promise.all(messagesOf.split(' ').map((id) => page.locator(`[id="${id}"]`).textContent()));
     expect(words.join(' ')).to.include('No results.');
     await inside.fill('c9999');
     await page.getByText('No results.').waitFor({ state: 'detached' });

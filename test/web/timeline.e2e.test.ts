@@ -138,15 +138,15 @@ describe('the timeline of the admin app', () => {
   it('shows one filter on a phone, and the others on request', async () => {
     const page = await app.visit({ path: '/timeline', narrow: true });
     await page.getByRole('searchbox', { name: 'Reason or name' }).waitFor();
-    const who = page.getByRole('textbox', { name: 'User' });
-    expect(await who.isVisible()).to.equal(false);
+    const user = page.getByRole('textbox', { name: 'User' });
+    expect(await user.isVisible()).to.equal(false);
     await page.getByRole('button', { name: 'More filters' }).click();
-    await who.fill('nobody');
+    await user.fill('nobody');
     await page.getByText('No changes match the filters.').waitFor();
     await page.reload();
-    await who.waitFor();
+    await user.waitFor();
     await page.getByRole('button', { name: 'Fewer filters' }).click();
-    await who.waitFor({ state: 'hidden' });
+    await user.waitFor({ state: 'hidden' });
     await expectFits(page);
   });
 

@@ -6,7 +6,7 @@ describe('the trash in the admin app', () => {
   const app = withApp();
   const path = '/operations/trash';
 
-  const made = async (collection: string, fields: object[] = []) => {
+  const build = async (collection: string, fields: object[] = []) => {
     const { status, text } = await app.client('/collections', json({ collection, schema: {}, fields }));
     expect(status, text).to.equal(200);
   };
@@ -15,9 +15,9 @@ describe('the trash in the admin app', () => {
 
   it('lists deleted tables, and restores one under another name with its rows', async () => {
     app.mayComplain(/status of 409/);
-    await made('members', [field('name')]);
+    await build('members', [field('name')]);
     await app.api.sql(`insert into members (name) values ('Ada'), ('Grace')`);
-    await made('taken');
+    await build('taken');
     await remove('/collections/members');
     const page = await app.visit({ path });
     await page.getByText('deleted by Admin').waitFor();
@@ -49,7 +49,7 @@ describe('the trash in the admin app', () => {
   });
 
   it('reports after an apply that deleted data is not in the trash', async () => {
-    await made('parents', [field('name')]);
+    await build('parents', [field('name')]);
     const { headers } = await app.client('/fields/parents', json(field('extra')));
     // More rows than a change copies into the trash.
     await app.api.sql('insert into parents select from generate_series(1, 100001)');
@@ -65,8 +65,8 @@ describe('the trash in the admin app', () => {
 
   it('restores a table without a foreign key that its rows no longer fit', async () => {
     app.mayComplain(/status of 4\d\d/);
-    await made('vendors');
-    await made('offers', [field('vendor', 'integer')]);
+    await build('vendors');
+    await build('offers', [field('vendor', 'integer')]);
     const relation = { collection: 'offers', field: 'vendor', related_collection: 'vendors' };
     expect((await app.client('/relations', json(relation))).status).to.equal(200);
     await app.api.sql('insert into vendors default values; insert into offers (vendor) values (1)');
@@ -92,7 +92,7 @@ describe('the trash in the admin app', () => {
   });
 
   it('restores a field, and purges only after its name is typed', async () => {
-    await made('notes', [field('text'), field('author')]);
+    await build('notes', [field('text'), field('author')]);
     await app.api.sql(`insert into notes (text, author) values ('one', 'Ada')`);
     await remove('/fields/notes/author');
     await remove('/fields/notes/text');
@@ -116,7 +116,7 @@ describe('the trash in the admin app', () => {
   });
 
   it('lets auditors read it, but restore nothing', async () => {
-    await made('seen');
+    await build('seen');
     await remove('/collections/seen');
     const page = await app.visit({ path, as: await app.user('auditor'), narrow: true, dark: true });
     await page.getByText('seen', { exact: true }).waitFor();

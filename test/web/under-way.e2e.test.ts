@@ -11,8 +11,8 @@ describe('running changes in the operations of the admin app', function () {
   const path = '/operations/changes';
 
   before(async () => {
-    const made = { collection: 'orders', schema: {}, fields: [field('note')] };
-    expect((await app.client('/collections', json(made))).status).to.equal(200);
+    const created = { collection: 'orders', schema: {}, fields: [field('note')] };
+    expect((await app.client('/collections', json(created))).status).to.equal(200);
     await app.api.sql(`insert into orders (note) select repeat('x', 200) from generate_series(1, 60000)`);
     await app.api.sql('analyze orders');
   });
@@ -39,10 +39,10 @@ describe('running changes in the operations of the admin app', function () {
     await holder.connect();
     try {
       await holder.query('BEGIN; SELECT 1 FROM orders LIMIT 1');
-      const asked = json({ schema: { is_nullable: false } }, 'PATCH');
+      const requested = json({ schema: { is_nullable: false } }, 'PATCH');
       const { status, text } = await app.client('/fields/orders/note?online', {
-        ...asked,
-        headers: { ...asked.headers, 'X-Reason': 'Every order says something' },
+        ...requested,
+        headers: { ...requested.headers, 'X-Reason': 'Every order says something' },
       });
       expect(status, text).to.equal(202);
       const page = await app.visit({ path });

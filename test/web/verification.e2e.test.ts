@@ -12,8 +12,8 @@ describe('the verification page of the admin app', () => {
   const app = withApp({ each: true });
 
   beforeEach(async () => {
-    const made = await app.client('/collections', json({ collection: 'articles', schema: {} }));
-    expect(made.status, made.text).to.equal(200);
+    const created = await app.client('/collections', json({ collection: 'articles', schema: {} }));
+    expect(created.status, created.text).to.equal(200);
     for (let note = 1; note <= NOTES; note++) {
       await app.client('/collections/articles', json({ meta: { note: `Zürich ${note} \u2028 😀` } }, 'PATCH'));
     }

@@ -89,10 +89,10 @@ export const remove =
   (runs: number): Case =>
   async (resources) => {
     const service = await resources.service();
-    let made = 0;
+    let created = 0;
     // New names each time: at most 32 tables of one name share the schemas of the trash.
     const deleted = async (query: string): Promise<number> => {
-      const name = `measured_${(made += 1)}`;
+      const name = `measured_${(created += 1)}`;
       await service.call('POST', '/collections', createBody(name));
       return milliseconds(() => service.call('DELETE', `/collections/${name}${query}`));
     };
@@ -116,11 +116,11 @@ export const clients =
   (runs: number): Case =>
   async (resources) => {
     const service = await resources.service();
-    let made = 0;
+    let created = 0;
     const creates = async (count: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) {
-        made += 1;
-        await service.call('POST', '/collections', createBody(`measured_${made}`));
+        created += 1;
+        await service.call('POST', '/collections', createBody(`measured_${created}`));
       }
     };
     const rate = async (at: number, each: number): Promise<number> => {
@@ -145,9 +145,9 @@ export const clients =
 export const streams =
   (count: number, runs: number): Case =>
   async (resources) => {
-    const alone = await resources.service();
+    const ownService = await resources.service();
     const crowded = await resources.service(undefined, { STREAMS_PER_USER: String(count) });
-    for (const service of [alone, crowded]) await service.call('POST', '/collections', createBody('measured'));
+    for (const service of [ownService, crowded]) await service.call('POST', '/collections', createBody('measured'));
     const worker = new Worker(new URL('../streams.mjs', import.meta.url), {
       workerData: { url: crowded.url, headers: crowded.headers, count },
     });
@@ -162,7 +162,7 @@ export const streams =
         goal: 'streams',
         runs,
         measured: patched(crowded),
-        limit: patched(alone),
+        limit: patched(ownService),
       },
     ];
   };

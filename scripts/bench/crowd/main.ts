@@ -177,23 +177,23 @@ function start(crowd: Crowd, { readers, authors }: { readers: string[]; authors:
     };
     void run();
   };
-  const of = (tokens: string[], index: number): string => tokens[index % tokens.length] as string;
+  const tokenAt = (tokens: string[], index: number): string => tokens[index % tokens.length] as string;
   for (let index = 0; index < READERS; index += 1) {
     const path = (count: number) => `/fields?limit=${5_000 + index}&offset=${index + count * READERS}`;
-    repeat((count) => crowd.send(of(readers, index), { method: 'GET', path: path(count) }));
+    repeat((count) => crowd.send(tokenAt(readers, index), { method: 'GET', path: path(count) }));
   }
   for (let index = 0; index < AUTHORS - DIFFS; index += 1) {
     const format = index % 2 === 0 ? 'yaml' : 'xml';
     const path = (count: number) =>
       `/schema/snapshot?export=${format}&excludeCollections=collection_${String((index + count * AUTHORS) % COLLECTIONS).padStart(5, '0')}`;
-    repeat((count) => crowd.send(of(authors, index), { method: 'GET', path: path(count) }));
+    repeat((count) => crowd.send(tokenAt(authors, index), { method: 'GET', path: path(count) }));
   }
   const large = JSON.stringify(snapshotOf(COLLECTIONS * 2, release)).replaceAll('"measured"', '"another"');
   for (let index = 0; index < DIFFS; index += 1) {
     const call = { method: 'POST', path: '/schema/diff?mode=merge', body: large };
-    repeat(() => crowd.send(of(authors, AUTHORS - 1 - index), call));
+    repeat(() => crowd.send(tokenAt(authors, AUTHORS - 1 - index), call));
   }
-  for (let index = 0; index < SLOW_BODIES; index += 1) repeat(() => crowd.sendSlowly(of(authors, index)));
+  for (let index = 0; index < SLOW_BODIES; index += 1) repeat(() => crowd.sendSlowly(tokenAt(authors, index)));
 }
 
 interface Measured {

@@ -86,7 +86,7 @@ export function lists(release: string): Work[] {
   const fields = list(OTHER_BODY, (index) => ({ field: name(index), type: 'integer', interface: 'input' }));
   const aliases = list(OTHER_BODY, (index) => ({ field: name(index), type: 'alias', interface: 'x' }));
   const folders = list(OTHER_BODY, (index) => ({ collection: name(index), schema: null }));
-  const withFields = (given: object[]) => JSON.stringify({ collection: 'wide', schema: {}, fields: given });
+  const withFields = (fields: object[]) => JSON.stringify({ collection: 'wide', schema: {}, fields: fields });
   const patches = list(OTHER_BODY, (index) => ({ field: name(index), meta: { note: 'n' } }));
   const folderPatches = list(OTHER_BODY, (index) => ({ collection: name(index), meta: { note: 'n' } }));
   const before = dropAll(release);

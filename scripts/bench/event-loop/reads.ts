@@ -9,14 +9,14 @@ import type { Service } from '../servers.js';
 /** Needs 1,000 unmanaged tables in the database. */
 export function adoptions(release: string, count: number, databaseUrl: string): Work[] {
   const script = tables(count);
-  let made = false;
+  let isCreated = false;
   const before = async (service: Service): Promise<string> => {
     await makeSo(service, emptySnapshot(release));
     await runScript(databaseUrl, `DROP SCHEMA public CASCADE; CREATE SCHEMA public; ${NEEDS}${script}`);
-    made = true;
+    isCreated = true;
     return '';
   };
-  const once = async (service: Service): Promise<string> => (made ? '' : before(service));
+  const once = async (service: Service): Promise<string> => (isCreated ? '' : before(service));
   const all = JSON.stringify({ all: true });
   return [
     { work: `adopting ${count} tables`, before, run: (service) => service.send('POST', '/schema/adopt', all) },

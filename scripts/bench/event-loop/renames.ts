@@ -69,10 +69,10 @@ const otherNames = (count: number, release: string): object =>
 /** Renames the first `some` of `count` collections. The snapshot contains their former names. */
 function renamed(count: number, some: number, release: string): object {
   const isRenamed = (name: string): boolean => Number(name.slice(-5)) < some;
-  const given = text(count, release).replaceAll(/"collection_\d+"/g, (name) =>
+  const snapshotText = text(count, release).replaceAll(/"collection_\d+"/g, (name) =>
     isRenamed(name.slice(1, -1)) ? name.replace('collection_', 'item_') : name,
   );
-  const snapshot = JSON.parse(given) as { collections: { collection: string }[] };
+  const snapshot = JSON.parse(snapshotText) as { collections: { collection: string }[] };
   const collections = snapshot.collections.map((each) =>
     isRenamed(each.collection) ? { ...each, renamed_from: each.collection.replace('item_', 'collection_') } : each,
   );

@@ -71,10 +71,10 @@ export async function stopsAtFirst(url: string, works: readonly Work[]): Promise
 const REST = 300;
 
 async function measured(service: Service, { before, run }: Work): Promise<Run> {
-  const given = (await before?.(service)) ?? '';
+  const setUp = (await before?.(service)) ?? '';
   await new Promise((resolve) => setTimeout(resolve, REST));
   await requestMeasurement(service, 'begin');
-  await run(service, given);
+  await run(service, setUp);
   return (await requestMeasurement(service, 'end')) as Run;
 }
 

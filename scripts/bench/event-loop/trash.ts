@@ -22,24 +22,24 @@ export function trashOfMany(databaseUrl: string): Work[] {
   const there = async (service: Service): Promise<string> => {
     for (const { position } of await trash(service)) await service.call('POST', `/trash/${position}/restore`);
     const { data } = await service.call<{ data: { schema: { sql: string } } }>('GET', COLLECTION);
-    const made = data.schema.sql.replace('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS');
+    const createSql = data.schema.sql.replace('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS');
     const rows = `INSERT INTO ${NAME} SELECT n FROM generate_series(1, ${ROWS}) n ON CONFLICT DO NOTHING`;
-    await runScript(databaseUrl, `${made}; ${rows}; ANALYZE ${NAME};`);
+    await runScript(databaseUrl, `${createSql}; ${rows}; ANALYZE ${NAME};`);
     return '';
   };
   /** The table is in the trash and can be restored. */
-  const gone = (path: string) => async (service: Service) => {
+  const deleteTable = (path: string) => async (service: Service) => {
     await there(service);
     await service.send('DELETE', path);
     return String((await trash(service))[0]?.position);
   };
   const restores = (work: string, path: string, { query = '', body = {} } = {}): Work => ({
     work,
-    before: gone(path),
+    before: deleteTable(path),
     run: (service, position) => service.call('POST', `/trash/${position}/restore${query}`, body),
   });
   const wayBack = async (service: Service): Promise<string> => {
-    const position = await gone(COLLECTION)(service);
+    const position = await deleteTable(COLLECTION)(service);
     return service.send('GET', `/history/diff?to=${Number(position) - 1}`);
   };
   return [
@@ -54,7 +54,7 @@ export function trashOfMany(databaseUrl: string): Work[] {
     restores('one of 200,000 fields restored', FIELD.replace('7', '8')),
     {
       work: 'what leads back to one of 10,000 collections',
-      before: gone(COLLECTION),
+      before: deleteTable(COLLECTION),
       run: (service, position) => service.send('GET', `/history/diff?to=${Number(position) - 1}`),
     },
     {

@@ -88,9 +88,9 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   batches: async (pool) => {
     const page = () => readBatches(pool, { filter: {}, order: 'desc', limit: 100 });
     const first = await timed(page);
-    const again: number[] = [];
-    for (let count = 0; count < 20; count += 1) again.push(await timed(page));
-    return { first, again: median(again) };
+    const secondRun: number[] = [];
+    for (let count = 0; count < 20; count += 1) secondRun.push(await timed(page));
+    return { first, again: median(secondRun) };
   },
 
   verify: (pool) => timed(() => verifyLog(pool, emptyHead())),

@@ -38,7 +38,7 @@ const CLIENTS = Number(readers) + Number(writers);
 let interval = 0;
 let reader = 0;
 let writer = 0;
-let elsewhere = 0;
+let otherErrors = 0;
 let count = 0;
 let began = performance.now();
 let failed: Record<string, number> = {};
@@ -60,15 +60,15 @@ async function connected(name: string): Promise<pg.Client> {
 const waiting = { reader: new Set<{ since: number }>(), writer: new Set<{ since: number }>() };
 
 /** Includes pending statements: the end of the change does not end their wait. */
-function longestOf(who: keyof typeof waiting): number {
-  const since = Math.min(...[...waiting[who]].map((each) => each.since));
+function longestOf(client: keyof typeof waiting): number {
+  const since = Math.min(...[...waiting[client]].map((each) => each.since));
   return Number.isFinite(since) ? performance.now() - since : 0;
 }
 
-async function timed(who: keyof typeof waiting, work: () => Promise<unknown>): Promise<number> {
+async function timed(client: keyof typeof waiting, work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   const wait = { since: started };
-  waiting[who].add(wait);
+  waiting[client].add(wait);
   try {
     await work();
     count += 1;
@@ -76,13 +76,13 @@ async function timed(who: keyof typeof waiting, work: () => Promise<unknown>): P
     const code = (error as { code?: string }).code ?? String(error);
     failed[code] = (failed[code] ?? 0) + 1;
   } finally {
-    waiting[who].delete(wait);
+    waiting[client].delete(wait);
   }
   return performance.now() - started;
 }
 
 /** Runs statements on a schedule. Skips those that are overdue because an earlier one took too long. */
-async function again(statement: () => Promise<void>): Promise<void> {
+async function retryUntilDone(statement: () => Promise<void>): Promise<void> {
   let next = performance.now() + Math.random() * interval;
   while (!stopped) {
     const now = performance.now();
@@ -94,7 +94,7 @@ async function again(statement: () => Promise<void>): Promise<void> {
 
 async function read(): Promise<void> {
   const client = await connected('bench reader');
-  await again(async () => {
+  await retryUntilDone(async () => {
     const waited = await timed('reader', () =>
       client.query({ name: 'look', text: 'SELECT hits FROM public.items WHERE id = $1', values: [any()] }),
     );
@@ -121,7 +121,7 @@ async function once(client: pg.Client, isNew: boolean): Promise<void> {
 
 async function write(): Promise<void> {
   const client = await connected('bench writer');
-  await again(async () => {
+  await retryUntilDone(async () => {
     const isNew = Math.random() < 0.2;
     const waited = await timed('writer', async () => {
       for (;;) {
@@ -148,7 +148,7 @@ async function writeElsewhere(): Promise<void> {
   while (!stopped) {
     const started = performance.now();
     await client.query('INSERT INTO elsewhere.beats DEFAULT VALUES');
-    elsewhere = Math.max(elsewhere, performance.now() - started);
+    otherErrors = Math.max(otherErrors, performance.now() - started);
     await sleep(BEAT);
   }
   await client.end();
@@ -168,11 +168,11 @@ process.on('message', (command: LoadCommand) => {
       reader: Math.max(reader, longestOf('reader')),
       writer: Math.max(writer, longestOf('writer')),
     };
-    process.send?.({ ...longest, perSecond, own: delay.max / 1e6, elsewhere, failed } satisfies Measured);
+    process.send?.({ ...longest, perSecond, own: delay.max / 1e6, elsewhere: otherErrors, failed } satisfies Measured);
   } else {
     const { rate } = command.begin;
     interval = rate === null ? 0 : (CLIENTS / rate) * 1_000;
-    [reader, writer, elsewhere, count, failed] = [0, 0, 0, 0, {}];
+    [reader, writer, otherErrors, count, failed] = [0, 0, 0, 0, {}];
     delay.reset();
     began = performance.now();
   }

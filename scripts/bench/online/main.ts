@@ -18,7 +18,7 @@ import { type Applications, type Beside, startApplications } from './application
 import { CHANGES, type Change, type Request, type ChangeMode, deletion } from './changes.js';
 import { type Bench, fill, hold, leftBehind, verified } from './table.js';
 
-const { values: given } = parseArgs({
+const { values: options } = parseArgs({
   options: {
     rows: { type: 'string', default: '5000000' },
     kills: { type: 'string', default: '20' },
@@ -28,7 +28,7 @@ const { values: given } = parseArgs({
     minutes: { type: 'string', default: '22' },
   },
 });
-const [ROWS, KILLS, READERS, WRITERS] = [given.rows, given.kills, given.readers, given.writers].map(Number) as [
+const [ROWS, KILLS, READERS, WRITERS] = [options.rows, options.kills, options.readers, options.writers].map(Number) as [
   number,
   number,
   number,
@@ -89,7 +89,7 @@ function say(text: string): void {
 }
 
 function isLate(): boolean {
-  return sinceStart() > Number(given.minutes) * 60;
+  return sinceStart() > Number(options.minutes) * 60;
 }
 
 function sinceStart(): number {
@@ -100,51 +100,51 @@ function sinceStart(): number {
 async function measure(applications: Applications): Promise<number> {
   const full = await applications.beside(null, () => sleep(IDLE * 1_000));
   const rate = full.perSecond / 2;
-  for (const { name } of [...CHANGES, deletion('')].filter((each) => each.name.includes(given.only))) {
+  for (const { name } of [...CHANGES, deletion('')].filter((each) => each.name.includes(options.only))) {
     const idle = {
       steady: await applications.beside(rate, () => sleep(IDLE * 1_000)),
       full: await applications.beside(null, () => sleep(IDLE * 1_000)),
     };
-    tell(name, '—, steady', idle.steady, idle.steady);
-    tell(name, '—, full', idle.full, idle.full);
+    printResult(name, '—, steady', idle.steady, idle.steady);
+    printResult(name, '—, full', idle.full, idle.full);
     for (const { way, load, field } of WAYS) {
       if (load === 'full' && (takes.get(name) ?? 0) > LONG) continue;
       const change = CHANGES.find((each) => each.name === name) ?? deletion(field);
-      const beside = await applications.beside(load === 'full' ? null : rate, () => make(change, way));
-      tell(name, `${way}, ${load}`, beside, idle[load]);
-      if (way === 'online') takes.set(name, beside.seconds);
-      await takeBack(change, way);
+      const underLoad = await applications.beside(load === 'full' ? null : rate, () => applyChange(change, way));
+      printResult(name, `${way}, ${load}`, underLoad, idle[load]);
+      if (way === 'online') takes.set(name, underLoad.seconds);
+      await undoChange(change, way);
     }
   }
   return rate;
 }
 
-function tell(change: string, way: string, beside: Beside, idle: Beside): void {
-  const ratio = `${Math.round((beside.perSecond / idle.perSecond) * 100)} %`;
-  const failed = Object.entries(beside.failed).map(([code, count]) => `${count} × ${code}`);
+function printResult(change: string, mode: string, underLoad: Beside, idle: Beside): void {
+  const ratio = `${Math.round((underLoad.perSecond / idle.perSecond) * 100)} %`;
+  const failed = Object.entries(underLoad.failed).map(([code, count]) => `${count} × ${code}`);
   const cells = [
     change,
-    way,
-    `${beside.seconds.toFixed(1)} s`,
-    `${Math.round(beside.reader)} ms`,
-    `${Math.round(beside.writer)} ms`,
-    `${Math.round(beside.elsewhere)} ms`,
-    `${Math.round(beside.perSecond)}/s, ${ratio}`,
-    `${Math.round(beside.own)} ms`,
+    mode,
+    `${underLoad.seconds.toFixed(1)} s`,
+    `${Math.round(underLoad.reader)} ms`,
+    `${Math.round(underLoad.writer)} ms`,
+    `${Math.round(underLoad.elsewhere)} ms`,
+    `${Math.round(underLoad.perSecond)}/s, ${ratio}`,
+    `${Math.round(underLoad.own)} ms`,
     failed.join(', ') || 'none',
   ];
   lines.push(`| ${cells.join(' | ')} |`);
   say(lines.at(-1) ?? '');
 }
 
-async function make({ request, ddl }: Change, way: ChangeMode): Promise<void> {
-  if (way === 'online') await online(request);
-  else if (way === 'plainly') await send(request);
+async function applyChange({ request, ddl }: Change, mode: ChangeMode): Promise<void> {
+  if (mode === 'online') await online(request);
+  else if (mode === 'plainly') await send(request);
   else await transaction(ddl);
 }
 
-async function takeBack({ undo }: Change, way: ChangeMode): Promise<void> {
-  const { request, ddl } = undo[way] ?? {};
+async function undoChange({ undo }: Change, mode: ChangeMode): Promise<void> {
+  const { request, ddl } = undo[mode] ?? {};
   if (ddl !== undefined) await transaction(ddl);
   if (request !== undefined) await send(request);
 }
@@ -197,7 +197,7 @@ async function finished(id: string, at: () => Service): Promise<void> {
  */
 async function killed(applications: Applications, rate: number): Promise<string> {
   const changes = [...CHANGES, deletion('keep_e'), ...CHANGES, ...CHANGES];
-  const made: string[] = [];
+  const appliedChanges: string[] = [];
   let kills = 0;
   const beside = await applications.beside(rate, async () => {
     for (const change of changes) {
@@ -206,13 +206,13 @@ async function killed(applications: Applications, rate: number): Promise<string>
       if (id === null) continue;
       const among = await killWhile(id, change, Math.min(KILLS - kills, Math.ceil(KILLS / 5)));
       kills += among;
-      made.push(`${change.name} ${among}`);
-      say(`killed ${kills} times after ${sinceStart()} s (${made.at(-1)})`);
-      await takeBack(change, 'online');
+      appliedChanges.push(`${change.name} ${among}`);
+      say(`killed ${kills} times after ${sinceStart()} s (${appliedChanges.at(-1)})`);
+      await undoChange(change, 'online');
     }
   });
   return [
-    `${kills} kills (${made.join(', ')}), each resumed`,
+    `${kills} kills (${appliedChanges.join(', ')}), each resumed`,
     `longest wait: readers ${Math.round(beside.reader)} ms, writers ${Math.round(beside.writer)} ms, of another table ${Math.round(beside.elsewhere)} ms`,
     `verification ${await verified(bench())}`,
     `left behind: ${await leftBehind(bench())}`,

@@ -18,14 +18,14 @@ const { values } = parseArgs({
 });
 const recorded = readHistory(values.history ?? '');
 const log = await readLog(values.primary ?? '');
-const given = { recorded, log, mode: values.mode as Mode };
+const testCase = { recorded, log, mode: values.mode as Mode };
 const checks: Record<string, string[]> = {
-  'the chain holds': chain(given),
-  'no acknowledged command is lost without the log saying so': acknowledged(given),
-  'no command is in the log twice, and none that was not': once(given),
-  'no position had two events without a divergence': positions(given),
-  'no process mixed two histories': mixed(given),
-  'no reader was taken back': backwards(given),
+  'the chain holds': chain(testCase),
+  'no acknowledged command is lost without the log saying so': acknowledged(testCase),
+  'no command is in the log twice, and none that was not': once(testCase),
+  'no position had two events without a divergence': positions(testCase),
+  'no process mixed two histories': mixed(testCase),
+  'no reader was taken back': backwards(testCase),
   'all servers are equal': await nodes(values.node),
 };
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -37,7 +37,7 @@ print(
 print(
   `  acknowledged ${count('acknowledged')}, refused ${count('refused')}, read ${count('read')}, away ${count('away')}, unknown ${count('unknown')}`,
 );
-print(`  acknowledged and lost ${lost(given).length}, divergences that the log names ${log.acknowledged.length}`);
+print(`  acknowledged and lost ${lost(testCase).length}, divergences that the log names ${log.acknowledged.length}`);
 for (const [what, problems] of Object.entries(checks)) {
   print(`${problems.length === 0 ? '  true  ' : '  FALSE '} ${what}`);
   for (const each of problems.slice(0, 20)) print(`          ${each}`);

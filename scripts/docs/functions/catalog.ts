@@ -73,11 +73,11 @@ async function brought(client: pg.Client, extension: string | null): Promise<Bro
 export async function readCatalog(client: pg.Client): Promise<Catalog> {
   const extensions = new Map<string, Brought>();
   for (const name of TRUSTED_EXTENSIONS) {
-    const made = await client.query(`CREATE EXTENSION "${name}"`).then(
+    const isCreated = await client.query(`CREATE EXTENSION "${name}"`).then(
       () => true,
       () => false,
     );
-    if (!made) continue;
+    if (!isCreated) continue;
     extensions.set(name, await brought(client, name));
     await client.query(`DROP EXTENSION "${name}"`);
   }

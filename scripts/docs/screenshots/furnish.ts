@@ -53,10 +53,10 @@ async function people(service: Service): Promise<Call[]> {
       ...person,
       password: PASSWORD,
     });
-    const made = await service.call<{ data: { token: string } }>('POST', `/users/${user.id}/tokens`, {
+    const created = await service.call<{ data: { token: string } }>('POST', `/users/${user.id}/tokens`, {
       name: person.role === 'reader' ? 'build of the site' : 'laptop',
     });
-    calls.push(callAs(service.url, made.data.token));
+    calls.push(callAs(service.url, created.data.token));
   }
   return calls;
 }
@@ -72,9 +72,9 @@ function callAs(url: string, token: string): Call {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const said = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${said.slice(0, 400)}`);
-    return said === '' ? undefined : (JSON.parse(said) as unknown);
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 400)}`);
+    return text === '' ? undefined : (JSON.parse(text) as unknown);
   };
 }
 

@@ -37,9 +37,9 @@ async function run(chromium: string): Promise<void> {
     const service = await startService(databaseUrl, undefined, { ADMIN_PASSWORD: 'correct horse battery' });
     try {
       const furnished = await furnish({ service, databaseUrl, schema });
-      const wanted = PICTURES.filter(({ name }) => only.length === 0 || only.includes(name));
+      const selected = PICTURES.filter(({ name }) => only.length === 0 || only.includes(name));
       const studio = await openStudio({ chromium: await browser(chromium), service, furnished, folder: IMAGES });
-      for (const picture of wanted) {
+      for (const picture of selected) {
         const bytes = await takePicture(studio, picture);
         console.log(`${picture.name.padEnd(24)} ${(bytes / 1024).toFixed(0).padStart(4)} KiB`);
       }

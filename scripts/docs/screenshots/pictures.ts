@@ -101,7 +101,7 @@ export const PICTURES: readonly Picture[] = [
       await page.getByText('accepted', { exact: false }).first().waitFor();
       // Draws the work of a minute. It is last, because it changes the schema.
       for (let round = 0; round < 40; round++) {
-        for (let asked = 0; asked < round % 7; asked++) await page.request.get('/server/health');
+        for (let request = 0; request < round % 7; request++) await page.request.get('/server/health');
         await call('PATCH', '/collections/languages', { meta: { note: `Of the site, ${round}` } });
         if (round % 3 === 0)
           await call('POST', '/fields/news', { field: 'slug', type: 'string' }).catch(() => undefined);

@@ -29,10 +29,10 @@ const proposed = (context: Context): object => ({
 /** Usually the plan hash of the change request in the path. */
 const act = (context: Context, action: string): { path: string; plan: string } => {
   const { random, world } = context;
-  const known = random.chance(0.9) ? random.some(world.changes) : undefined;
+  const existing = random.chance(0.9) ? random.some(world.changes) : undefined;
   return {
-    path: at`/changes/${known?.id ?? changeId(context)}/${action}`,
-    plan: known?.plan ?? 'f'.repeat(64),
+    path: at`/changes/${existing?.id ?? changeId(context)}/${action}`,
+    plan: existing?.plan ?? 'f'.repeat(64),
   };
 };
 

@@ -43,9 +43,9 @@ const ELSE: readonly Doc[] = [
 /** A field without its collection. The name may exist already. */
 export function someField(context: Context): Doc {
   const { random } = context;
-  const made = random.sample(field) as Doc;
-  if (random.chance(0.7)) return made;
-  return { field: made['field'], meta: someFieldMeta(context), ...random.pick(ELSE) };
+  const column = random.sample(field) as Doc;
+  if (random.chance(0.7)) return column;
+  return { field: column['field'], meta: someFieldMeta(context), ...random.pick(ELSE) };
 }
 
 /** Possible new values of a field. */

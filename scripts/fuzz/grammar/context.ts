@@ -46,14 +46,14 @@ export const newName = ({ random }: Context): string =>
 /** Usually an existing one. */
 export function collectionName(context: Context): string {
   const { random, world } = context;
-  const known = random.some(world.snapshot.collections);
-  return known !== undefined && random.chance(0.93) ? known.collection : newName(context);
+  const existing = random.some(world.snapshot.collections);
+  return existing !== undefined && random.chance(0.93) ? existing.collection : newName(context);
 }
 
 export function tableName(context: Context): string {
   const { random, world } = context;
-  const known = random.some(tablesOf(world));
-  return known !== undefined && random.chance(0.95) ? known.collection : newName(context);
+  const table = random.some(tablesOf(world));
+  return table !== undefined && random.chance(0.95) ? table.collection : newName(context);
 }
 
 const NOWHERE: FieldDoc = { collection: 'nowhere', field: 'nothing', type: 'string', meta: {}, schema: {} };

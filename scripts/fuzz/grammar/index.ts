@@ -32,7 +32,7 @@ export function nextRequest(context: Context): FuzzRequest {
 }
 
 function requestOf(route: string, context: Context): FuzzRequest {
-  const made = GRAMMAR[route]?.make(context);
-  if (made === undefined) throw new Error(`the grammar has no ${route}`);
-  return { caller: 'admin', query: [], headers: {}, ...made, route, method: route.split(' ')[0] as string };
+  const request = GRAMMAR[route]?.make(context);
+  if (request === undefined) throw new Error(`the grammar has no ${route}`);
+  return { caller: 'admin', query: [], headers: {}, ...request, route, method: route.split(' ')[0] as string };
 }

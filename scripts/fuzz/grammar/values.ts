@@ -159,7 +159,7 @@ export function oddValue(random: Random): unknown {
 }
 
 function hugeValue(random: Random): unknown {
-  const made: readonly (() => unknown)[] = [
+  const factories: readonly (() => unknown)[] = [
     () => deep(30),
     () => deep(70),
     () => deep(400),
@@ -169,5 +169,5 @@ function hugeValue(random: Random): unknown {
     () => Array.from({ length: 3_000 }, (_, index) => `x${index}`),
     () => Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`m${index}`, index])),
   ];
-  return random.pick(made)();
+  return random.pick(factories)();
 }

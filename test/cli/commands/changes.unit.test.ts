@@ -17,7 +17,7 @@ const shown = (change: Partial<ShownChange>): string[] =>
   describeWhole(answeredChange({ ...REQUEST, ...change })).split('\n');
 
 const HEAD = String.raw`5d3f  applied    2026-01-02 03:04:05  ann\u001b  apply-diff (a, b)`;
-const said = (name: string, text: string | null) => ({
+const messagesOf = (name: string, text: string | null) => ({
   by: { id: name, name },
   at: '2026-01-02T03:04:05.678Z',
   position: 1,
@@ -64,8 +64,8 @@ describe('a change request in dps output', () => {
       approvals_needed: 2,
       approvals_counted: 1,
       approvals: [
-        { ...said('bob', null), ...approved, counts: true, why_not: null },
-        { ...said('eve\n', 'fine\n'), ...approved, counts: false, why_not: 'another plan' },
+        { ...messagesOf('bob', null), ...approved, counts: true, why_not: null },
+        { ...messagesOf('eve\n', 'fine\n'), ...approved, counts: false, why_not: 'another plan' },
       ],
     });
     const when = '2026-01-02 03:04:05';
@@ -91,7 +91,11 @@ describe('a change request in dps output', () => {
       shown({
         plan: 'p1',
         planned,
-        proposal: { ...proposal, rejection: said('dan', 'no'), comments: [said('fay', 'well'), said('gus', null)] },
+        proposal: {
+          ...proposal,
+          rejection: messagesOf('dan', 'no'),
+          comments: [messagesOf('fay', 'well'), messagesOf('gus', null)],
+        },
       }).slice(1),
     ).to.deep.equal([
       'plan p1',

@@ -62,7 +62,7 @@ describe('dps status', () => {
 
   it('shows the last change, the standby lag and the failure of a projection', () => {
     const { last_error: error } = FAILED;
-    const told = describeStatus({
+    const text = describeStatus({
       ...STATUS,
       database: { ...STATUS.database, standby: true, lag: 1.23_41 },
       log: { position: 7, hash: HASH, occurred_at: HEAD.occurred_at, actor: 'Ada\u001b' },
@@ -83,7 +83,7 @@ describe('dps status', () => {
         { ...FAILED, last_error: error && { ...error, event: error.event && { ...error.event, actor: null } } },
       ],
     });
-    expect(lines(told).slice(1)).to.deep.equal([
+    expect(lines(text).slice(1)).to.deep.equal([
       String.raw`log       position 7, last change 2026-01-02T03:04:05.678Z by Ada\u001b`,
       'standby   at most 1.235 s behind its primary',
       'rows      1 collections, 2 fields, 3 relations',
@@ -159,12 +159,12 @@ describe('dps drift', () => {
 
   it('shows what was repaired, what was not and why, and the remaining drift', () => {
     const done = { sql: 'CREATE TABLE a ()', summary: '', drops: false };
-    const told = describeRepair({
+    const text = describeRepair({
       made: [done],
       left: [{ ...done, sql: 'DROP TABLE b', drops: true, reason: 'it drops an object or may lose values' }],
       drift: { ok: true, tables: [], unmanaged: ['c'] },
     });
-    expect(lines(told)).to.deep.equal([
+    expect(lines(text)).to.deep.equal([
       'done: CREATE TABLE a ()',
       'skipped: DROP TABLE b',
       '      (it drops an object or may lose values)',
@@ -344,13 +344,13 @@ describe('dps policy', () => {
   });
 
   it('shows the outcome for a change', () => {
-    const said = (outcome: Parameters<typeof describeTest>[0]['outcome'], approvals: number | null = 2) =>
+    const messagesOf = (outcome: Parameters<typeof describeTest>[0]['outcome'], approvals: number | null = 2) =>
       describeTest({ outcome, approvals, findings: [] });
-    expect(said('allowed')).to.equal('The policy allows it.');
-    expect(said('acknowledge')).to.equal('The policy requires an acknowledgement.');
-    expect(said('approve')).to.equal('The policy requires approvals of a change request (2).');
-    expect(said('approve', null)).to.equal('The policy requires approvals of a change request.');
-    expect(said('refuse')).to.equal('The policy rejects it.');
+    expect(messagesOf('allowed')).to.equal('The policy allows it.');
+    expect(messagesOf('acknowledge')).to.equal('The policy requires an acknowledgement.');
+    expect(messagesOf('approve')).to.equal('The policy requires approvals of a change request (2).');
+    expect(messagesOf('approve', null)).to.equal('The policy requires approvals of a change request.');
+    expect(messagesOf('refuse')).to.equal('The policy rejects it.');
     const findings = [answeredFinding({ code: 'X', collection: 'a', message: 'careful' })];
     expect(lines(describeTest({ outcome: 'refuse', approvals: null, findings }))[0]).to.equal('! X a: careful');
   });

@@ -20,7 +20,7 @@ describe('dps verify', () => {
       `The hash chain is valid: 7 events, head ${HASH}.`,
       'Fold, metadata rows and catalog match at position 7.',
     ]);
-    const told = describeVerified({
+    const text = describeVerified({
       ok: false,
       chain: {
         ...chain,
@@ -37,7 +37,7 @@ describe('dps verify', () => {
       } as unknown as Parameters<typeof describeVerified>[0]['projections'],
       checkpoints: [],
     });
-    expect(lines(told)).to.deep.equal([
+    expect(lines(text)).to.deep.equal([
       'The hash chain is broken at position 8: another hash. The 7 events before it are valid.',
       'The change at position 4 was not allowed: the policy requires 1 approvals (LOSES_DATA:a\\u{202e}).',
       'The trigger is off.',

@@ -7,7 +7,7 @@ import { type ServiceRequest, requestText, requestChecked, noResponse } from '..
 import { OperatorError } from '../../../src/kernel/operator-error.js';
 
 describe('requests of commands to a service', () => {
-  let asked: { method?: string; url?: string; headers: IncomingMessage['headers']; body: string };
+  let requests: { method?: string; url?: string; headers: IncomingMessage['headers']; body: string };
   let answer: (response: ServerResponse) => void;
   let url: string;
   const server = createServer((request, response) => {
@@ -15,7 +15,7 @@ describe('requests of commands to a service', () => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
-      asked = { ...(method && { method }), ...(path && { url: path }), headers, body };
+      requests = { ...(method && { method }), ...(path && { url: path }), headers, body };
       answer(response);
     });
   });
@@ -41,8 +41,8 @@ describe('requests of commands to a service', () => {
         query: { x: 'é', y: undefined },
       }),
     ).to.equal('fine');
-    expect([asked.method, asked.url]).to.deep.equal(['GET', '/policy?x=%C3%A9']);
-    expect(asked.headers.authorization).to.equal('Bearer one');
+    expect([requests.method, requests.url]).to.deep.equal(['GET', '/policy?x=%C3%A9']);
+    expect(requests.headers.authorization).to.equal('Bearer one');
     const file = { type: 'application/json', content: Buffer.from('{"é":1}') };
     await requestText(
       invocation({ url: `${url}/below/`, token: 'two' }, { DPS_URL: 'http://other', DPS_TOKEN: 'one' }),
@@ -52,21 +52,21 @@ describe('requests of commands to a service', () => {
         headers: { 'x-more': 'yes' },
       },
     );
-    expect(asked).to.deep.include({ method: 'POST', url: '/below/changes', body: '{"é":1}' });
-    expect(asked.headers).to.include({
+    expect(requests).to.deep.include({ method: 'POST', url: '/below/changes', body: '{"é":1}' });
+    expect(requests.headers).to.include({
       authorization: 'Bearer two',
       'content-type': 'application/json',
       'content-length': '8',
       'x-more': 'yes',
     });
     await requestText(invocation({ url: `${url}/below` }), 'getPolicy');
-    expect(asked.url).to.equal('/below/policy');
-    expect(asked.headers).not.to.have.any.keys('authorization', 'content-type');
+    expect(requests.url).to.equal('/below/policy');
+    expect(requests.headers).not.to.have.any.keys('authorization', 'content-type');
   });
 
   it('include flags that are set, and use TLS for https addresses', async () => {
     await requestText(invocation(), 'getPolicy', { query: { force: true, dry_run: false, mode: undefined } });
-    expect(asked.url).to.equal('/policy?force=true');
+    expect(requests.url).to.equal('/policy?force=true');
     const secured = createSocketServer((socket) => {
       socket.once('data', (sent) => {
         // The first byte of a TLS handshake (RFC 8446, 5.1).
@@ -124,26 +124,26 @@ describe('requests of commands to a service', () => {
   });
 
   it('report that a change may have been made when the response is lost', () => {
-    const said = (code: string): string =>
+    const messagesOf = (code: string): string =>
       noResponse(new URL('http://there/x'), Object.assign(new Error('no'), { code })).message;
     for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']) {
-      expect(said(code), code).to.equal(
+      expect(messagesOf(code), code).to.equal(
         'No service responds at http://there. Start it, or set another address with --url.',
       );
     }
-    expect(said('ECONNRESET')).to.equal(
+    expect(messagesOf('ECONNRESET')).to.equal(
       'http://there did not respond (no). If the request was a change, "dps history" shows whether it was applied.',
     );
   });
 
   it('reject invalid addresses and tokens without repeating them', async () => {
-    for (const given of ['secret', 'ftp://secret', 'http://']) {
-      expect(await refusalOf(invocation({ url: given }))).to.equal(
+    for (const input of ['secret', 'ftp://secret', 'http://']) {
+      expect(await refusalOf(invocation({ url: input }))).to.equal(
         'The address of the service is not valid. Write it like http://127.0.0.1:8055.',
       );
     }
-    for (const given of ['http://secret@127.0.0.1:9', 'http://:secret@127.0.0.1:9']) {
-      expect(await refusalOf(invocation({ url: given })))
+    for (const input of ['http://secret@127.0.0.1:9', 'http://:secret@127.0.0.1:9']) {
+      expect(await refusalOf(invocation({ url: input })))
         .to.contain('must not contain a user and password')
         .and.not.contain('secret');
     }

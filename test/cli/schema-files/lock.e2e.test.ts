@@ -18,8 +18,8 @@ describe('dps.lock', () => {
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'dps-lock-'));
-    const made = await client('/collections', json({ collection: 'posts', schema: {} }));
-    expect(made.status, made.text).to.equal(200);
+    const created = await client('/collections', json({ collection: 'posts', schema: {} }));
+    expect(created.status, created.text).to.equal(200);
     expect((await run('pull')).code).to.equal(0);
     written = await readFile(join(directory, 'dps.lock'), 'utf8');
   });

@@ -28,7 +28,7 @@ const END =
 
 describe('conflicts of a merge in files', () => {
   it('show their location and the differing values', () => {
-    const told = describeConflicts(
+    const text = describeConflicts(
       [
         conflict({ part: 'collections', collection: 'posts' }),
         conflict(
@@ -45,7 +45,7 @@ describe('conflicts of a merge in files', () => {
       ],
       FILES,
     );
-    expect(told.split('\n')).to.deep.equal([
+    expect(text.split('\n')).to.deep.equal([
       'at collections/1: both changed it',
       'at fields/2/meta/note: both changed it',
       '  base nothing, ours "a", theirs null',
@@ -57,8 +57,8 @@ describe('conflicts of a merge in files', () => {
 
   it('truncate long values', () => {
     const values = { kind: 'changed', base: 'x'.repeat(118), ours: 'x'.repeat(119), theirs: 0 };
-    const told = describeConflicts([conflict({ part: 'collections', collection: 'gone' }, values)], FILES);
-    expect(told.split('\n')).to.deep.equal([
+    const text = describeConflicts([conflict({ part: 'collections', collection: 'gone' }, values)], FILES);
+    expect(text.split('\n')).to.deep.equal([
       'both changed it',
       `  base "${'x'.repeat(118)}", ours "${'x'.repeat(119)}…, theirs 0`,
       `Nothing was changed: 1 conflict ${END}`,

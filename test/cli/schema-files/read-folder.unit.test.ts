@@ -38,9 +38,9 @@ describe('a folder of schema files', () => {
   /** The error for one file. */
   const refused = async (text: string, name = 'posts.yaml'): Promise<string> => {
     await put(`collections/${name}`, text);
-    const said = await refusal();
+    const output = await refusal();
     await rm(join(folder, 'collections', name));
-    return said.replace('OperatorError: collections/', '');
+    return output.replace('OperatorError: collections/', '');
   };
 
   it('contains the parts of a snapshot, each with its location', async () => {
@@ -79,7 +79,7 @@ describe('a folder of schema files', () => {
   });
 
   it('is rejected with file and line for contradictory content', async () => {
-    for (const [text, said] of [
+    for (const [text, expected] of [
       ['[]', 'posts.yaml:1: the file must contain a collection with its fields and relations.'],
       ['text', 'posts.yaml:1: the file must contain a collection with its fields and relations.'],
       ['fields: []', 'posts.yaml:1: collection is required and must be the name of the collection.'],
@@ -109,7 +109,7 @@ describe('a folder of schema files', () => {
         'posts.yaml:3: YAML aliases (*name) are not supported. Write the value out.',
       ],
     ] as const) {
-      expect(await refused(text), text).to.equal(said);
+      expect(await refused(text), text).to.equal(expected);
     }
     for (const line of ['\n', '\r\n']) {
       const conflict = [
@@ -145,7 +145,7 @@ describe('a folder of schema files', () => {
     await put('collections/posts.yaml', POSTS);
     await put('dps.lock', '#'.repeat(65_537));
     expect(await refusal()).to.equal('OperatorError: dps.lock:1: the file has 65537 bytes, and the limit is 65536.');
-    for (const [lock, said] of [
+    for (const [lock, expected] of [
       ['', /^dps\.lock is not valid YAML: .+\.$/],
       ['a: b: c', /^dps\.lock is not valid YAML: .+\.$/],
       ['{}', /^dps\.lock was not written by "dps pull"\. Run "dps pull" again\.$/],
@@ -155,7 +155,7 @@ describe('a folder of schema files', () => {
       ['hash: h\nposition: 1\nrelease: 1', /^dps\.lock was not written by/],
     ] as const) {
       await put('dps.lock', lock);
-      expect((await refusal()).replace('OperatorError: ', ''), lock).to.match(said);
+      expect((await refusal()).replace('OperatorError: ', ''), lock).to.match(expected);
     }
     await put('dps.lock', 'hash: h\nposition: 7\nrelease: r');
     expect(await readLockIn(folder)).to.deep.equal({ hash: 'h', position: '7', release: 'r' });

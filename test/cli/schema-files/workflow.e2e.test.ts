@@ -153,8 +153,8 @@ describe('the GitHub action and the GitLab template', () => {
     for (const { run, if: condition, env = {} } of action().runs.steps) {
       const events = condition?.split(' || ').map((each) => /^github\.event_name == '(\w+)'$/.exec(each)?.[1]);
       if (run === undefined || events?.includes(event) === false) continue;
-      const given = Object.entries(env).map(([name, value]) => [name, evaluated(value, before)] as const);
-      const { status, output } = await sh(run, { ...variables, ...Object.fromEntries(given) });
+      const input = Object.entries(env).map(([name, value]) => [name, evaluated(value, before)] as const);
+      const { status, output } = await sh(run, { ...variables, ...Object.fromEntries(input) });
       expect(status, `${run}\n${output}`).to.equal(0);
       log += output;
     }

@@ -152,8 +152,8 @@ describe('an erased person', () => {
       `/changes/${opened.id}`,
     ])
       expect((await admin(path)).text.toLowerCase(), path).not.to.contain('mallory');
-    const told = await dps(['history'], { DPS_URL: service.url, DPS_TOKEN: service.adminToken });
-    expect(told.out).to.contain(`erased user ${mallory.id.slice(0, 8)}`);
+    const output = await dps(['history'], { DPS_URL: service.url, DPS_TOKEN: service.adminToken });
+    expect(output.out).to.contain(`erased user ${mallory.id.slice(0, 8)}`);
   });
 
   it('is found again, and the second erasure says that nothing is left and appends nothing', async () => {

@@ -320,9 +320,9 @@ describe('sign-in with an OpenID provider', () => {
     const readToken = async () => JSON.parse(await readFile(file, 'utf8')) as Record<string, { access_token: string }>;
     try {
       provider.person = ADA;
-      const said: string[] = [];
+      const messages: string[] = [];
       const note = (text: string): void => {
-        said.push(text);
+        messages.push(text);
         const [address] = /http\S+/.exec(text) ?? [];
         if (!text.startsWith('Open') || address === undefined) return;
         void new Browser()
@@ -330,8 +330,8 @@ describe('sign-in with an OpenID provider', () => {
           .then(fetch);
       };
       const terminal = { print: () => undefined, note, read: () => Promise.resolve('') };
-      expect(await runCli(['login', '--no-browser'], { environment, terminal }), said.join('\n')).to.equal(0);
-      expect(said.at(-1)).to.equal(`Logged in to ${service.url} as ada@example.com (author).`);
+      expect(await runCli(['login', '--no-browser'], { environment, terminal }), messages.join('\n')).to.equal(0);
+      expect(messages.at(-1)).to.equal(`Logged in to ${service.url} as ada@example.com (author).`);
       expect((await stat(file)).mode & 0o777).to.equal(0o600);
       const status = await dps(['changes', 'list'], environment);
       expect(status.code, status.err).to.equal(0);

@@ -30,7 +30,7 @@ describe('scopes of API tokens', () => {
     admin = dataOf<{ id: string }>(await send('/users/me')).id;
   });
 
-  const made = async (scope: object | null, user = admin): Promise<Made> =>
+  const build = async (scope: object | null, user = admin): Promise<Made> =>
     dataOf(await send(`/users/${user}/tokens`, json({ scope })));
   const userWith = async (role: string): Promise<string> =>
     dataOf<{ id: string }>(await send('/users', json({ email: `${role}-${Date.now()}@example.com`, role }))).id;
@@ -41,9 +41,9 @@ describe('scopes of API tokens', () => {
     const tokens = new Map<string, string>();
     for (const action of TOKEN_ACTIONS) {
       const others = TOKEN_ACTIONS.filter((each) => each !== action);
-      tokens.set(action, (await made({ actions: others })).token);
+      tokens.set(action, (await build({ actions: others })).token);
     }
-    tokens.set('unscoped', (await made({ actions: [...TOKEN_ACTIONS] })).token);
+    tokens.set('unscoped', (await build({ actions: [...TOKEN_ACTIONS] })).token);
     const open: string[] = [];
     for (const { method, path, access, action } of allRoutes()) {
       const name = `${method.toUpperCase()} ${path}`;
@@ -59,7 +59,7 @@ describe('scopes of API tokens', () => {
   });
 
   it('are checked again for the part of a route that needs a higher role', async () => {
-    const { token } = await made({ actions: ['read', 'propose'] });
+    const { token } = await build({ actions: ['read', 'propose'] });
     const apply = await send('/schema/apply', { ...json({}), token });
     expect([apply.status, missingOf(apply)]).deep.equal([403, 'apply']);
     expect((await send('/schema/apply?explain', { ...json({}), token })).status).equal(400);
@@ -81,7 +81,7 @@ describe('scopes of API tokens', () => {
 
   it('are shown by the list of tokens and by GET /users/me', async () => {
     const limits = { actions: ['read', 'propose'], networks: ['127.0.0.0/8', '::1'] };
-    const { token, ...shown } = await made(limits);
+    const { token, ...shown } = await build(limits);
     expect(shown.scope).deep.equal({ role: 'admin', ...limits });
     const list = dataOf<Made[]>(await send(`/users/${admin}/tokens`));
     expect(list.find(({ id }) => id === shown.id)).deep.equal(shown);
@@ -94,15 +94,15 @@ describe('scopes of API tokens', () => {
     };
     expect(await accessOf(token)).deep.equal(access);
     expect(dataOf(await send('/users/me?fields=access', { token }))).deep.equal({ access });
-    const { token: whole } = await made(null);
-    expect(await accessOf(whole))
+    const { token: full } = await build(null);
+    expect(await accessOf(full))
       .include({ scope: null })
       .deep.include({ actions: TOKEN_ACTIONS });
   });
 
   it('never exceed the role of the user, and do not grow with it', async () => {
     const user = await userWith('author');
-    const { token } = await made({ actions: ['read', 'history', 'operate', 'apply'] }, user);
+    const { token } = await build({ actions: ['read', 'history', 'operate', 'apply'] }, user);
     expect((await send('/projections', { token })).status).equal(403);
     expect(await accessOf(token)).deep.include({ role: 'author', actions: ['read', 'history'] });
     dataOf(await send(`/users/${user}`, json({ role: 'admin' }, 'PATCH')));
@@ -113,7 +113,7 @@ describe('scopes of API tokens', () => {
   });
 
   it('keep a token from creating a token, a user or a webhook', async () => {
-    const { token } = await made({ actions: [...TOKEN_ACTIONS] });
+    const { token } = await build({ actions: [...TOKEN_ACTIONS] });
     const user = await userWith('reader');
     for (const [path, body] of [
       [`/users/${user}/tokens`, {}],
@@ -128,7 +128,7 @@ describe('scopes of API tokens', () => {
   });
 
   it('limit the networks of a token', async () => {
-    const { token } = await made({ networks: ['203.0.113.0/24'] });
+    const { token } = await build({ networks: ['203.0.113.0/24'] });
     const reply = await send('/users/me', { token });
     expect([reply.status, missingOf(reply)]).deep.equal([403, 'networks']);
   });
@@ -148,7 +148,7 @@ describe('scopes of API tokens', () => {
   });
 
   it('are recorded in the log', async () => {
-    const { id, scope } = await made({ actions: ['history'] });
+    const { id, scope } = await build({ actions: ['history'] });
     const events = dataOf<{ type: string; data: object }[]>(await send(`/history/events?subject=user:${admin}`));
     expect(events.map(({ data }) => data)).deep.include({ token: id, issued_by: null, expires_at: null, scope });
   });

@@ -14,8 +14,8 @@ describe('sessions over HTTP', () => {
   const { service, client: send } = withService({ settings: { TRUST_PROXY: '1', CORS_ORIGINS: ORIGIN }, each: true });
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) => {
-    const given: Send = json(body);
-    return send(path, { ...given, headers: { ...given.headers, ...headers }, token: null });
+    const input: Send = json(body);
+    return send(path, { ...input, headers: { ...input.headers, ...headers }, token: null });
   };
   const login = (password = service.adminPassword, headers = {}, more = {}) =>
     post('/auth/login', { email: service.adminEmail, password, ...more }, headers);
@@ -31,10 +31,18 @@ describe('sessions over HTTP', () => {
     };
     const [id, family] = grant.refresh_token.split('.');
     expect(payload.sid).to.equal(id);
-    for (const made of [id, `${id}.`, `${id}.x`, `${id}.x.y`, `${id}.x.y.z`, `${id}.${family}`, `${id}..${family}`]) {
-      expect((await post('/auth/refresh', { refresh_token: made })).status, made).to.equal(401);
-      expect((await post('/auth/logout', { refresh_token: made })).status, made).to.equal(204);
-      expect(await isAlive(grant.access_token), made).to.equal(true);
+    for (const created of [
+      id,
+      `${id}.`,
+      `${id}.x`,
+      `${id}.x.y`,
+      `${id}.x.y.z`,
+      `${id}.${family}`,
+      `${id}..${family}`,
+    ]) {
+      expect((await post('/auth/refresh', { refresh_token: created })).status, created).to.equal(401);
+      expect((await post('/auth/logout', { refresh_token: created })).status, created).to.equal(204);
+      expect(await isAlive(grant.access_token), created).to.equal(true);
     }
     expect((await post('/auth/refresh', { refresh_token: grant.refresh_token })).status).to.equal(200);
   });
@@ -100,10 +108,10 @@ describe('sessions over HTTP', () => {
     expect(allowed.headers.get('access-control-allow-origin')).to.equal(ORIGIN);
     expect(allowed.headers.get('access-control-allow-headers')).to.equal('authorization');
     expect((await preflight('https://evil.example.com')).headers.get('access-control-allow-origin')).to.equal(null);
-    const asked = await send('/collections', { headers: { origin: ORIGIN } });
-    expect(asked.headers.get('access-control-allow-origin')).to.equal(ORIGIN);
-    expect(asked.headers.get('access-control-expose-headers')).to.contain('X-Log-Position');
-    expect(asked.headers.get('vary')).to.contain('Origin');
+    const response = await send('/collections', { headers: { origin: ORIGIN } });
+    expect(response.headers.get('access-control-allow-origin')).to.equal(ORIGIN);
+    expect(response.headers.get('access-control-expose-headers')).to.contain('X-Log-Position');
+    expect(response.headers.get('vary')).to.contain('Origin');
   });
 
   it('admit the owner while another client tries, and the right password from elsewhere', async () => {

@@ -87,10 +87,10 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     for (const role of ['auditor', 'reader']) {
       const user = { email: `${role}@example.com`, name: role, role, password: 'long enough 1' };
       const { data } = await api.ok<{ data: { id: string } }>('POST', '/users', user);
-      const { data: made } = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, {
+      const { data: created } = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, {
         name: 't',
       });
-      tokens.set(role, made.token);
+      tokens.set(role, created.token);
     }
     const status = async (role: string, method: string, path: string): Promise<number> => {
       const headers = { authorization: `Bearer ${tokens.get(role) ?? ''}`, 'content-type': 'application/json' };

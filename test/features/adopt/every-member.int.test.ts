@@ -104,12 +104,12 @@ describe('every member of extras on an existing object', function () {
       }
       const before = await catalogText(instance.pool);
       const problems = await changed(row, table);
-      const said = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+      const output = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
       if (row.refused !== undefined) {
-        expect(said, said).to.match(row.refused);
+        expect(output, output).to.match(row.refused);
         expect(await catalogText(instance.pool)).to.deep.equal(before);
       } else {
-        expect(said).to.equal('');
+        expect(output).to.equal('');
         const lines = await catalogText(instance.pool);
         const fresh = lines.filter((line) => !before.includes(line)).join('\n');
         expect(fresh, 'in the catalog').to.match(row.carried ?? /^(?!.)/);

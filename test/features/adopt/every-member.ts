@@ -176,11 +176,11 @@ const divided = (t: string): string => `CREATE TABLE ${t} (x integer) PARTITION 
 /** The shape and definition of a constraint or an index, one of each. */
 const listed = (
   kind: 'constraint' | 'index',
-  made: (t: string) => string,
+  created: (t: string) => string,
   other: object,
   carried: RegExp,
 ): Omit<Row, 'member'> => ({
-  sql: (t) => `${plain('integer')(t)}; ${made(t)}`,
+  sql: (t) => `${plain('integer')(t)}; ${created(t)}`,
   change: (t) => ({ [kind === 'index' ? 'indexes' : 'constraints']: [{ name: `${t}_c`, ...other }] }),
   carried,
   byHand: (t) => (kind === 'index' ? `DROP INDEX ${t}_c` : `ALTER TABLE ${t} DROP CONSTRAINT ${t}_c`),

@@ -33,17 +33,17 @@ const uncounted = (change: object, refused: RegExp): Row => ({
 
 const THERE = /it already exists, as/;
 
-const elsewhere = (kind: string, sql: string, change: object): Row => ({
+const other = (kind: string, sql: string, change: object): Row => ({
   ...need(`needs.${kind}.schema`, sql, { ...change, schema: 'elsewhere' }),
   what: 'differs from the schema of the type that the field uses',
   refused: /needs: must contain \w+ "t\d+_n", because field "x" uses it/,
 });
 
 export const NEEDS: readonly Row[] = [
-  elsewhere('collation', COLLATION, { provider: 'icu', locale: 'de' }),
-  elsewhere('enum', ENUM, { labels: ['a'] }),
-  elsewhere('domain', DOMAIN, asDomain),
-  elsewhere('sequence', SEQUENCE, {}),
+  other('collation', COLLATION, { provider: 'icu', locale: 'de' }),
+  other('enum', ENUM, { labels: ['a'] }),
+  other('domain', DOMAIN, asDomain),
+  other('sequence', SEQUENCE, {}),
   {
     ...need('needs.extension', 'CREATE TABLE $t (id integer PRIMARY KEY, x integer)', {}),
     change: () => ({ needs: [{ kind: 'extension', name: 'hstore' }] }),

@@ -127,8 +127,8 @@ describe('a foreign key that waited for its target', () => {
     const constraints = [catalogReference('f', 'a', 'other'), catalogReference('z', 'b', 'other')];
     expect(completed({ constraints })).to.deep.equal(completed());
     const here = catalogReference('f', 'a', 'other').references;
-    const elsewhere = catalogReference('f', 'a', 'other', { references: here && { ...here, schema: 'elsewhere' } });
-    expect(completed({ constraints: [elsewhere] })).to.deep.equal({
+    const other = catalogReference('f', 'a', 'other', { references: here && { ...here, schema: 'elsewhere' } });
+    expect(completed({ constraints: [other] })).to.deep.equal({
       waiting: ['t'],
       relations: [],
       collections: [],

@@ -31,14 +31,14 @@ describe('dropping a column that other objects name', function () {
 
   const withoutExtras = (collections: Item[]) =>
     collections.map(({ schema, ...rest }) => {
-      const { extras: _, ...said } = schema ?? {};
-      return { ...rest, schema: said };
+      const { extras: _, ...output } = schema ?? {};
+      return { ...rest, schema: output };
     });
 
-  for (const [what, of] of WAYS) {
+  for (const [what, source] of WAYS) {
     it(`that ${what}: drops them if the snapshot omits them`, async () => {
       const { collections, fields, ...rest } = await api.ok<Snapshot>('GET', '/schema/snapshot');
-      const desired = { ...rest, collections: withoutExtras(collections), fields: of(fields) };
+      const desired = { ...rest, collections: withoutExtras(collections), fields: source(fields) };
       const diff = await api.ok<{ data: object }>('POST', '/schema/diff', desired);
       await api.ok('POST', '/schema/apply', diff);
       const names = await api.sql<{ name: string }>(
@@ -56,7 +56,7 @@ describe('dropping a column that other objects name', function () {
       const { collections, fields, ...rest } = await api.ok<Snapshot>('GET', '/schema/snapshot');
       const extras = 'collections[0].schema.extras';
       const places = { at: `${extras}.constraints[1]`, also: [`${extras}.indexes[0]`] };
-      const desired = { ...rest, collections, fields: of(fields) };
+      const desired = { ...rest, collections, fields: source(fields) };
       const { message } = await api.refused(
         { status: 400, code: 'INVALID_PAYLOAD', ...places },
         'POST',

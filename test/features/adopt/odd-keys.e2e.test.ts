@@ -48,10 +48,10 @@ describe('unusual keys, groups and names', function () {
     const target = createApi(other);
     const document = await api.ok<object>('GET', '/schema/snapshot');
     await target.ok('POST', '/schema/apply', await target.ok('POST', '/schema/diff', document));
-    const [made] = await target.sql(
+    const [created] = await target.sql(
       `SELECT pg_get_constraintdef(oid) AS key FROM pg_constraint WHERE conrelid = 'temporal'::regclass AND contype = 'p'`,
     );
-    expect(made).to.deep.equal({ key: 'PRIMARY KEY (id, v WITHOUT OVERLAPS)' });
+    expect(created).to.deep.equal({ key: 'PRIMARY KEY (id, v WITHOUT OVERLAPS)' });
     await target.stop();
     await other.stop();
   });

@@ -45,8 +45,8 @@ describe('types and sequences shared by tables', function () {
     return tryPromoting(instance, instance, {
       edit: ({ collections }) => {
         for (const each of collections as Collection[]) {
-          const given = needs[each.collection];
-          if (given !== undefined && each.schema !== null) each.schema.extras = { ...each.schema.extras, needs: given };
+          const input = needs[each.collection];
+          if (input !== undefined && each.schema !== null) each.schema.extras = { ...each.schema.extras, needs: input };
         }
       },
     });

@@ -225,11 +225,11 @@ describe('SQL definitions', function () {
       'GET',
       '/schema/snapshot',
     );
-    const said = JSON.stringify(collections.find(({ collection }) => collection === 'one')?.schema);
+    const output = JSON.stringify(collections.find(({ collection }) => collection === 'one')?.schema);
     for (const { name, definition } of CONSTRAINTS) {
-      if (name !== 'f1') expect(said).to.include(JSON.stringify(spell(definition)));
+      if (name !== 'f1') expect(output).to.include(JSON.stringify(spell(definition)));
     }
-    expect(said).not.to.include('"f1"');
+    expect(output).not.to.include('"f1"');
     await expectUndisturbed();
   });
 });

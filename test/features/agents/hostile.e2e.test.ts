@@ -145,9 +145,9 @@ describe('hostile calls of agents', () => {
     for (const role of ROLES) {
       const email = `${role}@agents.example`;
       const { data } = await api.ok<{ data: { id: string } }>('POST', '/users', { email, role });
-      const made = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, { name: 'agent' });
-      tokens.push(made.data.token);
-      agents[role] = await connectAgent(service, made.data.token);
+      const created = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, { name: 'agent' });
+      tokens.push(created.data.token);
+      agents[role] = await connectAgent(service, created.data.token);
     }
     const wide = Array.from({ length: 150 }, (_, index) => ({
       field: `f${index}`,

@@ -37,9 +37,13 @@ describe('authors', () => {
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'approve' } });
     const diff = await diffOf(admin, without('articles', 'body'));
     const head = await api.head();
-    const told = await author.send('/schema/apply?explain', json(diff));
-    expect(told.status, told.text).to.equal(200);
-    const plan = told.json as { accepted: null; warnings: { code: string; action: string }[]; statements: object[] };
+    const reported = await author.send('/schema/apply?explain', json(diff));
+    expect(reported.status, reported.text).to.equal(200);
+    const plan = reported.json as {
+      accepted: null;
+      warnings: { code: string; action: string }[];
+      statements: object[];
+    };
     expect(plan.accepted).to.equal(null);
     expect(plan.warnings).to.deep.include.members([plan.warnings.find(({ code }) => code === 'LOSES_DATA')]);
     expect(plan.warnings.find(({ code }) => code === 'LOSES_DATA')?.action).to.equal('approve');
@@ -56,8 +60,8 @@ describe('authors', () => {
       const database = new URL(service.databaseUrl).pathname.slice(1);
       await session.query('BEGIN');
       await session.query('SELECT pg_advisory_xact_lock($1)', [advisoryKey({ database, schema: 'public' }, 'log')]);
-      const told = await author.send('/schema/apply?explain', json(diff));
-      expect(told.status, told.text).to.equal(200);
+      const reported = await author.send('/schema/apply?explain', json(diff));
+      expect(reported.status, reported.text).to.equal(200);
       const { rows } = await session.query('SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = $1', [
         'advisory',
       ]);
@@ -70,9 +74,9 @@ describe('authors', () => {
   it('cannot apply or dry-run, and are rejected before the body is read', async () => {
     const diff = await diffOf(admin, without('articles', 'body'));
     const head = await api.head();
-    for (const how of ['', '?dry_run', '?explain=false', '?online', '?purge', '?dry_run&explain=0']) {
-      const { status, codes, text } = await author.send(`/schema/apply${how}`, json(diff));
-      expect([status, ...codes], how).to.deep.equal([403, 'FORBIDDEN']);
+    for (const mode of ['', '?dry_run', '?explain=false', '?online', '?purge', '?dry_run&explain=0']) {
+      const { status, codes, text } = await author.send(`/schema/apply${mode}`, json(diff));
+      expect([status, ...codes], mode).to.deep.equal([403, 'FORBIDDEN']);
       expect(text).to.include('This request requires the role admin without `explain`, and your role is author.');
     }
     const unread = { method: 'POST', body: 'nonsense', headers: { 'content-type': 'text/plain' } };
@@ -119,9 +123,9 @@ describe('authors', () => {
   });
 
   async function listen(token: string, query: string) {
-    const asked = request(`${service.url}/history/stream${query}`, { headers: { authorization: `Bearer ${token}` } });
-    asked.end();
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const pending = request(`${service.url}/history/stream${query}`, { headers: { authorization: `Bearer ${token}` } });
+    pending.end();
+    const [response] = (await once(pending, 'response')) as [IncomingMessage];
     const heard: Heard[] = [];
     const ids: string[] = [];
     let rest = '';
@@ -136,7 +140,7 @@ describe('authors', () => {
         if (data !== undefined) heard.push(JSON.parse(data) as Heard);
       }
     });
-    return { status: response.statusCode, heard, ids, close: () => asked.destroy() };
+    return { status: response.statusCode, heard, ids, close: () => pending.destroy() };
   }
 
   it('receive only change request events in the stream', async () => {
@@ -161,12 +165,12 @@ describe('authors', () => {
     await author.send(`/changes/${other.id}/withdraw`, { method: 'POST' });
     await api.ok('PATCH', '/collections/articles', { meta: { note: 'no request' } });
     await admin(`/changes/${id}/apply`, json({}));
-    const said = ['commented', 'rejected', 'updated', 'approved', 'scheduled', 'applied'].map(
+    const output = ['commented', 'rejected', 'updated', 'approved', 'scheduled', 'applied'].map(
       (each) => `change.${each}`,
     );
     await until('all of it was heard', () => only.heard.at(-1)?.type === 'change.applied');
-    expect(only.heard.map(({ type }) => type)).to.deep.equal(said);
-    const all = ['change.opened', ...said.slice(0, -1), 'change.opened', 'change.withdrawn', 'change.applied'];
+    expect(only.heard.map(({ type }) => type)).to.deep.equal(output);
+    const all = ['change.opened', ...output.slice(0, -1), 'change.opened', 'change.withdrawn', 'change.applied'];
     for (const { heard } of [mine, theirs]) {
       await until('all of both was heard', () => heard.length === all.length);
       expect(heard.map(({ type }) => type)).to.deep.equal(all);

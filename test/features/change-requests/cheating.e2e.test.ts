@@ -163,15 +163,15 @@ describe('approvals and cheating', () => {
       ADMIN_TOKEN: service.adminToken,
     });
     try {
-      const elsewhere = clientOf(second);
-      const applied = await elsewhere(`/changes/${id}/apply`, { method: 'POST' });
+      const other = clientOf(second);
+      const applied = await other(`/changes/${id}/apply`, { method: 'POST' });
       expect(refusal(applied), applied.text).equal('422 POLICY_REFUSED');
       // Approves on this instance what was read on the other one.
       const approval = { ...json({ plan, view }), token: grace.token };
-      const approved = await elsewhere(`/changes/${id}/approve`, approval);
+      const approved = await other(`/changes/${id}/approve`, approval);
       expect(refusal(approved), approved.text).equal('409 PLAN_CHANGED');
       expect(approved.text).include('"path":"view"');
-      expect((await show(elsewhere, id)).planned?.view).not.equal(view);
+      expect((await show(other, id)).planned?.view).not.equal(view);
     } finally {
       await second.stop();
     }

@@ -110,11 +110,11 @@ describe('hostile change requests', () => {
 
   it('detect changed documents and comments in verification, and do not apply them', async () => {
     const { id } = await open(author.send, { title: 'Changed', diff });
-    const said = 'to be changed';
-    expect((await author.send(`/changes/${id}/comment`, json({ comment: said }))).status).to.equal(200);
+    const output = 'to be changed';
+    expect((await author.send(`/changes/${id}/comment`, json({ comment: output }))).status).to.equal(200);
     expect((await admin('/history/verify')).json).to.have.nested.property('data.ok', true);
     await db.query(`UPDATE service.service_documents SET content = '{"comment":"changed"}' WHERE content LIKE $1`, [
-      `%${said}%`,
+      `%${output}%`,
     ]);
     expect((await admin('/history/verify')).text).to.include('was changed');
     await db.query(

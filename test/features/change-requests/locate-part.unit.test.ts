@@ -16,8 +16,7 @@ describe('the location of a problem in a part of a body', () => {
   it('is translated to the diff, or to the snapshot that produced it', () => {
     const [diff, snapshot] = [locatedIn({}), locatedIn({ snapshot: {} })];
     expect(diff({ path: 'collections[0].type' }).path).to.equal('diff.collections[0].type');
-    for (const whole of ['', 'diff'])
-      expect(diff({ path: whole }).path, 'a diff that is not an object').to.equal('diff');
+    for (const full of ['', 'diff']) expect(diff({ path: full }).path, 'a diff that is not an object').to.equal('diff');
     expect(snapshot({ path: 'collections[0]' }).path).to.equal('snapshot');
     for (const located of [diff, snapshot]) {
       expect(located({ path: 'diff' }).path).to.equal('diff');
@@ -26,7 +25,7 @@ describe('the location of a problem in a part of a body', () => {
   });
 
   it('is prefixed with its member, except for members of the body itself', async () => {
-    for (const [path, whole] of [
+    for (const [path, full] of [
       ['', 'snapshot'],
       ['[1]', 'snapshot[1]'],
       ['fields[1].type', 'snapshot.fields[1].type'],
@@ -36,7 +35,7 @@ describe('the location of a problem in a part of a body', () => {
       ['force', 'force'],
       [undefined, undefined],
     ] as const) {
-      expect(await pathOf(below('snapshot', refusal(path))), path).to.equal(whole);
+      expect(await pathOf(below('snapshot', refusal(path))), path).to.equal(full);
     }
     expect(await below('snapshot', Promise.resolve(1))).to.equal(1);
   });

@@ -61,12 +61,12 @@ describe('a lost preparation', function () {
   before(async () => {
     requests = await startRequests({ tries: TRIES });
     gates = await makeGates(requests.database.connectionString);
-    await made('owners', []);
+    await build('owners', []);
     await requests.db.query('INSERT INTO owners SELECT FROM generate_series(1, 10)');
   });
   beforeEach(async () => {
     items = `items${++number}`;
-    await made(items, [field('code', 'integer'), field('note')]);
+    await build(items, [field('code', 'integer'), field('note')]);
     await requests.db.query(
       `INSERT INTO ${items} (code, note) SELECT 1 + i % 10, 'note ' || i FROM generate_series(1, 300) i`,
     );
@@ -77,7 +77,7 @@ describe('a lost preparation', function () {
     await requests?.stop();
   });
 
-  const made = async (name: string, fields: object[]): Promise<void> => {
+  const build = async (name: string, fields: object[]): Promise<void> => {
     const { pipeline } = requests.instance;
     done(await pipeline.apply('create-collection', table(name, fields), { cause: CAUSE }));
   };
@@ -105,8 +105,8 @@ describe('a lost preparation', function () {
   };
 
   for (const [what, schema, harms] of HARMS)
-    for (const [how, kind, harm] of harms)
-      it(`of ${what} is repeated when ${how}`, async () => {
+    for (const [mode, kind, harm] of harms)
+      it(`of ${what} is repeated when ${mode}`, async () => {
         await setUp(schema);
         await gates.close('prepared');
         const id = await opened(schema);
@@ -127,11 +127,11 @@ describe('a lost preparation', function () {
       });
 
   for (const [what, schema] of HARMS)
-    for (const [how, harm] of [
+    for (const [mode, harm] of [
       ['deleted', () => `DROP TABLE ${items} CASCADE`],
       ['renamed', () => `ALTER TABLE ${items} RENAME TO other_${items}`],
     ] as const)
-      it(`of ${what} is removed, and the request has ${schema === 'deleted' ? 'ended' : 'failed'}, when its table is ${how} by hand`, async () => {
+      it(`of ${what} is removed, and the request has ${schema === 'deleted' ? 'ended' : 'failed'}, when its table is ${mode} by hand`, async () => {
         await setUp(schema);
         await gates.close('prepared');
         const id = await opened(schema);

@@ -56,8 +56,8 @@ describe('change requests of people', () => {
       { collection: 'articles', field: 'subtitle', kept: true, why_not: null },
     ]);
 
-    const said = await other.send(`/changes/${opened.id}/comment`, json({ comment: 'Are\nyou sure?' }));
-    expect(said.status, said.text).to.equal(200);
+    const output = await other.send(`/changes/${opened.id}/comment`, json({ comment: 'Are\nyou sure?' }));
+    expect(output.status, output.text).to.equal(200);
     const approved = await admin(`/changes/${opened.id}/approve`, json({ plan: opened.plan, comment: 'yes' }));
     expect(approved.status, approved.text).to.equal(200);
     expect(dataOf(approved).state).to.equal('approved');
@@ -130,8 +130,8 @@ describe('change requests of people', () => {
   });
 
   it('become stale when a collection to remove changes its content', async () => {
-    const made = { collection: 'temporary', schema: {}, fields: FIELDS };
-    expect((await admin('/collections', json(made))).status).to.equal(200);
+    const created = { collection: 'temporary', schema: {}, fields: FIELDS };
+    expect((await admin('/collections', json(created))).status).to.equal(200);
     const diff = await diffOf(admin, (snapshot) => {
       for (const part of ['collections', 'fields', 'relations'] as const)
         snapshot[part] = snapshot[part].filter(({ collection }) => collection !== 'temporary') as never;

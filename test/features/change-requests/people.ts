@@ -14,9 +14,9 @@ export interface Person {
  */
 export async function newPerson(admin: Client, name: string, role: string): Promise<Person> {
   const login = { email: `${name}@example.com`, password: 'correct horse battery' };
-  const made = await admin('/users', json({ ...login, name, role }));
-  expect(made.status, made.text).to.equal(200);
-  const { id } = (made.json as { data: { id: string } }).data;
+  const created = await admin('/users', json({ ...login, name, role }));
+  expect(created.status, created.text).to.equal(200);
+  const { id } = (created.json as { data: { id: string } }).data;
   const issuer = role === 'admin' ? { token: await ownSession(admin, { id, ...login }) } : {};
   const token = await admin(`/users/${id}/tokens`, { ...json({ name: 'test' }), ...issuer });
   expect(token.status, token.text).to.equal(200);

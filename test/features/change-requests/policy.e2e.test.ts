@@ -23,7 +23,7 @@ describe('change requests under a policy', () => {
     second = await newPerson(admin, 'second', 'admin');
   });
 
-  const policy = (wanted: object) => admin('/policy', json(wanted, 'PUT'));
+  const policy = (expected: object) => admin('/policy', json(expected, 'PUT'));
 
   it('need approvals of eligible others if the policy requires them', async () => {
     const set = await policy({ findings: { LOSES_DATA: 'approve' }, approvals: 2, author_may_approve: false });
@@ -57,12 +57,12 @@ describe('change requests under a policy', () => {
     const diff = await diffOf(admin, without('pages', 'body'));
     const [real, other] = ['pages.body', 'pages.nothing'].map((place) => [{ code: 'LOSES_DATA', place }]);
     const header = { ...json({}).headers, 'x-acknowledge': 'LOSES_DATA:pages.nothing' };
-    const asked = { title: 'No body', diff };
+    const request = { title: 'No body', diff };
     const refusals = [
-      await admin('/changes', json({ ...asked, acknowledge: other })),
-      await admin('/changes', { ...json(asked), headers: header }),
+      await admin('/changes', json({ ...request, acknowledge: other })),
+      await admin('/changes', { ...json(request), headers: header }),
     ];
-    const { id } = await open(admin, { ...asked, acknowledge: real });
+    const { id } = await open(admin, { ...request, acknowledge: real });
     refusals.push(await admin(`/changes/${id}`, json({ diff, acknowledge: other }, 'PATCH')));
     const places = refusals.map(({ status, json: body }) => [
       status,
@@ -301,8 +301,8 @@ describe('changes of the policy itself', () => {
   });
 
   it('are proposed by admins, as a policy alone, and stay a request for a policy', async () => {
-    const asked = { title: 'Policy', policy: { approvals: 2 } };
-    expect(refusal(await author.send('/changes', json(asked)))).to.equal('403 FORBIDDEN');
+    const request = { title: 'Policy', policy: { approvals: 2 } };
+    expect(refusal(await author.send('/changes', json(request)))).to.equal('403 FORBIDDEN');
     const places = async (body: object, method = 'POST', path = '/changes') => {
       const { status, json: answer } = await admin(path, json(body, method));
       return [
@@ -310,21 +310,21 @@ describe('changes of the policy itself', () => {
         ...(answer as { errors: { extensions: { path: string } }[] }).errors.map((each) => each.extensions.path),
       ];
     };
-    expect(await places({ ...asked, diff: {}, online: true })).to.deep.equal([400, 'diff', 'online']);
-    expect(await places({ ...asked, policy: { approvals: 0 } })).to.deep.equal([400, 'policy.approvals']);
-    expect(await places({ ...asked, policy: { findings: { LOOSENS_POLICY: 'off' } } })).to.deep.equal([
+    expect(await places({ ...request, diff: {}, online: true })).to.deep.equal([400, 'diff', 'online']);
+    expect(await places({ ...request, policy: { approvals: 0 } })).to.deep.equal([400, 'policy.approvals']);
+    expect(await places({ ...request, policy: { findings: { LOOSENS_POLICY: 'off' } } })).to.deep.equal([
       400,
       'policy.findings.LOOSENS_POLICY',
     ]);
-    expect(await places({ ...asked, policy: {} })).to.deep.equal([400, 'policy']);
-    const { id } = await open(admin, asked);
+    expect(await places({ ...request, policy: {} })).to.deep.equal([400, 'policy']);
+    const { id } = await open(admin, request);
     expect((await admin('/collections', json({ collection: 'pages', schema: {}, fields: FIELDS }))).status).to.equal(
       200,
     );
     const diff = await diffOf(admin, without('pages', 'body'));
     expect(await places({ diff }, 'PATCH', `/changes/${id}`)).to.deep.equal([400, 'diff']);
     const other = await open(admin, { title: 'No body', diff });
-    expect(await places({ policy: asked.policy }, 'PATCH', `/changes/${other.id}`)).to.deep.equal([400, 'policy']);
+    expect(await places({ policy: request.policy }, 'PATCH', `/changes/${other.id}`)).to.deep.equal([400, 'policy']);
     for (const action of ['rebase', 'revert', 'prepare'])
       expect(refusal(await admin(`/changes/${id}/${action}`, json({}))), action).to.equal('409 INVALID_STATE');
     expect((await apply(id)).status).to.equal(200);

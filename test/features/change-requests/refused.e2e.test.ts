@@ -15,15 +15,15 @@ describe('a rejected change request', () => {
   let author: Person;
 
   before(async () => {
-    const made = await admin('/collections', json({ collection: 'articles', schema: {}, fields: [] }));
-    expect(made.status, made.text).to.equal(200);
+    const created = await admin('/collections', json({ collection: 'articles', schema: {}, fields: [] }));
+    expect(created.status, created.text).to.equal(200);
     author = await newPerson(admin, 'author', 'author');
   });
 
   const note = (text: string) => diffOf(admin, noted('articles', text));
 
   /** `status code path: message` */
-  const told = async (path: string, body: object = {}, method = 'POST'): Promise<string> => {
+  const messagesOf = async (path: string, body: object = {}, method = 'POST'): Promise<string> => {
     const answer = await admin(path, json(body, method));
     const [error] = (answer.json as Refused).errors;
     const { code, path: place } = error?.extensions ?? { code: 'none' };
@@ -44,14 +44,14 @@ describe('a rejected change request', () => {
 
   it('is rejected with NOT_FOUND by every action if it does not exist', async () => {
     for (const [what, path, body, method] of WAYS(NOBODYS, 'f'.repeat(64), await note('x')))
-      expect(await told(path, body, method), what).to.equal(
+      expect(await messagesOf(path, body, method), what).to.equal(
         `404 NOT_FOUND: Change request "${NOBODYS}" does not exist.`,
       );
   });
 
   it('does not exist, but the body is invalid, which is reported first', async () => {
     for (const act of ['comment', 'approve'])
-      expect(await told(`/changes/${NOBODYS}/${act}`, {}), act).to.match(/^400 INVALID_PAYLOAD /);
+      expect(await messagesOf(`/changes/${NOBODYS}/${act}`, {}), act).to.match(/^400 INVALID_PAYLOAD /);
   });
 
   it('has ended and accepts only comments', async () => {
@@ -62,7 +62,7 @@ describe('a rejected change request', () => {
     const { result } = await show(admin, id);
     for (const [what, path, body, method] of WAYS(id, plan, diff)) {
       if (what === 'comment') continue;
-      expect(await told(path, body, method), what).to.match(/^409 INVALID_STATE: /);
+      expect(await messagesOf(path, body, method), what).to.match(/^409 INVALID_STATE: /);
     }
     expect(await show(admin, id)).to.deep.include({ state: 'applied', result });
   });
@@ -72,15 +72,15 @@ describe('a rejected change request', () => {
     const before = await show(admin, id);
     const nothing = { ...(await note('third')), diff: { collections: [], fields: [], relations: [] } };
     const refused = '400 INVALID_PAYLOAD diff: This changes nothing: the schema already has this state.';
-    expect(await told('/changes', { title: 'Nothing', diff: nothing })).to.equal(refused);
-    expect(await told(`/changes/${id}`, { diff: nothing }, 'PATCH')).to.equal(refused);
+    expect(await messagesOf('/changes', { title: 'Nothing', diff: nothing })).to.equal(refused);
+    expect(await messagesOf(`/changes/${id}`, { diff: nothing }, 'PATCH')).to.equal(refused);
     expect(await show(admin, id)).to.deep.equal(before);
   });
 
   it('needs no preparation and is applied without one', async () => {
     const { id, plan } = await open(author.send, { title: 'Quick', diff: await note('fourth'), online: true });
     expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
-    expect(await told(`/changes/${id}/prepare`)).to.equal(
+    expect(await messagesOf(`/changes/${id}/prepare`)).to.equal(
       `409 INVALID_STATE: Change request ${id} has no slow steps to prepare. Apply it directly.`,
     );
     expect((await admin(`/changes/${id}/apply`, json({}))).status).to.equal(200);

@@ -47,12 +47,12 @@ describe('storage of change requests', () => {
     const other = await open(ben.send, { title: 'change', diff });
     expect((await withdraw(ann.send, first.id)).status).to.equal(200);
     const again = await open(ann.send, { title: 'change', diff });
-    for (const [who, { id }] of [
+    for (const [user, { id }] of [
       [ann, second],
       [ann, again],
       [ben, other],
     ] as const)
-      expect((await withdraw(who.send, id)).status).to.equal(200);
+      expect((await withdraw(user.send, id)).status).to.equal(200);
   });
 
   it('is freed when a request is withdrawn, unless another one uses the document', async () => {

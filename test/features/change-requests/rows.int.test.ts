@@ -54,10 +54,10 @@ const proposal = (plan: string, ...approvals: [by: typeof ADA, plan: string][]):
   title: 't',
   plan,
   base: 1,
-  approvals: approvals.map(([by, of]): Approval => ({
+  approvals: approvals.map(([by, source]): Approval => ({
     ...VIEW,
     by,
-    plan: of,
+    plan: source,
     at: '',
     position: 1,
     comment: null,

@@ -17,7 +17,7 @@ describe('comments on change requests', function () {
   let directory: string;
   let author: Person;
   let ids: string[];
-  let told: Shown[];
+  let received: Shown[];
 
   /** The comments and approvals, without computed members. */
   const saidOf = ({ proposal, state, title, reason, plan, author: by, changed_at: at, error }: Shown) => ({
@@ -58,8 +58,8 @@ describe('comments on change requests', function () {
       `UPDATE service.service_documents SET content = NULL, erased_at = now() WHERE content LIKE '%Main Street%'`,
     );
     ids = [one.id, two.id];
-    told = await Promise.all(ids.map((id) => show(admin, id)));
-    expect(told.map(({ proposal }) => proposal.comments.map(({ text }) => text))).to.deep.equal([
+    received = await Promise.all(ids.map((id) => show(admin, id)));
+    expect(received.map(({ proposal }) => proposal.comments.map(({ text }) => text))).to.deep.equal([
       ['Really? “yes” 🙂\n\tand why', 'Support agrees'],
       [null],
     ]);
@@ -80,7 +80,7 @@ describe('comments on change requests', function () {
     const restored = createApi(there);
     try {
       const shown = await Promise.all(ids.map((id) => show((path, send) => restored.client(path, send), id)));
-      expect(shown.map(saidOf)).to.deep.equal(told.map(saidOf));
+      expect(shown.map(saidOf)).to.deep.equal(received.map(saidOf));
       for (const path of ['/history/verify', '/projections/verify'])
         expect((await restored.ok<{ data: { ok: boolean } }>('GET', path)).data.ok, path).to.equal(true);
       // The restored request can continue.
@@ -108,11 +108,11 @@ describe('comments on change requests', function () {
     const file = join(directory, 'changed.ndjson');
     const log = (await admin('/history/export')).text;
     const lines = log.split('\n');
-    const said = lines.findIndex((line) => line.startsWith('{"document"') && line.includes('Support agrees'));
-    expect(said).to.be.greaterThan(0);
+    const output = lines.findIndex((line) => line.startsWith('{"document"') && line.includes('Support agrees'));
+    expect(output).to.be.greaterThan(0);
     for (const [what, text] of [
       ['changed', log.replace('Support agrees', 'Support is against it')],
-      ['left out', lines.toSpliced(said, 1).join('\n')],
+      ['left out', lines.toSpliced(output, 1).join('\n')],
     ] as const) {
       await writeFile(file, text);
       const verified = await dps(['verify', '--file', file], {});
@@ -136,8 +136,8 @@ describe('comments on change requests', function () {
 
   it('are part of a backup with their authors', async () => {
     const file = join(directory, 'backup.dps');
-    const made = await dps(['backup', file], { DATABASE_URL: service.databaseUrl });
-    expect(made.code, made.err).to.equal(0);
+    const created = await dps(['backup', file], { DATABASE_URL: service.databaseUrl });
+    expect(created.code, created.err).to.equal(0);
     const target = await emptyDatabase();
     const { code, out, err } = await dps(['restore', '--backup', file], { DATABASE_URL: target });
     expect(code, out + err).to.equal(0);

@@ -47,8 +47,8 @@ describe('a scheduled change request', function () {
     });
     const { id } = await open(admin, { title: 'No body', diff: await diffOf(admin, without('pages', 'body')) });
     const show = async () => dataOf<Waiting>(await admin(`/changes/${id}`));
-    const asked = await admin(`/changes/${id}/apply`, json({ at: new Date(Date.now() + 3_600_000).toISOString() }));
-    expect(asked.status, asked.text).to.equal(202);
+    const response = await admin(`/changes/${id}/apply`, json({ at: new Date(Date.now() + 3_600_000).toISOString() }));
+    expect(response.status, response.text).to.equal(202);
     expect((await show()).waiting_for).to.deep.equal([]);
     const reporter = new pg.Client({ connectionString: database.connectionString, application_name: 'a long report' });
     await reporter.connect();
@@ -105,8 +105,8 @@ describe('a scheduled change request', function () {
   it('is found even if its time passes between the two queries', async () => {
     await clock.set('0');
     const { id } = await open(admin, { title: 'No title', diff: await diffOf(admin, without('pages', 'title')) });
-    const asked = await admin(`/changes/${id}/apply`, json({ at: new Date(Date.now() + 3_600_000).toISOString() }));
-    expect(asked.status, asked.text).to.equal(202);
+    const response = await admin(`/changes/${id}/apply`, json({ at: new Date(Date.now() + 3_600_000).toISOString() }));
+    expect(response.status, response.text).to.equal(202);
     await clock.setOnceAsked('service_changes', '61 minutes');
     await until(
       'it is applied',

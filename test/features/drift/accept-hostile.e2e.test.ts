@@ -138,10 +138,10 @@ describe('accepting drift concurrently', function () {
   it('lists unsupported objects of accepted tables only', async () => {
     await api.sql(`CREATE FUNCTION own() RETURNS int LANGUAGE sql VOLATILE AS 'SELECT 1';
       ALTER TABLE a ADD COLUMN x int, ADD COLUMN d int DEFAULT own(); ALTER TABLE b ADD COLUMN e int DEFAULT own()`);
-    const told = ({ not_represented: notes }: Report) => notes.map(({ table }) => table);
-    expect(told(await accept({ fields: [{ collection: 'a', field: 'x' }] }))).to.deep.equal([]);
-    expect(told(await accept({ collections: ['b'] }))).to.deep.equal(['b']);
-    expect(told(await accept())).to.deep.equal(['a']);
+    const messagesOf = ({ not_represented: notes }: Report) => notes.map(({ table }) => table);
+    expect(messagesOf(await accept({ fields: [{ collection: 'a', field: 'x' }] }))).to.deep.equal([]);
+    expect(messagesOf(await accept({ collections: ['b'] }))).to.deep.equal(['b']);
+    expect(messagesOf(await accept())).to.deep.equal(['a']);
     await alike();
   });
 

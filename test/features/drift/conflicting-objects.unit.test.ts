@@ -43,8 +43,8 @@ const ALL = 't_pkey c i t_pkey c';
 
 describe('objects dropped before the right one is created', () => {
   it('are those with a name that belongs to another', () => {
-    const { whole, rest } = conflicting([difference('constraint c', { kind: 'unique' }, { kind: 'check' }, 'a')]);
-    expect(whole).to.deep.equal([
+    const { whole: full, rest } = conflicting([difference('constraint c', { kind: 'unique' }, { kind: 'check' }, 'a')]);
+    expect(full).to.deep.equal([
       {
         field: 'a',
         sql: 'ALTER TABLE "public"."t" DROP CONSTRAINT "c"',

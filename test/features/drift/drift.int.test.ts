@@ -261,8 +261,8 @@ describe('drift', function () {
     expect(only.differences[0]?.repair.database.map(({ sql }) => sql)).to.deep.equal([
       'ALTER TABLE "public"."articles" RENAME CONSTRAINT "other_name" TO "articles_pkey"',
     ]);
-    const elsewhere = `${NO_KEY} PRIMARY KEY (title)`;
-    await foundAndRepaired(elsewhere, ['id constraint articles_pkey'], true);
+    const other = `${NO_KEY} PRIMARY KEY (title)`;
+    await foundAndRepaired(other, ['id constraint articles_pkey'], true);
   });
 
   it('finds an added constraint or index on one column and drops it only with permission', async () => {

@@ -27,8 +27,8 @@ describe('/projections and /metrics', () => {
   async function tokenOf(role: string): Promise<string> {
     const user = await client('/users', json({ email: `${role}@example.com`, name: role, role }));
     const { id } = (user.json as { data: { id: string } }).data;
-    const made = await client(`/users/${id}/tokens`, json({ name: 'test' }));
-    return (made.json as { data: { token: string } }).data.token;
+    const created = await client(`/users/${id}/tokens`, json({ name: 'test' }));
+    return (created.json as { data: { token: string } }).data.token;
   }
 
   const list = async (): Promise<Projection[]> => ((await client('/projections')).json as { data: Projection[] }).data;

@@ -214,8 +214,8 @@ describe('the trash', function () {
       '/schema/apply?dry_run',
       back,
     );
-    const told = warnings.filter(({ code }) => code === 'DATA_NOT_KEPT');
-    expect(told.map(({ field, message }) => [field, message])).to.deep.equal([
+    const reported = warnings.filter(({ code }) => code === 'DATA_NOT_KEPT');
+    expect(reported.map(({ field, message }) => [field, message])).to.deep.equal([
       ['n', `delete field gone.n: ${because}`],
     ]);
     await api.ok('DELETE', '/fields/gone/n');

@@ -34,16 +34,16 @@ describe('row counts of the trash', function () {
       `${field}, more than 100,000 rows written since have null, 2 values no longer have a row`,
     ]);
     await api.sql('TRUNCATE t');
-    const whole = await gone('/collections/t');
-    const table = `restore table t from the trash (position ${whole}): `;
-    expect(await restored(whole)).to.deep.equal([`${table}0 rows are restored`]);
-    for (const [more, told] of [
+    const full = await gone('/collections/t');
+    const table = `restore table t from the trash (position ${full}): `;
+    expect(await restored(full)).to.deep.equal([`${table}0 rows are restored`]);
+    for (const [more, expected] of [
       [1, '1 row is restored'],
       [1_999, '2,000 rows are restored'],
       [98_001, 'more than 100,000 rows are restored'],
     ] as const) {
       await api.sql(`INSERT INTO service_trash_s1.t SELECT FROM generate_series(1, ${more})`);
-      expect(await restored(whole)).to.deep.equal([table + told]);
+      expect(await restored(full)).to.deep.equal([table + expected]);
     }
   });
 

@@ -46,7 +46,7 @@ describe('the trash of fields', function () {
   const restore = (position: number, body: object = {}) => api.ok<Restored>('POST', `/trash/${position}/restore`, body);
   const planned = (position: number, body: object = {}) =>
     api.ok<Plan>('POST', `/trash/${position}/restore?dry_run`, body);
-  const said = ({ warnings = [] }: { warnings?: { code: string; message: string }[] }, code: string) =>
+  const messagesOf = ({ warnings = [] }: { warnings?: { code: string; message: string }[] }, code: string) =>
     warnings.filter((each) => each.code === code).map(({ message }) => message);
   it('keeps the values of a dropped column, and restores them by primary key', async () => {
     await table('articles', [plain('title'), plain('body')]);
@@ -56,7 +56,7 @@ describe('the trash of fields', function () {
     expect(await api.sql('SELECT * FROM articles WHERE id = 1')).to.deep.equal([{ id: 1, body: null }]);
     await api.sql(`DELETE FROM articles WHERE id = 3; INSERT INTO articles (body) VALUES ('new'), ('newer')`);
     const plan = await planned(position);
-    expect(said(plan, 'DATA_RESTORED')).to.deep.equal([
+    expect(messagesOf(plan, 'DATA_RESTORED')).to.deep.equal([
       `restore column title of articles from the trash (position ${position}): 2 values are restored, 2 rows written since have null, 1 value no longer has a row`,
     ]);
     const { data, warnings } = await restore(position);
@@ -85,7 +85,7 @@ describe('the trash of fields', function () {
     const diff = await api.ok<object>('POST', '/schema/diff', { ...snapshot, fields });
     const plan = await api.ok<Plan>('POST', '/schema/apply?dry_run', diff);
     const start = 'the trash does not keep its values, because';
-    expect(said(plan, 'DATA_NOT_KEPT')).to.deep.equal([
+    expect(messagesOf(plan, 'DATA_NOT_KEPT')).to.deep.equal([
       `delete field keyless.b: ${start} the table has no primary key to match the values to rows`,
       `delete field large.a: ${start} the table has more than 5 rows (KEEP_COPY_ROWS). Delete the field online to keep them`,
       `delete field large.twice: ${start} its values are generated`,
@@ -216,7 +216,7 @@ describe('the trash of fields', function () {
     const refused = async (status: number, code: string) =>
       (await api.refused({ status, code }, 'POST', `/trash/${position}/restore`, {})).message;
     await api.ok('PATCH', '/fields/t/id', { type: 'bigInteger', schema: { data_type: 'bigint' } });
-    expect(said(await planned(position), 'DATA_RESTORED')[0]).to.contain('1 value is restored');
+    expect(messagesOf(await planned(position), 'DATA_RESTORED')[0]).to.contain('1 value is restored');
     await api.ok('PATCH', '/fields/t/id', { type: 'string', schema: { data_type: 'character varying' } });
     expect(await refused(409, 'IN_USE')).to.contain('the type of the primary key "id" has changed');
     await api.ok('PATCH', '/fields/t', [
@@ -224,9 +224,9 @@ describe('the trash of fields', function () {
       { field: 'other', schema: { is_primary_key: true } },
     ]);
     expect(await refused(409, 'IN_USE')).to.contain('its primary key has changed');
-    const whole = await gone('/collections/t');
-    expect(await refused(409, 'IN_USE')).to.contain(`Restore it first: position ${whole}`);
-    await api.ok('DELETE', `/trash/${whole}`);
+    const full = await gone('/collections/t');
+    expect(await refused(409, 'IN_USE')).to.contain(`Restore it first: position ${full}`);
+    await api.ok('DELETE', `/trash/${full}`);
     expect(await refused(409, 'IN_USE')).to.contain('permanently deleted');
     await api.ok('DELETE', `/trash/${position}`);
     expect(await refused(404, 'NOT_FOUND')).to.contain('it was purged at');
@@ -326,7 +326,7 @@ describe('the trash of fields', function () {
     await api.sql(`INSERT INTO t (a) VALUES ('x')`);
     const then = await api.head();
     const value = await gone('/fields/t/a');
-    const whole = await gone('/collections/t');
+    const full = await gone('/collections/t');
     type Item = {
       collection: string;
       field?: string;
@@ -358,7 +358,7 @@ describe('the trash of fields', function () {
       Object.assign(diff.collections[0]!, { identity: 7, restores: -1 });
     });
     expect(odd.codes).to.deep.equal(['INVALID_PAYLOAD', 'INVALID_PAYLOAD']);
-    expect((await trashed()).map(({ position }) => position)).to.deep.equal([whole, value]);
+    expect((await trashed()).map(({ position }) => position)).to.deep.equal([full, value]);
     const honest = await forged(() => undefined);
     expect(honest.status, honest.text).to.equal(204);
     expect(await api.sql('SELECT a FROM t')).to.deep.equal([{ a: 'x' }]);
@@ -509,7 +509,7 @@ describe('the trash of fields', function () {
       fields: { collection: string; field: string }[];
     }>('GET', '/schema/snapshot');
     const gone = new Set(['large.a', 'small.c', 'small.d']);
-    const wanted = {
+    const expected = {
       ...snapshot,
       collections: snapshot.collections.filter(({ collection }) => collection !== 'whole'),
       fields: snapshot.fields.filter(
@@ -519,7 +519,7 @@ describe('the trash of fields', function () {
     const propose = async (more: object = {}) => {
       const { data } = await api.ok<{ data: { id: string } }>('POST', '/changes', {
         title: 't',
-        snapshot: wanted,
+        snapshot: expected,
         ...more,
       });
       const shown = await api.ok<{ data: { planned: { loses: object[] } } }>('GET', `/changes/${data.id}`);

@@ -149,8 +149,8 @@ export class Model {
       found.restored += 1;
       return field;
     }
-    const made = this.number();
-    for (const row of table.rows.values()) row.set(made, null);
-    return made;
+    const created = this.number();
+    for (const row of table.rows.values()) row.set(created, null);
+    return created;
   }
 }

@@ -71,7 +71,8 @@ describe('random sequences with the trash and relations', function () {
     return reply;
   };
 
-  const snapshot = async (path = '/schema/snapshot', of = client): Promise<string> => withoutIds((await of(path)).text);
+  const snapshot = async (path = '/schema/snapshot', source = client): Promise<string> =>
+    withoutIds((await source(path)).text);
 
   const MOVES: { [D in Step['do']]: (taken: Extract<Step, { do: D }>, moments: number[]) => Promise<unknown> } = {
     create: ({ name }) =>
@@ -223,8 +224,8 @@ describe('random sequences with the trash and relations', function () {
   /** Only the values of a restored field count. A row that was written in the meantime has none. */
   const compareRow = ({ field, rows }: Kept, key: number, row: ReadonlyMap<Identity, unknown>, shown: string): void => {
     const then = rows.get(key);
-    const came = [...row].filter(([each]) => (field === null ? then?.has(each) === true : each === field));
-    for (const [each, value] of came) expect(value, `${shown}: ${key} ${each}`).to.equal(then?.get(each) ?? null);
+    const restored = [...row].filter(([each]) => (field === null ? then?.has(each) === true : each === field));
+    for (const [each, value] of restored) expect(value, `${shown}: ${key} ${each}`).to.equal(then?.get(each) ?? null);
   };
 
   const compare = async (shown: string): Promise<void> => {

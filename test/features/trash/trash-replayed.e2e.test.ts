@@ -82,9 +82,9 @@ describe('a database created from a log', function () {
   const serve = async (database: TestDatabase): Promise<Api> => {
     const started = await startService({ DATABASE_URL: database.connectionString });
     services.push(started);
-    const made = createApi(started);
-    apis.push(made);
-    return made;
+    const created = createApi(started);
+    apis.push(created);
+    return created;
   };
   const empty = async (): Promise<TestDatabase> => {
     const database = await createDatabase();
@@ -110,25 +110,25 @@ describe('a database created from a log', function () {
     return serve(database);
   };
 
-  const folded = async (of: Api): Promise<State> => {
-    const log = (await of.client('/history/export')).text
+  const folded = async (source: Api): Promise<State> => {
+    const log = (await source.client('/history/export')).text
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as StoredEvent);
     return log.reduce((state, event) => evolve(state, event), initialState());
   };
   const codes = ({ warnings = [] }: Pick<Answer, 'warnings'>): string[] => warnings.map(({ code }) => code);
-  const isRight = async (of: Api): Promise<void> => {
-    const { data } = await of.ok<{ data: { ok: boolean } }>('GET', '/projections/verify');
+  const isRight = async (source: Api): Promise<void> => {
+    const { data } = await source.ok<{ data: { ok: boolean } }>('GET', '/projections/verify');
     expect(data, JSON.stringify(data)).to.include({ ok: true });
   };
   const at = (name: string): number => entries.get(name)!.position;
 
-  for (const [how, make] of [
+  for (const [mode, make] of [
     ['replayed', () => replayed()],
     ['restored from an export', exported],
   ] as const) {
-    it(`${how}: restores former objects empty, and reports it`, async () => {
+    it(`${mode}: restores former objects empty, and reports it`, async () => {
       const other = await make();
       expect((await other.ok<{ data: unknown[] }>('GET', '/trash')).data).to.deep.equal([]);
       await other.sql('INSERT INTO articles DEFAULT VALUES');
@@ -170,14 +170,14 @@ describe('a database created from a log', function () {
       await isRight(third);
     });
 
-    it(`${how}: reverts to the same objects, empty, and lists them in the plan`, async () => {
+    it(`${mode}: reverts to the same objects, empty, and lists them in the plan`, async () => {
       const other = await make();
       const diff = await other.ok<Answer & { diff: { collections: object[]; fields: object[] } }>(
         'GET',
         `/history/diff?to=${start}`,
       );
-      const told = (diff.warnings ?? []).filter(({ code }) => code.startsWith('DATA_'));
-      expect(told.map(({ code, message }) => `${code} ${message.split(':')[0]}`)).to.have.members([
+      const messagesOf = (diff.warnings ?? []).filter(({ code }) => code.startsWith('DATA_'));
+      expect(messagesOf.map(({ code, message }) => `${code} ${message.split(':')[0]}`)).to.have.members([
         'DATA_NOT_RESTORED restore table authors',
         'DATA_NOT_RESTORED create table gone',
         'DATA_NOT_RESTORED restore column kind of articles',
@@ -185,7 +185,7 @@ describe('a database created from a log', function () {
       ]);
       expect(JSON.stringify(diff.diff)).not.to.contain('"restores"');
       const plan = await other.ok<Answer>('POST', '/schema/apply?dry_run', diff);
-      expect((plan.warnings ?? []).filter(({ code }) => code.startsWith('DATA_'))).to.have.deep.members(told);
+      expect((plan.warnings ?? []).filter(({ code }) => code.startsWith('DATA_'))).to.have.deep.members(messagesOf);
       await other.ok('POST', '/schema/apply', diff);
       // The id of a relation is the position of its event.
       const withoutIds = (text: string) => text.replaceAll(/\{"id":\d+,/g, '{');

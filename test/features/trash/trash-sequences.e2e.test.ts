@@ -147,11 +147,11 @@ describe('random sequences with the trash', function () {
       if (await done(isFree, 'POST', `/collections/${table.name}/rename`, { to: name })) table.name = name;
     },
     async 'rename field'({ on, field: which, name }, model) {
-      const [table, of] = fieldOf(model, on, which);
-      if (table === undefined || of === undefined || of[1] === name) return;
+      const [table, source] = fieldOf(model, on, which);
+      if (table === undefined || source === undefined || source[1] === name) return;
       const isFree = ![...table.fields.values()].includes(name);
-      if (await done(isFree, 'POST', `/fields/${table.name}/${of[1]}/rename`, { to: name }))
-        table.fields.set(of[0], name);
+      if (await done(isFree, 'POST', `/fields/${table.name}/${source[1]}/rename`, { to: name }))
+        table.fields.set(source[0], name);
     },
     async delete({ on }, model) {
       const table = tableOf(model, on);
@@ -160,10 +160,10 @@ describe('random sequences with the trash', function () {
       model.deleteTable(table, await newest(({ kind }) => kind === 'collection'));
     },
     async 'delete field'({ on, field: which }, model) {
-      const [table, of] = fieldOf(model, on, which);
-      if (table === undefined || of === undefined) return;
-      await done(true, 'DELETE', `/fields/${table.name}/${of[1]}`);
-      model.deleteField(table, of[0], await newest(({ kind }) => kind === 'field'));
+      const [table, source] = fieldOf(model, on, which);
+      if (table === undefined || source === undefined) return;
+      await done(true, 'DELETE', `/fields/${table.name}/${source[1]}`);
+      model.deleteField(table, source[0], await newest(({ kind }) => kind === 'field'));
     },
     async restore({ on, as: given }, model) {
       const entry = pick([...model.trash], on);

@@ -254,8 +254,8 @@ describe('moving tables to the trash', function () {
     await api.ok('POST', '/schema/apply', await dropping('first', 'second'));
     const [second, first] = (await trash()).slice(0, 2);
     expect([first?.collection, second?.collection]).to.have.members(['first', 'second']);
-    const alone = await restore(second!.position);
-    expect(alone.warnings).to.have.length(2);
+    const single = await restore(second!.position);
+    expect(single.warnings).to.have.length(2);
     expect((await restore(first!.position)).warnings).to.equal(undefined);
     const relations = await api.ok<{ data: unknown[] }>('GET', '/relations');
     expect(relations.data).to.have.length(2);
@@ -335,8 +335,10 @@ describe('moving tables to the trash', function () {
 
   it('is visible to auditors and changed by admins', async () => {
     const user = await api.ok<{ data: { id: string } }>('POST', '/users', { email: 'a@example.com', role: 'auditor' });
-    const made = await api.ok<{ data: { token: string } }>('POST', `/users/${user.data.id}/tokens`, { name: 'test' });
-    const { token } = made.data;
+    const created = await api.ok<{ data: { token: string } }>('POST', `/users/${user.data.id}/tokens`, {
+      name: 'test',
+    });
+    const { token } = created.data;
     await make('guarded_entry');
     const position = await remove('guarded_entry');
     const statusOf = async (method: string, path: string) => (await api.client(path, { method, token })).status;

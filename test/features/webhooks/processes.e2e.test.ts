@@ -41,8 +41,11 @@ describe('webhooks of several processes and databases', () => {
   const collection = async (): Promise<void> => {
     await api.ok('POST', '/collections', { collection: `c${(count += 1)}`, schema: {} });
   };
-  const upToDate = (of = api): Promise<void> =>
-    until('it is up to date', async () => (await of.ok<{ data: Webhook }>('GET', `/webhooks/${id}`)).data.behind === 0);
+  const upToDate = (source = api): Promise<void> =>
+    until(
+      'it is up to date',
+      async () => (await source.ok<{ data: Webhook }>('GET', `/webhooks/${id}`)).data.behind === 0,
+    );
 
   it('are delivered by one process at a time, once and in order', async () => {
     let open = 0;

@@ -92,17 +92,17 @@ describe('webhooks', () => {
 
   it('delivers the events that pass the filter, in order, and moves past the others', async () => {
     const { data } = await create({ types: ['collection.*'], collections: ['shop_*', 'pages'] });
-    const elsewhere = await collection();
+    const other = await collection();
     await collection('shop_items');
     await api.ok('POST', '/fields/shop_items', { field: 'price', type: 'integer', interface: 'input' });
-    await api.ok('PATCH', `/collections/${elsewhere}`, { meta: { note: 'n' } });
-    await api.ok('POST', `/collections/${elsewhere}/rename`, { to: 'pages' });
+    await api.ok('PATCH', `/collections/${other}`, { meta: { note: 'n' } });
+    await api.ok('POST', `/collections/${other}/rename`, { to: 'pages' });
     await api.ok('DELETE', '/collections/pages');
     await api.ok('DELETE', '/collections/shop_items');
     await upToDate(data.id);
     expect(receiver.received.map(eventOf).map(({ data: { type }, subject }) => `${type} ${subject}`)).to.deep.equal([
       'collection.created shop_items',
-      `collection.renamed ${elsewhere}`,
+      `collection.renamed ${other}`,
       'collection.deleted pages',
       'collection.deleted shop_items',
     ]);
@@ -312,10 +312,10 @@ describe('webhooks', () => {
     ];
     for (const [at, change] of INVALID)
       await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at }, 'POST', '/webhooks', { ...valid, ...change });
-    const made = await api.ok<{ data: Webhook }>('POST', '/webhooks', valid);
+    const created = await api.ok<{ data: Webhook }>('POST', '/webhooks', valid);
     await api.refused({ status: 409, code: 'ALREADY_EXISTS', at: 'name' }, 'POST', '/webhooks', valid);
     for (const [at, change] of INVALID.filter(([place]) => place !== 'secret'))
-      await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at }, 'PATCH', `/webhooks/${made.data.id}`, change);
+      await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at }, 'PATCH', `/webhooks/${created.data.id}`, change);
     for (const id of ['x', '00000000-0000-4000-8000-000000000000'])
       for (const [method, path, body] of [
         ['GET', ''],

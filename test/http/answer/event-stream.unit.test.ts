@@ -8,11 +8,11 @@ import type { Tail } from '../../../src/reads/history/tail.js';
 import { until } from '../../support/until.js';
 
 /** A tail of given pages, each requested only after the previous one was taken. */
-function tailOf(pages: EventText[][], asked: { pages: number }): Tail {
+function tailOf(pages: EventText[][], requested: { pages: number }): Tail {
   return {
     async *follow(_after, signal) {
       for (const page of pages) {
-        asked.pages += 1;
+        requested.pages += 1;
         yield page;
       }
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
@@ -35,9 +35,9 @@ const response = (highWaterMark = 1024) =>
 describe('the event stream', () => {
   it('sends heartbeats while nothing happens', async () => {
     const res = response();
-    const asked = { pages: 0 };
+    const request = { pages: 0 };
     const allowed = () => Promise.resolve(true);
-    const done = writeEventStream(res, { tail: tailOf([], asked), after: 0, allowed, heartbeat: 10 });
+    const done = writeEventStream(res, { tail: tailOf([], request), after: 0, allowed, heartbeat: 10 });
     let read = '';
     await until('it beat four times', () => {
       read += String(res.read() ?? '');
@@ -52,8 +52,8 @@ describe('the event stream', () => {
     const pages = [1, 4].map((from) =>
       [0, 1, 2].map((each) => ({ position: from + each, hash: `h${from + each}`, text: `{"x":${from + each}}` })),
     );
-    const told: ((fork: never) => void)[] = [];
-    const watch = { subscribe: (tell: (fork: never) => void) => (told.push(tell), () => void told.pop()) };
+    const received: ((fork: never) => void)[] = [];
+    const watch = { subscribe: (tell: (fork: never) => void) => (received.push(tell), () => void received.pop()) };
     const shown = ({ position, text }: EventText) => (position === 2 || position === 4 ? text : null);
     const allowed = () => Promise.resolve(true);
     const options = { tail: tailOf(pages, { pages: 0 }), after: 0, allowed, shown, watch, heartbeat: 60_000 };
@@ -65,27 +65,27 @@ describe('the event stream', () => {
     const expected = 'retry: 2000\n\nid: 2-h2\ndata: {"x":2}\n\nid: 3-h3\n\nid: 4-h4\ndata: {"x":4}\n\nid: 6-h6\n\n';
     await until('it is all there', () => (read += String(res.read() ?? '')).length >= expected.length);
     expect(read).to.equal(expected);
-    told[0]?.({ seen: 1, found: 2, noticed_at: 'now' } as never);
+    received[0]?.({ seen: 1, found: 2, noticed_at: 'now' } as never);
     expect(String(res.read())).to.equal(
       'event: diverged\ndata: {"seen":1,"found":2,"fork":null,"noticed_at":"now"}\n\n',
     );
     await done;
-    expect([told, timers()], 'it listens and beats no more').to.deep.equal([[], before]);
+    expect([received, timers()], 'it listens and beats no more').to.deep.equal([[], before]);
   });
 
   it('reads no faster than the client, and closes a stalled connection', async () => {
     const res = response();
-    const asked = { pages: 0 };
+    const request = { pages: 0 };
     const pages = Array.from({ length: 100 }, (_, index) => page(index * 10 + 1, 1_000));
     const allowed = () => Promise.resolve(true);
     const started = performance.now();
-    const done = writeEventStream(res, { tail: tailOf(pages, asked), after: 0, allowed, heartbeat: 5, stall: 100 });
+    const done = writeEventStream(res, { tail: tailOf(pages, request), after: 0, allowed, heartbeat: 5, stall: 100 });
     await done.then(
       () => expect.fail('it was not given up'),
       (error: Error) => expect(error.message).to.equal('the client does not read the response'),
     );
     expect(performance.now() - started).to.be.greaterThan(90);
-    expect(asked.pages).to.be.at.most(2);
+    expect(request.pages).to.be.at.most(2);
     expect(res.writableLength).to.be.lessThan(30_000);
     let held = '';
     for (let chunk = res.read() as Buffer | null; chunk !== null; chunk = res.read() as Buffer | null) held += chunk;

@@ -37,14 +37,14 @@ describe('a written response', () => {
   const receive = (method = 'GET'): Promise<Received> =>
     new Promise((resolve, reject) => {
       const { port } = server.address() as AddressInfo;
-      const asked = request({ port, method, agent: false }, (res) => {
+      const pending = request({ port, method, agent: false }, (res) => {
         const { date: _, connection: __, ...headers } = res.headers;
         let body = '';
         res.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
         res.on('error', () => undefined);
         res.on('close', () => resolve({ status: res.statusCode, headers, body, complete: res.complete }));
       });
-      asked.on('error', reject).end();
+      pending.on('error', reject).end();
     });
 
   const COMMON = { 'x-request-id': 'r1', 'x-content-type-options': 'nosniff' };
@@ -83,11 +83,11 @@ describe('a written response', () => {
     taking = { freeMs: 100, bytesPerSecond: Infinity };
     const { port } = server.address() as AddressInfo;
     const error = await new Promise<NodeJS.ErrnoException>((resolve, reject) => {
-      const asked = request({ port, agent: false }, (res) => {
+      const pending = request({ port, agent: false }, (res) => {
         res.pause().on('error', resolve);
         void until('it is cut off', () => closed > 0).then(() => res.resume());
       });
-      asked.on('error', reject).end();
+      pending.on('error', reject).end();
     });
     expect(error.code).to.equal('ECONNRESET');
   });
@@ -97,8 +97,8 @@ describe('a written response', () => {
     answer = { status: 200, headers: [], body: null, stream: () => new Promise((resolve) => (end = resolve)) };
     const { port } = server.address() as AddressInfo;
     await new Promise<void>((resolve, reject) => {
-      const asked = request({ port, agent: false }, (res) => res.resume().on('end', resolve) && end());
-      asked.on('error', reject).end();
+      const pending = request({ port, agent: false }, (res) => res.resume().on('end', resolve) && end());
+      pending.on('error', reject).end();
     });
   });
 

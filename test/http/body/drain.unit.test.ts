@@ -51,8 +51,8 @@ describe('the body after an early response', () => {
     broken.destroy(new Error('ECONNRESET'));
     await new Promise((resolve) => broken.once('close', resolve));
 
-    const whole = request(true);
-    drain(whole);
-    expect(whole.listenerCount('data')).to.equal(0);
+    const full = request(true);
+    drain(full);
+    expect(full.listenerCount('data')).to.equal(0);
   });
 });

@@ -232,10 +232,10 @@ describe('parsing JSON in steps', () => {
   });
 
   it('counts the values before it builds them, so that they can be rejected', async () => {
-    const asked: number[] = [];
-    const admit = async (values: number) => void asked.push(values);
+    const requests: number[] = [];
+    const admit = async (values: number) => void requests.push(values);
     await parseJson(Buffer.from('{"a":[1,{"b":null}],"c":"d"}'), JSON_LIMITS, admit);
-    expect(asked).deep.equal([6]);
+    expect(requests).deep.equal([6]);
     const full = new Error('no room');
     const refusal = await parseJson(Buffer.from('[]'), JSON_LIMITS, () => Promise.reject(full)).catch(
       (error: unknown) => error,

@@ -69,10 +69,10 @@ describe('multipart bodies', () => {
   });
 
   it('are rejected if truncated or without a boundary', async () => {
-    const whole = form(file('a.json'));
-    expect(await refusalOf(whole.subarray(0, whole.length - 10))).match(/not valid multipart/);
+    const full = form(file('a.json'));
+    expect(await refusalOf(full.subarray(0, full.length - 10))).match(/not valid multipart/);
     expect(await refusalOf(Buffer.from('nonsense'))).match(/not valid multipart/);
     expect(await refusalOf(Buffer.alloc(0))).match(/not valid multipart/);
-    expect(await refusalOf(whole, 'multipart/form-data')).match(/Boundary not found/);
+    expect(await refusalOf(full, 'multipart/form-data')).match(/Boundary not found/);
   });
 });

@@ -27,8 +27,8 @@ describe('acknowledgements of a change', () => {
   ];
 
   it('are removed from the body and reported at their locations', () => {
-    const given = call({ hash: 'x', acknowledge: findings });
-    const { req, body } = takeAcknowledged(given);
+    const input = call({ hash: 'x', acknowledge: findings });
+    const { req, body } = takeAcknowledged(input);
     expect(body).to.deep.equal({ hash: 'x' });
     const known = acknowledgedBy({ req });
     expect(known?.findings).to.deep.equal(findings);
@@ -37,9 +37,9 @@ describe('acknowledgements of a change', () => {
 
   it('are read from the header if the body cannot contain them', () => {
     for (const body of [undefined, null, [], 'acknowledge', { hash: 'x' }]) {
-      const given = call(body, 'LOSES_DATA:a.b');
-      expect(takeAcknowledged(given)).to.equal(given);
-      const known = acknowledgedBy(given);
+      const input = call(body, 'LOSES_DATA:a.b');
+      expect(takeAcknowledged(input)).to.equal(input);
+      const known = acknowledgedBy(input);
       expect(known?.findings).to.deep.equal([findings[0]]);
       expect(known?.at?.(0)).to.deep.equal(['X-Acknowledge']);
     }
@@ -51,9 +51,9 @@ describe('acknowledgements of a change', () => {
 
   it('are rejected at every invalid location', () => {
     const refused = (acknowledge: unknown) => refusalOf(() => takeAcknowledged(call({ acknowledge })));
-    const whole = [['acknowledge', 'must be an array of at most 1000 objects with code and place']];
+    const full = [['acknowledge', 'must be an array of at most 1000 objects with code and place']];
     for (const wrong of [null, {}, 'LOSES_DATA:a', Array.from({ length: 1_001 }, () => findings[0])]) {
-      expect(refused(wrong)).to.deep.equal(whole);
+      expect(refused(wrong)).to.deep.equal(full);
     }
     takeAcknowledged(call({ acknowledge: Array.from({ length: 1_000 }, () => findings[0]) }));
     expect(refused([{ code: 'A' }])).to.deep.equal([

@@ -21,8 +21,8 @@ const edit = fc.record({
   kind: fc.constantFrom('remove', 'change', 'repeat', 'move', 'rename'),
 });
 
-function edited(whole: Snapshot, { part, at, kind }: { part: keyof Snapshot; at: number; kind: string }): void {
-  const documents = whole[part] as object[];
+function edited(full: Snapshot, { part, at, kind }: { part: keyof Snapshot; at: number; kind: string }): void {
+  const documents = full[part] as object[];
   if (documents.length === 0) return;
   const index = at % documents.length;
   const document = documents[index] as Record<string, unknown>;
@@ -80,15 +80,15 @@ describe('a submitted snapshot that mostly equals the current one', () => {
   });
 
   for (const [what, text] of [
-    ['a snapshot with other white space', (whole: Snapshot) => JSON.stringify(whole, null, 2)],
-    ['a snapshot of another release', (whole: Snapshot) => JSON.stringify({ ...whole, service: '0.9.0' })],
-    ['a snapshot with another member', (whole: Snapshot) => JSON.stringify({ ...whole, more: 1 })],
-    ['a snapshot without relations', (whole: Snapshot) => JSON.stringify({ ...whole, relations: undefined })],
-    ['text behind it', (whole: Snapshot) => `${JSON.stringify(whole)} 1`],
-    ['a trailing comma', (whole: Snapshot) => JSON.stringify(whole).replace('],"fields"', ',],"fields"')],
+    ['a snapshot with other white space', (full: Snapshot) => JSON.stringify(full, null, 2)],
+    ['a snapshot of another release', (full: Snapshot) => JSON.stringify({ ...full, service: '0.9.0' })],
+    ['a snapshot with another member', (full: Snapshot) => JSON.stringify({ ...full, more: 1 })],
+    ['a snapshot without relations', (full: Snapshot) => JSON.stringify({ ...full, relations: undefined })],
+    ['text behind it', (full: Snapshot) => `${JSON.stringify(full)} 1`],
+    ['a trailing comma', (full: Snapshot) => JSON.stringify(full).replace('],"fields"', ',],"fields"')],
     [
       'a member twice',
-      (whole: Snapshot) => JSON.stringify(whole).replace('{"collection":', '{"a":1,"a":2,"collection":'),
+      (full: Snapshot) => JSON.stringify(full).replace('{"collection":', '{"a":1,"a":2,"collection":'),
     ],
     ['nothing', () => ''],
   ] as const) {

@@ -37,10 +37,10 @@ describe('the filter of the log', () => {
   });
 
   it('includes events at both bounds, positions and times', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const history = {
       positionBefore: async (time: Date) => {
-        asked.push(time.toISOString());
+        requests.push(time.toISOString());
         return 7;
       },
     } as unknown as HttpDeps['history'];
@@ -66,6 +66,6 @@ describe('the filter of the log', () => {
       before: 8,
       namesAt: 7,
     });
-    expect(asked).to.deep.equal(['2026-11-21T00:00:00.000Z', '2026-11-21T00:00:00.001Z']);
+    expect(requests).to.deep.equal(['2026-11-21T00:00:00.000Z', '2026-11-21T00:00:00.001Z']);
   });
 });

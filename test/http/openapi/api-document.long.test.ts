@@ -41,9 +41,9 @@ const typeOf = (id: string, parameter: string) =>
 describe('the OpenAPI document', () => {
   it('passes the recommended rules of a linter', async () => {
     const config = await createConfig({ extends: ['recommended'] });
-    const remarks = (of: object) =>
+    const remarks = (source: object) =>
       lintDocument({
-        document: { source: new Source('openapi.json', JSON.stringify(of)), parsed: of },
+        document: { source: new Source('openapi.json', JSON.stringify(source)), parsed: source },
         externalRefResolver: new BaseResolver(),
         config,
       });
@@ -106,9 +106,9 @@ describe('the OpenAPI document', () => {
   it('lists every error code with its status', () => {
     const { schemas, responses } = document.components;
     const text = JSON.stringify(schemas?.['Errors']);
-    const told = Object.values(responses ?? {}).flatMap(({ description }) => String(description).split(', '));
+    const reported = Object.values(responses ?? {}).flatMap(({ description }) => String(description).split(', '));
     for (const code of Object.keys(STATUS)) expect(text).include(`"${code}"`);
-    for (const code of told) expect(STATUS).property(code);
+    for (const code of reported) expect(STATUS).property(code);
     expect(operation('login').responses).property('429');
     expect(operation('ping').responses).not.property('403');
     expect(operation('listUsers').responses).property('403');

@@ -10,8 +10,10 @@ describe('the OpenAPI document', () => {
     const { info, ...document } = documentOfRoutes();
     const transcript = createTranscript('openapi.yaml');
     // JSON omits undefined members like a response. A line is a parameter, a response, or a member of a shape.
-    const said: unknown = JSON.parse(JSON.stringify({ ...document, info: { ...(info as object), version: '0.0.0' } }));
-    transcript.add(dump(said, { noRefs: true, lineWidth: -1, flowLevel: 5 }).trimEnd());
+    const output: unknown = JSON.parse(
+      JSON.stringify({ ...document, info: { ...(info as object), version: '0.0.0' } }),
+    );
+    transcript.add(dump(output, { noRefs: true, lineWidth: -1, flowLevel: 5 }).trimEnd());
     await transcript.expectAsBefore();
   });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Refused } from '../../../src/http/errors.js';
 import { readPolicyBody } from '../../../src/http/policy.js';
 
-function told(body: unknown, member?: string): string[] {
+function messagesOf(body: unknown, member?: string): string[] {
   try {
     readPolicyBody(body, member);
   } catch (error) {
@@ -77,13 +77,13 @@ describe('the body of a policy', () => {
       [{ approvals: 101 }, ['approvals: must be at most 100.']],
     ];
     for (const [body, problems] of cases) {
-      expect(told(body), JSON.stringify(body).slice(0, 100)).to.deep.equal(problems);
-      expect(told(body, 'policy')).to.deep.equal(problems.map((problem) => `policy.${problem}`));
+      expect(messagesOf(body), JSON.stringify(body).slice(0, 100)).to.deep.equal(problems);
+      expect(messagesOf(body, 'policy')).to.deep.equal(problems.map((problem) => `policy.${problem}`));
     }
   });
 
   it('cannot block findings that are informational only', () => {
-    const shownOnly = (action: string) => told({ findings: { ROWS_IN_THE_WAY: action } });
+    const shownOnly = (action: string) => messagesOf({ findings: { ROWS_IN_THE_WAY: action } });
     for (const action of ['off', 'note', 'warn']) expect(shownOnly(action), action).to.deep.equal([]);
     for (const action of ['acknowledge', 'approve', 'refuse']) {
       expect(shownOnly(action), action).to.deep.equal([
@@ -95,8 +95,8 @@ describe('the body of a policy', () => {
   it('rejects a finding called __proto__', () => {
     const hidden = JSON.parse('{"findings":{"__proto__":"off"}}') as object;
     const problem = 'is not the code of a finding';
-    expect(told(hidden)).to.deep.equal([`findings.__proto__: ${problem}`]);
-    expect(told({ ...hidden, collections: [1, { pattern: 'a', ...hidden }] }, 'policy')).to.deep.equal([
+    expect(messagesOf(hidden)).to.deep.equal([`findings.__proto__: ${problem}`]);
+    expect(messagesOf({ ...hidden, collections: [1, { pattern: 'a', ...hidden }] }, 'policy')).to.deep.equal([
       `policy.findings.__proto__: ${problem}`,
       `policy.collections[1].findings.__proto__: ${problem}`,
     ]);

@@ -17,7 +17,7 @@ describe('CORS headers', () => {
     server.closeAllConnections();
   });
 
-  async function told(method: string, origin?: string): Promise<object> {
+  async function messagesOf(method: string, origin?: string): Promise<object> {
     const { port } = server.address() as AddressInfo;
     const { status, headers } = await fetch(`http://127.0.0.1:${port}/`, { method, headers: origin ? { origin } : {} });
     return { status, ...Object.fromEntries([...headers].filter(([name]) => /^(access-control-|vary)/.test(name))) };
@@ -34,8 +34,8 @@ describe('CORS headers', () => {
         'access-control-allow-credentials': 'true',
         'access-control-expose-headers': EXPOSED,
       };
-      expect(await told('GET', origin)).to.deep.equal({ status: 200, ...own });
-      expect(await told('OPTIONS', origin)).to.deep.equal({
+      expect(await messagesOf('GET', origin)).to.deep.equal({ status: 200, ...own });
+      expect(await messagesOf('OPTIONS', origin)).to.deep.equal({
         status: 204,
         ...own,
         vary: 'Origin, Access-Control-Request-Headers',
@@ -47,7 +47,7 @@ describe('CORS headers', () => {
 
   it('never expose a response to other origins', async () => {
     for (const origin of ['https://three.example', 'http://one.example', 'null', undefined]) {
-      expect(await told('GET', origin)).to.not.have.property('access-control-allow-origin');
+      expect(await messagesOf('GET', origin)).to.not.have.property('access-control-allow-origin');
     }
   });
 });

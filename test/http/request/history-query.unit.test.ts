@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Refused } from '../../../src/http/errors.js';
 import { moment, pageSize, requireInLog } from '../../../src/http/request/history-query.js';
 
-const told = (shape: typeof moment | typeof pageSize, text: string) =>
+const messagesOf = (shape: typeof moment | typeof pageSize, text: string) =>
   shape.safeParse(text).error?.issues.map(({ message }) => message);
 
 describe('history parameters', () => {
@@ -38,7 +38,7 @@ describe('history parameters', () => {
       '0001-01-01T00:00+00:01',
       '9999-12-31T23:59-00:01',
     ]) {
-      expect(told(moment, text), text).deep.equal([
+      expect(messagesOf(moment, text), text).deep.equal([
         'must be a position, an ISO 8601 time with its time zone (2026-11-21T08:05:03Z), a day, or now; a time from the year 1 to 9999, in UTC.',
       ]);
     }
@@ -48,15 +48,15 @@ describe('history parameters', () => {
     expect(pageSize.parse(undefined)).equal(100);
     for (const size of [1, 1_000]) expect(pageSize.parse(String(size))).equal(size);
     for (const text of ['0', '1001', '', '-1', '1e3', '10000']) {
-      expect(told(pageSize, text), text).deep.equal(['must be an integer from 1 to 1000.']);
+      expect(messagesOf(pageSize, text), text).deep.equal(['must be an integer from 1 to 1000.']);
     }
   });
 
   it('accept a cursor with a hash, and report another log', async () => {
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     const history = (answer: boolean) => ({
       holds: async (place: { position: number; hash: string }) => {
-        asked.push(place);
+        requests.push(place);
         return answer;
       },
     });
@@ -73,7 +73,7 @@ describe('history parameters', () => {
         details: { position: 5, hash: 'abcdef02' },
       },
     ]);
-    expect(asked).deep.equal([
+    expect(requests).deep.equal([
       { position: 4, hash: 'abcdef01' },
       { position: 5, hash: 'abcdef02' },
     ]);

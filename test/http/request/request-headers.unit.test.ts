@@ -156,14 +156,14 @@ describe('request headers', () => {
     expect(addressOf({ ip: undefined, socket: request({}, '2001:db8::1').socket })).equal('2001:db8::1');
     expect(addressOf({ ip: undefined, socket: request({}).socket })).equal(null);
     // Spellings of proxies. Invalid addresses are ignored.
-    for (const [said, address] of [
+    for (const [expected, address] of [
       ['198.51.100.7', '198.51.100.7'],
       ['198.51.100.7:4711', '198.51.100.7'],
       ['[2001:db8::2]:4711', '2001:db8::2'],
       ['unknown', '192.0.2.1'],
       ["'; drop", '192.0.2.1'],
     ] as const) {
-      expect(addressOf({ ip: said, socket }), said).equal(address);
+      expect(addressOf({ ip: expected, socket }), expected).equal(address);
     }
   });
 });

@@ -44,8 +44,8 @@ describe('deleting a field', function () {
   it('rejects a primary key and names its references', async () => {
     await create('one', [key('id')]);
     await create('many', [key('id'), plain('ref', 'integer')]);
-    const alone = await api.refused(IN_USE, 'DELETE', '/fields/one/id');
-    expect(alone.extensions['needed_by']).to.deep.equal([]);
+    const single = await api.refused(IN_USE, 'DELETE', '/fields/one/id');
+    expect(single.extensions['needed_by']).to.deep.equal([]);
     await api.ok('POST', '/relations', { collection: 'many', field: 'ref', related_collection: 'one' });
     const { extensions, message } = await api.refused(IN_USE, 'DELETE', '/fields/one/id');
     expect(extensions['needed_by']).to.deep.equal(['many.ref']);

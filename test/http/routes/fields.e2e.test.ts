@@ -44,8 +44,8 @@ describe('fields and relations as resources', function () {
   const tokenOf = async (role: string): Promise<string> => {
     const user = { email: `${role}@example.com`, password: 'a long password', name: role, role };
     const { data } = await api.ok<{ data: { id: string } }>('POST', '/users', user);
-    const made = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, { name: 'test' });
-    return made.data.token;
+    const created = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, { name: 'test' });
+    return created.data.token;
   };
   const sending = (method: string, body: unknown, token: string | null): Send =>
     body === undefined ? { method, token } : { ...json(body, method), token };

@@ -160,8 +160,8 @@ describe('geometry with PostGIS', function () {
     type Answer = { hash: string; diff: object; warnings?: { code: string; message: string }[] };
     for (const collection of ['spots', 'made']) {
       const { hash, diff, warnings = [] } = await api.ok<Answer>('POST', path, map(collection));
-      const said = warnings.filter(({ message }) => message.includes('geometry(Point,4326)'));
-      expect(said.map(({ code }) => code)).to.deep.equal(collection === 'made' ? ['TYPE_CHANGED'] : []);
+      const output = warnings.filter(({ message }) => message.includes('geometry(Point,4326)'));
+      expect(output.map(({ code }) => code)).to.deep.equal(collection === 'made' ? ['TYPE_CHANGED'] : []);
       await api.ok('POST', '/schema/apply', { hash, diff });
       expect((await shown(collection)).slice(0, 2)).to.deep.equal(['geometry.Point', 'geometry(Point,4326)']);
       const again = await api.ok<Answer>('POST', path, map(collection));
@@ -212,8 +212,8 @@ describe('geometry with PostGIS', function () {
     event.data.fields[1].type = 'unknown';
     const { version, collection, data } = event;
     await append(oldLog.databaseUrl, [{ type: 'collection.adopted', version, collection, field: null, data }]);
-    const shown = async (of: Api) => {
-      const { data } = await of.ok<{ data: Field }>('GET', '/fields/spots/place');
+    const shown = async (source: Api) => {
+      const { data } = await source.ok<{ data: Field }>('GET', '/fields/spots/place');
       return [data.type, data.schema.data_type];
     };
     expect(await shown(api)).to.deep.equal(['unknown', SPOT]);
@@ -231,15 +231,15 @@ describe('geometry with PostGIS', function () {
     expect((await before.ok<Answer>('POST', '/schema/diff', snapshot)).diff).to.deep.equal(none);
     const fresh = await startService();
     await asSuperuser(fresh.databaseUrl, 'CREATE EXTENSION postgis');
-    const elsewhere = createApi(fresh);
-    await elsewhere.ok('POST', '/schema/apply', await elsewhere.ok('POST', '/schema/diff', snapshot));
-    expect(await shown(elsewhere)).to.deep.equal(['geometry.Point', SPOT]);
-    expect((await elsewhere.ok<Answer>('POST', '/schema/diff', snapshot)).diff).to.deep.equal(none);
+    const other = createApi(fresh);
+    await other.ok('POST', '/schema/apply', await other.ok('POST', '/schema/diff', snapshot));
+    expect(await shown(other)).to.deep.equal(['geometry.Point', SPOT]);
+    expect((await other.ok<Answer>('POST', '/schema/diff', snapshot)).diff).to.deep.equal(none);
 
     // The field of the old log can be changed, and a snapshot of the current release renames it.
     await api.ok('PATCH', '/fields/spots/place', { meta: { note: 'by hand' } });
     expect(await shown(api)).to.deep.equal(['unknown', SPOT]);
-    const today = await elsewhere.ok<Snapshot>('GET', '/schema/snapshot');
+    const today = await other.ok<Snapshot>('GET', '/schema/snapshot');
     const then = await api.head();
     await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', today));
     expect(await shown(api)).to.deep.equal(['geometry.Point', SPOT]);
@@ -250,7 +250,7 @@ describe('geometry with PostGIS', function () {
     await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${then}`));
     expect(await shown(api)).to.deep.equal(['geometry.Point', SPOT]);
     for (const each of [old, oldLog, fresh]) await expectConsistent(each.databaseUrl);
-    for (const each of [before, api, elsewhere]) await each.stop();
+    for (const each of [before, api, other]) await each.stop();
     for (const each of [old, oldLog, fresh]) await each.stop();
   });
 });

@@ -26,8 +26,8 @@ describe('the sequence of an identity column with another type', () => {
       expect(data.ok).to.equal(true);
 
       const { text } = await api.client('/history/snapshot?export=sql');
-      const elsewhere = await createDatabase();
-      const client = new pg.Client({ connectionString: elsewhere.connectionString });
+      const other = await createDatabase();
+      const client = new pg.Client({ connectionString: other.connectionString });
       await client.connect();
       const SEQUENCE = `SELECT seqtypid::regtype::text AS type, seqstart::text, seqincrement::text, seqmin::text, seqmax::text
         FROM pg_sequence WHERE seqrelid = pg_get_serial_sequence('counted', 'id')::regclass`;
@@ -36,7 +36,7 @@ describe('the sequence of an identity column with another type', () => {
         expect((await client.query(SEQUENCE)).rows).to.deep.equal(await api.sql(SEQUENCE));
       } finally {
         await client.end();
-        await elsewhere.drop();
+        await other.drop();
       }
       await api.ok('DELETE', '/collections/counted');
     });

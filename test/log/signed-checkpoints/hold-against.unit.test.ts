@@ -44,11 +44,11 @@ type Signed = ReturnType<typeof signed>;
 async function held(
   files: readonly Signed[],
   events: readonly EventRecord[],
-  how: { broken?: number; keys?: [] } = {},
+  mode: { broken?: number; keys?: [] } = {},
 ) {
   const { add, view } = createExportView(files);
   for (const each of events) add(each);
-  const { broken, keys = [KEY] } = how;
+  const { broken, keys = [KEY] } = mode;
   const log = {
     head: { position: events.length },
     ...(broken !== undefined && { broken: { position: broken, reason: '' } }),
@@ -56,8 +56,8 @@ async function held(
   return compareCheckpoint(files, view(log), keys);
 }
 
-const reasonOf = async (...given: Parameters<typeof held>): Promise<string | undefined> =>
-  (await held(...given))[0]?.reason;
+const reasonOf = async (...input: Parameters<typeof held>): Promise<string | undefined> =>
+  (await held(...input))[0]?.reason;
 
 const PLAIN = [1, 2, 3].map((position) => event(position));
 
@@ -111,7 +111,7 @@ describe('checkpoints compared with an export', () => {
     // Position 3 acknowledges that the log ended at 2 after it had ended at 5, and before that much later.
     const events = [event(1), event(2), acknowledging(3, { seen: 99, found: 98 }, { seen: 5, found: 2 }), event(4)];
     const next = originOf(hashOf(3));
-    const told = '. Event 3 acknowledges a fork of the log: check it (log.acknowledged)';
+    const reported = '. Event 3 acknowledges a fork of the log: check it (log.acknowledged)';
 
     it('match the common part, and the new origin from its event on', async () => {
       const files = [signed(2), signed(3, { origin: next }), signed(4, { origin: next })];
@@ -122,15 +122,15 @@ describe('checkpoints compared with an export', () => {
       const gone = 'e'.repeat(64);
       const another = (position: number) => reasonOf([signed(position, { hash: gone })], events);
       const isAnother = `the log is a different one (${next}): it was rewritten from its beginning, or it is not the signed log (${ORIGIN})`;
-      expect(await another(3)).to.equal(isAnother + told);
+      expect(await another(3)).to.equal(isAnother + reported);
       expect(await another(5)).to.equal(
-        `the log ends at position 4: later events were deleted, or the log was read before the checkpoint was signed${told}`,
+        `the log ends at position 4: later events were deleted, or the log was read before the checkpoint was signed${reported}`,
       );
       // The lost part ended at 5 and began after 2.
       expect(await another(6)).to.match(/before the checkpoint was signed$/);
       expect(await another(2)).to.equal(`position 2 has the hash ${hashOf(2)}: the log was rewritten there or before`);
       expect(await reasonOf([signed(4, { hash: gone, origin: next })], events)).to.equal(
-        `position 4 has the hash ${hashOf(4)}: the log was rewritten there or before${told}`,
+        `position 4 has the hash ${hashOf(4)}: the log was rewritten there or before${reported}`,
       );
     });
   });

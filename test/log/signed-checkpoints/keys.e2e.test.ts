@@ -98,15 +98,15 @@ describe('checkpoint keys', () => {
 
   it('come from a file if configured, and never appear in logs and responses', async () => {
     const file = join(folder, 'key.pem');
-    const made = await dps(['keys', 'new', file], {});
-    expect(made.code, made.err).to.equal(0);
+    const created = await dps(['keys', 'new', file], {});
+    expect(created.code, created.err).to.equal(0);
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
     expect((await dps(['keys', 'new', file], {})).err).to.match(/EEXIST/);
     const { service, send } = await start({ CHECKPOINT_KEY_FILE: file });
     await create(send, 'one');
     const [key, ...more] = await keysOf(send);
     expect([key?.kept, more.length]).to.deep.equal(['file', 0]);
-    expect(made.out).to.contain(key?.key);
+    expect(created.out).to.contain(key?.key);
     expect(await signerOf(send, await keysOf(send))).to.equal(key?.key);
     const refused = await send('/history/checkpoint/keys', { method: 'POST' });
     expect([refused.status, refused.codes]).to.deep.equal([409, ['IN_USE']]);
@@ -192,9 +192,9 @@ describe('checkpoint keys', () => {
     };
     for (const [what, { file, reason }] of Object.entries(cases)) {
       it(`stop the start: ${what}`, async () => {
-        const said = await refusal(await file());
-        expect(said).to.match(/^The file of CHECKPOINT_KEY_FILE cannot be used: /);
-        expect(said).to.match(reason);
+        const output = await refusal(await file());
+        expect(output).to.match(/^The file of CHECKPOINT_KEY_FILE cannot be used: /);
+        expect(output).to.match(reason);
       });
     }
 

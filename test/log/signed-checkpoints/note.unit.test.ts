@@ -135,14 +135,14 @@ describe('signed notes', () => {
 
   it('reject any changed, added or removed byte', () => {
     const { key, privateKey } = newSigner();
-    const whole = Buffer.from(signNote(checkpointText(SAYS), key, privateKey));
-    for (let at = 0; at < whole.length; at += 1) {
-      const flipped = Buffer.from(whole);
-      flipped.writeUInt8(whole.readUInt8(at) ^ 1, at);
+    const full = Buffer.from(signNote(checkpointText(SAYS), key, privateKey));
+    for (let at = 0; at < full.length; at += 1) {
+      const flipped = Buffer.from(full);
+      flipped.writeUInt8(full.readUInt8(at) ^ 1, at);
       for (const bytes of [
         flipped,
-        whole.subarray(0, at),
-        Buffer.concat([whole.subarray(0, at), whole.subarray(at + 1)]),
+        full.subarray(0, at),
+        Buffer.concat([full.subarray(0, at), full.subarray(at + 1)]),
       ]) {
         expect(() => verifyNote(parseCheckpoint(bytes).note, [key]), String(at)).to.throw(NoteError);
       }

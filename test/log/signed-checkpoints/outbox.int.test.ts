@@ -65,8 +65,8 @@ describe('stored checkpoints', () => {
   });
 
   /** Rows of `target` from the position `from`. */
-  const keep = (count: number, how: { target?: string; from?: number; published?: boolean } = {}) => {
-    const { target = 'folder', from = 1, published = false } = how;
+  const keep = (count: number, mode: { target?: string; from?: number; published?: boolean } = {}) => {
+    const { target = 'folder', from = 1, published = false } = mode;
     return pool.query(
       `INSERT INTO service.service_checkpoints (target, origin, position, hash, note, published_at)
        SELECT $1, 'here', $2 + n, repeat('a', 64), 'a note', CASE WHEN $3 THEN now() END FROM generate_series(0, $4 - 1) n`,

@@ -60,10 +60,10 @@ describe('published checkpoints', () => {
       await until('the end is published', async () => (await published()).at(-1) === 2 * number);
     }
     const all = await published();
-    const said = () => services.flatMap((service) => publishedBy(service.log())).sort((a, b) => a - b);
+    const messagesOf = () => services.flatMap((service) => publishedBy(service.log())).sort((a, b) => a - b);
     // The file appears just before the log line.
-    await until('all are said', () => said().length >= all.length);
-    expect(said()).to.deep.equal(all);
+    await until('all are said', () => messagesOf().length >= all.length);
+    expect(messagesOf()).to.deep.equal(all);
     expect(
       Math.max(await metric(one.send, 'dps_checkpoint_position'), await metric(two.send, 'dps_checkpoint_position')),
     ).to.equal(12);

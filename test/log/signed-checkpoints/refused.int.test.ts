@@ -37,19 +37,19 @@ describe('a checkpoint', () => {
   });
 
   it('is a complete signed note in UTF-8 with line feeds', () => {
-    const whole = `log\n7\n${HASH}\n${time}\n\n${SIGNATURE}`;
+    const full = `log\n7\n${HASH}\n${time}\n\n${SIGNATURE}`;
     const read = (bytes: Buffer | string): string => reasonOf(() => parseCheckpoint(Buffer.from(bytes)));
-    expect(read(whole)).to.equal('accepted');
-    expect(read(whole.slice(0, -1))).to.equal('is truncated: its last line does not end with a line feed');
-    expect(read(whole.replace('\n\n', '\n'))).to.equal(
+    expect(read(full)).to.equal('accepted');
+    expect(read(full.slice(0, -1))).to.equal('is truncated: its last line does not end with a line feed');
+    expect(read(full.replace('\n\n', '\n'))).to.equal(
       'is truncated or not a signed note: no empty line precedes its signatures',
     );
-    expect(read(whole.replaceAll('\n', '\r\n'))).to.equal('has carriage returns: its line ends were converted');
-    expect(read(whole.replace('log', 'l\u0007g'))).to.equal('has control characters');
-    expect(read(whole.replace('log', 'l\u001Fg'))).to.equal('has control characters');
-    expect(read(whole.replace('log', 'l\tg'))).to.equal('has control characters');
-    expect(read(Buffer.concat([Buffer.of(0xff), Buffer.from(whole)]))).to.equal('is not UTF-8');
-    expect(read(whole.replace('— ', '- '))).to.equal(
+    expect(read(full.replaceAll('\n', '\r\n'))).to.equal('has carriage returns: its line ends were converted');
+    expect(read(full.replace('log', 'l\u0007g'))).to.equal('has control characters');
+    expect(read(full.replace('log', 'l\u001Fg'))).to.equal('has control characters');
+    expect(read(full.replace('log', 'l\tg'))).to.equal('has control characters');
+    expect(read(Buffer.concat([Buffer.of(0xff), Buffer.from(full)]))).to.equal('is not UTF-8');
+    expect(read(full.replace('— ', '- '))).to.equal(
       'has an invalid line among its signatures: it was truncated or changed',
     );
   });
@@ -80,9 +80,9 @@ describe('a private key file', () => {
     await rm(file, { force: true });
     await writeFile(file, content);
     await chmod(file, mode);
-    return said(file);
+    return messagesOf(file);
   }
-  const said = (file: string): string =>
+  const messagesOf = (file: string): string =>
     reasonOf(() => readKeyFile(file)).replace('The file of CHECKPOINT_KEY_FILE cannot be used: ', '');
   const pem = (type: 'pkcs8' | 'spki', kind: 'ed25519' | 'x25519' = 'ed25519'): string => {
     const { privateKey, publicKey } = generateKeyPairSync(kind as 'ed25519');
@@ -114,13 +114,13 @@ describe('a private key file', () => {
   it('must be a regular file', async () => {
     const folder = join(directory, 'folder');
     await mkdir(folder);
-    expect(said(folder)).to.equal('it is not a regular file.');
-    expect(said(join(directory, 'nowhere'))).to.match(/^ENOENT/);
+    expect(messagesOf(folder)).to.equal('it is not a regular file.');
+    expect(messagesOf(join(directory, 'nowhere'))).to.match(/^ENOENT/);
     const link = join(directory, 'link');
     await reason(pem('pkcs8'));
     await symlink(join(directory, 'key.pem'), link);
-    expect(said(link)).to.equal('accepted');
+    expect(messagesOf(link)).to.equal('accepted');
     await truncate(join(directory, 'key.pem'), 0);
-    expect(said(link)).to.equal(`it contains no private key in PEM format: ${HOW}`);
+    expect(messagesOf(link)).to.equal(`it contains no private key in PEM format: ${HOW}`);
   });
 });

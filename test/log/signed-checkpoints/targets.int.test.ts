@@ -53,7 +53,7 @@ describe('checkpoints in a folder', () => {
 
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  const deliver = (given: Delivery, to = folder): Promise<void> => createTarget(to).deliver(given, going);
+  const deliver = (input: Delivery, to = folder): Promise<void> => createTarget(to).deliver(input, going);
 
   it('are files with the notes, and nothing else', async () => {
     for (const each of [FIRST, checkpoint(2)]) await deliver(each);
@@ -121,7 +121,7 @@ describe('checkpoints to an HTTP address', () => {
   type Answering = (req: IncomingMessage, res: ServerResponse, body: string) => void;
   let url: string;
   let answer: Answering;
-  let asked: { method: string; path: string; headers: IncomingMessage['headers']; body: string }[];
+  let requests: { method: string; path: string; headers: IncomingMessage['headers']; body: string }[];
   let server: ReturnType<typeof createServer>;
 
   const status =
@@ -130,10 +130,10 @@ describe('checkpoints to an HTTP address', () => {
       res.writeHead(code, headers).end();
 
   beforeEach(async () => {
-    [asked, answer] = [[], status(201)];
+    [requests, answer] = [[], status(201)];
     server = createServer((req, res) => {
       void text(req).then((body) => {
-        asked.push({ method: req.method ?? '', path: req.url ?? '', headers: req.headers, body });
+        requests.push({ method: req.method ?? '', path: req.url ?? '', headers: req.headers, body });
         answer(req, res, body);
       });
     }).listen(0, '127.0.0.1');
@@ -150,20 +150,20 @@ describe('checkpoints to an HTTP address', () => {
 
   it('use conditional PUT for addresses with a trailing slash', async () => {
     await deliver(`${url}/checkpoints/`);
-    expect(asked).to.have.length(1);
-    expect(asked[0]).to.include({ method: 'PUT', path: `/checkpoints/${NAME}`, body: FIRST.note });
-    expect(asked[0]?.headers).to.include({ 'if-none-match': '*', 'content-type': 'text/plain; charset=utf-8' });
-    expect(asked[0]?.headers).not.to.have.property('authorization');
+    expect(requests).to.have.length(1);
+    expect(requests[0]).to.include({ method: 'PUT', path: `/checkpoints/${NAME}`, body: FIRST.note });
+    expect(requests[0]?.headers).to.include({ 'if-none-match': '*', 'content-type': 'text/plain; charset=utf-8' });
+    expect(requests[0]?.headers).not.to.have.property('authorization');
   });
 
   it('use POST for all others, with the credentials in the address', async () => {
     await deliver(url.replace('http://', 'http://us%40er:p%2Fw@') + '/take?from=us');
-    expect(asked[0]).to.include({ method: 'POST', path: '/take?from=us', body: FIRST.note });
-    expect(asked[0]?.headers.authorization).to.equal(`Basic ${Buffer.from('us@er:p/w').toString('base64')}`);
-    expect(asked[0]?.headers['content-type']).to.equal('text/plain; charset=utf-8');
+    expect(requests[0]).to.include({ method: 'POST', path: '/take?from=us', body: FIRST.note });
+    expect(requests[0]?.headers.authorization).to.equal(`Basic ${Buffer.from('us@er:p/w').toString('base64')}`);
+    expect(requests[0]?.headers['content-type']).to.equal('text/plain; charset=utf-8');
     for (const credentials of ['token:', ':secret']) {
       await deliver(url.replace('http://', `http://${credentials}@`));
-      expect(asked.at(-1)?.headers.authorization).to.equal(`Basic ${Buffer.from(credentials).toString('base64')}`);
+      expect(requests.at(-1)?.headers.authorization).to.equal(`Basic ${Buffer.from(credentials).toString('base64')}`);
     }
     expect(createTarget(`${url.replace('://', '://u:secret@')}/a/?key=secret`).name).to.equal(`${url}/a/`);
   });
@@ -171,7 +171,7 @@ describe('checkpoints to an HTTP address', () => {
   it('are delivered if the same content exists', async () => {
     answer = (req, res) => (req.method === 'PUT' ? res.writeHead(412).end() : res.end(FIRST.note));
     await deliver(`${url}/`);
-    expect(asked.map(({ method }) => method)).to.deep.equal(['PUT', 'GET']);
+    expect(requests.map(({ method }) => method)).to.deep.equal(['PUT', 'GET']);
   });
 
   it('are rejected if other content exists', async () => {
@@ -192,7 +192,7 @@ describe('checkpoints to an HTTP address', () => {
       answer = status(code, { location: `${url}/elsewhere` });
       expect((await failure(deliver(`${url}/here`))).message).to.equal(`response ${code}: redirects are not followed`);
     }
-    expect(new Set(asked.map(({ path }) => path))).to.deep.equal(new Set(['/here']));
+    expect(new Set(requests.map(({ path }) => path))).to.deep.equal(new Set(['/here']));
   });
 
   it('are delivered after every success status', async () => {
@@ -201,7 +201,7 @@ describe('checkpoints to an HTTP address', () => {
       await deliver(`${url}/`);
       await deliver(`${url}/here`);
     }
-    expect(asked).to.have.length(8);
+    expect(requests).to.have.length(8);
   });
 
   for (const code of [400, 401, 404, 500, 503]) {

@@ -21,15 +21,15 @@ describe('the first response to a key', () => {
       expect(isStorable({ kind: 'refused', problems: codes.map(problem) }), codes.join()).to.equal(isKept);
   });
 
-  const asked = { requestHash: 'the same' } as Idempotency;
+  const request = { requestHash: 'the same' } as Idempotency;
   const row = { request_hash: 'the same', status: 409, headers: { location: '/a' }, body: { data: 1 } };
 
   it('is repeated for the same request only', () => {
-    expect(earlierAnswer(asked, [])).to.equal(undefined);
+    expect(earlierAnswer(request, [])).to.equal(undefined);
     const { status, headers, body } = row;
-    expect(earlierAnswer(asked, [row])).to.deep.equal({ kind: 'replayed', status, headers, body });
+    expect(earlierAnswer(request, [row])).to.deep.equal({ kind: 'replayed', status, headers, body });
     const message = 'This Idempotency-Key was used for another request within the last 24 hours. Send a new key.';
-    expect(earlierAnswer(asked, [{ ...row, request_hash: 'another' }])).to.deep.equal({
+    expect(earlierAnswer(request, [{ ...row, request_hash: 'another' }])).to.deep.equal({
       kind: 'refused',
       problems: [{ code: 'IDEMPOTENCY_MISMATCH', message }],
     });

@@ -39,8 +39,8 @@ describe('embedded PostgreSQL', function () {
   function host(): { process: ChildProcess; said: Promise<Said> } {
     const child = spawn(process.execPath, ['--import', 'tsx', HOST, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
     hosts.push(child);
-    const said = once(createInterface(child.stdout), 'line').then(([line]) => JSON.parse(line as string) as Said);
-    return { process: child, said };
+    const output = once(createInterface(child.stdout), 'line').then(([line]) => JSON.parse(line as string) as Said);
+    return { process: child, said: output };
   }
 
   const start = () => startEmbedded({ dataDir, connections: 20, throwaway: true });
@@ -133,8 +133,8 @@ describe('embedded PostgreSQL', function () {
 
   it('lets exactly one of several concurrent starts use the data', async () => {
     const all = await Promise.all(Array.from({ length: 4 }, () => host().said));
-    expect(all.filter((said) => said.connectionString !== undefined)).to.have.length(1);
-    expect(all.filter((said) => said.refused !== undefined)).to.have.length(3);
+    expect(all.filter((text) => text.connectionString !== undefined)).to.have.length(1);
+    expect(all.filter((text) => text.refused !== undefined)).to.have.length(3);
   });
 
   it('stops when the service is killed, and the next start finds everything', async () => {

@@ -17,7 +17,7 @@ describe('the supervisor of the embedded server', function () {
 
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  const started = async (script: string, given: Partial<ServerCommand> = {}) => {
+  const started = async (script: string, options: Partial<ServerCommand> = {}) => {
     await writeFile(join(directory, 'bin/postgres'), `#!/bin/sh\ncd ${directory}\n${script}\n`, { mode: 0o755 });
     return spawnServer({
       programs: directory,
@@ -26,7 +26,7 @@ describe('the supervisor of the embedded server', function () {
       port: 5433,
       stalePid: null,
       settings: {},
-      ...given,
+      ...options,
     });
   };
   const written = (name: string): Promise<string> => readFile(join(directory, name), 'utf8');

@@ -20,12 +20,12 @@ describe('a service with several hosts', () => {
     send = clientOf(service);
   });
   afterEach(async () => {
-    for (const way of ways) {
-      way.answer('through');
-      way.cut();
+    for (const path of ways) {
+      path.answer('through');
+      path.cut();
     }
     await service.stop();
-    for (const way of ways) await way.close();
+    for (const path of ways) await path.close();
     await database.drop();
   });
 
@@ -45,9 +45,9 @@ describe('a service with several hosts', () => {
   });
 
   it('lets a change wait for a server until LOCK_TIMEOUT', async () => {
-    for (const way of ways) {
-      way.answer('refused');
-      way.cut();
+    for (const path of ways) {
+      path.answer('refused');
+      path.cut();
     }
     setTimeout(() => ways[1].answer('through'), 2_500);
     const started = performance.now();

@@ -114,9 +114,11 @@ describe('a row of the catalog', () => {
       deferrable: true,
       initiallyDeferred: true,
     });
-    const told = [rules('a', 'r', 's'), rules('c', 'n', 'f'), rules('d', 'a', 'p')].map(({ references }) => references);
+    const reported = [rules('a', 'r', 's'), rules('c', 'n', 'f'), rules('d', 'a', 'p')].map(
+      ({ references }) => references,
+    );
     const target = { schema: 'public', table: 'o', columns: ['id'] };
-    expect(told).to.deep.equal([
+    expect(reported).to.deep.equal([
       { ...target, onUpdate: 'NO ACTION', onDelete: 'RESTRICT', match: 'simple' },
       { ...target, onUpdate: 'CASCADE', onDelete: 'SET NULL', match: 'full' },
       { ...target, onUpdate: 'SET DEFAULT', onDelete: 'NO ACTION', match: 'partial' },

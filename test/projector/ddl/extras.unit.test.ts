@@ -101,12 +101,12 @@ describe('extras of a submitted snapshot', () => {
       `${at}.constraints[0].name`,
     );
     expectRefused(snapshot({ unknown: 1 }), `${at}.unknown`);
-    const elsewhere = {
+    const other = {
       name: 'f',
       definition: 'FOREIGN KEY (id) REFERENCES service.service_users(id)',
       references: 'b',
     };
-    expectRefused(snapshot({ constraints: [elsewhere] }), `${at}.constraints[0].references`);
+    expectRefused(snapshot({ constraints: [other] }), `${at}.constraints[0].references`);
   });
 
   it('reject column texts with more than they should contain', () => {

@@ -77,13 +77,13 @@ describe('the estimated lock table entries of a statement', () => {
     return rows[0]?.count ?? 0;
   }
 
-  for (const [what, events, said] of CASES) {
+  for (const [what, events, expected] of CASES) {
     it(`for ${what} match the estimate and cover the actual ones`, async () => {
       const { statements } = runToEnd(planBatch(initialState(), events, 'public'));
       for (const { sql, summary, lock_entries } of statements) {
         expect(await taken(sql), summary).to.be.within(1, lock_entries);
       }
-      expect(statements.map(({ lock_entries }) => lock_entries)).to.deep.equal(said);
+      expect(statements.map(({ lock_entries }) => lock_entries)).to.deep.equal(expected);
     });
   }
 });

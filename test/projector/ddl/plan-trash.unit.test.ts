@@ -7,14 +7,14 @@ import { planned } from './planned.js';
 
 const many = (name: string) => column(name, 'integer');
 
-const told = (event: NewEvent, data: object): NewEvent => ({ ...event, data }) as NewEvent;
+const messagesOf = (event: NewEvent, data: object): NewEvent => ({ ...event, data }) as NewEvent;
 
 /** A table restored from the trash, at the location in `restored`. */
 function back(name: string, restored: object, fields: Field[] = [], more: { extras?: TableExtras } = {}): NewEvent {
   const event = created(name, fields, more);
   const made = event.data as { fields: Field[] };
   const identities = made.fields.map((_, index) => `1.${index}`);
-  return told(event, { ...made, restored: { identity: '1', fields: identities, ...restored } });
+  return messagesOf(event, { ...made, restored: { identity: '1', fields: identities, ...restored } });
 }
 
 const purged = (collection: string | null, field: string | null): NewEvent =>
@@ -134,7 +134,7 @@ describe('the plan for the trash', () => {
             },
           ),
         ],
-        [told(deleted('t'), { kept_until: '2026-12-01T00:00:00.000Z', publications: ['one', 'two'] })],
+        [messagesOf(deleted('t'), { kept_until: '2026-12-01T00:00:00.000Z', publications: ['one', 'two'] })],
       ),
     ).to.deep.equal([
       'DO -- drop table t: table t, t ACCESS EXCLUSIVE, 19 entries',
@@ -155,7 +155,7 @@ describe('the plan for the trash', () => {
           created('p', [many('a')], { extras: { partition_by: 'LIST (a)' } }),
           created('t', [many('a')], { extras: { partition_of: { table: 'p', bound: 'DEFAULT' } } }),
         ],
-        [told(deleted('t'), { kept_until: '2026-12-01T00:00:00.000Z' })],
+        [messagesOf(deleted('t'), { kept_until: '2026-12-01T00:00:00.000Z' })],
       ),
     ).to.deep.equal([
       'DO -- drop table t: table t, t ACCESS EXCLUSIVE, p ACCESS EXCLUSIVE, 11 entries',
@@ -172,7 +172,7 @@ describe('the plan for the trash', () => {
       planned(
         [created('t', [], { extras: { needs: [{ kind: 'sequence', name: 's', owned_by: 'a' }] } })],
         [
-          told(
+          messagesOf(
             added(
               column('a', 'integer', {
                 is_unique: true,
@@ -219,7 +219,7 @@ describe('the plan for the trash', () => {
       planned(
         [created('t')],
         [
-          told(added(column('a', 'text', { extras: { collation: 'pg_catalog."C"' } })), {
+          messagesOf(added(column('a', 'text', { extras: { collation: 'pg_catalog."C"' } })), {
             field: column('a', 'text', { extras: { collation: 'pg_catalog."C"' } }),
             restored: { position: 7, identity: '3' },
           }),
@@ -238,7 +238,7 @@ describe('the plan for the trash', () => {
     expect(
       planned(
         [created('t')],
-        [told(added(many('a')), { field: many('a'), restored: { position: 7, identity: '3', empty: true } })],
+        [messagesOf(added(many('a')), { field: many('a'), restored: { position: 7, identity: '3', empty: true } })],
       ),
     ).to.deep.equal([
       'ALTER TABLE "public"."t" ADD COLUMN "a" integer -- add column t.a: column t.a, t ACCESS EXCLUSIVE, 5 entries',
@@ -259,9 +259,9 @@ describe('the plan for the trash', () => {
       planned(
         [created('t', [many('a')])],
         [
-          told(added(many('b')), { field: many('b'), adopted: true }),
-          told(dropped(many('a')), { adopted: true }),
-          told(deleted('t'), { adopted: true }),
+          messagesOf(added(many('b')), { field: many('b'), adopted: true }),
+          messagesOf(dropped(many('a')), { adopted: true }),
+          messagesOf(deleted('t'), { adopted: true }),
         ],
       ),
     ).to.deep.equal([]);

@@ -15,14 +15,14 @@ export function plannedFor(state: State, events: readonly SchemaEvent[], { whole
   return runToEnd(planBatch(state, events, 'public')).statements.map((statement) => shown(statement, whole));
 }
 
-function shown({ sql, summary, object, ...costs }: Statement, whole: boolean): string {
-  const text = sql.startsWith('DO ') && !whole ? 'DO' : sql.replaceAll(/\s+/g, ' ');
+function shown({ sql, summary, object, ...costs }: Statement, full: boolean): string {
+  const text = sql.startsWith('DO ') && !full ? 'DO' : sql.replaceAll(/\s+/g, ' ');
   const about = object.table === null ? object.name : `${object.table}.${object.name}`;
   return `${text} -- ${summary}: ${object.kind} ${about}, ${saidOf(costs).join(', ')}`.replaceAll('\0', '#');
 }
 
 function saidOf({ lock_entries: entries, ...costs }: Omit<Statement, 'sql' | 'summary' | 'object'>): string[] {
-  const said = [
+  const output = [
     ...costs.locks.map(({ table, lock }) => `${table} ${lock}`),
     `${entries} ${entries === 1 ? 'entry' : 'entries'}`,
     costs.loses_data && 'loses data',
@@ -34,7 +34,7 @@ function saidOf({ lock_entries: entries, ...costs }: Omit<Statement, 'sql' | 'su
     costs.commit && `commit ${costs.commit}`,
     costs.kept_until && `kept until ${costs.kept_until}`,
   ];
-  return said.filter((each) => typeof each === 'string');
+  return output.filter((each) => typeof each === 'string');
 }
 
 const textsOf = (preparable: object): string =>

@@ -47,11 +47,11 @@ describe('plans for columns', () => {
   it('match the recorded statements', async () => {
     const transcript = createTranscript('plans.txt');
     for (const name of Object.keys(COLUMNS)) {
-      const made = attempt(empty, 'create-field', { collection: 't', body: bodyOf(name), ...FLOW });
+      const created = attempt(empty, 'create-field', { collection: 't', body: bodyOf(name), ...FLOW });
       const state = accepted(empty, 'create-field', { collection: 't', body: bodyOf(name), ...FLOW });
       const lines = [
         `${name} is made`,
-        ...shown(empty, made),
+        ...shown(empty, created),
         `${name} is dropped`,
         ...shown(state, attempt(state, 'delete-field', { collection: 't', field: 'f' })),
       ];

@@ -15,8 +15,8 @@ describe('locks of a change', () => {
     for (const [index, one] of MODES.entries())
       for (const other of MODES.slice(index)) {
         const apart = one === 'SHARE UPDATE EXCLUSIVE' && other === 'SHARE';
-        const wanted = apart ? 'SHARE ROW EXCLUSIVE' : other;
-        expect([ofBoth(one, other), ofBoth(other, one)], `${one}, ${other}`).to.deep.equal([wanted, wanted]);
+        const expected = apart ? 'SHARE ROW EXCLUSIVE' : other;
+        expect([ofBoth(one, other), ofBoth(other, one)], `${one}, ${other}`).to.deep.equal([expected, expected]);
       }
   });
 

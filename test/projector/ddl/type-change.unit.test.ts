@@ -59,8 +59,8 @@ describe('a type change', () => {
       });
       const expected = ways.split(/ +/).map((cell, index) => {
         const [to = ''] = MATRIX[index] ?? [];
-        const way = to === from ? '=' : (cell[0] ?? '');
-        return [to, WAYS[way]?.(to), ...['L', 'R', 'F'].map((letter) => cell.includes(letter))];
+        const path = to === from ? '=' : (cell[0] ?? '');
+        return [to, WAYS[path]?.(to), ...['L', 'R', 'F'].map((letter) => cell.includes(letter))];
       });
       expect(matrix).to.deep.equal(expected);
     });

@@ -41,9 +41,9 @@ describe('findings of a plan', () => {
     };
 
   const diffOf = async (change: (field: { field: string; type: string; schema: object }) => boolean) => {
-    const wanted = await snapshot();
-    wanted.fields = wanted.fields.filter((each) => each.collection !== 'articles' || change(each));
-    const { status, json: answer, text } = await send('/schema/diff', json(wanted));
+    const desired = await snapshot();
+    desired.fields = desired.fields.filter((each) => each.collection !== 'articles' || change(each));
+    const { status, json: answer, text } = await send('/schema/diff', json(desired));
     expect(status, text).to.equal(200);
     return answer as { hash: string; diff: object; warnings: Shown[] };
   };
@@ -87,9 +87,9 @@ describe('findings of a plan', () => {
   });
 
   it('report permanent data loss of a purging change', async () => {
-    const wanted = await diffOf(({ field }) => field !== 'body');
+    const expected = await diffOf(({ field }) => field !== 'body');
     const levels = async (query: string) => {
-      const { json: answer } = await send(`/schema/apply?${query}`, json({ hash: wanted.hash, diff: wanted.diff }));
+      const { json: answer } = await send(`/schema/apply?${query}`, json({ hash: expected.hash, diff: expected.diff }));
       return (answer as Plan).warnings.filter(({ code }) => code === 'LOSES_DATA').map(({ level }) => level);
     };
     expect(await levels('explain')).to.deep.equal(['warn']);
@@ -98,10 +98,10 @@ describe('findings of a plan', () => {
   });
 
   it('work before PostgreSQL has statistics', async () => {
-    const wanted = await snapshot();
-    for (const each of wanted.fields)
+    const desired = await snapshot();
+    for (const each of desired.fields)
       if (each.collection === 'quiet' && each.field === 'body') Object.assign(each.schema, { is_nullable: false });
-    const { json: answer } = await send('/schema/diff', json(wanted));
+    const { json: answer } = await send('/schema/diff', json(desired));
     const lock = (answer as { warnings: Shown[] }).warnings.find(({ code }) => code === 'LONG_LOCK');
     expect(lock?.level).to.equal('warn');
     expect(lock?.statistics?.rows ?? null).to.equal(null);

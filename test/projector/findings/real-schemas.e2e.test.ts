@@ -92,8 +92,8 @@ describe('findings of real databases', function () {
 
   it('for Chinook: conventions, each once, and findings of a change', async () => {
     const findings = await adopt(chinook());
-    const [whole, { edit }] = [await ofSnapshot(findings), findings];
-    expect(brief(whole), shown(whole)).to.deep.equal([
+    const [full, { edit }] = [await ofSnapshot(findings), findings];
+    expect(brief(full), shown(full)).to.deep.equal([
       'note KEY_MAY_OVERFLOW 10',
       'note SERIAL_COLUMN 10',
       'note TIME_WITHOUT_ZONE 3',
@@ -126,8 +126,8 @@ describe('findings of real databases', function () {
 
   it('for the image board: eight findings for 66 tables, and a view of many tables once', async () => {
     const imageBoardFindings = await adopt(imageBoard());
-    const whole = await ofSnapshot(imageBoardFindings);
-    expect(whole.map(({ level, code }) => `${level} ${code}`).sort(), shown(whole)).to.deep.equal([
+    const full = await ofSnapshot(imageBoardFindings);
+    expect(full.map(({ level, code }) => `${level} ${code}`).sort(), shown(full)).to.deep.equal([
       'note CHAR_TYPE',
       'note CREATES_EXTENSION',
       'note FOREIGN_KEY_WITHOUT_INDEX',
@@ -156,14 +156,14 @@ describe('findings of real databases', function () {
   it("for Pagila: findings for the parent's columns instead of its partitions", async function () {
     if ((await testServer()).majorVersion < 18) this.skip();
     const pagilaFindings = await adopt(pagila());
-    const whole = await ofSnapshot(pagilaFindings);
-    expect(brief(whole), shown(whole)).to.deep.equal([
+    const full = await ofSnapshot(pagilaFindings);
+    expect(brief(full), shown(full)).to.deep.equal([
       'note CREATES_TYPE 1',
       'note FOREIGN_KEY_WITHOUT_INDEX 12',
       'note KEY_MAY_OVERFLOW 13',
       'note SERIAL_COLUMN 13',
     ]);
-    const keys = whole.find(({ code }) => code === 'FOREIGN_KEY_WITHOUT_INDEX');
+    const keys = full.find(({ code }) => code === 'FOREIGN_KEY_WITHOUT_INDEX');
     expect(keys?.collection).to.match(/^payment_p/);
     // Columns of partitions follow their parent in the database.
     expect(keys?.safer?.request).to.equal(undefined);

@@ -15,8 +15,8 @@ interface Read {
   notes: string[];
 }
 
-function read(input: CatalogColumn, given: ConversionInput = {}, placed: Partial<LocatedColumn> = {}): Read {
-  const context = converting({ columns: [input] }, given);
+function read(input: CatalogColumn, options: ConversionInput = {}, placed: Partial<LocatedColumn> = {}): Read {
+  const context = converting({ columns: [input] }, options);
   needsOf(context);
   const unmanaged: Unmanaged = [];
   const result = toField(context, { column: input, sort: 3, parts: noParts(), ...placed }, unmanaged);
@@ -25,17 +25,17 @@ function read(input: CatalogColumn, given: ConversionInput = {}, placed: Partial
   return { field: result.value, unmanaged, notes };
 }
 
-const fieldOf = (...told: Parameters<typeof read>): Field => {
-  const { field, unmanaged, notes } = read(...told);
+const fieldOf = (...reported: Parameters<typeof read>): Field => {
+  const { field, unmanaged, notes } = read(...reported);
   expect({ unmanaged, notes }).to.deep.equal({ unmanaged: [], notes: [] });
   return field;
 };
-const schemaOf = (...told: Parameters<typeof read>) => fieldOf(...told).schema;
+const schemaOf = (...reported: Parameters<typeof read>) => fieldOf(...reported).schema;
 const extrasOf = (
   type: string,
   more: Partial<CatalogColumn> = {},
-  given: ConversionInput = {},
-): ColumnExtras | undefined => schemaOf(catalogColumn('a', type, more), given)?.extras;
+  input: ConversionInput = {},
+): ColumnExtras | undefined => schemaOf(catalogColumn('a', type, more), input)?.extras;
 const own = { builtIn: false } as const;
 const uses = (kind: Use['kind'], more: Partial<Use> = {}, sequences: CatalogSequence[] = []): ConversionInput => ({
   objects: {
@@ -134,8 +134,8 @@ describe('converting a column to a field', () => {
   });
 
   it('recognizes identities and serials', () => {
-    const counts = (more: Partial<CatalogColumn>, given: ConversionInput = {}) =>
-      schemaOf(catalogColumn('a', 'integer', { nullable: false, ...more }), given)?.has_auto_increment;
+    const counts = (more: Partial<CatalogColumn>, options: ConversionInput = {}) =>
+      schemaOf(catalogColumn('a', 'integer', { nullable: false, ...more }), options)?.has_auto_increment;
     const sequences = [catalogSequence('t_a_seq', 'integer', { owner: { table: 't', column: 'a' } })];
     expect(counts({})).to.equal(false);
     expect(counts({ identity: 'by default' })).to.equal(true);

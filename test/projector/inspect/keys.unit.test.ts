@@ -21,22 +21,22 @@ const NOTHING = { is_unique: false, is_indexed: false, is_primary_key: false, na
 /** The result for the table. */
 function keys(
   table: Partial<CatalogTable>,
-  given: ConversionInput = {},
+  input: ConversionInput = {},
   others: CatalogConstraint[] = [],
 ): Required<ExpectedKeys> {
-  const context = converting({ columns: COLUMNS, ...table }, given);
+  const context = converting({ columns: COLUMNS, ...table }, input);
   const { parts, extras } = keysOf(context, others);
-  const said = [...parts].filter(([, each]) => JSON.stringify(each) !== JSON.stringify(NOTHING));
+  const output = [...parts].filter(([, each]) => JSON.stringify(each) !== JSON.stringify(NOTHING));
   return {
-    parts: Object.fromEntries(said),
+    parts: Object.fromEntries(output),
     extras,
     notes: context.notes.map(({ table: of, kind, name, code, message }) => `${of} ${kind} ${name} ${code}: ${message}`),
   };
 }
 
-function expectKeys(expected: ExpectedKeys, ...told: Parameters<typeof keys>): void {
+function expectKeys(expected: ExpectedKeys, ...reported: Parameters<typeof keys>): void {
   const parts = Object.entries(expected.parts ?? {}).map(([name, each]) => [name, { ...NOTHING, ...each }] as const);
-  expect(keys(...told)).to.deep.equal({
+  expect(keys(...reported)).to.deep.equal({
     parts: Object.fromEntries(parts),
     extras: { constraints: [], indexes: [], unmanaged: [], ...expected.extras },
     notes: expected.notes ?? [],

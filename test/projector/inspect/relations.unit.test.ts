@@ -10,9 +10,9 @@ import { type ConversionInput, converting } from './converting.js';
 const COLUMNS = [catalogColumn('id', 'integer'), catalogColumn('a', 'integer'), catalogColumn('u', 'uuid')];
 const KEY = catalogConstraint('t_pkey', 'primary key', { columns: ['id'] });
 
-function relationsFrom(constraints: CatalogConstraint[], given: ConversionInput = { managed: ['other'] }) {
+function relationsFrom(constraints: CatalogConstraint[], input: ConversionInput = { managed: ['other'] }) {
   const { relations, others } = foreignKeysOf(
-    converting({ columns: COLUMNS, constraints: [KEY, ...constraints] }, given),
+    converting({ columns: COLUMNS, constraints: [KEY, ...constraints] }, input),
   );
   return { relations, others: others.map(({ name }) => name) };
 }
@@ -97,10 +97,10 @@ describe('a foreign key that becomes a relation', () => {
   });
 
   it('keeps metadata while its target is the same', () => {
-    const made = related('t.a', 'other');
-    const { data } = made as { data: { relation: NewRelation } };
+    const created = related('t.a', 'other');
+    const { data } = created as { data: { relation: NewRelation } };
     const known = { one_field: 'ts', junction_field: 'j', sort_field: 's', one_deselect_action: 'delete' } as const;
-    const event = { ...made, data: { relation: { ...data.relation, ...known } } } as typeof made;
+    const event = { ...created, data: { relation: { ...data.relation, ...known } } } as typeof created;
     const like = { fields: [column('t.a', 'integer')], relations: [event] };
     expect(relationsFrom([catalogReference('f', 'a', 'other')], { managed: ['other'], like }).relations).to.deep.equal([
       relation(known),
@@ -136,9 +136,9 @@ describe('a foreign key that stays outside relations', () => {
       { managed: ['other'], like: { extras: { constraints: [{ name: 'f', definition: 'x', references: 'other' }] } } },
     ],
   ];
-  for (const [words, more, given] of others) {
+  for (const [words, more, input] of others) {
     it(words, () => {
-      expect(relationsFrom([catalogReference('f', 'a', 'other', more)], given)).to.deep.equal({
+      expect(relationsFrom([catalogReference('f', 'a', 'other', more)], input)).to.deep.equal({
         relations: [],
         others: ['f'],
       });

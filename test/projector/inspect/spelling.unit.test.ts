@@ -17,8 +17,8 @@ function nodeOf(fields: Field[], extras?: TableExtras): CollectionNode {
 /** All members but these equal the log's. */
 const allBut =
   (members: readonly string[], field?: string): IsEqual =>
-  (member, of) =>
-    of !== field || !members.includes(member);
+  (member, source) =>
+    source !== field || !members.includes(member);
 
 /** The existing extras in the log's representation. */
 function aligned(extras: TableExtras, known: TableExtras, ...members: string[]): TableExtras | undefined {

@@ -40,8 +40,8 @@ const name = (kind: Kind) => (kind === 'generated' ? 'made' : 'said');
 describe('SQL that a request could not send', () => {
   for (const kind of KINDS) {
     const [unsendable, sendable] = TEXTS[kind];
-    const fault = (of: string, text: string, given = {}) =>
-      listFault(converting(table, given), { kind, name: of, text });
+    const fault = (source: string, text: string, input = {}) =>
+      listFault(converting(table, input), { kind, name: source, text });
 
     it(`is noted for a ${kind}, unless the log has it`, () => {
       expect(fault('x', sendable)).to.equal(null);
@@ -55,8 +55,8 @@ describe('SQL that a request could not send', () => {
     });
 
     it(`is classified for a ${kind}`, () => {
-      const said = (of: string) => isStoredDefinition(converting(table, { like }), kind, of);
-      expect([said(name(kind)), said('x'), said(`left ${kind}`)]).to.deep.equal([true, false, false]);
+      const messagesOf = (source: string) => isStoredDefinition(converting(table, { like }), kind, source);
+      expect([messagesOf(name(kind)), messagesOf('x'), messagesOf(`left ${kind}`)]).to.deep.equal([true, false, false]);
       expect(isStoredDefinition(converting(table), kind, name(kind))).to.equal(false);
       expect(isStoredDefinition(converting(table, { like: {} }), kind, name(kind))).to.equal(false);
     });

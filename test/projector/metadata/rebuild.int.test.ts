@@ -115,10 +115,10 @@ describe('rebuilding metadata rows', () => {
   });
 
   it('reports the last processed position', async () => {
-    const told: number[][] = [];
-    await rebuild((...progress) => told.push(progress));
+    const received: number[][] = [];
+    await rebuild((...progress) => received.push(progress));
     const { position } = instance.store.current();
-    expect(told.at(-1)).to.deep.equal([position, position]);
+    expect(received.at(-1)).to.deep.equal([position, position]);
   });
 
   it('includes the changes that are committed while it runs', async () => {

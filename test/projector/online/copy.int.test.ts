@@ -164,14 +164,14 @@ describe('copying column values', function () {
     await engine.runStep(contextOf(session, change, note), note);
     const paced = createPreparationEngine({ lockWait: 100, smallTable: -1, pace: { rate: 15_000 } });
     /** Keyed by the estimated number of rows. */
-    const told = async (by: typeof paced, rows: number | null): Promise<Partial<StepProgress>[]> => {
+    const messagesOf = async (by: typeof paced, rows: number | null): Promise<Partial<StepProgress>[]> => {
       const all: Partial<StepProgress>[] = [];
       const context = contextOf(session, change, copy, { progress: (each) => all.push(each) });
       await by.runStep(context, { ...copy, rows });
       return all;
     };
     const started = performance.now();
-    const known = await told(paced, 20_000);
+    const known = await messagesOf(paced, 20_000);
     expect(performance.now() - started).to.be.above(20_000 / 15);
     const following = { done: 1, phase: 'applying concurrent writes' };
     expect([known[0], known.at(-2), known.at(-1)]).to.deep.equal([
@@ -179,12 +179,12 @@ describe('copying column values', function () {
       { done: 1, phase: 'copying rows' },
       following,
     ]);
-    const fewer = await told(engine, 10_000);
+    const fewer = await messagesOf(engine, 10_000);
     expect([fewer[0], fewer.at(-2)]).to.deep.equal([
       { done: 0.1, phase: 'copying rows' },
       { done: 1, phase: 'copying rows' },
     ]);
-    const unknown = await told(engine, null);
+    const unknown = await messagesOf(engine, null);
     expect(unknown[0]).to.deep.equal({ done: null, phase: 'copying rows' });
     expect(unknown.at(-1)).to.deep.equal(following);
   });
@@ -294,15 +294,15 @@ describe('copying column values', function () {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const paced = createPreparationEngine({ lockWait: 100, smallTable: -1, pace: { rate: 10_000 } });
-    const told: unknown[] = [];
-    const context = contextOf(session, change, copy, { progress: ({ done }) => told.push(done) });
+    const received: unknown[] = [];
+    const context = contextOf(session, change, copy, { progress: ({ done }) => received.push(done) });
     const copying = paced.runStep(context, { ...copy, rows: 20_000 });
-    await until('some rows are copied', () => told.length > 1);
+    await until('some rows are copied', () => received.length > 1);
     await application.query('TRUNCATE t');
     await application.query(`INSERT INTO t SELECT i, 'x' || i, '{"after": true}', 1 FROM generate_series(1, 50) i`);
     await copying;
     // Relative to the current rows.
-    expect(told.slice(-2)).to.deep.equal([50 / 20_000, 1]);
+    expect(received.slice(-2)).to.deep.equal([50 / 20_000, 1]);
     await take();
     expect(await differences()).to.equal(0);
   });
@@ -319,10 +319,10 @@ describe('copying column values', function () {
       `SELECT '${copyTable(copying)}'::regclass::oid::text AS copy`,
     );
     const checkpoint = { copy: rows[0]?.copy ?? '', after: null, copied: 20_000, done: true };
-    const told: unknown[] = [];
-    const progress = (each: Partial<StepProgress>) => told.push(each);
+    const received: unknown[] = [];
+    const progress = (each: Partial<StepProgress>) => received.push(each);
     await engine.runStep(contextOf(session, change, copy, { checkpoint, progress }), copy);
-    expect(told).to.deep.equal([
+    expect(received).to.deep.equal([
       { done: 1, phase: 'applying concurrent writes' },
       { phase: 'applying concurrent writes: 5,000 rows remaining' },
     ]);

@@ -79,7 +79,7 @@ function obstacle({ kind = 'not null', facts = {}, version = 180_000, events = [
   });
 }
 
-const reasonOf = (given: ObstacleInput): unknown => obstacle(given)?.details?.['reason'] ?? null;
+const reasonOf = (input: ObstacleInput): unknown => obstacle(input)?.details?.['reason'] ?? null;
 
 const all = Object.keys(kinds) as Kind[];
 

@@ -4,16 +4,16 @@ import { observeStep } from '../../../src/projector/online/index.js';
 const HOLDER = { pid: 5, transaction: '3/4', application: 'x', age: 1, table: 't', maintenance: false };
 
 /** The progress for these rows of `pg_stat_progress_create_index` and these blockers. */
-async function told(building: object[], holders: object[] = []): Promise<unknown> {
-  const asked: [string, unknown[]][] = [];
+async function messagesOf(building: object[], holders: object[] = []): Promise<unknown> {
+  const requests: [string, unknown[]][] = [];
   const db = {
     query: async (text: string, values: unknown[]) => {
-      asked.push([/pg_stat_progress_create_index/.test(text) ? 'build' : 'holders', values]);
+      requests.push([/pg_stat_progress_create_index/.test(text) ? 'build' : 'holders', values]);
       return Promise.resolve({ rows: /pg_stat_progress_create_index/.test(text) ? building : holders });
     },
   };
   const progress = await observeStep(db as unknown as Parameters<typeof observeStep>[0], 17, 't');
-  expect(asked).to.deep.equal([
+  expect(requests).to.deep.equal([
     ['build', [17]],
     ['holders', [17, 't']],
   ]);
@@ -48,10 +48,10 @@ describe('the progress of an index build', () => {
     it(phase, async () => {
       for (const [index, done] of ['0', '4', '8'].entries()) {
         const expected = { phase, waiting_for: [] };
-        const byBlocks = (await told([at(phase, [done, '8'], ['1', '1'])])) as { done: number };
+        const byBlocks = (await messagesOf([at(phase, [done, '8'], ['1', '1'])])) as { done: number };
         expect(byBlocks).to.deep.include(expected);
         expect(byBlocks.done).to.be.closeTo(parts[index] ?? NaN, 1e-9);
-        const byTuples = (await told([at(phase, ['9', '0'], [done, '8'])])) as { done: number };
+        const byTuples = (await messagesOf([at(phase, ['9', '0'], [done, '8'])])) as { done: number };
         expect(byTuples.done).to.be.closeTo(parts[index] ?? NaN, 1e-9);
       }
     });
@@ -59,19 +59,23 @@ describe('the progress of an index build', () => {
 
   it('stays between 0 and 1 whatever is counted', async () => {
     const phase = 'building index: sorting live tuples';
-    expect(await told([at(phase, ['0', '0'])])).to.deep.equal({ done: 0.35, phase, waiting_for: [] });
-    expect(await told([at('building index', ['9', '8'])])).to.deep.include({ done: 0.6 });
-    expect(await told([at('building index', ['1', '1'])])).to.deep.include({ done: 0.6 });
+    expect(await messagesOf([at(phase, ['0', '0'])])).to.deep.equal({ done: 0.35, phase, waiting_for: [] });
+    expect(await messagesOf([at('building index', ['9', '8'])])).to.deep.include({ done: 0.6 });
+    expect(await messagesOf([at('building index', ['1', '1'])])).to.deep.include({ done: 0.6 });
   });
 
   it('is unknown in an unknown phase', async () => {
-    expect(await told([at('dreaming', ['1', '2'])])).to.deep.equal({ done: null, phase: 'dreaming', waiting_for: [] });
+    expect(await messagesOf([at('dreaming', ['1', '2'])])).to.deep.equal({
+      done: null,
+      phase: 'dreaming',
+      waiting_for: [],
+    });
   });
 
   it('names blocking sessions, even without a build', async () => {
-    expect(await told([])).to.deep.equal({});
-    expect(await told([], [HOLDER])).to.deep.equal({ waiting_for: [HOLDER] });
-    expect(await told([at('initializing', ['0', '0'])], [HOLDER])).to.deep.equal({
+    expect(await messagesOf([])).to.deep.equal({});
+    expect(await messagesOf([], [HOLDER])).to.deep.equal({ waiting_for: [HOLDER] });
+    expect(await messagesOf([at('initializing', ['0', '0'])], [HOLDER])).to.deep.equal({
       done: 0,
       phase: 'initializing',
       waiting_for: [HOLDER],

@@ -241,12 +241,12 @@ describe('preparation steps', () => {
     const [name, body] = updated('books', 'title', { is_nullable: false });
     const online = decided(instance, name, body as never);
     const [add] = (await stepsOf(instance, online)) as [PreparationStep];
-    const told: string[] = [];
+    const received: string[] = [];
     const progress = ({ waiting_for = [] }: Partial<StepProgress>): void => {
-      told.push(...waiting_for.map((each) => each.application));
+      received.push(...waiting_for.map((each) => each.application));
     };
     const running = engine.runStep(contextOf(session, online, add, { progress }), add);
-    await until('it is told who is in the way', () => Promise.resolve(told.includes('shop')));
+    await until('it is told who is in the way', () => Promise.resolve(received.includes('shop')));
     await instance.pool.query('SELECT FROM books LIMIT 1');
     await application.query('COMMIT');
     await application.end();

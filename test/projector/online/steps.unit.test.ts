@@ -138,11 +138,11 @@ describe('a preparable statement', () => {
       expect(prepared.key).to.match(key);
       expect(wordOf(what)).to.equal(word);
       expect(preparedOf(statementOf(what, null))?.key).to.equal(prepared.key);
-      const made = stepsOf(stepping);
-      expect(made.map(({ kind, summary }) => [kind, summary])).to.deep.equal(steps);
+      const created = stepsOf(stepping);
+      expect(created.map(({ kind, summary }) => [kind, summary])).to.deep.equal(steps);
       // Existing objects need no scan.
       const isScan = ({ kind }: PreparationStep) => kind !== 'add' && kind !== 'note';
-      for (const step of made) {
+      for (const step of created) {
         expect(step).to.deep.include({
           key: `${step.kind} ${prepared.key}`,
           collection: 't',
@@ -164,9 +164,9 @@ describe('a preparable statement', () => {
     });
 
     it(`has an early effect and a warning: ${word}`, () => {
-      const told = { code: 'ACTS_WHILE_PREPARED', collection: 't', message: warning };
-      expect(warningOf(statementOf(what), prepared)).to.deep.equal({ ...told, field: 'a' });
-      expect(warningOf(statementOf(what, null), prepared)).to.deep.equal(told);
+      const reported = { code: 'ACTS_WHILE_PREPARED', collection: 't', message: warning };
+      expect(warningOf(statementOf(what), prepared)).to.deep.equal({ ...reported, field: 'a' });
+      expect(warningOf(statementOf(what, null), prepared)).to.deep.equal(reported);
     });
   }
 

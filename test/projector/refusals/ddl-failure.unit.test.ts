@@ -18,12 +18,12 @@ const statement = (summary: string, source: Partial<Statement['source']>, lock_e
 
 const STATEMENTS = [statement('create table t', {}, 20), statement('alter column t.a', { event: 3, field: 'a' }, 7)];
 
-const said = (code: string, message: string, more: Partial<pg.DatabaseError> = {}): pg.DatabaseError =>
+const messagesOf = (code: string, message: string, more: Partial<pg.DatabaseError> = {}): pg.DatabaseError =>
   Object.assign(new pg.DatabaseError(message, 0, 'error'), { code }, more);
 
 describe('an error of PostgreSQL', () => {
   it('has the location and summary of its statement', () => {
-    const error = said('23502', 'column "a" contains null values');
+    const error = messagesOf('23502', 'column "a" contains null values');
     const details = { reason: error.message, sqlstate: '23502' };
     const code = 'DATABASE_REFUSED';
     expect(ddlFailure(error, STATEMENTS, 1)).to.deep.equal({
@@ -61,7 +61,7 @@ describe('an error of PostgreSQL', () => {
   ];
   for (const [sqlstate, code] of codes) {
     it(`with ${sqlstate} becomes ${code}, with a location if known`, () => {
-      const problem = ddlFailure(said(sqlstate, 'no'), STATEMENTS, 1);
+      const problem = ddlFailure(messagesOf(sqlstate, 'no'), STATEMENTS, 1);
       const place = code === 'UNAVAILABLE' ? [undefined, undefined] : ['t', 'a'];
       expect([problem.code, problem.collection, problem.field]).to.deep.equal([code, ...place]);
     });
@@ -69,7 +69,7 @@ describe('an error of PostgreSQL', () => {
 
   it('for a dependency names the dependents if listed', () => {
     const detail = 'view v depends on table t\nview w depends on view v';
-    expect(ddlFailure(said('2BP01', 'cannot drop table t', { detail }), STATEMENTS, 0)).to.deep.equal({
+    expect(ddlFailure(messagesOf('2BP01', 'cannot drop table t', { detail }), STATEMENTS, 0)).to.deep.equal({
       code: 'IN_USE',
       message:
         'PostgreSQL failed to create table t: view v depends on table t; view w depends on view v. ' +
@@ -83,18 +83,18 @@ describe('an error of PostgreSQL', () => {
         dependents: ['view v depends on table t', 'view w depends on view v'],
       },
     });
-    expect(ddlFailure(said('23505', 'no', { detail }), STATEMENTS, 0).code).to.equal('DATABASE_REFUSED');
+    expect(ddlFailure(messagesOf('23505', 'no', { detail }), STATEMENTS, 0).code).to.equal('DATABASE_REFUSED');
   });
 });
 
 describe('a full lock table', () => {
-  const full = said('53200', 'out of shared memory', { file: 'lock.c' });
+  const full = messagesOf('53200', 'out of shared memory', { file: 'lock.c' });
   const settings = { max_locks_per_transaction: 2, max_connections: 7, max_prepared_transactions: 2 };
 
   it('is recognized by the source file, unlike other memory shortages', () => {
     expect(isLockTableFull(full)).to.equal(true);
-    expect(isLockTableFull(said('53200', 'out of memory', { file: 'mcxt.c' }))).to.equal(false);
-    expect(isLockTableFull(said('53100', 'no', { file: 'lock.c' }))).to.equal(false);
+    expect(isLockTableFull(messagesOf('53200', 'out of memory', { file: 'mcxt.c' }))).to.equal(false);
+    expect(isLockTableFull(messagesOf('53100', 'no', { file: 'lock.c' }))).to.equal(false);
     expect(isLockTableFull(new Error('out of shared memory'))).to.equal(false);
   });
 

@@ -34,10 +34,10 @@ const named = (field: string, name: string, extension: string): Problem => ({
 
 describe('an error about a missing extension', () => {
   it('names the extension of the field', () => {
-    const told = (field: string) => namingExtension(refused({ collection: 't', field }), AFTER);
-    expect(told('place')).to.deep.equal(named('place', 'PostGIS', 'postgis'));
-    expect(told('area')).to.deep.equal(named('area', 'PostGIS', 'postgis'));
-    expect(told('word')).to.deep.equal(named('word', 'citext', 'citext'));
+    const messagesOf = (field: string) => namingExtension(refused({ collection: 't', field }), AFTER);
+    expect(messagesOf('place')).to.deep.equal(named('place', 'PostGIS', 'postgis'));
+    expect(messagesOf('area')).to.deep.equal(named('area', 'PostGIS', 'postgis'));
+    expect(messagesOf('word')).to.deep.equal(named('word', 'citext', 'citext'));
   });
 
   it('of a whole table names the first field that needs one', () => {

@@ -8,7 +8,7 @@ import { follow } from '../../support/given.js';
 import { added, changed, column, created, related, tableOf } from '../columns.js';
 
 /** The query after PostgreSQL rejects the change with this SQLSTATE, without the surrounding count. */
-function asked(sqlstate: string, before: NewEvent[], change: NewEvent[], more: Partial<Refused> = {}) {
+function ask(sqlstate: string, before: NewEvent[], change: NewEvent[], more: Partial<Refused> = {}) {
   const held = follow(initialState(), before);
   const problem: Problem = {
     code: 'DATABASE_REFUSED',
@@ -26,8 +26,7 @@ function asked(sqlstate: string, before: NewEvent[], change: NewEvent[], more: P
 }
 
 const a = (type: string, schema: object | null = {}): Field => column('t.a', type, schema);
-const alter = (sqlstate: string, from: Field, to: Field) =>
-  asked(sqlstate, [created('t', [from])], [changed(from, to)]);
+const alter = (sqlstate: string, from: Field, to: Field) => ask(sqlstate, [created('t', [from])], [changed(from, to)]);
 const T = '"public"."t"';
 
 describe('violating rows', () => {
@@ -38,7 +37,7 @@ describe('violating rows', () => {
       'row is null',
       'rows are null',
     ]);
-    expect(asked('23502', [created('t')], [added(a('text', { is_nullable: false }))])).to.deep.equal([
+    expect(ask('23502', [created('t')], [added(a('text', { is_nullable: false }))])).to.deep.equal([
       `SELECT FROM ${T}`,
       'null',
       'row would have no value',
@@ -53,14 +52,14 @@ describe('violating rows', () => {
       'value occurs more than once',
       'values occur more than once',
     ]);
-    expect(asked('23505', [created('t')], [added(a('text', { is_unique: true, default_value: 'x' }))])).to.deep.equal([
+    expect(ask('23505', [created('t')], [added(a('text', { is_unique: true, default_value: 'x' }))])).to.deep.equal([
       `SELECT FROM ${T}`,
       'repeated',
       'row would have the same value',
       'rows would have the same value',
     ]);
     // Generated columns and columns of another type cannot be compared yet.
-    expect(asked('23505', [created('t')], [added(a('text', { generation_expression: "'x'" }))])).to.equal(null);
+    expect(ask('23505', [created('t')], [added(a('text', { generation_expression: "'x'" }))])).to.equal(null);
     expect(alter('23505', a('text'), a('integer', { is_unique: true }))).to.equal(null);
     expect(alter('23505', a('text'), a('alias', null))).to.equal(null);
   });
@@ -73,17 +72,17 @@ describe('violating rows', () => {
       'row has no referenced row',
       'rows have no referenced row',
     ];
-    expect(asked('23503', before, [related('t.a', 'other')])).to.deep.equal(orphans('"public"."other"'));
-    expect(asked('23503', before, [])).to.equal(null);
-    expect(asked('23503', before, [related('t.a', 'other', null)])).to.equal(null);
-    expect(asked('23503', [created('other'), created('t')], [added(a('integer')), related('t.a', 'other')])).to.equal(
+    expect(ask('23503', before, [related('t.a', 'other')])).to.deep.equal(orphans('"public"."other"'));
+    expect(ask('23503', before, [])).to.equal(null);
+    expect(ask('23503', before, [related('t.a', 'other', null)])).to.equal(null);
+    expect(ask('23503', [created('other'), created('t')], [added(a('integer')), related('t.a', 'other')])).to.equal(
       null,
     );
     const keyless = { ...created('other'), data: { collection: tableOf('other'), fields: [] } } as NewEvent;
-    expect(asked('23503', [keyless, created('t', [a('integer')])], [related('t.a', 'other')])).to.equal(null);
+    expect(ask('23503', [keyless, created('t', [a('integer')])], [related('t.a', 'other')])).to.equal(null);
     // Until it is restored, it is in the trash under its former name.
     const restored = new Map([['t', { position: 7, name: 'was' }]]);
-    const query = asked('23503', [created('other')], [created('t', [a('integer')]), related('t.a', 'other')], {
+    const query = ask('23503', [created('other')], [created('t', [a('integer')]), related('t.a', 'other')], {
       restored,
     });
     expect(query).to.deep.equal(orphans('"public"."other"', '\0\0' + '7."was"'));
@@ -97,7 +96,7 @@ describe('violating rows', () => {
       'values are longer than 5',
     ]);
     expect(alter('22001', a('string'), a('text'))).to.equal(null);
-    expect(asked('22001', [created('t')], [added(a('string', { max_length: 5 }))])).to.equal(null);
+    expect(ask('22001', [created('t')], [added(a('string', { max_length: 5 }))])).to.equal(null);
   });
 
   it('have a text that does not parse as the new type', () => {
@@ -109,7 +108,7 @@ describe('violating rows', () => {
         'values cannot be converted to date',
       ]);
     }
-    expect(asked('22P02', [created('t')], [added(a('date'))])).to.equal(null);
+    expect(ask('22P02', [created('t')], [added(a('date'))])).to.equal(null);
     expect(alter('22003', a('text'), a('integer'))?.[1]).to.equal('unreadable');
   });
 
@@ -131,35 +130,35 @@ describe('violating rows', () => {
       'value cannot be converted to integer',
       'values cannot be converted to integer',
     ]);
-    expect(asked('22003', [created('t')], [added(a('integer'))])).to.equal(null);
+    expect(ask('22003', [created('t')], [added(a('integer'))])).to.equal(null);
   });
 
   it('are not queried if the error concerns none or has no location', () => {
     const [before, change] = [[created('t', [a('text')])], [changed(a('text'), a('text', { is_nullable: false }))]];
     const problem = { code: 'DATABASE_REFUSED', message: 'no', details: { sqlstate: '23502' } } as const;
-    expect(asked('42P01', before, change)).to.equal(null);
-    expect(asked('23502', before, change, { problem: { ...problem, collection: 't' } })).to.equal(null);
-    expect(asked('23502', before, change, { problem: { ...problem, field: 'a' } })).to.equal(null);
-    expect(asked('23502', [], [created('t', [a('text')])])).to.equal(null);
+    expect(ask('42P01', before, change)).to.equal(null);
+    expect(ask('23502', before, change, { problem: { ...problem, collection: 't' } })).to.equal(null);
+    expect(ask('23502', before, change, { problem: { ...problem, field: 'a' } })).to.equal(null);
+    expect(ask('23502', [], [created('t', [a('text')])])).to.equal(null);
   });
 });
 
 describe('the number of violating rows', () => {
   const problem: Problem = { code: 'DATABASE_REFUSED', message: 'no', details: { sqlstate: '23502' } };
   const rows = { question: '' as never, kind: 'null', words: ['row is null', 'rows are null'] } as const;
-  const told = (count: number) => withCount(problem, rows, count);
+  const messagesOf = (count: number) => withCount(problem, rows, count);
 
   it('is reported in words and as a number', () => {
-    expect(told(0)).to.equal(problem);
-    expect(told(1)).to.deep.equal({
+    expect(messagesOf(0)).to.equal(problem);
+    expect(messagesOf(1)).to.deep.equal({
       code: 'DATABASE_REFUSED',
       message: 'no (1 row is null)',
       details: { sqlstate: '23502', offending: { kind: 'null', count: 1, more: false } },
     });
-    expect(told(2).message).to.equal('no (2 rows are null)');
-    expect(told(1000)).to.deep.include({ message: 'no (1,000 rows are null)' });
-    expect(told(1000).details?.['offending']).to.deep.equal({ kind: 'null', count: 1000, more: false });
-    expect(told(1001)).to.deep.include({ message: 'no (at least 1,000 rows are null)' });
-    expect(told(1001).details?.['offending']).to.deep.equal({ kind: 'null', count: 1000, more: true });
+    expect(messagesOf(2).message).to.equal('no (2 rows are null)');
+    expect(messagesOf(1000)).to.deep.include({ message: 'no (1,000 rows are null)' });
+    expect(messagesOf(1000).details?.['offending']).to.deep.equal({ kind: 'null', count: 1000, more: false });
+    expect(messagesOf(1001)).to.deep.include({ message: 'no (at least 1,000 rows are null)' });
+    expect(messagesOf(1001).details?.['offending']).to.deep.equal({ kind: 'null', count: 1000, more: true });
   });
 });

@@ -14,7 +14,7 @@ const refused = (sqlstate: string | undefined, where: Pick<Problem, 'collection'
 });
 
 /** The queried names. */
-function asked(problem: Problem, before: NewEvent[], change: NewEvent[]): string[] | string | null {
+function ask(problem: Problem, before: NewEvent[], change: NewEvent[]): string[] | string | null {
   const held = follow(initialState(), before);
   const question = takenParts({ problem, before: held, after: follow(held, change), schema: 'public' });
   if (question === null) return null;
@@ -36,38 +36,38 @@ describe('names in use', () => {
 
   it('of a change are those it assigns', () => {
     const at = { collection: 't', field: 'a' };
-    expect(asked(refused('42P07'), [], [table])).to.deep.equal(["'t_pkey'"]);
-    expect(asked(refused('42P07', at), [table], [changed(plain, unique)])).to.deep.equal(["'t_a_unique'"]);
-    expect(asked(refused('42P07', at), [table], [changed(plain, indexed)])).to.deep.equal(["'t_a_index'"]);
-    expect(asked(refused('42P07', at), [table], [changed(plain, column('t.a', 'text'))])).to.equal(null);
+    expect(ask(refused('42P07'), [], [table])).to.deep.equal(["'t_pkey'"]);
+    expect(ask(refused('42P07', at), [table], [changed(plain, unique)])).to.deep.equal(["'t_a_unique'"]);
+    expect(ask(refused('42P07', at), [table], [changed(plain, indexed)])).to.deep.equal(["'t_a_index'"]);
+    expect(ask(refused('42P07', at), [table], [changed(plain, column('t.a', 'text'))])).to.equal(null);
   });
 
   it('exclude identity sequences, which get another name', () => {
     const [long, key] = ['t'.repeat(40), 'k'.repeat(40)];
     const counting = created(long, [column(`${long}.${key}`, 'integer', { has_auto_increment: true })]);
-    expect(asked(refused('42P07', { collection: long }), [], [counting])).to.deep.equal([`'${long}_pkey'`]);
+    expect(ask(refused('42P07', { collection: long }), [], [counting])).to.deep.equal([`'${long}_pkey'`]);
   });
 
   it('of a foreign key are queried although another part of the table has the name', () => {
     const at = { collection: 't', field: 'a' };
     const relation = related('t.a', 'other', { constraint_name: 't_pkey' });
-    expect(asked(refused('42710', at), [created('other'), table], [relation])).to.deep.equal(["'t_pkey'"]);
-    expect(asked(refused('42710', { collection: 't', field: 'b' }), [created('other'), table], [relation])).to.equal(
+    expect(ask(refused('42710', at), [created('other'), table], [relation])).to.deep.equal(["'t_pkey'"]);
+    expect(ask(refused('42710', { collection: 't', field: 'b' }), [created('other'), table], [relation])).to.equal(
       null,
     );
   });
 
   it('of a column are compared with columns', () => {
     const at = { collection: 't', field: 'b' };
-    const question = asked(refused('42701', at), [table], [added(column('t.b', 'integer', { is_unique: true }))]);
+    const question = ask(refused('42701', at), [table], [added(column('t.b', 'integer', { is_unique: true }))]);
     expect(question).to.contain("attname = 'b'");
   });
 
   it('are not queried for other errors or without a table', () => {
-    expect(asked(refused('23505'), [], [table])).to.equal(null);
-    expect(asked(refused(undefined), [], [table])).to.equal(null);
-    expect(asked(refused('42P07', {}), [], [table])).to.equal(null);
-    expect(asked(refused('42P07', { collection: 'gone' }), [], [table])).to.equal(null);
+    expect(ask(refused('23505'), [], [table])).to.equal(null);
+    expect(ask(refused(undefined), [], [table])).to.equal(null);
+    expect(ask(refused('42P07', {}), [], [table])).to.equal(null);
+    expect(ask(refused('42P07', { collection: 'gone' }), [], [table])).to.equal(null);
   });
 
   it('are reported with the objects that have them, constraints before their indexes', () => {

@@ -34,9 +34,9 @@ describe('replaying into a database that rejects a table', function () {
     try {
       const client = clientOf(service);
       for (const collection of ['a', 'b', 'c']) {
-        const made = await client('/collections', json({ collection, schema: {} }));
-        expect(made.status, made.text).to.equal(200);
-        if (collection === 'b') position = Number(made.headers.get('x-log-position'));
+        const created = await client('/collections', json({ collection, schema: {} }));
+        expect(created.status, created.text).to.equal(200);
+        if (collection === 'b') position = Number(created.headers.get('x-log-position'));
       }
       await writeFile(file, (await client('/history/export')).text);
     } finally {

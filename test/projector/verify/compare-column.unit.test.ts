@@ -284,25 +284,25 @@ describe('a column that differs from the log', () => {
 });
 
 describe("PostgreSQL's spelling", () => {
-  const asked = (field: Field, inCatalog: CatalogColumn): boolean => mayBeSpelled(field as ColumnField, inCatalog);
+  const ask = (field: Field, inCatalog: CatalogColumn): boolean => mayBeSpelled(field as ColumnField, inCatalog);
 
   it('is queried if both have differing texts', () => {
     const generated = (expression: string) => there({ generated: { expression, kind: 'stored' } });
-    expect(asked(withExtras(text(), {}, { data_type: 'pg_catalog.text' }), there())).to.equal(true);
-    expect(asked(withExtras(text(), { default: 'f()' }), there({ default: 'g()' }))).to.equal(true);
-    expect(asked(text({ generation_expression: 'x' }), generated('y'))).to.equal(true);
-    expect(asked(withExtras(text(), { default: 'NULL' }), there())).to.equal(true);
-    expect(asked(withExtras(text(), { collation: '"C"' }), there())).to.equal(true);
+    expect(ask(withExtras(text(), {}, { data_type: 'pg_catalog.text' }), there())).to.equal(true);
+    expect(ask(withExtras(text(), { default: 'f()' }), there({ default: 'g()' }))).to.equal(true);
+    expect(ask(text({ generation_expression: 'x' }), generated('y'))).to.equal(true);
+    expect(ask(withExtras(text(), { default: 'NULL' }), there())).to.equal(true);
+    expect(ask(withExtras(text(), { collation: '"C"' }), there())).to.equal(true);
   });
 
   it('is not queried if they are equal or one is missing', () => {
     const generated = there({ generated: { expression: 'x', kind: 'stored' } });
-    expect(asked(text(), there())).to.equal(false);
-    expect(asked(text(), there({ default: 'g()', collation: '"C"' }))).to.equal(false);
-    expect(asked(text(), generated)).to.equal(false);
-    expect(asked(withExtras(text(), { default: 'f()' }), there())).to.equal(false);
-    expect(asked(withExtras(text(), { default: 'f()' }), there({ default: 'f()' }))).to.equal(false);
-    expect(asked(text({ generation_expression: 'x' }), generated)).to.equal(false);
-    expect(asked(withExtras(text(), { collation: '"C"' }), there({ collation: '"C"' }))).to.equal(false);
+    expect(ask(text(), there())).to.equal(false);
+    expect(ask(text(), there({ default: 'g()', collation: '"C"' }))).to.equal(false);
+    expect(ask(text(), generated)).to.equal(false);
+    expect(ask(withExtras(text(), { default: 'f()' }), there())).to.equal(false);
+    expect(ask(withExtras(text(), { default: 'f()' }), there({ default: 'f()' }))).to.equal(false);
+    expect(ask(text({ generation_expression: 'x' }), generated)).to.equal(false);
+    expect(ask(withExtras(text(), { collation: '"C"' }), there({ collation: '"C"' }))).to.equal(false);
   });
 });

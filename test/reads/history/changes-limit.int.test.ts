@@ -33,8 +33,8 @@ describe('changes of a long log', function () {
     let pages = 0;
     const pool = {
       query: (...args: Parameters<pg.Pool['query']>) => {
-        const [asked] = args as unknown as [string | { name?: string }];
-        if (typeof asked === 'object' && asked.name === 'log-page') pages += 1;
+        const [requested] = args as unknown as [string | { name?: string }];
+        if (typeof requested === 'object' && requested.name === 'log-page') pages += 1;
         return instance.pool.query(...args) as unknown;
       },
     } as unknown as pg.Pool;

@@ -25,7 +25,7 @@ describe('the history of a name', function () {
   const note = (path: string) => api.ok('PATCH', path, { meta: { note: `note of ${path}` } });
   const read = async (query: string): Promise<Event[]> =>
     (await api.ok<Page<Event>>('GET', `/history/events?${query}`)).data;
-  const told = async (query: string): Promise<string[]> =>
+  const messagesOf = async (query: string): Promise<string[]> =>
     (await read(query)).map(
       ({ type, collection, field }) => `${type} ${collection}${field === null ? '' : `.${field}`}`,
     );
@@ -59,28 +59,28 @@ describe('the history of a name', function () {
 
   it('of a field has its creation with the collection and all renames, and no field that took the names', async () => {
     await renameBoth();
-    expect(await told('collection=posts&field=headline')).to.deep.equal(HEADLINE);
-    expect(await told('collection=posts&field=title')).to.deep.equal([
+    expect(await messagesOf('collection=posts&field=headline')).to.deep.equal(HEADLINE);
+    expect(await messagesOf('collection=posts&field=title')).to.deep.equal([
       'field.created posts.title',
       'field.updated posts.title',
     ]);
-    expect(await told('collection=articles&field=headline')).to.deep.equal([
+    expect(await messagesOf('collection=articles&field=headline')).to.deep.equal([
       'collection.created articles',
       'field.updated articles.headline',
     ]);
     expect((await read('collection=posts&field=headline'))[0]?.position).to.equal(1);
     // The current `articles` never had a `title`.
-    expect(await told('collection=articles&field=title')).to.deep.equal([
+    expect(await messagesOf('collection=articles&field=title')).to.deep.equal([
       'field.created posts.title',
       'field.updated posts.title',
     ]);
-    expect(await told('collection=posts&field=nothing')).to.deep.equal([]);
-    expect(await told('collection=nothing&field=title')).to.deep.equal([]);
+    expect(await messagesOf('collection=posts&field=nothing')).to.deep.equal([]);
+    expect(await messagesOf('collection=nothing&field=title')).to.deep.equal([]);
   });
 
   it('of a collection has what it was called before, and no collection that took the name', async () => {
     await renameBoth();
-    expect(await told('collection=posts')).to.deep.equal([
+    expect(await messagesOf('collection=posts')).to.deep.equal([
       'collection.created articles',
       'field.updated articles.title',
       'field.renamed articles.title',
@@ -90,7 +90,7 @@ describe('the history of a name', function () {
       'field.created posts.title',
       'field.updated posts.title',
     ]);
-    expect(await told('collection=articles')).to.deep.equal([
+    expect(await messagesOf('collection=articles')).to.deep.equal([
       'collection.created articles',
       'field.updated articles.headline',
       'collection.updated articles',
@@ -101,8 +101,8 @@ describe('the history of a name', function () {
     await renameBoth();
     const [renamed] = await read('collection=posts&type=collection.renamed');
     const until = `until=${renamed?.position}`;
-    expect(await told(`collection=articles&field=title&${until}`)).to.deep.equal(HEADLINE.slice(0, 4));
-    expect(await told(`collection=articles&${until}&type=collection.renamed`)).to.have.length(1);
+    expect(await messagesOf(`collection=articles&field=title&${until}`)).to.deep.equal(HEADLINE.slice(0, 4));
+    expect(await messagesOf(`collection=articles&${until}&type=collection.renamed`)).to.have.length(1);
   });
 
   it('is the same in pages, in either order, and in batches', async () => {
@@ -146,17 +146,17 @@ describe('the history of a name', function () {
       'collection.deleted articles',
       'collection.created posts',
     ];
-    expect(await told('collection=posts&field=heading')).to.deep.equal(life);
-    expect(await told('collection=posts&field=title')).to.deep.equal(life);
+    expect(await messagesOf('collection=posts&field=heading')).to.deep.equal(life);
+    expect(await messagesOf('collection=posts&field=title')).to.deep.equal(life);
     await api.ok('DELETE', '/fields/posts/heading');
     await api.ok('POST', '/fields/posts', plain('heading'));
     await api.ok('DELETE', `/trash/${await trashed('posts')}`);
-    expect(await told('collection=posts&field=title')).to.deep.equal([
+    expect(await messagesOf('collection=posts&field=title')).to.deep.equal([
       ...life,
       'field.deleted posts.heading',
       'trash.purged posts.heading',
     ]);
-    expect(await told('collection=posts&field=heading')).to.deep.equal(['field.created posts.heading']);
+    expect(await messagesOf('collection=posts&field=heading')).to.deep.equal(['field.created posts.heading']);
   });
 
   it('of a deleted collection has the purge, and the next collection of the name has not', async () => {
@@ -166,10 +166,10 @@ describe('the history of a name', function () {
     await create('articles', [plain('title')]);
     const [, , second] = await read('');
     await api.ok('DELETE', `/trash/${position}`);
-    expect(await told('collection=articles')).to.deep.equal(['collection.created articles']);
-    expect(await told('collection=articles&field=title')).to.deep.equal(['collection.created articles']);
+    expect(await messagesOf('collection=articles')).to.deep.equal(['collection.created articles']);
+    expect(await messagesOf('collection=articles&field=title')).to.deep.equal(['collection.created articles']);
     const before = `until=${(second?.position ?? 0) - 1}`;
-    expect(await told(`collection=articles&${before}`)).to.deep.equal([
+    expect(await messagesOf(`collection=articles&${before}`)).to.deep.equal([
       'collection.created articles',
       'collection.deleted articles',
     ]);
@@ -186,7 +186,7 @@ describe('the history of a name', function () {
     await api.sql('CREATE TABLE letters (id integer PRIMARY KEY, text text)');
     await api.ok('POST', '/schema/adopt', { tables: ['letters'] });
     await rename('/fields/letters/text', 'words');
-    expect(await told('collection=letters&field=words')).to.deep.equal([
+    expect(await messagesOf('collection=letters&field=words')).to.deep.equal([
       'collection.adopted letters',
       'field.renamed letters.text',
     ]);
@@ -201,14 +201,14 @@ describe('the history of a name', function () {
     ]);
     await rename('/fields/people/age', 'years');
     await api.ok('POST', '/relations', { collection: 'people', field: 'boss', related_collection: 'people' });
-    expect(await told('collection=people&field=twice')).to.deep.equal([
+    expect(await messagesOf('collection=people&field=twice')).to.deep.equal([
       'collection.created people',
       'field.renamed people.age',
     ]);
-    expect(await told('collection=people&field=boss')).to.deep.equal([
+    expect(await messagesOf('collection=people&field=boss')).to.deep.equal([
       'collection.created people',
       'relation.created people.boss',
     ]);
-    expect(await told('field=years')).to.deep.equal(['field.renamed people.age']);
+    expect(await messagesOf('field=years')).to.deep.equal(['field.renamed people.age']);
   });
 });

@@ -256,8 +256,8 @@ describe('the log over HTTP', () => {
   it('shows actor, time, reason and source, even of deleted users', async () => {
     const user = await send('/users', json({ email: 'eve@example.com', name: 'Eve Ä.', role: 'admin' }));
     const { id } = (user.json as { data: { id: string } }).data;
-    const made = await send(`/users/${id}/tokens`, json({ name: 'test' }));
-    const { token } = (made.json as { data: { token: string } }).data;
+    const created = await send(`/users/${id}/tokens`, json({ name: 'test' }));
+    const { token } = (created.json as { data: { token: string } }).data;
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'tester/1.0',

@@ -17,9 +17,9 @@ describe('cached past states', () => {
 
   it('are folded once, and dropped when the log is replaced', async () => {
     const first = await appended();
-    let told: StoreListener = () => undefined;
+    let messagesOf: StoreListener = () => undefined;
     const subscribe = (listener: StoreListener) => {
-      told = listener;
+      messagesOf = listener;
       return () => true;
     };
     const folds = createStoredFolds({ pool: pool(), logger: silent, secret: 'secret', readOnly: () => true });
@@ -31,9 +31,9 @@ describe('cached past states', () => {
     await pool().query('ALTER TABLE service.service_events DISABLE TRIGGER ALL; DELETE FROM service.service_events');
     const second = await appended();
     expect(second[2]).not.to.equal(first[2]);
-    told(startPoint(), false);
+    messagesOf(startPoint(), false);
     expect(await travel.at(3), 'a state that only follows').to.equal(one);
-    told(startPoint(), true);
+    messagesOf(startPoint(), true);
     expect((await travel.at(3)).head.hash).to.equal(second[2]);
     expect((await travel.at(4)).head.hash).to.equal(second[3]);
   });

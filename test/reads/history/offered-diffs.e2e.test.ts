@@ -89,9 +89,9 @@ function createLane(served: Pick<Served, 'api' | 'client'>, random: Random): Lan
 
   /** A response without a diff must say why. */
   function announced({ status, text, codes }: Reply, allowed: readonly string[]): void {
-    const told = `${status} ${text}\n${done.slice(-40).join('\n')}`;
-    expect(status, told).within(400, 499);
-    for (const code of codes) expect(allowed, told).include(code);
+    const reported = `${status} ${text}\n${done.slice(-40).join('\n')}`;
+    expect(status, reported).within(400, 499);
+    for (const code of codes) expect(allowed, reported).include(code);
   }
 
   async function reverted(id: string): Promise<void> {
@@ -99,18 +99,18 @@ function createLane(served: Pick<Served, 'api' | 'client'>, random: Random): Lan
     if (reply.status >= 300) return announced(reply, ['INVALID_PAYLOAD', 'INVALID_STATE', 'MERGE_CONFLICT', 'IN_USE']);
     const { data } = reply.json as { data: { id: string } };
     const { status, text } = await client(`/changes/${data.id}/apply?dry_run`, { method: 'POST' });
-    const told = `the revert of ${id}: ${status} ${text.slice(0, 2_000)}\n${reply.text}\n${done.slice(-40).join('\n')}`;
-    expect(status, told).equal(200);
-    expect(JSON.parse(text), told).include({ accepted: true });
+    const reported = `the revert of ${id}: ${status} ${text.slice(0, 2_000)}\n${reply.text}\n${done.slice(-40).join('\n')}`;
+    expect(status, reported).equal(200);
+    expect(JSON.parse(text), reported).include({ accepted: true });
     await ok('POST', `/changes/${data.id}/withdraw`);
   }
 
   async function applied(offered: { hash: string; diff: object }, what: string): Promise<void> {
     const { hash, diff } = offered;
     const { status, text } = await client('/schema/apply?dry_run', json({ hash, diff }));
-    const told = `${what}: ${status} ${text.slice(0, 2_000)}\n${JSON.stringify(diff)}\n${done.slice(-40).join('\n')}`;
-    expect(status, told).equal(200);
-    expect(JSON.parse(text), told).include({ accepted: true });
+    const reported = `${what}: ${status} ${text.slice(0, 2_000)}\n${JSON.stringify(diff)}\n${done.slice(-40).join('\n')}`;
+    expect(status, reported).equal(200);
+    expect(JSON.parse(text), reported).include({ accepted: true });
   }
 
   async function history(): Promise<void> {

@@ -57,9 +57,9 @@ describe('events without schema changes', () => {
     const field = { field: 'next', type: 'integer', interface: 'input' };
     expect((await send('/fields/books', json(field))).status).to.equal(200);
     const relation = { many_collection: 'books', many_field: 'next', one_collection: 'books' };
-    const made = (await send('/relations', json(relation))).json as { data: { id: number } };
+    const build = (await send('/relations', json(relation))).json as { data: { id: number } };
     const [created] = await events('type=relation.created');
-    expect(made.data.id).to.equal(created?.position);
+    expect(build.data.id).to.equal(created?.position);
     const verified = (await send('/projections/verify')).json as { data: unknown };
     expect(verified.data).to.deep.include({ ok: true });
   });
@@ -91,16 +91,16 @@ describe('events without schema changes', () => {
     expect(acknowledged).not.to.have.property('context');
   });
 
-  for (const way of ['restore', 'rebuild tables']) {
-    it(`are copied with a log: dps ${way}`, async () => {
+  for (const path of ['restore', 'rebuild tables']) {
+    it(`are copied with a log: dps ${path}`, async () => {
       const target = await createDatabase();
       const directory = await temporaryDirectory();
       try {
         const file = join(directory, 'log.ndjson');
         const exported = (await send('/history/export')).text;
         await writeFile(file, exported);
-        const options = way === 'restore' ? ['--file', file] : [];
-        const command = [...way.split(' '), ...options, '--into', target.connectionString];
+        const options = path === 'restore' ? ['--file', file] : [];
+        const command = [...path.split(' '), ...options, '--into', target.connectionString];
         const ran = await dps(command, { DATABASE_URL: service.databaseUrl });
         expect(ran.code, ran.out + ran.err).to.equal(0);
         const restored = await startService({ DATABASE_URL: target.connectionString });

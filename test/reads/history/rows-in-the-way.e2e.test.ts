@@ -46,9 +46,13 @@ describe('rows that block a revert', function () {
     await api.ok('DELETE', '/fields/t/d?purge');
     await api.ok('POST', '/collections/t/rename', { to: 'u' });
     await api.sql(`INSERT INTO u (z) VALUES (NULL), (NULL), ('3')`);
-    const { diff, told } = await back(then);
+    const { diff, told: reported } = await back(then);
     const rest = 'no value for it, so it cannot be NOT NULL';
-    expect(told).to.have.members([`t.a: 2 rows have ${rest}`, `t.b: 3 rows have ${rest}`, `t.c: 5 rows have ${rest}`]);
+    expect(reported).to.have.members([
+      `t.a: 2 rows have ${rest}`,
+      `t.b: 3 rows have ${rest}`,
+      `t.c: 5 rows have ${rest}`,
+    ]);
     await refusedBy(diff);
     await api.sql(`UPDATE u SET z = 'set' WHERE z IS NULL; DELETE FROM u WHERE id > 2`);
     expect((await back(then)).told).to.deep.equal([`t.c: 2 rows have ${rest}`]);
@@ -71,13 +75,13 @@ describe('rows that block a revert', function () {
     await api.ok('DELETE', '/fields/books/author');
     await api.ok('DELETE', '/collections/shops?purge');
     await api.sql(`DELETE FROM authors WHERE id = 2; UPDATE books SET owner = gen_random_uuid() WHERE id = 1`);
-    const { diff, told } = await back(then);
+    const { diff, told: reported } = await back(then);
     const [author, shop, owner] = [
       'books.author: 2 rows have no referenced row in authors',
       'books.shop: 2 rows have no referenced row in shops',
       'books.owner: 1 row has no referenced row in service_users',
     ];
-    expect(told).to.have.members([author, shop, owner]);
+    expect(reported).to.have.members([author, shop, owner]);
     await refusedBy(diff);
     // In the trash itself.
     await api.ok('DELETE', '/collections/books');
@@ -112,15 +116,15 @@ describe('rows that block a revert', function () {
     await holder.connect();
     try {
       await holder.query('BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE');
-      const { diff, told } = await back(then);
-      expect(told).to.deep.equal([]);
+      const { diff, told: reported } = await back(then);
+      expect(reported).to.deep.equal([]);
       const messages = (diff.warnings ?? []).map(({ message }) => message).join('\n');
       expect(messages).to.match(/restore column b of t from the trash \(position \d+\)$/m);
     } finally {
       await holder.end();
     }
-    const { diff, told } = await back(then);
-    expect(told).to.have.length(1);
+    const { diff, told: reported } = await back(then);
+    expect(reported).to.have.length(1);
     expect((diff.warnings ?? []).map(({ message }) => message).join('\n')).to.contain(': 1 value is restored');
   });
 });

@@ -58,9 +58,9 @@ describe('the live stream', () => {
   async function listen(lastEventId?: number, token = service.adminToken): Promise<Listener> {
     const headers: Record<string, string> = { authorization: `Bearer ${token}` };
     if (lastEventId !== undefined) headers['last-event-id'] = String(lastEventId);
-    const asked = request(`${service.url}/history/stream`, { headers, agent });
-    asked.end();
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const pending = request(`${service.url}/history/stream`, { headers, agent });
+    pending.end();
+    const [response] = (await once(pending, 'response')) as [IncomingMessage];
     expect(response.statusCode).to.equal(200);
     expect(response.headers['content-type']).to.match(/^text\/event-stream/);
     const positions: number[] = [];

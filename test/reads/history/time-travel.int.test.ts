@@ -112,13 +112,13 @@ describe('time travel through a random history', () => {
     this.timeout(300_000);
     const fewer = new Set<number>();
     for (let at = 1; at < recorded.length; at += 53) {
-      const { state: whole, head } = await fresh().at(at);
-      const names = [...whole.collections.keys(), 'never_there'];
-      const asked = names.filter((_, index) => index % 3 === at % 3);
-      const { state, head: headAt } = await fresh().collectionsAt(asked, at);
+      const { state: full, head } = await fresh().at(at);
+      const names = [...full.collections.keys(), 'never_there'];
+      const requested = names.filter((_, index) => index % 3 === at % 3);
+      const { state, head: headAt } = await fresh().collectionsAt(requested, at);
       expect(headAt).to.deep.equal(head);
-      expect(documentsOf(state, asked), `position ${at}`).to.equal(documentsOf(whole, asked));
-      if (state.collections.size < whole.collections.size) fewer.add(at);
+      expect(documentsOf(state, requested), `position ${at}`).to.equal(documentsOf(full, requested));
+      if (state.collections.size < full.collections.size) fewer.add(at);
     }
     expect(fewer.size).to.be.greaterThan(5);
   });

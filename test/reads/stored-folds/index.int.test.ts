@@ -21,13 +21,13 @@ const folderCalled = (name: string): CollectionNode => ({
 describe('stored folds', () => {
   let database: TestDatabase;
   let pool: pg.Pool;
-  let said: [message: string, members: object | undefined][];
+  let messages: [message: string, members: object | undefined][];
 
   beforeEach(async () => {
     database = await createDatabase('migrated');
     const { connectionString } = database;
     pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 2, logger: silent });
-    said = [];
+    messages = [];
   });
 
   afterEach(async () => {
@@ -36,7 +36,7 @@ describe('stored folds', () => {
   });
 
   const foldsOf = (more: Partial<StoredFoldsOptions> = {}) => {
-    const logger: Logger = { ...silent, warn: (message, members) => said.push([message, members]) };
+    const logger: Logger = { ...silent, warn: (message, members) => messages.push([message, members]) };
     return createStoredFolds({ pool, logger, secret: 'secret', interval: () => INTERVAL, ...more });
   };
 
@@ -89,10 +89,10 @@ describe('stored folds', () => {
 
   it('are not stored twice or near those of other processes', async () => {
     await offered(100);
-    const made = () => pool.query('SELECT position, made_at::text FROM service.service_folds');
-    const { rows } = await made();
+    const build = () => pool.query('SELECT position, made_at::text FROM service.service_folds');
+    const { rows } = await build();
     expect(await offered(100, 150)).to.deep.equal([100]);
-    expect((await made()).rows).to.deep.equal(rows);
+    expect((await build()).rows).to.deep.equal(rows);
     const one = foldsOf();
     one.offer(at(200));
     await one.idle();
@@ -108,8 +108,8 @@ describe('stored folds', () => {
     const folds = foldsOf({ pool: away });
     folds.offer(at(100));
     await folds.idle();
-    expect(said.map(([message]) => message)).to.deep.equal(['a state could not be stored']);
-    expect(said[0]?.[1]).to.include({ position: 100 });
+    expect(messages.map(([message]) => message)).to.deep.equal(['a state could not be stored']);
+    expect(messages[0]?.[1]).to.include({ position: 100 });
   });
 
   it('are added between remaining ones at half the distance or more', async () => {
@@ -142,7 +142,7 @@ describe('stored folds', () => {
     await closed.close();
     closed.offer(at(100));
     await closed.idle();
-    expect([await stored(), said]).to.deep.equal([[], []]);
+    expect([await stored(), messages]).to.deep.equal([[], []]);
   });
 
   it('get a last one at the end if it saves a thousand events', async () => {
@@ -174,8 +174,8 @@ describe('stored folds', () => {
       await onTheWay(3, 6, 9);
     });
 
-    const nearest = async (...asked: [position: number, above?: number]) =>
-      (await foldsOf().nearest(...asked))?.head.position;
+    const nearest = async (...requested: [position: number, above?: number]) =>
+      (await foldsOf().nearest(...requested))?.head.position;
 
     it('return the newest at or before a position, above another', async () => {
       expect([await nearest(2), await nearest(3), await nearest(8), await nearest(99)]).to.deep.equal([
@@ -192,7 +192,7 @@ describe('stored folds', () => {
       await pool.query(`UPDATE service.service_folds SET event_hash = repeat('0', 64) WHERE position = 6`);
       expect(await nearest(99)).to.equal(3);
       const thrown = 'a stored state is invalid and is discarded';
-      expect(said).to.deep.equal([
+      expect(messages).to.deep.equal([
         [thrown, { position: 9, why: 'its hash does not match its content' }],
         [thrown, { position: 6, why: 'it belongs to another log' }],
       ]);
@@ -202,7 +202,7 @@ describe('stored folds', () => {
     it('are kept on a read-only database, even if invalid', async () => {
       await pool.query(`UPDATE service.service_folds SET content = content || content`);
       expect(await foldsOf({ readOnly: () => true }).nearest(99)).to.equal(undefined);
-      expect(said).to.have.length(3);
+      expect(messages).to.have.length(3);
       expect(await stored()).to.deep.equal([3, 6, 9]);
     });
 

@@ -245,15 +245,15 @@ describe('the fold of change requests for any events', () => {
     fc.assert(
       fc.property(anyLog, fc.array(fc.nat(60), { maxLength: 5 }), (all, cuts) => {
         const log = possible(all);
-        const whole = foldChanges(log);
-        expect(foldChanges(log)).to.deep.equal(whole);
+        const full = foldChanges(log);
+        expect(foldChanges(log)).to.deep.equal(full);
         let pieces = new Map<string, ChangeRequest>();
         const places = [0, ...cuts.map((cut) => Math.min(cut, log.length)), log.length].sort((a, b) => a - b);
         for (const [index, from] of places.entries()) {
           const stored = JSON.parse(JSON.stringify([...pieces])) as [string, ChangeRequest][];
           pieces = foldChanges(log.slice(from, places[index + 1] ?? from), new Map(stored));
         }
-        expect(pieces).to.deep.equal(whole);
+        expect(pieces).to.deep.equal(full);
       }),
       { numRuns: 300 },
     );
@@ -263,9 +263,9 @@ describe('the fold of change requests for any events', () => {
     fc.assert(
       fc.property(anyLog, (all) => {
         const log = possible(all);
-        const whole = foldChanges(log);
+        const full = foldChanges(log);
         for (const id of new Set(log.map(idOf)))
-          expect(foldChanges(log.filter((event) => idOf(event) === id)).get(id)).to.deep.equal(whole.get(id));
+          expect(foldChanges(log.filter((event) => idOf(event) === id)).get(id)).to.deep.equal(full.get(id));
       }),
       { numRuns: 100 },
     );

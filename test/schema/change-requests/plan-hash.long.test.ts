@@ -48,7 +48,8 @@ it('the hash of a plan differs for events that differ in more than positions', (
     fc.property(seeds, ([seed, length, one, other]) => {
       let before = initialState();
       const next = createRandomCommands(seed);
-      for (let made = 0; made < length; made += 1) before = accept(before, next(before))?.after ?? before;
+      for (let createdCount = 0; createdCount < length; createdCount += 1)
+        before = accept(before, next(before))?.after ?? before;
       const [first, second] = [one, other].map((each) => accept(before, createRandomCommands(each)(before)));
       if (first === undefined || second === undefined) return;
       const [a, b] = [first, second].map(({ events, after }) => runToEnd(planHash({ before, after, events })));

@@ -46,7 +46,7 @@ const APPLIED: ReplayInput[] = [DELETED, applied()];
 /** The collection that the request changes, and the plan of the request. */
 const [CREATED, PLAN] = createPlan();
 
-function createPlan(mode: { purge?: boolean; acknowledge?: object[] } = {}): [SchemaEvent, string] {
+function createPlan(how: { purge?: boolean; acknowledge?: object[] } = {}): [SchemaEvent, string] {
   const fields = ['title', 'body'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
   const body = { collection: 'articles', schema: {}, fields };
   const created = attempt(initialState(), 'create-collection', { body, concurrentIndexes: false });
@@ -55,7 +55,7 @@ function createPlan(mode: { purge?: boolean; acknowledge?: object[] } = {}): [Sc
   const before = follow(initialState(), [event]);
   const gone = attempt(before, 'delete-field', { collection: 'articles', field: 'body' });
   const events = gone.ok ? gone.value : [];
-  return [event, runToEnd(planHash({ before, after: follow(before, events), events, ...mode }))];
+  return [event, runToEnd(planHash({ before, after: follow(before, events), events, ...how }))];
 }
 
 const request = { operation: 'apply-diff', document: 'd', online: false, collections: ['articles'] };

@@ -120,13 +120,13 @@ describe('extras of a column', () => {
   it('include fitting and unfitting ones in this test', () => {
     for (const extras of EXTRAS) {
       const [member = ''] = Object.keys(extras);
-      const of = COLUMNS.filter(({ column }) => column.schema['extras'] === extras);
+      const source = COLUMNS.filter(({ column }) => column.schema['extras'] === extras);
       expect(
-        of.some((each) => each.misfits.length === 0),
+        source.some((each) => each.misfits.length === 0),
         `${member} fits no column`,
       ).to.equal(true);
       expect(
-        of.some((each) => each.misfits.includes(`schema.extras.${member}`)),
+        source.some((each) => each.misfits.includes(`schema.extras.${member}`)),
         `${member} fits every column`,
       ).to.equal(true);
     }

@@ -43,15 +43,15 @@ export function asked(before: State, change: (snapshot: Edited) => void): Schema
 export function edit(
   before: State,
   change: (snapshot: Edited) => void,
-  how: DiffOptions = {},
+  options: DiffOptions = {},
 ): { after: State; findings: Finding[] } {
   const decided = asked(before, change);
-  const events: LogEvent[] = how.concurrently ? decided.map(concurrently) : decided;
+  const events: LogEvent[] = options.concurrently ? decided.map(concurrently) : decided;
   const { statements, after } = runToEnd(planBatch(before, events, 'public'));
-  const { policy, apart = [] } = how;
-  const judging = { online: how.online === true, apart: new Set(apart), ...(policy && { policy }) };
+  const { policy, apart = [] } = options;
+  const judging = { online: options.online === true, apart: new Set(apart), ...(policy && { policy }) };
   const plan = { before, after, events, statements, ...judging };
-  return { after, findings: runToEnd(findingsOf(plan, how.known)) };
+  return { after, findings: runToEnd(findingsOf(plan, options.known)) };
 }
 
 const concurrently = (event: LogEvent): LogEvent =>

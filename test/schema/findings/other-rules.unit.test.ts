@@ -19,7 +19,7 @@ const add =
   (name: string, type: string, schema: object = {}): Edit =>
   ({ fields }) =>
     fields.push(column('articles', name, type, { ...schema }));
-const build =
+const made =
   (name: string, ...fields: Edited['fields']): Edit =>
   (snapshot) => {
     snapshot.collections.push(table(name));
@@ -27,10 +27,10 @@ const build =
   };
 const required: Edit = (snapshot) => Object.assign(fieldIn(snapshot, 'title').schema, { is_nullable: false });
 
-const findingsOf = (change: Edit, options?: DiffOptions) => edit(LIBRARY, change, options).findings;
-const codes = (change: Edit, options?: DiffOptions): string[] => findingsOf(change, options).map(({ code }) => code);
-const oneOf = (code: string, change: Edit, options?: DiffOptions) =>
-  findingsOf(change, options).find((each) => each.code === code);
+const findingsOf = (change: Edit, how?: DiffOptions) => edit(LIBRARY, change, how).findings;
+const codes = (change: Edit, how?: DiffOptions): string[] => findingsOf(change, how).map(({ code }) => code);
+const oneOf = (code: string, change: Edit, how?: DiffOptions) =>
+  findingsOf(change, how).find((each) => each.code === code);
 const statistics = (rows: number, more = {}): DiffOptions => ({
   known: { statistics: new Map([['articles', ROWS(rows, more)]]) },
 });
@@ -77,11 +77,11 @@ describe('rules of findings', () => {
   });
 
   it('RESERVED_NAME and NAME_NEEDS_QUOTES check names of tables and columns', () => {
-    expect(codes(build('order', key('order')))).to.include('RESERVED_NAME');
-    expect(codes(build('orders', key('orders')))).not.to.include('RESERVED_NAME');
+    expect(codes(made('order', key('order')))).to.include('RESERVED_NAME');
+    expect(codes(made('orders', key('orders')))).not.to.include('RESERVED_NAME');
     expect(codes(add('user', 'string'))).to.include('RESERVED_NAME');
-    expect(codes(build('BlogPosts', key('BlogPosts')))).to.include('NAME_NEEDS_QUOTES');
-    expect(codes(build('artículos_2', key('artículos_2')))).not.to.include('NAME_NEEDS_QUOTES');
+    expect(codes(made('BlogPosts', key('BlogPosts')))).to.include('NAME_NEEDS_QUOTES');
+    expect(codes(made('artículos_2', key('artículos_2')))).not.to.include('NAME_NEEDS_QUOTES');
     const folder: Edit = ({ collections }) => collections.push({ collection: 'Big Folder', schema: null });
     expect(codes(folder)).not.to.include('NAME_NEEDS_QUOTES');
   });
@@ -134,9 +134,9 @@ describe('rules of findings', () => {
     const gone: Edit = (snapshot) => {
       snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'title' && field !== 'sent');
     };
-    const reported = findingsOf(gone, { known: { dependents } }).filter(({ code }) => code === 'NEEDED_ELSEWHERE');
-    expect(reported.map(({ level, field }) => [level, field])).to.deep.equal([['danger', 'title']]);
-    expect(reported[0]?.message).to.contain('view latest').and.contain('rejects');
+    const told = findingsOf(gone, { known: { dependents } }).filter(({ code }) => code === 'NEEDED_ELSEWHERE');
+    expect(told.map(({ level, field }) => [level, field])).to.deep.equal([['danger', 'title']]);
+    expect(told[0]?.message).to.contain('view latest').and.contain('rejects');
     expect(codes(required, { known: { dependents } })).not.to.include('NEEDED_ELSEWHERE');
   });
 
@@ -147,9 +147,9 @@ describe('rules of findings', () => {
     const gone: Edit = (snapshot) => {
       snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'title' && field !== 'sent');
     };
-    const reported = findingsOf(gone, { known: { inheritance } }).filter(({ code }) => code === 'INHERITED');
-    expect(reported.map(({ level, field }) => [level, field])).to.deep.equal([['danger', 'title']]);
-    expect(reported[0]?.message).to.contain('"articles" inherits it from elsewhere.base').and.contain('rejects');
+    const told = findingsOf(gone, { known: { inheritance } }).filter(({ code }) => code === 'INHERITED');
+    expect(told.map(({ level, field }) => [level, field])).to.deep.equal([['danger', 'title']]);
+    expect(told[0]?.message).to.contain('"articles" inherits it from elsewhere.base').and.contain('rejects');
     expect(codes(required, { known: { inheritance } })).not.to.include('INHERITED');
   });
 
@@ -186,18 +186,18 @@ describe('rules of findings', () => {
 
   it('notes about new tables are merged with their locations', () => {
     const many: Edit = (snapshot) =>
-      ['a', 'b', 'c', 'd', 'e', 'f'].forEach((name) => build(name, key(name, 'integer'))(snapshot));
-    const reported = findingsOf(many).filter(({ code }) => code === 'KEY_MAY_OVERFLOW');
-    expect(reported).to.have.length(1);
-    expect(reported[0]?.places?.map(({ collection }) => collection)).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'f']);
-    expect(reported[0]?.message).to.contain('also applies to b.id, c.id, d.id and 2 more');
+      ['a', 'b', 'c', 'd', 'e', 'f'].forEach((name) => made(name, key(name, 'integer'))(snapshot));
+    const told = findingsOf(many).filter(({ code }) => code === 'KEY_MAY_OVERFLOW');
+    expect(told).to.have.length(1);
+    expect(told[0]?.places?.map(({ collection }) => collection)).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'f']);
+    expect(told[0]?.message).to.contain('also applies to b.id, c.id, d.id and 2 more');
   });
 
   it('NAME_LOOKS_ALIKE compares names without case and Unicode normalization', () => {
     const code = 'NAME_LOOKS_ALIKE';
     expect(oneOf(code, add('Title', 'string'))).to.include({ level: 'warn', field: 'Title' });
     expect(codes(add('subtitle', 'string'))).not.to.include(code);
-    expect(codes(build('Articles', key('Articles')))).to.include(code);
+    expect(codes(made('Articles', key('Articles')))).to.include(code);
   });
 
   it('TYPE_NEEDED finds missing types only', () => {

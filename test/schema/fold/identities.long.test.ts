@@ -48,32 +48,32 @@ function all({ collections }: State): Map<string, string> {
 }
 
 describe('identities', () => {
-  const made = accepted(initialState(), 'create-collection', table('articles', 'title', 'body'));
+  const created = accepted(initialState(), 'create-collection', table('articles', 'title', 'body'));
 
   it('are the position of the creating event', () => {
-    expect(node(made, 'articles').identities.collection).to.equal('1');
-    expect(Object.fromEntries(node(made, 'articles').identities.fields)).to.deep.equal({
+    expect(node(created, 'articles').identities.collection).to.equal('1');
+    expect(Object.fromEntries(node(created, 'articles').identities.fields)).to.deep.equal({
       id: '1.1',
       title: '1.2',
       body: '1.3',
     });
-    const more = accepted(made, 'create-field', field('articles', 'lead'));
+    const more = accepted(created, 'create-field', field('articles', 'lead'));
     expect(identityOf(node(more, 'articles'), 'lead')).to.equal('2');
     expect(identityOf(node(more, 'articles'), 'nothing')).to.equal(undefined);
   });
 
   it('return with a restored object under any name, and are stored', async () => {
-    const gone = accepted(made, 'delete-collection', { collection: 'articles' });
+    const gone = accepted(created, 'delete-collection', { collection: 'articles' });
     const other = accepted(gone, 'create-collection', table('articles', 'title'));
     const back = accepted(other, 'restore-collection', {
       position: gone.position,
       identity: '1',
       name: 'articles',
-      past: made,
+      past: created,
       as: 'posts',
       without: [],
     });
-    expect(node(back, 'posts').identities).to.deep.equal(node(made, 'articles').identities);
+    expect(node(back, 'posts').identities).to.deep.equal(node(created, 'articles').identities);
     expect(node(back, 'articles').identities.collection).to.equal('3');
     all(back);
     const stored = await readState(await writeState(back), back.position);
@@ -81,7 +81,7 @@ describe('identities', () => {
   });
 
   it('stay through changes, and end with the object', () => {
-    const changed = accepted(made, 'update-fields', {
+    const changed = accepted(created, 'update-fields', {
       collection: 'articles',
       field: 'title',
       body: { meta: { note: 'n' } },
@@ -92,16 +92,16 @@ describe('identities', () => {
     expect(identityOf(node(without, 'articles'), 'title')).to.equal(undefined);
     const again = accepted(without, 'create-field', field('articles', 'title'));
     expect(identityOf(node(again, 'articles'), 'title')).to.equal('4');
-    expect(identityOf(node(made, 'articles'), 'title'), 'an older state').to.equal('1.2');
+    expect(identityOf(node(created, 'articles'), 'title'), 'an older state').to.equal('1.2');
   });
 
   it('do not exist in a draft', () => {
-    const draft = new Draft(made);
+    const draft = new Draft(created);
     draft.removeField('articles', 'title');
     const { identities } = draft.get('articles') as CollectionNode;
     expect([...identities.fields.keys()]).to.deep.equal(['id', 'body']);
     expect(identities.collection).to.equal('1');
-    draft.putCollection({ ...node(made, 'articles').collection, collection: 'other' });
+    draft.putCollection({ ...node(created, 'articles').collection, collection: 'other' });
     expect(draft.get('other')?.identities.collection).to.equal(NEW_IDENTITY);
   });
 
@@ -109,7 +109,7 @@ describe('identities', () => {
     for (const seed of [1, 2, 3]) {
       const next = createRandomCommands(seed);
       const events: PositionedEvent[] = [];
-      const given = new Set<string>();
+      const input = new Set<string>();
       let [state, known] = [initialState(), new Set<string>()];
       while (events.length < 300) {
         const { name, command } = next(state);
@@ -119,9 +119,9 @@ describe('identities', () => {
         for (const event of decided.value) events.push({ ...event, position: events.length + 1 });
         state = follow(state, decided.value);
         const now = new Set(all(state).keys());
-        const back = [...now].find((each) => given.has(each) && !known.has(each));
+        const back = [...now].find((each) => input.has(each) && !known.has(each));
         if (back !== undefined) throw new Error(`${back} came back`);
-        for (const each of now) given.add(each);
+        for (const each of now) input.add(each);
         known = now;
       }
       expect([...all(fold(events))]).to.deep.equal([...all(state)]);
@@ -140,7 +140,7 @@ describe('identities', () => {
   });
 
   it('are known before the events are in the log', () => {
-    const decided = attempt(made, 'create-collection', table('tags'));
-    expect(decided.ok && node(follow(made, decided.value), 'tags').identities.collection).to.equal('2');
+    const decided = attempt(created, 'create-collection', table('tags'));
+    expect(decided.ok && node(follow(created, decided.value), 'tags').identities.collection).to.equal('2');
   });
 });

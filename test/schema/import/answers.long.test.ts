@@ -111,11 +111,11 @@ const nameOf = (what: string, { collection, field }: Names): string =>
 
 describe("the import of each value from another product's snapshot", () => {
   const state = exampleSchema();
-  const asked = (title: string, body: object): AnsweredRequest => ({
+  const ask = (title: string, body: object): AnsweredRequest => ({
     title,
     body,
-    ask: (given) => {
-      const compared = runToEnd(compareSnapshot(state, given, { force: true, mode: 'merge', release: '0.1.0' }));
+    ask: (input) => {
+      const compared = runToEnd(compareSnapshot(state, input, { force: true, mode: 'merge', release: '0.1.0' }));
       if (!compared.ok) return compared;
       const { diff, warnings } = compared.value;
       const entries = Object.entries(diff).flatMap(([part, all]) =>
@@ -131,14 +131,14 @@ describe("the import of each value from another product's snapshot", () => {
   it('matches the recorded result', async function () {
     this.timeout(60_000);
     const sections = [
-      asked('of PostgreSQL', {
+      ask('of PostgreSQL', {
         ...HEAD,
         vendor: 'postgres',
         collections: [BOOKS, WRITERS],
         fields: [KEY, WRITER, TITLE, WRITERS_KEY],
         relations: [RELATION],
       }),
-      asked('of MySQL', {
+      ask('of MySQL', {
         ...HEAD,
         vendor: 'mysql',
         collections: [WRITERS],

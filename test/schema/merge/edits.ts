@@ -64,7 +64,7 @@ type Of<T> = (editing: Editing, of: T) => State | void;
 
 /** The effect of each edit; a state if it is not a draft's. */
 const OF_TABLES: Partial<Record<Edit['kind'], Of<Collection>>> = {
-  note: ({ draft, value }, of) => draft.putCollection({ ...of, meta: { ...of.meta, note: value } }),
+  note: ({ draft, value }, source) => draft.putCollection({ ...source, meta: { ...source.meta, note: value } }),
   drop: ({ draft, state, table }) => dropCollection(draft, state, table),
   rename: ({ state, table, name }) =>
     state.collections.has(name) ? undefined : renameEvent(state, { collection: table, field: null, to: name }).after,
@@ -76,25 +76,25 @@ const OF_TABLES: Partial<Record<Edit['kind'], Of<Collection>>> = {
 const isText = ({ type, schema }: Field): boolean => type === 'string' && schema?.is_primary_key === false;
 
 const OF_FIELDS: Partial<Record<Edit['kind'], Of<Field>>> = {
-  'field note': ({ draft, value }, of) => draft.putField({ ...of, meta: { ...of.meta, note: value } }),
-  option: ({ draft, name, value }, of) => {
-    const options = { ...(of.meta.options as object), [name]: value };
-    draft.putField({ ...of, meta: { ...of.meta, options } });
+  'field note': ({ draft, value }, source) => draft.putField({ ...source, meta: { ...source.meta, note: value } }),
+  option: ({ draft, name, value }, source) => {
+    const options = { ...(source.meta.options as object), [name]: value };
+    draft.putField({ ...source, meta: { ...source.meta, options } });
   },
-  nullable: ({ draft }, of) => {
-    const { schema } = of;
+  nullable: ({ draft }, source) => {
+    const { schema } = source;
     if (schema?.is_primary_key === false)
-      draft.putField({ ...of, schema: { ...schema, is_nullable: !schema.is_nullable } });
+      draft.putField({ ...source, schema: { ...schema, is_nullable: !schema.is_nullable } });
   },
-  length: ({ draft, value }, of) => {
-    const { schema } = of;
-    if (schema !== null && isText(of))
-      draft.putField({ ...of, schema: { ...schema, max_length: 300 + value.charCodeAt(0) } });
+  length: ({ draft, value }, source) => {
+    const { schema } = source;
+    if (schema !== null && isText(source))
+      draft.putField({ ...source, schema: { ...schema, max_length: 300 + value.charCodeAt(0) } });
   },
-  type: ({ draft }, of) => {
-    const { schema } = of;
-    if (schema !== null && isText(of))
-      draft.putField({ ...of, type: 'text', schema: { ...schema, data_type: 'text', max_length: null } });
+  type: ({ draft }, source) => {
+    const { schema } = source;
+    if (schema !== null && isText(source))
+      draft.putField({ ...source, type: 'text', schema: { ...schema, data_type: 'text', max_length: null } });
   },
   'drop field': ({ draft, state, table }, { field, schema }) => {
     if (schema?.is_primary_key !== true) dropField(draft, state, table, field);

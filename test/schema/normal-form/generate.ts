@@ -88,7 +88,7 @@ const decimalText = fc
     fc.bigInt({ min: 0n, max: 10n ** 25n }),
     fc.bigInt({ min: 0n, max: 10n ** 12n }),
   )
-  .map(([sign, whole, part]) => `${sign}${whole}.${part}`);
+  .map(([sign, full, part]) => `${sign}${full}.${part}`);
 
 export const givenColumn: fc.Arbitrary<GivenColumn> = fc.oneof(
   of('string', text),

@@ -92,12 +92,12 @@ function some(value: object, keep: number): Record<string, unknown> {
 describe('the normal form', () => {
   it('of a field is idempotent, and merging it changes nothing', () => {
     fc.assert(
-      fc.property(document, (given) => {
-        const normal = valueOf(readNewField(given, [], STRICT));
+      fc.property(document, (input) => {
+        const normal = valueOf(readNewField(input, [], STRICT));
         expect(valueOf(readNewField(sent(normal), [], STRICT))).to.deep.equal(normal);
         expect(valueOf(readNewField(sent(normal), [], FORCED))).to.deep.equal(normal);
         expect(valueOf(mergeField(normal, sent(normal), [], STRICT))).to.equal(normal);
-        expect(valueOf(mergeField(normal, sent(given), [], STRICT))).to.equal(normal);
+        expect(valueOf(mergeField(normal, sent(input), [], STRICT))).to.equal(normal);
       }),
       { numRuns: 500 },
     );
@@ -109,8 +109,8 @@ describe('the normal form', () => {
       fc.property(document, document, fc.nat(), fc.nat(), (before, after, metaPart, schemaPart) => {
         const from = valueOf(readNewField(before, [], STRICT));
         const to = valueOf(readNewField(after, [], STRICT));
-        const whole = sent(to);
-        expect(valueOf(mergeField(from, whole, [], STRICT))).to.deep.equal(to);
+        const full = sent(to);
+        expect(valueOf(mergeField(from, full, [], STRICT))).to.deep.equal(to);
         const part = { meta: some(to.meta, metaPart), schema: some(to.schema ?? {}, schemaPart) };
         const merged = mergeField(to, sent(part), [], STRICT);
         expect(valueOf(merged)).to.equal(to);
@@ -118,7 +118,7 @@ describe('the normal form', () => {
         const halfway = mergeField(from, sent(part), [], STRICT);
         if (!halfway.ok) return;
         halfways += 1;
-        expect(valueOf(mergeField(halfway.value, whole, [], STRICT))).to.deep.equal(to);
+        expect(valueOf(mergeField(halfway.value, full, [], STRICT))).to.deep.equal(to);
       }),
       { numRuns: 300 },
     );
@@ -128,11 +128,11 @@ describe('the normal form', () => {
   it('of a collection is idempotent', () => {
     fc.assert(
       fc.property(collectionMeta, fc.constantFrom(null, {}, { comment: 'c' }, { comment: '' }), (meta, schema) => {
-        const given = sent({ collection: 'articles', meta, schema });
-        const normal = valueOf(readNewCollection(given, [], STRICT));
+        const input = sent({ collection: 'articles', meta, schema });
+        const normal = valueOf(readNewCollection(input, [], STRICT));
         expect(valueOf(readNewCollection(sent(normal), [], STRICT))).to.deep.equal(normal);
         expect(valueOf(mergeCollection(normal, sent(normal), [], STRICT))).to.equal(normal);
-        expect(valueOf(mergeCollection(normal, sent(given), [], STRICT))).to.equal(normal);
+        expect(valueOf(mergeCollection(normal, sent(input), [], STRICT))).to.equal(normal);
       }),
     );
   });
@@ -140,12 +140,12 @@ describe('the normal form', () => {
   it('of a relation is idempotent', () => {
     fc.assert(
       fc.property(nullable(foreignKey), nullable(text.filter((value) => value !== '')), (schema, one_field) => {
-        const given = { many_collection: 'a', many_field: 'b', one_collection: 'c', one_field, schema };
-        const normal = valueOf(readNewRelation(given, [], STRICT));
+        const input = { many_collection: 'a', many_field: 'b', one_collection: 'c', one_field, schema };
+        const normal = valueOf(readNewRelation(input, [], STRICT));
         expect(valueOf(readNewRelation(sent(normal), [], STRICT))).to.deep.equal(normal);
         const stored: Relation = { id: 1, ...normal };
         expect(valueOf(mergeRelation(stored, sent(stored), [], STRICT))).to.equal(stored);
-        expect(valueOf(mergeRelation(stored, sent(given), [], STRICT))).to.equal(stored);
+        expect(valueOf(mergeRelation(stored, sent(input), [], STRICT))).to.equal(stored);
       }),
     );
   });

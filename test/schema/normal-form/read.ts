@@ -88,11 +88,11 @@ export function defaultOf(
 export function expectInPlace(faults: readonly string[], sent: Members): void {
   const parts = ['meta', 'schema'].filter((part) => typeof sent[part] === 'object' && sent[part] !== null);
   for (const fault of faults) {
-    const [path, said = ''] = fault.split(': ', 2);
-    const name = said.split(' ')[0] ?? '';
+    const [path, output = ''] = fault.split(': ', 2);
+    const name = output.split(' ')[0] ?? '';
     if (name === 'the') continue;
     const places = [
-      ...(Object.hasOwn(sent, name) || said.includes(' is required') ? [name] : []),
+      ...(Object.hasOwn(sent, name) || output.includes(' is required') ? [name] : []),
       ...parts.filter((part) => Object.hasOwn(sent[part] as Members, name)).map((part) => `${part}.${name}`),
     ];
     expect(places, fault).to.include(path);

@@ -19,7 +19,7 @@ function asking<N extends OperationName>(
   name: N,
   { title = name, of, body }: { title?: string; of: object; body: unknown },
 ): AnsweredRequest {
-  return { title, body, ask: (given) => attempt(state, name, { ...of, body: given } as never) };
+  return { title, body, ask: (input) => attempt(state, name, { ...of, body: input } as never) };
 }
 
 describe('the response to each value at each location', () => {

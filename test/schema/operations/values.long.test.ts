@@ -86,8 +86,8 @@ function lines<N extends OperationName>(
   };
   const all = bodies.map(([shown, body]) => {
     const answer = attempt(state, name, { ...of, body, concurrentIndexes: false } as never);
-    const said = answer.ok ? shownFirst(answer.value) : answer.problems.map(shownProblem).join('; ');
-    return `  ${shown}: ${said}`;
+    const output = answer.ok ? shownFirst(answer.value) : answer.problems.map(shownProblem).join('; ');
+    return `  ${shown}: ${output}`;
   });
   return [title, ...all].join('\n');
 }

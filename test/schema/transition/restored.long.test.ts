@@ -75,7 +75,7 @@ function collection(now: State, name: string): string[] {
   const left = result.value.left.map(
     ({ kind, reason, ...place }) => `${kind} ${Object.values(place).join('.')}: ${reason}`,
   );
-  return told(attempt(now, 'restore-collection', command), left);
+  return messagesOf(attempt(now, 'restore-collection', command), left);
 }
 
 function fieldOf(now: State, name: string, field: string): string[] {
@@ -91,12 +91,12 @@ function fieldOf(now: State, name: string, field: string): string[] {
     without: [],
   };
   const result = runToEnd(fieldRestoration(now, command));
-  return result.ok ? told(attempt(now, 'restore-field', command), result.value.left) : refused(result.problems);
+  return result.ok ? messagesOf(attempt(now, 'restore-field', command), result.value.left) : refused(result.problems);
 }
 
 const refused = (problems: readonly Problem[]): string[] => problems.map((problem) => `! ${shownProblem(problem)}`);
 
-function told(result: ReturnType<typeof attempt>, left: readonly string[]): string[] {
+function messagesOf(result: ReturnType<typeof attempt>, left: readonly string[]): string[] {
   const events = result.ok ? result.value.map(shown) : refused(result.problems);
   return [...events, ...left.map((each) => `- ${each}`)];
 }

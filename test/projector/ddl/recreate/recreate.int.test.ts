@@ -84,12 +84,12 @@ const table: fc.Arbitrary<State> = fc
       fields.set(name, isAlias ? column(name, 'alias', null) : column(name, type));
     }
     const readable = [...fields.values()].filter(({ schema }) => schema !== null);
-    for (const { name, on, how, ...schema } of parts.generated) {
+    for (const { name, on, how: mode, ...schema } of parts.generated) {
       const others = readable.filter(
         ({ field }) => field !== name && !parts.generated.some((each) => each.name === field),
       );
       const expressions = expressionsOn(others[on % others.length] as Field);
-      const [generation_expression, type] = expressions[how % expressions.length] as [string, string];
+      const [generation_expression, type] = expressions[mode % expressions.length] as [string, string];
       fields.set(name, column(name, type, { ...schema, is_unique: false, generation_expression }));
     }
     const columns = [...fields.values()].filter(({ schema }) => schema !== null).map(({ field }) => field);

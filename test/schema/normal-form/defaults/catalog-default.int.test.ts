@@ -48,8 +48,8 @@ describe('defaults on a real server', () => {
 
   it('read back as sent', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(givenColumn, { minLength: 30, maxLength: 60 }), async (given: GivenColumn[]) => {
-        const fields = given.map(({ type, schema }, index) => {
+      fc.asyncProperty(fc.array(givenColumn, { minLength: 30, maxLength: 60 }), async (input: GivenColumn[]) => {
+        const fields = input.map(({ type, schema }, index) => {
           const read = valueOf(field({ type, schema }));
           return { ...read, field: `f${index}` } as ColumnField;
         });
