@@ -19,9 +19,9 @@ import {
   together,
 } from '../schema/findings/index.js';
 import { type NamesBefore, collectionsNamed } from '../schema/fold/former-names.js';
-import { type LogEvent, isEarlyPurge } from '../schema/model/events.js';
+import type { LogEvent } from '../schema/model/events.js';
 import { type State, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
-import { type Judged, type Policy, isStopping, judgedAll } from '../schema/policy.js';
+import { type Judged, type Policy, isEarlyPurge, isStopping, judgedAll } from '../schema/policy.js';
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
 import { readTableFacts } from './online/steps.js';
 import { sql } from './ddl/sql.js';

@@ -248,6 +248,7 @@ export {
   POLICY_CHANGES,
   POLICY_SUBJECT,
   PURGE_FINDINGS,
+  isEarlyPurge,
   isEnforced,
   isNamed,
   isOfPolicy,

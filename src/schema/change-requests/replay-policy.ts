@@ -7,7 +7,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { type Accounts, foldAccount, isActiveAdmin } from '../fold/accounts.js';
 import { EVENT_KINDS } from '../fold/event-schemas.js';
 import { type RawEvent, UnreadableEventError, readEvent } from '../fold/upcasting.js';
-import { USER, isEarlyPurge } from '../model/events.js';
+import { USER } from '../model/events.js';
 import type { Cause, EventSubject, LogEvent, StoredEvent } from '../model/events.js';
 import { locationText } from '../model/location.js';
 import {
@@ -16,6 +16,7 @@ import {
   PURGE_FINDINGS,
   type Policy,
   actionOf,
+  isEarlyPurge,
   isEnforced,
   keyOf,
   policyWarnings,

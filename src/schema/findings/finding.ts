@@ -1,8 +1,8 @@
 /* Combines an observation with the text of its rule. All findings are created here. */
 import { visibleText } from '../../kernel/text.js';
 import type { Warning } from '../../kernel/warning.js';
-import { PURGE_FINDINGS } from '../model/policy.js';
-import { type LogEvent, isEarlyPurge } from '../model/events.js';
+import { PURGE_FINDINGS, isEarlyPurge } from '../model/policy.js';
+import type { LogEvent } from '../model/events.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
 import { RULES } from './rules/index.js';
 import { locationText } from '../model/location.js';

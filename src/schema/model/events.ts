@@ -5,7 +5,7 @@
 import type { Operation } from 'fast-json-patch';
 import type { Collection, Field, NewRelation } from './model.js';
 import type { ObjectKind, ObjectName, SchemaObject } from './objects.js';
-import { type Json, isObject } from '../../kernel/json.js';
+import type { Json } from '../../kernel/json.js';
 import type { Identity } from './state.js';
 import type { Policy } from './policy.js';
 import type { TokenScope } from './token-scope.js';
@@ -486,10 +486,6 @@ export const isRename = <E extends { type: string }>(
   event: E,
 ): event is E & { type: 'collection.renamed' | 'field.renamed' } =>
   event.type === 'collection.renamed' || event.type === 'field.renamed';
-
-/** True for a purge that a user requested. Other purges follow the retention period that the deletion recorded. */
-export const isEarlyPurge = ({ type, data }: { type: string; data: unknown }): boolean =>
-  type === 'trash.purged' && !(isObject(data) && data['expired'] === true);
 
 /** True for deletions of collections and fields, whose data the trash may keep. */
 export const isDeletion = <E extends { type: string }>(

@@ -1,4 +1,5 @@
 /** A policy decides which changes are allowed without review: by finding code, collection and table size. */
+import { isObject } from '../../kernel/json.js';
 
 /**
  * The treatment of a finding, ascending. `off` hides it, `note` and `warn` show it. `acknowledge` requires an
@@ -43,6 +44,10 @@ export const NOT_ONLINE = 'NOT_ONLINE';
 
 /** The codes of the findings of a requested purge. A deletion with `purge` has them too. */
 export const PURGE_FINDINGS = ['LOSES_DATA', 'DATA_NOT_KEPT'] as const;
+
+/** True for a purge that a user requested. Other purges follow the retention period that the deletion recorded. */
+export const isEarlyPurge = ({ type, data }: { type: string; data: unknown }): boolean =>
+  type === 'trash.purged' && !(isObject(data) && data['expired'] === true);
 
 /** The codes of findings about a change of the policy. Only `policy_changes` decides about them. */
 export const LOOSENS_POLICY = 'LOOSENS_POLICY';

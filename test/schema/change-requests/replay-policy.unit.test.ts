@@ -166,7 +166,10 @@ describe('the replay of a policy', () => {
 
   it('reports a requested purge that was not judged, or that needed an approval, but no expired one', () => {
     const purged = (more: object = {}, data: object = {}): ReplayInput => ({
-      ...{ type: 'trash.purged', collection: 'articles', field: 'body', subject: { kind: 'trash', id: '3' } },
+      type: 'trash.purged',
+      collection: 'articles',
+      field: 'body',
+      subject: { kind: 'trash', id: '3' },
       data: { position: 3, ...data },
       ...more,
     });

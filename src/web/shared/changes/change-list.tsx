@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { brief } from '../text.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../buttons.js';
+import { DefinitionDiff } from './definition-diff.js';
 import { type Change, titleOf, valueText } from './sentences.js';
 import classes from './change-list.module.css';
 
@@ -59,12 +60,7 @@ export function ChangeList({ changes, more, first = MOST }: Props) {
             {change.type !== null && <Code>{brief(change.type, 80)}</Code>}
           </Group>
           {change.members.slice(0, MOST_MEMBERS).map((member) => (
-            <div key={member.path} className={classes.member}>
-              <Code className={classes.path}>{member.path}</Code>
-              <Value of={member.before} className={classes.before} label="before" />
-              <span aria-hidden="true">→</span>
-              <Value of={member.after} className={classes.after} label="after" />
-            </div>
+            <MemberValues key={member.path} part={change.part} member={member} />
           ))}
           {change.members.length > MOST_MEMBERS && (
             <Text size="xs" c="dimmed" mt={4}>
@@ -89,6 +85,21 @@ export function ChangeList({ changes, more, first = MOST }: Props) {
         </li>
       )}
     </Stack>
+  );
+}
+
+/** Definitions of objects are compared by line. */
+function MemberValues({ part, member }: { part: Change['part']; member: Change['members'][number] }) {
+  const { path, before, after } = member;
+  if (part === 'objects' && path === 'definition' && typeof before === 'string' && typeof after === 'string')
+    return <DefinitionDiff before={before} after={after} />;
+  return (
+    <div className={classes.member}>
+      <Code className={classes.path}>{path}</Code>
+      <Value of={before} className={classes.before} label="before" />
+      <span aria-hidden="true">→</span>
+      <Value of={after} className={classes.after} label="after" />
+    </div>
   );
 }
 

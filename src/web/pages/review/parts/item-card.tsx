@@ -13,7 +13,6 @@ import {
   nameOf,
   sentencesOf,
 } from '../model/sentences.js';
-import { lineDiff } from '../model/line-diff.js';
 import type { LockedTable, Statement } from '../model/plan.js';
 import type { Review } from '../use-review.js';
 import { Statements } from './risks.js';
@@ -22,6 +21,7 @@ import { addressOf } from '../../../service/review-queries.js';
 import { Glyph } from '../../../shared/glyph.js';
 import { useCopy } from '../../../shared/buttons.js';
 import { curlFor } from '../model/commands.js';
+import { DefinitionDiff } from '../../../shared/changes/definition-diff.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { brief } from '../../../shared/text.js';
 
@@ -70,7 +70,7 @@ function MemberValues({ item, member }: { item: Item; member: Member }) {
   const path = member.path.join('.');
   const { before, after } = member;
   if (item.part === 'objects' && typeof before === 'string' && typeof after === 'string' && path === 'definition')
-    return <LineDiff before={before} after={after} />;
+    return <DefinitionDiff before={before} after={after} />;
   return (
     <div className={classes.sides} data-short={isShort(member) || undefined}>
       <div className={classes.path}>
@@ -84,26 +84,6 @@ function MemberValues({ item, member }: { item: Item; member: Member }) {
         <span className={classes.side}>after</span>
         <Value of={member.after} label={`${path} after`} />
       </div>
-    </div>
-  );
-}
-
-const LINE_WORDS = { '-': 'before', '+': 'after' } as const;
-
-/** Each line is announced to screen readers as before or after. */
-function LineDiff({ before, after }: { before: string; after: string }) {
-  return (
-    <div className={classes.lines} role="group" aria-label="definition by line" tabIndex={0}>
-      {lineDiff(before, after).map(({ sign, text }, index) =>
-        sign === ' ' ? (
-          <div key={index}>{`  ${text}`}</div>
-        ) : (
-          <div key={index} className={sign === '-' ? classes.lineBefore : classes.lineAfter}>
-            <span className={classes.hidden}>{LINE_WORDS[sign]}: </span>
-            {`${sign} ${text}`}
-          </div>
-        ),
-      )}
     </div>
   );
 }

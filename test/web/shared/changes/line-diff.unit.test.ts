@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lineDiff } from '../../../../../src/web/pages/review/model/line-diff.js';
+import { lineDiff } from '../../../../src/web/shared/changes/line-diff.js';
 
 const shown = (before: string[], after: string[]): string[] =>
   lineDiff(before.join('\n'), after.join('\n')).map(({ sign, text }) => sign + text);
@@ -15,12 +15,12 @@ describe('a comparison by line', () => {
   it('replaces all lines of texts that would take long to compare', () => {
     const lines = (word: string) => Array.from({ length: 1001 }, (_, index) => `${word} ${index}`);
     const compared = shown(['start', ...lines('a'), 'end'], ['start', ...lines('b'), 'end']);
-    expect(compared).to.have.length(2004);
-    expect([compared[0], compared[1], compared[1002], compared[2003]]).to.deep.equal([
-      ' start',
-      '-a 0',
-      '+b 0',
-      ' end',
+    expect(compared).to.have.length(2006);
+    expect([compared[0], compared[1002], compared[1003], compared[2005]]).to.deep.equal([
+      '-start',
+      '-end',
+      '+start',
+      '+end',
     ]);
   });
 });

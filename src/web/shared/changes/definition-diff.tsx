@@ -1,0 +1,22 @@
+import { lineDiff } from './line-diff.js';
+import classes from './definition-diff.module.css';
+
+const LINE_WORDS = { '-': 'before', '+': 'after' } as const;
+
+/** Each line is announced to screen readers as before or after. */
+export function DefinitionDiff({ before, after }: { before: string; after: string }) {
+  return (
+    <div className={classes.lines} role="group" aria-label="definition by line" tabIndex={0}>
+      {lineDiff(before, after).map(({ sign, text }, index) =>
+        sign === ' ' ? (
+          <div key={index}>{`  ${text}`}</div>
+        ) : (
+          <div key={index} className={sign === '-' ? classes.lineBefore : classes.lineAfter}>
+            <span className={classes.hidden}>{LINE_WORDS[sign]}: </span>
+            {`${sign} ${text}`}
+          </div>
+        ),
+      )}
+    </div>
+  );
+}
