@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createPaint, describeBatch, describeEvent } from '../../src/cli/history-text.js';
+import { createPaint, describeBatch, describeEvent } from '../../src/cli/commands/history.js';
 
 describe('the timeline text', () => {
   const batch = {

@@ -6,9 +6,10 @@ import {
   type CheckedCheckpoint,
   databaseView,
   compareCheckpoint,
+  createExportView,
 } from '../../log/signed-checkpoints/compare-checkpoint.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
-import { type ExitCode, type Invocation, isSet } from '../command.js';
+import { type ExitCode, type Invocation, isSet, UsageError, text } from '../command.js';
 import { type CheckpointInput, describeChecked, readCheckpoints } from '../checkpoint-files.js';
 import {
   countDifferences,
@@ -19,7 +20,15 @@ import {
 } from '../../doctor/differences.js';
 import { json, createProgress } from '../output.js';
 import { type ProjectionTools, withProjections } from '../connections/projections.js';
-import { verifyFile } from './verify-file.js';
+import { createReadStream } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { type ExportedLog, checkExportedLog, positionOf, readLines } from '../../log/exported-log.js';
+import type { EventRecord } from '../../log/read.js';
+import { sha256 } from '../../kernel/sha256.js';
+import { createPlanReplay } from '../../schema/change-requests/replay-plans.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { requestText, readInfo, send } from '../connections/service.js';
 
 /** Exit code 1 if anything differs. With --file or --against it needs no database. */
 export async function verify(invocation: Invocation): Promise<ExitCode> {
@@ -88,4 +97,165 @@ function describeChain({ checked, head, broken, erased }: ChainVerification): st
     return `The hash chain is valid: ${checked} events, head ${head.hash}.${describeErased(erased)}`;
   const valid = Math.min(checked, broken.position - 1);
   return `The hash chain is broken at position ${broken.position}: ${broken.reason}. The ${valid} events before it are valid.`;
+}
+
+interface Against {
+  url: string;
+  ok: boolean;
+  /** The head of the service's log. */
+  head: number;
+  /** The first position at which the logs differ. */
+  position?: number;
+  reason?: string;
+}
+
+/**
+ * The part of `dps verify` that needs no database: `--file FILE`, `--against URL`, optionally with `--checkpoint
+ * FILE`.
+ */
+async function verifyFile(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const source = sourceOf(invocation);
+  const checkpointOptions = await readCheckpoints(invocation);
+  if (source.file === undefined && checkpointOptions.files.length === 0) {
+    throw new UsageError('--against requires --file, the exported log to compare, or --checkpoint.');
+  }
+  const view = createExportView(checkpointOptions.files);
+  const log = await checkExportedLog(await linesFrom(invocation, source), {
+    sha256,
+    planOf: createPlanReplay(),
+    onEvent: view.add,
+  });
+  const checkpoints = await compareCheckpoint(checkpointOptions.files, view.view(log), checkpointOptions.keys);
+  const against = await compared(invocation, source);
+  const ok = [log, ...against, ...checkpoints].every((each) => each.ok);
+  const name = source.file === undefined ? `The log of ${source.url}` : 'The file';
+  const result = {
+    ok,
+    file: log,
+    checkpoints: checkpointOptions.files.length > 0 ? checkpoints : undefined,
+    against: against[0],
+  };
+  const described = [
+    describeFileChain(log, name),
+    ...log.disallowed.map(describeDisallowed),
+    ...against.map(describeAgainst),
+    ...describeChecked(checkpoints),
+  ];
+  terminal.print(isSet(values, 'json') ? json(result) : described.join('\n'));
+  return ok ? 0 : 1;
+}
+
+interface Source {
+  file: string | undefined;
+  url: string | undefined;
+}
+
+function sourceOf({ values }: Invocation): Source {
+  const [file, url] = [text(values, 'file'), text(values, 'against')];
+  if (file === '-' && url !== undefined) throw new UsageError('--against requires a file that can be read twice.');
+  return { file, url };
+}
+
+function linesFrom(invocation: Invocation, { file, url = '' }: Source): Promise<AsyncIterable<string>> {
+  return file === undefined ? exported(invocation, url) : open(invocation, file);
+}
+
+/** Compares the file with the service, if both are given. */
+async function compared(invocation: Invocation, { file, url }: Source): Promise<Against[]> {
+  return file === undefined || url === undefined ? [] : [await compareWithService(invocation, url, file)];
+}
+
+async function open({ terminal }: Invocation, file: string): Promise<AsyncIterable<string>> {
+  if (file === '-') return linesOf(await terminal.read());
+  await access(file).catch((cause: Error) => {
+    throw new OperatorError(`${file} cannot be read (${cause.message}).`, { cause });
+  });
+  return readLines(createReadStream(file));
+}
+
+async function* linesOf(content: string): AsyncGenerator<string> {
+  yield* content.replace(/\n$/, '').split('\n');
+}
+
+/** Compares line by line in constant memory: the service writes the same bytes for the same events. */
+async function compareWithService(invocation: Invocation, url: string, file: string): Promise<Against> {
+  const { position: head } = await readInfo(at(invocation, url));
+  const theirs = await exported(invocation, url);
+  const difference = await firstDifference(readLines(createReadStream(file)), theirs);
+  return { url, ok: difference === null, head, ...difference };
+}
+
+const at = (invocation: Invocation, url: string): Invocation => ({
+  ...invocation,
+  values: { ...invocation.values, url },
+});
+
+/** The log of a service, line by line. */
+async function exported(invocation: Invocation, url: string): Promise<AsyncGenerator<string>> {
+  const service = at(invocation, url);
+  const answer = await send(service, 'exportLog').catch(() => null);
+  if (answer?.body) return readLines(Readable.fromWeb(answer.body));
+  // Repeats the request to get the error message.
+  await requestText(service, 'exportLog');
+  throw new OperatorError(`The service at ${url} does not export its log.`);
+}
+
+async function firstDifference(
+  ours: AsyncGenerator<string>,
+  theirs: AsyncGenerator<string>,
+): Promise<{ position: number; reason: string } | null> {
+  let last = 0;
+  try {
+    for await (const line of ours) {
+      const { value: there, done } = await theirs.next();
+      const position = positionOf(line) ?? last;
+      if (done === true) return { position, reason: `the log of the service ends at position ${last}` };
+      if (there !== line && !isSameButErased(line, there))
+        return { position: positionOf(there) ?? position, reason: 'the service has a different event' };
+      last = Math.max(last, position);
+    }
+    return last === 0 ? { position: 1, reason: 'the file contains no event' } : null;
+  } finally {
+    await theirs.return(undefined);
+  }
+}
+
+/** True if the lines are the same event, whose personal data was erased in one of them. */
+function isSameButErased(ours: string, theirs: string): boolean {
+  const [line, other] = [erasedLine(ours), erasedLine(theirs)];
+  return line !== null && line === other && (line === ours || line === theirs);
+}
+
+/** Null if the line is not an event. */
+function erasedLine(text: string): string | null {
+  try {
+    const event = JSON.parse(text) as EventRecord;
+    if (positionOf(text) === undefined) return null;
+    const actor = { ...event.actor, name: null };
+    return JSON.stringify({ ...event, actor, reason: null, ip: null, user_agent: null, salt: null });
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * One line.
+ * @param what the subject if the chain is broken: "The log"
+ */
+export function describeFileChain(
+  { head, broken, erased }: Pick<ExportedLog, 'head' | 'broken' | 'erased'>,
+  what: string,
+): string {
+  if (broken === undefined)
+    return `The hash chain is valid: ${head.position} events, head ${head.hash}.${describeErased(erased)}`;
+  const valid = Math.min(head.position, broken.position - 1);
+  const before = valid === 0 ? '' : ` The ${valid} events before it are valid.`;
+  return `${what} is broken at position ${broken.position}: ${broken.reason}.${before}`;
+}
+
+/** One line: whether the service has the same log. */
+export function describeAgainst({ url, ok, head, position, reason }: Against): string {
+  if (ok) return `The service at ${url} has the same events; its log ends at position ${head}.`;
+  return `The service at ${url} differs at position ${position}: ${reason}.`;
 }

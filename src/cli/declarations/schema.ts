@@ -203,7 +203,7 @@ Changes by others since then are kept. Afterwards it writes the files again, unl
     .option('--at <moment>', 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now')
     .addOption(output())
     .option('--check', 'write nothing; exit code 1 if the file of --output does not match the schema');
-  does(onService(types), async () => (await import('../commands/types.js')).types);
+  does(onService(types), async () => (await import('../commands/snapshot.js')).types);
 }
 
 /** Loads a command only when it runs. */
@@ -281,7 +281,7 @@ export function declareSchema(program: Command, does: CommandEffect): void {
     .option('--force', FORCE)
     .addOption(oneOf('--mode <mode>', MODE, MODES))
     .addOption(output('write the diff to this file, for "dps apply"'));
-  does(onService(diff, 'an admin or author'), async () => (await import('../commands/diff.js')).diff);
+  does(onService(diff, 'an admin or author'), async () => (await import('../commands/snapshot.js')).diff);
 
   declareLint(program, does);
 

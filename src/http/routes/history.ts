@@ -1,15 +1,15 @@
 import { noQuery } from '../request/query.js';
 import { z } from 'zod';
 import { type Texts, withCommas } from '../../kernel/bytes.js';
-import type { CollectionEvent } from '../../reads/history/changes.js';
+import type { CollectionEvent, ChangedBatch } from '../../reads/history/changes.js';
 import type { EventText } from '../../log/read.js';
 import { ACKNOWLEDGE } from '../../pipeline/acknowledge.js';
 import { type Answer, jsonAnswer, streamAnswer, textAnswer, JSON_TYPE, jsonTextsAnswer } from '../answer/answer.js';
 import { causeOf } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
-import { invalidQuery, refused } from '../errors.js';
-import { beyond, filterOf, filters, order, positionOf, type } from '../history.js';
-import { cursor, pageSize, position } from '../request/history-query.js';
+import { invalidQuery, refused, Refused } from '../errors.js';
+import { beyond, filterOf, filters, order, positionOf, type, type Order, subject, subjectFilter } from '../history.js';
+import { cursor, pageSize, position, type Cursor, requireInLog } from '../request/history-query.js';
 import { data } from '../openapi/answers/envelopes.js';
 import {
   acknowledged,
@@ -18,12 +18,20 @@ import {
   logPage,
   verification,
   checkpointKey,
+  batchPage,
+  changedBatch,
 } from '../openapi/answers/history.js';
 import { type Route, route } from '../route.js';
-import { goneSignal, write } from '../answer/stream.js';
-import { historyBatchRoutes } from './history-batches.js';
+import { goneSignal, write, writeEventStream } from '../answer/stream.js';
 import { historySchemaRoutes } from './history-schema.js';
-import { historyStreamRoute } from './history-stream.js';
+import type { Batch } from '../../reads/history/batches.js';
+import { listed } from '../documents/list.js';
+import type { IncomingMessage } from 'node:http';
+import type { Request } from 'express';
+import { allows } from '../../features/accounts/caller.js';
+import { CHANGE } from '../../schema/change-requests/model.js';
+import type { StoredEvent } from '../../schema/model/events.js';
+import { authorize } from '../serve.js';
 
 const eventsQuery = z.strictObject({
   ...filters,
@@ -240,4 +248,183 @@ function checkpointRoutes({ checkpoints }: Pick<HttpDeps, 'checkpoints'>): Route
       },
     }),
   ];
+}
+
+/* /history/batches and /history/changes: accepted commands and the documents they changed. */
+
+const batchesQuery = z.strictObject({
+  ...filters,
+  after: cursor.optional(),
+  limit: pageSize,
+  order: order.default('desc'),
+  field: z.string().optional(),
+  type,
+  q: z
+    .string()
+    .max(200, { error: 'must have at most 200 characters.' })
+    .optional()
+    .describe('Text that a reason or a name contains'),
+});
+
+/** Maximum batches per page: some seconds of a replay. */
+const MOST_BATCHES = 100;
+
+const changesQuery = z.strictObject({
+  after: cursor.optional(),
+  order: order.default('asc'),
+  limit: z
+    .string()
+    .regex(/^(?:[1-9]\d?|100)$/, { error: `must be an integer from 1 to ${MOST_BATCHES}.` })
+    .transform(Number)
+    .pipe(z.int().min(1).max(MOST_BATCHES))
+    .default(20)
+    .describe('Maximum number of batches'),
+});
+
+/** Available to auditors. Cursors are positions. */
+const historyBatchRoutes = (deps: HttpDeps): Route[] => [batchesRoute(deps), changesRoute(deps)];
+
+function batchesRoute({ history }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/history/batches',
+    operationId: 'listBatches',
+    summary: 'List accepted commands',
+    access: 'auditor',
+    query: batchesQuery,
+    answers: { 200: batchPage },
+    async handle({ query: { after: location, limit, order, q, ...rest } }) {
+      const after = await positionOf(location, history);
+      const filter = { ...(await filterOf(history, rest)), text: q || undefined };
+      const batches = await history.batches({ filter: beyond(filter, order, after), order, limit });
+      const page = batches.slice(0, limit);
+      const next = batches.length > limit ? endOf(page, order) : null;
+      return jsonAnswer(200, { data: page, meta: { next } });
+    },
+  });
+}
+
+/** The start of the next page. */
+const endOf = (page: readonly Batch[], order: Order): number | null =>
+  page.at(-1)?.[order === 'asc' ? 'last_position' : 'first_position'] ?? null;
+
+function changesRoute({ history }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/history/changes',
+    operationId: 'listBatchChanges',
+    summary: 'List accepted commands, each with the documents that it changed, before and after',
+    access: 'auditor',
+    query: changesQuery,
+    answers: { 200: logPage(changedBatch) },
+    async handle({ query: { after: location, limit, order } }) {
+      const filter = beyond({}, order, await positionOf(location, history));
+      const { batches, more } = await history.changes({ filter, order, limit });
+      return jsonTextsAnswer(changesTexts(batches, more ? endOf(batches, order) : null));
+    },
+  });
+}
+
+function* changesTexts(batches: readonly ChangedBatch[], next: number | null): Generator<string, void, void> {
+  yield '{"data":[';
+  for (const [index, { changes, ...batch }] of batches.entries()) {
+    yield `${index > 0 ? ',' : ''}${JSON.stringify(batch).slice(0, -1)},"changes":`;
+    if (changes === null) yield 'null}';
+    else yield* documentTexts(changes);
+  }
+  yield `],"meta":${JSON.stringify({ next })}}`;
+}
+
+function* documentTexts({ collections, fields, relations }: NonNullable<ChangedBatch['changes']>) {
+  for (const [part, changed] of Object.entries({ collections, fields, relations })) {
+    yield `${part === 'collections' ? '{' : ','}"${part}":`;
+    yield* listed<object>(changed, (batch) => JSON.stringify(batch));
+  }
+  yield '}}';
+}
+
+/* /history/stream: events as they are accepted. Everyone who reads change requests receives their events. */
+
+/** `after`: for the first connection of a client that has read the log up to that position. */
+const streamQuery = z.strictObject({ after: cursor.optional(), subject });
+
+const isAboutChanges = (subject: string | undefined): boolean => subjectFilter(subject).subjectKind === CHANGE;
+
+/** Permission is checked repeatedly: the stream ends when the token expires. */
+function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps): Route {
+  /** Also notices a head without a notification. */
+  const allowed = async (req: Request, requirement: Pick<Route, 'access' | 'action'>): Promise<boolean> => {
+    const { head, authEpoch } = await freshness.check();
+    void store.atHead(head).catch(() => undefined);
+    return authorize(req, requirement, (token) => auth.identify(token, authEpoch)).then(
+      () => true,
+      (error: unknown) => !(error instanceof Refused),
+    );
+  };
+  return route({
+    method: 'get',
+    path: '/history/stream',
+    operationId: 'streamEvents',
+    summary: 'Stream accepted events as server-sent events',
+    description:
+      '`subject` filters as in /history/events: `change` for all change requests, `change:ID` for one. Authors do not see the addresses of requests.',
+    access: 'author or auditor',
+    stricter: {
+      access: 'auditor',
+      where: ({ subject: about }) => !isAboutChanges(about),
+      words: 'without `subject=change`',
+    },
+    query: streamQuery,
+    answers: { 200: ['text/event-stream'] },
+    errors: ['NOT_FOUND'],
+    async handle({ req, query, head, caller }) {
+      const from = lastEventId(req) ?? query.after ?? { position: head };
+      await requireInLog(from, history);
+      const after = from.position;
+      if (after > head) throw refused('NOT_FOUND', `The position does not exist. The log ends at ${head}.`);
+      await store.atHead(head);
+      const answer = streamAnswer(
+        'text/event-stream; charset=utf-8',
+        (res) => {
+          const action = isAboutChanges(query.subject) ? 'read' : 'history';
+          const isAuditor = allows(caller.role, 'auditor');
+          return writeEventStream(res, {
+            tail: history.tail,
+            after,
+            // Auditors receive the events of auditors as long as they keep the role, and the token its scope.
+            allowed: () => allowed(req, { access: isAuditor ? 'auditor' : 'author or auditor', action }),
+            shown: shownOf(query.subject, isAuditor),
+            watch,
+          });
+        },
+        // Proxies would buffer events to compress or combine them.
+        ['X-Accel-Buffering', 'no'],
+      );
+      return { ...answer, position: after };
+    },
+  });
+}
+
+/** Sends only events of the subject. The source address is shown to auditors only. */
+function shownOf(about: string | undefined, isAuditor: boolean): (event: EventText) => string | null {
+  const { subjectKind: kind, subjectId: id } = subjectFilter(about);
+  return ({ text, subject: eventSubject }) => {
+    if (kind !== undefined && (eventSubject?.kind !== kind || (id !== undefined && eventSubject.id !== id)))
+      return null;
+    return isAuditor ? text : withoutOrigin(text);
+  };
+}
+
+/** Without the salt too, which would let guesses of the address be checked. */
+function withoutOrigin(text: string): string {
+  const { context: _, ...event } = JSON.parse(text) as StoredEvent;
+  return JSON.stringify({ ...event, request_id: null, ip: null, user_agent: null, salt: null });
+}
+
+function lastEventId(req: IncomingMessage): Cursor | undefined {
+  const lastId = req.headers['last-event-id'];
+  if (lastId === undefined || lastId === '') return undefined;
+  const read = cursor.safeParse(lastId);
+  if (!read.success) throw invalidQuery('Last-Event-ID', 'Last-Event-ID must be an id from the stream, or a position.');
+  return read.data;
 }

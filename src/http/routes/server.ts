@@ -2,7 +2,7 @@
 import { noQuery } from '../request/query.js';
 import { snapshotHash, VENDOR } from '../../schema/snapshot/snapshot.js';
 import { jsonAnswer, textAnswer, largeJsonAnswer } from '../answer/answer.js';
-import type { HttpDeps, LoadReport } from '../deps.js';
+import type { HttpDeps, LoadReport, MetricsSource } from '../deps.js';
 import { LIVE, LIVE_PATH } from '../server.js';
 import { data } from '../openapi/answers/envelopes.js';
 import * as operating from '../openapi/answers/operating.js';
@@ -100,6 +100,27 @@ export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route
         const info = { release, vendor: VENDOR, database_version: databaseVersion, position, hash };
         return { ...jsonAnswer(200, { data: info }), position };
       },
+    }),
+  ];
+}
+
+/* /metrics for Prometheus. It needs a token, because the numbers reveal usage. */
+
+/** Also served while the database is unavailable. */
+export function metricsRoutes({ metrics }: { metrics: MetricsSource }): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/metrics',
+      operationId: 'getMetrics',
+      summary: 'Retrieve metrics for Prometheus',
+      access: 'auditor',
+      action: 'operate',
+      query: noQuery,
+      answers: { 200: ['text/plain'] },
+      // Metrics are needed most during such a failure.
+      whileDatabaseIsAway: true,
+      handle: async () => textAnswer(200, await metrics.text(), ['Content-Type', metrics.contentType]),
     }),
   ];
 }

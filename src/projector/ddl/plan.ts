@@ -1,22 +1,35 @@
 import { changesSchema } from '../../schema/fold/event-schemas.js';
 import { type LogEvent, type NewEvent, takenFromTrash, isAdopted } from '../../schema/model/events.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
-import type { State } from '../../schema/model/state.js';
+import { type State, hasColumn, getField, type CollectionNode, extrasOf, isFolder } from '../../schema/model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { type Statement, batchNeeds, type Change, fieldNameOf, type Step, statementsOf } from './step.js';
 import {
-  planCollectionAdopted,
-  planCollectionCreated,
-  planCollectionDeleted,
-  planCollectionUpdated,
-} from './collection.js';
-import { planFieldCreated, planFieldDeleted, planFieldUpdated } from './field.js';
+  type Statement,
+  batchNeeds,
+  type Change,
+  fieldNameOf,
+  type Step,
+  statementsOf,
+  dropping,
+  step,
+  tableObject,
+} from './step.js';
 import { type RecreatedRun, recreatedRuns } from './recreate.js';
 import { type DeferredForeignKey, deferredForeignKeys, planRelation } from './relation.js';
 import { planCollectionRenamed, planFieldRenamed } from './rename.js';
-import { planPurges } from './trash.js';
+import { planPurges, dropKeptColumn, restoreColumn, moveToTrash, restoreTable } from './trash.js';
 import { type ObjectFacts, planObjects } from './objects.js';
 import type { Problem } from '../../kernel/problem.js';
+import { addColumn, dropColumn, alterColumn, addIndex } from './alter-column.js';
+import type { TableSchema } from '../../schema/model/model.js';
+import { parentOf } from '../../schema/model/order.js';
+import { needsUnique } from './column.js';
+import { createBareTable } from './create-table.js';
+import { changeExtras, completeTable, refuseWithPartitions } from './extras.js';
+import { typeIdentitySequence } from './identity-sequence.js';
+import { createNeeds } from './needs.js';
+import { columnComment, tableOf } from './keys-and-indexes.js';
+import { type Sql, literal, sql } from './sql.js';
 
 /** Set if the batch is a slice of a log that is replayed into an empty database. */
 interface Replaying {
@@ -153,4 +166,146 @@ const PLANNERS: Planners = {
 function planChange(change: Change): Statement[] {
   const plan = PLANNERS[change.event.type] as (change: Change) => Step[];
   return statementsOf(change, plan(change));
+}
+
+/* Decides how a created, updated or deleted field affects its column. */
+
+/**
+ * Adds the column. Empty for an alias. If the event restores a field and there is a trash, the column comes from there
+ * with its values.
+ */
+function planFieldCreated(change: Change<'field.created'>): Step[] {
+  const field = getField(change.after, change.event.collection, fieldNameOf(change.event));
+  if (!hasColumn(field)) return [];
+  const restored = takenFromTrash(change.event.data);
+  return restored !== undefined && change.hasTrash ? restoreColumn(change, field, restored) : addColumn(change, field);
+}
+
+/**
+ * Drops the column. Empty for an alias. If the event names an expiry and there is a trash, the values are kept;
+ * otherwise they are lost.
+ */
+function planFieldDeleted(change: Change<'field.deleted'>): Step[] {
+  const field = getField(change.before, change.event.collection, fieldNameOf(change.event));
+  if (!hasColumn(field)) return [];
+  const { kept_until } = change.event.data;
+  if (kept_until === undefined || !change.hasTrash) return [dropColumn(change, field)];
+  return dropKeptColumn(change, field, kept_until);
+}
+
+/**
+ * Empty if the column does not change. An alias that becomes a column is added. A column that becomes an alias is
+ * dropped with its values.
+ */
+function planFieldUpdated(change: Change<'field.updated'>): Step[] {
+  const { event, before, after } = change;
+  const old = getField(before, event.collection, fieldNameOf(event));
+  const now = getField(after, event.collection, fieldNameOf(event));
+  if (old?.schema === now?.schema) return [];
+  if (!hasColumn(old)) return hasColumn(now) ? addColumn(change, now) : [];
+  if (!hasColumn(now)) return [dropColumn(change, old)];
+  return alterColumn(change, old, now);
+}
+
+/**
+ * Creates the table. Empty for a folder. If the event restores a table and there is a trash, the table comes from there
+ * with its rows.
+ */
+function planCollectionCreated(change: Change<'collection.created'>): Step[] {
+  const { event, after } = change;
+  const node = after.collections.get(event.collection) as CollectionNode;
+  const table = node.collection.schema;
+  if (table === null) return [];
+  const restored = takenFromTrash(event.data);
+  return restored !== undefined && change.hasTrash
+    ? restoreTable(change, node, restored)
+    : makeTable(change, node, table);
+}
+
+function makeTable(change: Change<'collection.created'>, node: CollectionNode, table: TableSchema): Step[] {
+  const statements = [...createNeeds(change, table.extras?.needs ?? []), createTable(change, node)];
+  if (table.comment !== null) statements.push(tableComment(change, table.comment));
+  for (const field of node.fields.values()) {
+    if (!hasColumn(field)) continue;
+    statements.push(...typeIdentitySequence(change, field));
+    if (field.schema.is_indexed) statements.push(addIndex(change, field));
+    if (field.schema.comment !== null) statements.push(columnComment(change, field));
+  }
+  statements.push(...completeTable(change, node));
+  return statements;
+}
+
+/** Empty, because the table already exists with all dependent objects. */
+function planCollectionAdopted(): Step[] {
+  return [];
+}
+
+/** Plans comment, constraints, indexes and needs. Fields have their own events. */
+function planCollectionUpdated(change: Change<'collection.updated'>): Step[] {
+  const { event, before, after } = change;
+  const old = before.collections.get(event.collection)?.collection.schema;
+  const now = after.collections.get(event.collection)?.collection.schema;
+  if (!old || !now) return [];
+  const comment = old.comment === now.comment ? [] : [tableComment(change, now.comment)];
+  return [...comment, ...changeExtras(change)];
+}
+
+/**
+ * Never uses CASCADE: earlier events removed all references, otherwise the drop must fail. IF EXISTS is used in all
+ * deletions, because deleting an object that was dropped by hand must succeed.
+ */
+function planCollectionDeleted(change: Change<'collection.deleted'>): Step[] {
+  const { event, before } = change;
+  const node = before.collections.get(event.collection) as CollectionNode;
+  if (isFolder(node)) return [];
+  const parent = parentOf(before, event.collection);
+  const { kept_until } = event.data;
+  const lock_entries = droppedLockEntries(node);
+  if (kept_until !== undefined && change.hasTrash)
+    return [...refuseWithPartitions(change, node), ...moveToTrash(change, node, { parent, kept_until, lock_entries })];
+  return [
+    ...refuseWithPartitions(change, node),
+    step(sql`DROP TABLE IF EXISTS ${tableOf(change)}`, `drop table ${event.collection}`, {
+      ...dropping(tableObject(event.collection)),
+      lock: 'ACCESS EXCLUSIVE',
+      loses_data: true,
+      lock_entries,
+      also: parent === undefined ? [] : [{ table: parent, lock: 'ACCESS EXCLUSIVE' }],
+    }),
+  ];
+}
+
+function createTable(change: Change<'collection.created'>, node: CollectionNode): Step {
+  const name = change.event.collection;
+  const costs = { lock: 'none', lock_entries: tableLockEntries(node) } as const;
+  return step(createBareTable(node, change.schema), `create table ${name}`, costs);
+}
+
+/**
+ * Counts the table, its row type, its TOAST table and TOAST index, one index per constraint, and one sequence per
+ * identity.
+ */
+function tableLockEntries(node: CollectionNode): number {
+  let entries = 6;
+  for (const field of node.fields.values()) {
+    if (!hasColumn(field)) continue;
+    if (needsUnique(field) || field.schema.is_primary_key) entries += 2;
+    if (field.schema.has_auto_increment) entries += 3;
+  }
+  return entries;
+}
+
+/** Counts the objects that are created with separate statements: other indexes and constraints. */
+function droppedLockEntries(node: CollectionNode): number {
+  const { indexes = [], constraints = [] } = extrasOf(node);
+  const indexed = [...node.fields.values()].filter(({ schema }) => schema?.is_indexed === true);
+  return tableLockEntries(node) + indexed.length + indexes.length + 2 * constraints.length;
+}
+
+function tableComment(change: Change, comment: string | null): Step {
+  const { collection } = change.event;
+  const text: Sql = comment === null ? sql`NULL` : literal(comment);
+  return step(sql`COMMENT ON TABLE ${tableOf(change)} IS ${text}`, `comment on table ${collection}`, {
+    lock: 'SHARE UPDATE EXCLUSIVE',
+  });
 }

@@ -1,17 +1,46 @@
 /** apply-diff: applies a diff, checked as strictly as any other command. */
-import type { SchemaDiff } from '../diff/diff.js';
-import { identifyFromTrash, lostSince } from '../diff/origins.js';
+import type { SchemaDiff, ObjectDiff } from '../diff/diff.js';
+import { identifyFromTrash, lostSince, originProblems, sharedIdentities } from '../diff/origins.js';
 import { Draft } from '../transition/draft.js';
-import { diffLocations, applyItems, byNewNames } from '../diff/apply-entries.js';
-import { applyObjects } from '../diff/apply-objects.js';
-import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
+import {
+  diffLocations,
+  applyItems,
+  byNewNames,
+  type ApplyContext,
+  type Target,
+  applyEntries,
+} from '../diff/apply-entries.js';
+import {
+  type Problem,
+  type Result,
+  ok,
+  refuse,
+  type Path,
+  invalid,
+  problemsInSteps,
+  problemsOfEach,
+  unknownMembers,
+} from '../../kernel/problem.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
-import type { State } from '../model/state.js';
+import type { State, ObjectNode } from '../model/state.js';
 import type { InTrash } from '../transition/restoring-transition.js';
-import { type Resumable } from '../../kernel/resumable.js';
-import { readDiffDocument } from '../diff/diff-document.js';
-import type { EntryFindings } from '../diff/entries.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import {
+  type EntryFindings,
+  conflict,
+  isRemoval,
+  isRenameEntry,
+  type Entry,
+  isWhole,
+  isAddition,
+} from '../diff/entries.js';
 import { type Operation, decideDraft } from './operation.js';
+import { type SchemaObject, objectLabel } from '../model/objects.js';
+import { readNewObject } from '../normal-form/object.js';
+import { renamedObject } from '../transition/objects.js';
+import { identifierFault } from '../normal-form/names.js';
+import { isObject } from '../../kernel/json.js';
+import { isSystemCollection } from '../model/system-collections.js';
 
 export interface ApplyDiff {
   /** The release of this service, which is part of the hash. */
@@ -73,4 +102,230 @@ function changed(stale: boolean, current: string, { conflicts, problems }: Entry
   // Entries that can never apply are errors of the client, not a sign that the schema has changed.
   if (!stale && problems.length > 0) return refuse(...problems, ...conflicts);
   return refuse(first, ...conflicts);
+}
+
+/* Applies the items of a diff about views and materialized views to a draft. */
+
+/** Removals come first and release names, then renames, which may exchange names, then all other items. */
+function applyObjects(context: ApplyContext, items: readonly ObjectDiff[]): void {
+  const { draft, findings } = context;
+  const all = [...items.entries()];
+  const others = all.filter(([, { diff }]) => !isRemoval(diff));
+  for (const [index, item] of all) if (isRemoval(item.diff)) applyEntries(findings, targetOf(draft, item, index));
+  const renamed = others.flatMap(([index, item]) => takeRenamed(context, item, ['diff', 'objects', index]));
+  for (const { node, to, at } of renamed) {
+    const object = renamedObject(node.object, to);
+    if (draft.object(object) !== undefined)
+      findings.conflicts.push(conflict(at, `${objectLabel(object)} already exists`));
+    else draft.putObject(object, node.identity);
+  }
+  for (const [index, item] of others) {
+    if (item.diff.every((entry) => isRenameEntry(entry, 'id'))) continue;
+    applyEntries(findings, targetOf(draft, item, index));
+  }
+}
+
+interface RenamedNode {
+  node: ObjectNode;
+  to: string;
+  at: Path;
+}
+
+/** Takes the object of a rename entry out of the draft. Empty if the item has no such entry, or a wrong one. */
+function takeRenamed({ draft, findings }: ApplyContext, { kind, id, diff }: ObjectDiff, item: Path): RenamedNode[] {
+  const index = diff.findIndex((entry) => isRenameEntry(entry, 'id'));
+  if (index < 0) return [];
+  const at = [...item, 'diff', index];
+  const { lhs, rhs } = diff[index] as { lhs: unknown; rhs: unknown };
+  const fault = identifierFault(id);
+  if (rhs !== id || fault !== null) {
+    const message = fault === null ? `rhs must be ${JSON.stringify(id)}, the id of the item` : `the name ${fault}`;
+    findings.problems.push(invalid([...at, 'rhs'], message));
+    return [];
+  }
+  const node = typeof lhs === 'string' ? draft.takeObject({ kind, id: lhs }) : undefined;
+  if (node !== undefined) return [{ node, to: id, at }];
+  findings.conflicts.push(conflict([...at, 'lhs'], 'no object of that name exists, so it cannot be renamed'));
+  return [];
+}
+
+function targetOf(draft: Draft, { kind, id, diff }: ObjectDiff, index: number): Target<SchemaObject> {
+  return {
+    at: ['diff', 'objects', index],
+    diff,
+    renamedBy: 'id',
+    current: draft.object({ kind, id }),
+    read: readNewObject,
+    isMeant: (read) => read.kind === kind && read.id === id,
+    put: (value) => draft.putObject(value),
+    remove: () => draft.removeObject({ kind, id }),
+  };
+}
+
+/* Validates the shape of a submitted diff before it is compared with the schema. */
+
+const PARTS = {
+  collections: ['collection'],
+  fields: ['collection', 'field'],
+  relations: ['collection', 'field'],
+  objects: ['kind', 'id'],
+} as const;
+
+type Part = keyof typeof PARTS;
+
+/** The members of an item per part. */
+const ITEM_MEMBERS: Record<Part, ReadonlySet<string>> = {
+  collections: new Set(['collection', 'diff', 'identity', 'restores']),
+  fields: new Set(['collection', 'field', 'diff', 'identity', 'restores']),
+  relations: new Set(['collection', 'field', 'diff', 'related_collection']),
+  objects: new Set(['kind', 'id', 'diff']),
+};
+
+/** The members that each kind of entry may have. Entries about whole documents have no path, all others have one. */
+const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+  ['N', new Set(['kind', 'path', 'rhs'])],
+  ['D', new Set(['kind', 'path', 'lhs'])],
+  ['E', new Set(['kind', 'path', 'lhs', 'rhs'])],
+  ['A', new Set(['kind', 'path', 'index', 'item'])],
+]);
+
+/**
+ * Omitted parts are empty. Only the shape of entries is checked, not their content.
+ * @param withObjects true if the diff may contain views and materialized views
+ */
+export function* readDiffDocument(
+  body: unknown,
+  withObjects = false,
+): Resumable<Result<{ hash: string; diff: SchemaDiff }>> {
+  if (!isObject(body))
+    return refuse(invalid([], 'the body must be an object with hash and diff, as returned by /schema/diff'));
+  // The response of /schema/diff contains `warnings` and can be sent unchanged.
+  const problems = unknownMembers(body, new Set(['hash', 'diff', 'warnings']), []);
+  const { hash, diff } = body;
+  if (typeof hash !== 'string')
+    problems.push(invalid(['hash'], 'hash is required; send the one that /schema/diff returned'));
+  if (!isObject(diff)) {
+    return refuse(...problems, invalid(['diff'], 'diff must be an object with collections, fields and relations'));
+  }
+  const parts = (Object.keys(PARTS) as Part[]).filter((part) => part !== 'objects' || withObjects);
+  problems.push(...unknownMembers(diff, new Set(parts), ['diff']));
+  for (const part of parts) problems.push(...(yield* partProblems(diff[part], part)));
+  if (problems.length > 0) return refuse(...problems);
+  const read = completeDiff(diff);
+  const shared = sharedIdentities(read);
+  return shared.length > 0 ? refuse(...shared) : ok({ hash: hash as string, diff: read });
+}
+
+const completeDiff = ({
+  collections = [],
+  fields = [],
+  relations = [],
+  objects = [],
+}: Partial<SchemaDiff>): SchemaDiff => ({
+  collections,
+  fields,
+  relations,
+  ...(objects.length > 0 && { objects }),
+});
+
+function* partProblems(items: unknown, part: Part): Resumable<Problem[]> {
+  const at = ['diff', part];
+  if (items === undefined) return [];
+  if (!Array.isArray(items)) return [invalid(at, `${part} must be an array`)];
+  const problems = yield* problemsInSteps(items, (item, index) => itemProblems(item, part, [...at, index]));
+  return problems.length > 0 ? problems : yield* doubled(items, part);
+}
+
+interface Item {
+  collection: string;
+  field?: string;
+  kind?: string;
+  id?: string;
+  diff: Entry<unknown>[];
+}
+
+/**
+ * Reports objects that occur too often. Each object occurs once, or twice if another object takes its name: first
+ * removed, then new or renamed.
+ */
+function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
+  const seen = new Map<string, Item | null>();
+  return yield* problemsInSteps(items, (item, index) => {
+    const id = PARTS[part].map((member: 'collection' | 'field' | 'kind' | 'id') => item[member]).join('\0');
+    const first = seen.get(id);
+    seen.set(id, first === undefined ? item : null);
+    if (first === undefined || (first !== null && isRemoval(first.diff) && isComing(item, part))) return [];
+    const name = JSON.stringify(id.replace('\0', '.'));
+    return [invalid(['diff', part, index], `${name} occurs more than once in ${part}; put its entries into one diff`)];
+  });
+}
+
+const isComing = (item: Item, part: Part): boolean =>
+  isAddition(item.diff) || item.diff.some((entry) => isRenameEntry(entry, RENAMED_BY[part]));
+
+const RENAMED_BY = { collections: 'collection', fields: 'field', relations: undefined, objects: 'id' } as const;
+
+function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
+  if (!isObject(item)) return [invalid(at, 'must be an object')];
+  const problems = unknownMembers(item, ITEM_MEMBERS[part], at);
+  for (const member of PARTS[part]) {
+    if (typeof item[member] !== 'string')
+      problems.push(invalid([...at, member], `${member} is required and must be a string`));
+  }
+  const { collection, diff, related_collection: related = null } = item;
+  if (related !== null && typeof related !== 'string') {
+    problems.push(invalid([...at, 'related_collection'], 'related_collection must be a string or null'));
+  }
+  if (typeof collection === 'string' && isSystemCollection(collection)) {
+    const message = `${JSON.stringify(collection)} is a system collection and cannot be changed`;
+    problems.push(invalid([...at, 'collection'], message));
+  }
+  return [...problems, ...originProblems(item, at), ...entriesProblems(diff, [...at, 'diff'])];
+}
+
+function entriesProblems(diff: unknown, at: Path): Problem[] {
+  if (!Array.isArray(diff) || diff.length === 0) return [invalid(at, 'diff must be an array of entries')];
+  const mixesWholeObject =
+    diff.length > 1 && diff.some((entry) => isObject(entry) && isWhole(entry as unknown as Entry));
+  if (mixesWholeObject) return [invalid(at, 'an entry for the whole object must be the only entry')];
+  return problemsOfEach(diff, (entry, index) => entryProblems(entry, [...at, index]));
+}
+
+function entryProblems(entry: unknown, at: Path): Problem[] {
+  if (!isObject(entry)) return [invalid(at, 'an entry must be an object with kind')];
+  const kind = entry['kind'];
+  const members = ENTRY_MEMBERS.get(kind);
+  if (members === undefined) return [invalid([...at, 'kind'], 'kind must be N, D, E or A')];
+  const required = [...members].filter((member) => member !== 'path' || kind === 'E' || kind === 'A');
+  const problems = [...unknownMembers(entry, members, at), ...missingMembers(entry, required, at)];
+  if (entry['path'] !== undefined && !isPath(entry['path'])) {
+    problems.push(invalid([...at, 'path'], 'path must be an array with at least one member name or index'));
+  }
+  return kind === 'A' ? [...problems, ...elementProblems(entry, at)] : problems;
+}
+
+function missingMembers(entry: { [member: string]: unknown }, required: readonly string[], at: Path): Problem[] {
+  return required
+    .filter((member) => entry[member] === undefined)
+    .map((member) => invalid([...at, member], `${member} is required for this kind`));
+}
+
+function isPath(path: unknown): boolean {
+  return Array.isArray(path) && path.length > 0 && path.every((step) => typeof step === 'string' || isIndex(step));
+}
+
+const isIndex = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** Kind A contains an index and the element that was added or removed. */
+function elementProblems({ index, item }: { [member: string]: unknown }, at: Path): Problem[] {
+  const problems: Problem[] = [];
+  if (index !== undefined && !isIndex(index))
+    problems.push(invalid([...at, 'index'], 'index must be a non-negative integer'));
+  if (item === undefined) return problems;
+  const inner = [...at, 'item'];
+  if (!isObject(item)) return [...problems, invalid(inner, 'item must be an object with kind N or D')];
+  if (item['kind'] !== 'N' && item['kind'] !== 'D')
+    return [...problems, invalid([...inner, 'kind'], 'kind must be N or D')];
+  const members = ['kind', item['kind'] === 'N' ? 'rhs' : 'lhs'];
+  return [...problems, ...unknownMembers(item, new Set(members), inner), ...missingMembers(item, members, inner)];
 }

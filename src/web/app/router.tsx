@@ -2,13 +2,25 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readCollectionSearch } from '../pages/collection/search.js';
 import { readCompareSearch } from '../pages/compare/search.js';
-import { readNewSearch } from '../pages/new/search.js';
 import { readReferenceSearch } from '../pages/reference/search.js';
 import { readReviewSearch } from '../pages/review/search.js';
 import { readTimelineSearch } from '../pages/timeline/search.js';
 import { NotFound } from '../shared/page.js';
 import { readSchemaSearch } from '../pages/schema/search.js';
 import { Shell } from './shell.js';
+
+interface NewSearch {
+  as?: 'folder';
+  /** The parent collection. */
+  group?: string;
+}
+
+function readNewSearch({ as, group }: Record<string, unknown>): NewSearch {
+  return {
+    ...(as === 'folder' && { as }),
+    ...((typeof group === 'string' || typeof group === 'number') && { group: String(group) }),
+  };
+}
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 

@@ -6,7 +6,7 @@ import guideIcon from 'icon:menu_book';
 import searchIcon from 'icon:search';
 import tableIcon from 'icon:table';
 import { Spotlight, createSpotlight, type SpotlightStore } from '@mantine/spotlight';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams, type NavigateOptions } from '@tanstack/react-router';
 import {
   useCallback,
   useRef,
@@ -21,14 +21,14 @@ import {
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Heading } from 'docs:headings';
 import { Glyph, MaterialIcon } from '../shared/glyph.js';
-import { type SearchHit, type Searched, best, actionsFor } from './search-actions.js';
 import { withDraft } from '../draft/collection-list.js';
 import { useDraft } from '../draft/store.js';
 import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
-import { may, type ListedCollection } from '../service/types.js';
+import { may, type ListedCollection, type FieldDocument } from '../service/types.js';
 import { useRole } from '../service/session.js';
 import { ACTIONS, PAGES, PARTS, type PageEntry } from './pages.js';
 import { brief } from '../shared/text.js';
+import type { EditName } from '../editing/edit-names.js';
 
 /* Keyboard handling of the search, which loses no key pressed before it is ready. */
 
@@ -330,3 +330,103 @@ function Icon({ of }: { of: SearchHit }) {
   if (of.kind === 'collection') return <MaterialIcon name={of.icon} otherwise={tableIcon} />;
   return <Glyph path={ICONS[of.kind]} />;
 }
+
+/* Schema actions that a few words find: `new field articles`. */
+
+/* The input and output of the search. */
+
+interface SearchHit {
+  kind: 'page' | 'collection' | 'field' | 'guide' | 'action' | 'history';
+  key: string;
+  label: string;
+  description: string;
+  icon: string | null;
+  to: NavigateOptions;
+}
+
+interface Searched {
+  pages: readonly PageEntry[];
+  parts: typeof PARTS;
+  /** Headings of the guides. */
+  headings: readonly Heading[];
+  collections: readonly ListedCollection[];
+  fields: readonly Pick<FieldDocument, 'collection' | 'field' | 'type'>[];
+  /** Includes actions that change the schema. */
+  mayEdit: boolean;
+  /** Includes the timeline, which searches reasons and actors. */
+  mayReadHistory: boolean;
+  /** The collection of the open page. */
+  here: string | undefined;
+}
+
+/** Equal names first, then prefixes, then other matches. */
+function best<T>(items: readonly T[], text: string, nameOf: (item: T) => string): T[] {
+  const groups: [T[], T[], T[]] = [[], [], []];
+  for (const item of items) {
+    const name = nameOf(item).toLowerCase();
+    const at = name.indexOf(text);
+    if (at < 0) continue;
+    const group = name.length === text.length ? groups[0] : at === 0 ? groups[1] : groups[2];
+    if (group.length < MOST) group.push(item);
+  }
+  return groups.flat().slice(0, MOST);
+}
+
+const MAKING: readonly { label: string; to: NavigateOptions }[] = [
+  { label: 'New collection', to: { to: '/new' } },
+  { label: 'New folder', to: { to: '/new', search: { as: 'folder' } } },
+];
+
+/** Typed before the name of a collection: `new field articles`. */
+const DOING: readonly { words: string; label: (name: string) => string; edit: EditName; ofTables: boolean }[] = [
+  { words: 'new field', label: (name) => `New field in ${name}`, edit: 'new-field', ofTables: true },
+  { words: 'new relation', label: (name) => `New relation of ${name}`, edit: 'new-relation', ofTables: true },
+  { words: 'edit', label: (name) => `Edit ${name}`, edit: 'collection', ofTables: false },
+  { words: 'rename', label: (name) => `Rename ${name}`, edit: 'rename', ofTables: false },
+  { words: 'delete', label: (name) => `Delete ${name}`, edit: 'delete', ofTables: false },
+];
+
+/** Maximum per kind. */
+const MOST_ACTIONS = 6;
+
+/**
+ * Create actions first, then at most six of each edit. They apply to the open collection unless another is named.
+ * @param text the input in lower case
+ */
+function actionsFor(text: string, { collections, here }: Pick<Searched, 'collections' | 'here'>): SearchHit[] {
+  const made = MAKING.filter(({ label }) => label.toLowerCase().includes(text)).map(({ label, to }) =>
+    actionFound(label, to),
+  );
+  const done = DOING.flatMap(({ words, label, edit, ofTables }) => {
+    const fitting = collections.filter(({ schema }) => !ofTables || schema !== null);
+    return namesFor({ wanted: text, words, here }, fitting).map(({ collection: name }) =>
+      actionFound(label(name), { to: '/collections/$name', params: { name }, search: { edit } }),
+    );
+  });
+  return [...made, ...done];
+}
+
+interface Wanted {
+  wanted: string;
+  words: string;
+  here: string | undefined;
+}
+
+/** While the words themselves are typed, the action applies to the open collection. */
+function namesFor({ wanted, words, here }: Wanted, collections: readonly ListedCollection[]): ListedCollection[] {
+  if (!wanted.startsWith(words)) {
+    return words.startsWith(wanted) ? collections.filter(({ collection }) => collection === here) : [];
+  }
+  const name = wanted.slice(words.length).replace(/^ *(?:of |in )?/, '');
+  const first = name === '' ? collections.filter(({ collection }) => collection === here) : [];
+  return [...new Set([...first, ...best(collections, name, ({ collection }) => collection)])].slice(0, MOST_ACTIONS);
+}
+
+const actionFound = (label: string, to: NavigateOptions): SearchHit => ({
+  kind: 'action',
+  key: `action ${label}`,
+  label,
+  description: 'Adds to the draft',
+  icon: null,
+  to,
+});

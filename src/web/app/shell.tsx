@@ -1,5 +1,19 @@
 import brand from 'icon:account_tree';
-import { Anchor, VisuallyHidden, Box } from '@mantine/core';
+import {
+  Anchor,
+  VisuallyHidden,
+  Box,
+  Button,
+  CloseButton,
+  Text,
+  Badge,
+  Group,
+  Kbd,
+  Tooltip,
+  UnstyledButton,
+  Menu,
+  useMantineColorScheme,
+} from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef, Component, type ReactNode } from 'react';
@@ -7,14 +21,26 @@ import { DraftBar } from '../draft/draft-bar.js';
 import { useDraft } from '../draft/store.js';
 import { may, type Info } from '../service/types.js';
 import { toApproveQuery } from '../service/change-queries.js';
-import { useMay, useRole } from '../service/session.js';
+import { useMay, useRole, currentUserId, signOut, useSession } from '../service/session.js';
 import { Glyph } from '../shared/glyph.js';
 import { Waiting, ProblemAlert } from '../shared/problem-alert.js';
 import { PAGES } from './pages.js';
-import { TopBar } from './top-bar.js';
-import { UndoNotice } from './undo-notice.js';
 import classes from './shell.module.css';
 import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
+import { DATA_LOST, noteApplied, useLastApplied } from '../shared/applied.js';
+import noticeClasses from './undo-notice.module.css';
+import searchIcon from 'icon:search';
+import { useDocumentTitle } from '@mantine/hooks';
+import darkIcon from 'icon:dark_mode';
+import deviceIcon from 'icon:contrast';
+import lightIcon from 'icon:light_mode';
+import forgetIcon from 'icon:delete';
+import outIcon from 'icon:logout';
+import { usePageTitle } from '../shared/page.js';
+import { Search, openSearch } from './search.js';
+import barClasses from './top-bar.module.css';
+import { forgetFiles } from '../pages/review/sources/upload.js';
+import { forgetKept } from '../shared/browser-storage.js';
 
 /* Keeps the frame if a page cannot be loaded or rendered. */
 
@@ -131,3 +157,147 @@ const isAt = (to: string, pathname: string): boolean =>
   pathname === to ||
   (to !== '/' && pathname.startsWith(`${to}/`)) ||
   (BELONGS[to] ?? []).some((each) => pathname.startsWith(each));
+
+/* Offers to revert after an apply, while that is easy. */
+
+/** Renders nothing without a recent apply in this tab, after dismissal, and on the review, which shows it itself. */
+function UndoNotice() {
+  const applied = useLastApplied();
+  // The review shows it itself.
+  const isReview = useLocation({ select: ({ pathname }) => pathname === '/review' });
+  if (applied === null || isReview) return null;
+  return (
+    <section className={noticeClasses.notice} aria-label="Last change" role="status">
+      <Text size="sm">
+        Applied.{applied.isDataLost && ` ${DATA_LOST}`}{' '}
+        <Link to="/review" search={{ done: applied.batch }}>
+          Show changes{' '}
+        </Link>
+      </Text>
+      <Button
+        size="xs"
+        variant="default"
+        renderRoot={(props) => <Link {...props} to="/review" search={{ to: applied.before }} />}
+      >
+        Undo …
+      </Button>
+      <CloseButton size="sm" aria-label="Dismiss" onClick={() => noteApplied(null)} />
+    </section>
+  );
+}
+
+const SCHEMES = [
+  { value: 'light', label: 'Light', icon: lightIcon },
+  { value: 'dark', label: 'Dark', icon: darkIcon },
+  { value: 'auto', label: 'System', icon: deviceIcon },
+] as const;
+
+/** Renders nothing without a user. The colour scheme is stored in the browser, not in the account. */
+function UserMenu() {
+  const session = useSession();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  if (!('user' in session)) return null;
+  const { name, email, role } = session.user;
+  return (
+    <Menu position="bottom-end" width={240} shadow="md" withinPortal={false} withInitialFocusPlaceholder={false}>
+      <Menu.Target>
+        <UnstyledButton aria-label={`Account menu of ${name}`}>
+          <span className={barClasses.user} data-letters={lettersOf(name)} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Text size="sm" fw={600} c="var(--mantine-color-text)" truncate>
+            {name}
+          </Text>
+          <Text size="xs" c="dimmed" truncate>
+            {name === email ? role : `${email} · ${role}`}
+          </Text>
+        </Menu.Label>
+        <Menu.Divider />
+        <Menu.Label>Theme</Menu.Label>
+        {SCHEMES.map(({ value, label, icon }) => (
+          <Menu.Item
+            key={value}
+            leftSection={<Glyph path={icon} size={18} />}
+            rightSection={colorScheme === value ? '✓' : undefined}
+            aria-current={colorScheme === value}
+            onClick={() => setColorScheme(value)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<Glyph path={outIcon} size={18} />} onClick={() => void signOut()}>
+          Sign out
+        </Menu.Item>
+        <Menu.Item leftSection={<Glyph path={forgetIcon} size={18} />} onClick={() => void signOutAndForget()}>
+          Sign out and delete drafts
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** Protects users of shared computers. If the browser cannot delete its data, the user must still be signed out. */
+async function signOutAndForget(): Promise<void> {
+  await Promise.allSettled([forgetFiles(), forgetKept(currentUserId())]);
+  await signOut();
+}
+
+/** The initials of the first two words. */
+function lettersOf(name: string): string {
+  const words = name.split(/[\s.@_-]+/).filter((word) => word !== '');
+  return words
+    .slice(0, 2)
+    .map((word) => Array.from(word)[0]?.toUpperCase() ?? '')
+    .join('');
+}
+
+/**
+ * Also sets the title of the tab.
+ * @param props.info undefined until the service responds; no head is shown then
+ * @param props.isLost the service does not respond, which replaces the head
+ */
+function TopBar({ info, isLost }: { info: Info | undefined; isLost: boolean }) {
+  const title = usePageTitle();
+  useDocumentTitle(title === '' ? 'Data Platform' : `${title} · Data Platform`);
+  return (
+    <section className={barClasses.bar} aria-label="Search and account">
+      <UnstyledButton className={barClasses.search} onClick={openSearch} aria-keyshortcuts="Meta+K Control+K">
+        <Glyph path={searchIcon} size={18} />
+        <Text component="span" size="sm" className={barClasses.hint}>
+          Search collections, fields …
+        </Text>
+        <Kbd size="xs" className={barClasses.hint} aria-hidden="true">
+          {IS_MAC ? '⌘' : 'Ctrl'} K
+        </Kbd>
+      </UnstyledButton>
+      <Group gap="sm" wrap="nowrap">
+        <div role="status">{isLost ? <Lost /> : info && <Head info={info} />}</div>
+        <UserMenu />
+      </Group>
+      <Search />
+    </section>
+  );
+}
+
+const IS_MAC = navigator.userAgent.includes('Mac');
+
+function Head({ info }: { info: Info }) {
+  return (
+    <Tooltip label={`Release ${info.release}, PostgreSQL ${info.database_version}`} withArrow>
+      <Badge variant="default" tt="none" fw={500} leftSection={<span className={barClasses.live} />}>
+        event {info.position.toLocaleString()}
+      </Badge>
+    </Tooltip>
+  );
+}
+
+function Lost() {
+  return (
+    <Badge color="red" variant="filled" tt="none" fw={500}>
+      offline
+    </Badge>
+  );
+}

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { describeAgainst, describeChain } from '../../../src/cli/commands/verify-file.js';
-import { describeVerified } from '../../../src/cli/commands/verify.js';
+import { describeAgainst, describeFileChain, describeVerified } from '../../../src/cli/commands/verify.js';
 import { describeChecked } from '../../../src/cli/checkpoint-files.js';
 import { describeDifference, describeDivergence } from '../../../src/doctor/differences.js';
 
@@ -63,7 +62,7 @@ describe('dps verify', () => {
   });
 
   it('reports how many events no longer have personal data, and does not count events after a missing one', () => {
-    expect(describeChain({ head: HEAD, erased: 1 }, 'The file')).to.equal(
+    expect(describeFileChain({ head: HEAD, erased: 1 }, 'The file')).to.equal(
       `The hash chain is valid: 7 events, head ${HASH}. Personal data was erased from 1 event.`,
     );
     const projections = { ok: true, position: 7, differences: [] } as const;
@@ -72,20 +71,20 @@ describe('dps verify', () => {
     );
     expect(first).to.equal(`The hash chain is valid: 7 events, head ${HASH}. Personal data was erased from 2 events.`);
     const broken = { position: 3, reason: 'its personal data is missing' };
-    expect(describeChain({ head: HEAD, erased: 1, broken }, 'The file')).to.equal(
+    expect(describeFileChain({ head: HEAD, erased: 1, broken }, 'The file')).to.equal(
       'The file is broken at position 3: its personal data is missing. The 2 events before it are valid.',
     );
   });
 
   it('reports the same result for the log in a file', () => {
-    expect(describeChain({ head: HEAD, erased: 0 }, 'The file')).to.equal(
+    expect(describeFileChain({ head: HEAD, erased: 0 }, 'The file')).to.equal(
       `The hash chain is valid: 7 events, head ${HASH}.`,
     );
     const broken = { position: 8, reason: 'no JSON' };
-    expect(describeChain({ head: HEAD, erased: 0, broken }, 'The file')).to.equal(
+    expect(describeFileChain({ head: HEAD, erased: 0, broken }, 'The file')).to.equal(
       'The file is broken at position 8: no JSON. The 7 events before it are valid.',
     );
-    expect(describeChain({ head: { ...HEAD, position: 0 }, erased: 0, broken }, 'The log of x')).to.equal(
+    expect(describeFileChain({ head: { ...HEAD, position: 0 }, erased: 0, broken }, 'The log of x')).to.equal(
       'The log of x is broken at position 8: no JSON.',
     );
   });

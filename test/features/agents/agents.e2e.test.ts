@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect } from 'chai';
-import { NOTICE } from '../../../src/features/agents/answer.js';
+import { NOTICE } from '../../../src/features/agents/routes.js';
 import { type Agent, connectAgent, connectThrough } from '../../support/agent.js';
 import { ensureBuilt } from '../../support/built.js';
 import { json } from '../../support/client.js';

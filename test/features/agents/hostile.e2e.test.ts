@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { NOTICE } from '../../../src/features/agents/answer.js';
+import { NOTICE } from '../../../src/features/agents/routes.js';
 import { type Agent, connectAgent } from '../../support/agent.js';
 import { json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type pg from 'pg';
 import { foldChangesOf } from '../../../src/features/change-requests/rows.js';
-import { verifyChanges } from '../../../src/projector/verify/rows.js';
+import { verifyChanges } from '../../../src/projector/verify/index.js';
 import { type Instance, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { readDiffDocument } from '../../../src/schema/diff/diff-document.js';
+import { readDiffDocument } from '../../../src/schema/operations/apply-diff.js';
 
 /** `path: message` of every problem, or the result. */
 function read(body: unknown) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { readDiffDocument } from '../../../src/schema/diff/diff-document.js';
+import { readDiffDocument } from '../../../src/schema/operations/apply-diff.js';
 import { originsIn, withOrigins } from '../../../src/schema/diff/origins.js';
 import type { InTrash } from '../../../src/schema/transition/restoring-transition.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { unsupportedChanges } from '../../../src/schema/invariants/unsupported-changes.js';
+import { unsupportedChanges } from '../../../src/schema/invariants/index.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';
 import type { Collection } from '../../../src/schema/model/model.js';
 import { type StateInput, KEY, column, stateOf } from './states.js';

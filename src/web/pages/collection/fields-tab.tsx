@@ -18,7 +18,6 @@ import { brief, typeText } from '../../shared/text.js';
 import { Glyph } from '../../shared/glyph.js';
 import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
-import { typeIcon } from './type-icon.js';
 import type { EditName } from '../../editing/edit-names.js';
 import classes from './page.module.css';
 import { changesOf } from '../../shared/changes/sentences.js';
@@ -26,6 +25,13 @@ import { discard } from '../../draft/edits.js';
 import { memberKey } from '../../draft/model.js';
 import type { DraftEditor } from '../../draft/editor.js';
 import { actorName } from '../../../schema/model/events.js';
+import clockIcon from 'icon:schedule';
+import jsonIcon from 'icon:data_object';
+import fingerprintIcon from 'icon:fingerprint';
+import numberIcon from 'icon:numbers';
+import otherIcon from 'icon:category';
+import switchIcon from 'icon:toggle_on';
+import textIcon from 'icon:text_fields';
 
 /** Ordered by `sort`; those without one come last in their order. */
 const inOrder = (fields: readonly Drafted<Field>[]): Drafted<Field>[] =>
@@ -331,3 +337,27 @@ function Blame({ event, field }: { event: CollectionEvent | undefined; field: st
     </>
   );
 }
+
+const ICONS: Readonly<Record<string, string>> = {
+  string: textIcon,
+  text: textIcon,
+  hash: textIcon,
+  csv: textIcon,
+  integer: numberIcon,
+  bigInteger: numberIcon,
+  float: numberIcon,
+  decimal: numberIcon,
+  boolean: switchIcon,
+  date: clockIcon,
+  time: clockIcon,
+  dateTime: clockIcon,
+  timestamp: clockIcon,
+  json: jsonIcon,
+  uuid: fingerprintIcon,
+};
+
+/**
+ * @param type as the service names it
+ * @returns the path of an icon; a generic one for unknown types
+ */
+const typeIcon = (type: string): string => ICONS[type] ?? otherIcon;

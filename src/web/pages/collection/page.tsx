@@ -12,16 +12,15 @@ import type { Drafted, Mark } from '../../draft/marked-documents.js';
 import { headName, useDraftedCollections, useDraft } from '../../draft/store.js';
 import type { EditRequest } from '../../editing/host.js';
 import { RefusedError } from '../../service/send.js';
-import { collectionQuery, databaseTableQuery } from '../../service/queries.js';
-import type { CollectionDocument } from '../../service/types.js';
+import { collectionQuery, databaseTableQuery, sampleQuery } from '../../service/queries.js';
+import type { CollectionDocument, Sample } from '../../service/types.js';
 import { useMay } from '../../service/session.js';
 import { noteOpener } from '../../shared/focus.js';
 import { Page, useTitle } from '../../shared/page.js';
-import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { ProblemAlert, Waiting, Answered } from '../../shared/problem-alert.js';
 import { FieldsTab } from './fields-tab.js';
 import { HistoryTab } from './history-tab.js';
 import { RelationsTab } from './relations-tab.js';
-import { RowsTab } from './rows-tab.js';
 import { TableTab } from './table-tab.js';
 import type { EditName } from '../../editing/edit-names.js';
 import type { Tab } from './search.js';
@@ -357,4 +356,69 @@ function useParts({ drafted: { document, how }, sql, onEdit }: CollectionTabsPro
     hasHistory && { value: 'history', label: 'History', content: <HistoryTab collection={collection} /> },
   ];
   return all.filter((part) => part !== false);
+}
+
+/* Some rows of the table, read-only. */
+
+function RowsTab({ collection }: { collection: string }) {
+  return (
+    <Answered query={useQuery(sampleQuery(collection))} label="Loading rows">
+      {(sample) => (
+        <>
+          <Text size="sm" c="dimmed" mb="sm">
+            {summary(sample)}
+          </Text>
+          {sample.rows !== null && sample.rows.length > 0 && <Rows rows={sample.rows} collection={collection} />}
+        </>
+      )}
+    </Answered>
+  );
+}
+
+function summary({ rows, hidden }: Sample): string {
+  if (rows === null)
+    return 'The rows could not be read: the table is locked or missing, or the database role may not read all rows.';
+  const some = rows.length === 0 ? 'The table has no rows.' : `${counted(rows.length, 'row')}, in no order.`;
+  return hidden.length === 0 ? some : `${some} Not shown: ${hidden.join(', ')}.`;
+}
+
+function Rows({ rows, collection }: { rows: NonNullable<Sample['rows']>; collection: string }) {
+  const fields = Object.keys(rows[0] ?? {});
+  return (
+    <div className={classes.scroller} tabIndex={0} role="region" aria-label={`Rows of ${collection}`}>
+      <table className={classes.table}>
+        <thead>
+          <tr>
+            {fields.map((field) => (
+              <th key={field} scope="col">
+                <bdi>{field}</bdi>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            // A table may have no key, and the rows keep their order here.
+            <tr key={index}>
+              {fields.map((field) => (
+                <td key={field}>
+                  <Value text={row[field] ?? null} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** At most three lines; the rest is in the tooltip. */
+function Value({ text }: { text: string | null }) {
+  if (text === null) return <span className={classes.quiet}>null</span>;
+  return (
+    <bdi className={classes.value} title={text}>
+      {text}
+    </bdi>
+  );
 }

@@ -4,8 +4,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { checkExportedLog, readLines } from '../../../log/exported-log.js';
 import type { EventRecord } from '../../../log/read.js';
-import type { FromWorker, ToWorker } from './messages.js';
-import { createResultView } from './result-view.js';
+import type { FromWorker, ToWorker, CheckpointEvent } from './messages.js';
 
 // The CSP forbids code that zod would compile.
 z.config({ jitless: true });
@@ -56,3 +55,31 @@ onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'chunk') take(data.bytes);
   else check(data.wanted).catch((error: unknown) => say({ kind: 'failed', message: String(error) }));
 };
+
+/* Collects the facts of a log that checkpoints need. */
+
+/**
+ * The origin as docs/checkpoints.md defines it: named after the log's first event, or the event that acknowledged a
+ * divergence.
+ */
+const originOf = (hash: string): string => `data-platform-service/${hash}`;
+
+/**
+ * Must receive every event in order from the first.
+ * @param checkpointPositions positions; those beyond the log have no result
+ */
+function createResultView(checkpointPositions: readonly number[]): {
+  add(event: EventRecord): void;
+  places(): CheckpointEvent[];
+} {
+  const expected = new Set(checkpointPositions);
+  const places: CheckpointEvent[] = [];
+  let origin = '';
+  return {
+    add({ position, type, hash, subject }) {
+      if (position === 1 || (type === 'log.acknowledged' && subject?.kind === 'log')) origin = originOf(hash);
+      if (expected.has(position)) places.push({ position, hash, origin });
+    },
+    places: () => places,
+  };
+}

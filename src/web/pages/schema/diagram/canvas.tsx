@@ -1,17 +1,45 @@
 /** A drawing with pan and zoom. */
 import saveIcon from 'icon:download';
 import { ActionIcon } from '@mantine/core';
-import { Background, BackgroundVariant, ReactFlow, useReactFlow, MarkerType, Position } from '@xyflow/react';
-import { useEffect, useMemo, useRef, useState } from 'react';
-import { Glyph } from '../../../shared/glyph.js';
+import {
+  Background,
+  BackgroundVariant,
+  ReactFlow,
+  useReactFlow,
+  MarkerType,
+  Position,
+  BaseEdge,
+  type Edge,
+  type EdgeProps,
+  Handle,
+  type Node,
+  type NodeProps,
+  type ReactFlowState,
+  useStore,
+} from '@xyflow/react';
+import { useEffect, useMemo, useRef, useState, memo } from 'react';
+import { Glyph, MaterialIcon } from '../../../shared/glyph.js';
 import { saveText } from '../../../shared/save.js';
 import { FITTED } from './controls.js';
-import { type Placed, linkLabel, pathOf, type Link, type Table, portAt } from '../graph/graph.js';
-import { LinkEdge, type LinkEdgeType } from './link-edge.js';
+import {
+  type Placed,
+  linkLabel,
+  pathOf,
+  type Link,
+  type Table,
+  portAt,
+  type Mark,
+  type TableRow,
+} from '../graph/graph.js';
 import { svgOf } from './svg-export.js';
-import { TableNode, type TableNodeType } from './table-node.js';
 import classes from './diagram.module.css';
-import { MARK_WORDS } from '../graph/mark-sign.js';
+import { MARK_WORDS, MarkSign } from '../graph/mark-sign.js';
+import edgeClasses from './link-edge.module.css';
+import keyIcon from 'icon:key';
+import linkIcon from 'icon:link';
+import tableIcon from 'icon:table';
+import { inkOf } from '../color.js';
+import nodeClasses from './table-node.module.css';
 
 /** Highlights the selected table and its neighbours, if it is shown. */
 function drawingOf(placed: Placed, chosen: string | undefined): { nodes: TableNodeType[]; edges: LinkEdgeType[] } {
@@ -71,9 +99,6 @@ function edgeOf(
     zIndex: isLit || link.mark !== undefined ? 1 : 0,
   };
 }
-
-const NODE_TYPES = { table: TableNode };
-const EDGE_TYPES = { link: LinkEdge };
 
 /** From this zoom level on, columns are readable. */
 const LEGIBLE = 0.75;
@@ -146,3 +171,84 @@ export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
     </ReactFlow>
   );
 }
+
+type LinkEdgeType = Edge<
+  { path: string; kind: string; isFaded: boolean; isLit: boolean; mark?: Mark | undefined },
+  'link'
+>;
+
+/** Memoized during view moves, because there may be hundreds. */
+const LinkEdge = memo(function LinkEdge({ id, data, markerEnd, markerStart }: EdgeProps<LinkEdgeType>) {
+  if (data === undefined) return null;
+  const classNames = [
+    edgeClasses.line,
+    edgeClasses[data.kind],
+    data.isFaded && edgeClasses.faded,
+    data.isLit && edgeClasses.lit,
+    data.mark && edgeClasses[data.mark],
+  ];
+  const marks = { ...(markerStart && { markerStart }), ...(markerEnd && { markerEnd }) };
+  return (
+    <BaseEdge
+      id={id}
+      path={data.path}
+      className={classNames.filter(Boolean).join(' ')}
+      interactionWidth={0}
+      {...marks}
+    />
+  );
+});
+
+type TableNodeType = Node<{ table: Table; isChosen: boolean; isFaded: boolean }, 'table'>;
+
+/** Below this zoom level text is unreadable, and hundreds of tables may be moved at once. */
+const READABLE = 0.4;
+
+const isSmall = ({ transform: [, , zoom] }: ReactFlowState): boolean => zoom < READABLE;
+
+/** Omits rows while they are unreadable; its size stays. Memoized during view moves. */
+const TableNode = memo(function TableNode({ data: { table, isChosen, isFaded } }: NodeProps<TableNodeType>) {
+  const { collection, rows, more, width, height, mark } = table;
+  const isFar = useStore(isSmall);
+  return (
+    <div
+      className={nodeClasses.table}
+      data-chosen={isChosen || undefined}
+      data-faded={isFaded || undefined}
+      data-mark={mark}
+      style={{ width, height }}
+    >
+      <Handle type="target" position={Position.Left} className={nodeClasses.handle ?? ''} isConnectable={false} />
+      <Handle type="source" position={Position.Right} className={nodeClasses.handle ?? ''} isConnectable={false} />
+      <div
+        className={nodeClasses.head}
+        style={{ borderTopColor: inkOf(collection.meta.color) ?? 'var(--mantine-color-iris-5)' }}
+      >
+        <MaterialIcon name={collection.meta.icon} otherwise={tableIcon} size={16} />
+        <span className={nodeClasses.name}>{table.name}</span>
+        {mark && <MarkSign mark={mark} />}
+      </div>
+      {!isFar && rows.map((row) => <Row key={row.field} row={row} />)}
+      {!isFar && more > 0 && <div className={nodeClasses.more}>{more} more</div>}
+    </div>
+  );
+});
+
+function Row({ row: { field, type, isKey, isForeign, isRequired, mark } }: { row: TableRow }) {
+  return (
+    <div className={nodeClasses.row} data-key={isKey || undefined} data-mark={mark}>
+      <span className={nodeClasses.mark}>
+        {isKey ? <Glyph path={keyIcon} size={14} /> : isForeign ? <Glyph path={linkIcon} size={14} /> : null}
+      </span>
+      <span className={nodeClasses.name}>{field}</span>
+      <span className={nodeClasses.type}>
+        {type}
+        {isRequired ? '' : '?'}
+      </span>
+      {mark && <MarkSign mark={mark} />}
+    </div>
+  );
+}
+
+const NODE_TYPES = { table: TableNode };
+const EDGE_TYPES = { link: LinkEdge };
