@@ -199,7 +199,7 @@ export interface Schemas {
   CheckpointKey: { /** The public key in the format of signed notes: name+id+key. */ key: string;
     /** The end of the log when the key was created. */ from_position: number;
     created_at: string;
-    /** The place of the private key. */ kept: 'file' | 'database' | 'replaced' };
+    /** Where the private key is stored. */ kept: 'file' | 'database' | 'replaced' };
   Collection: { collection: string;
     meta: Schemas['ShownCollectionMeta'];
     /** Null: a folder. */ schema: ({ name: string; schema?: string; comment: string | null; sql: string }) | null };

@@ -171,7 +171,7 @@ const LIMITS: readonly Limits[] = [
 /** Levels of nested values. The service accepts 64. */
 const MAX_DEPTH = 24;
 
-const NOT_SHOWN = JSON.stringify({ cut: true, message: 'The answer is too large. Ask for less.' });
+const NOT_SHOWN = JSON.stringify({ cut: true, message: 'The answer is too large. Request less data.' });
 
 /**
  * The JSON of a value in at most 60,000 characters. If it is longer, the longest texts and lists are cut, and say how

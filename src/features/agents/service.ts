@@ -106,7 +106,7 @@ async function send({ req, app, signal }: AgentRequest, { content, ...sent }: Se
   return read(answer.statusCode ?? 0, Buffer.concat(chunks).toString());
 }
 
-const TOO_LARGE = 'The response is too large for a tool. Ask for less: one collection, or a smaller limit.';
+const TOO_LARGE = 'The response is too large for a tool. Request less: one collection, or a smaller limit.';
 
 function read(status: number, text: string): unknown {
   const body: unknown = text === '' ? null : JSON.parse(text);

@@ -198,7 +198,7 @@ export async function columnsLost(
 
 /**
  * A condition: the attribute `a` has another type than `w.type`, or another modifier. A type that does not exist under
- * its name any more was renamed, so it is not compared.
+ * its name now was renamed, so it is not compared.
  */
 export const HAS_OTHER_TYPE = sql`coalesce(pg_catalog.to_regtype(w.type)::oid <> a.atttypid
   OR coalesce(pg_catalog.substring(pg_catalog.format_type(a.atttypid, a.atttypmod), '[(].*[)]'::text), ''::text)

@@ -79,7 +79,7 @@ SELECT s.number FROM (SELECT number, ${trashSchemaNameSql(`'s'`)} || number::tex
      WHERE ${IS_KEPT} AND e.type = 'collection.deleted' AND e.collection = ANY (${names}::text[]) AND ${KEPT_IN} = s.number)
  LIMIT 1`;
 
-/** A condition on `n` of pg_namespace. A schema of that name that somebody else created is not shared. */
+/** A condition on `n` of pg_namespace. A schema of that name that another program created is not shared. */
 export const IS_SHARED = sql`n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user) AND n.nspname::text IN (
   SELECT ${trashSchemaName(sql`'s'`)} || number::text FROM pg_catalog.generate_series(1, ${integer(String(MOST_SHARED))}) number)`;
 

@@ -82,7 +82,7 @@ export interface CatalogConstraint {
 
 export interface CatalogIndex {
   name: string;
-  /** Key columns in order. Null stands for an expression. */
+  /** Key columns in order. Null for an expression. */
   columns: (string | null)[];
   method: string;
   unique: boolean;

@@ -66,7 +66,7 @@ export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props
         if (isAsking || sure === null) onConfirm();
         else setAsked(true);
       }}
-      // Neither must a held key.
+      // A held key must not confirm either.
       onKeyDown={(event) => event.repeat && event.preventDefault()}
       onBlur={() => setAsked(false)}
     >

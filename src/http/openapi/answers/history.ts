@@ -185,7 +185,7 @@ export const checkpointKey = z
     key: text.describe('The public key in the format of signed notes: name+id+key'),
     from_position: z.int().min(1).describe('The end of the log when the key was created'),
     created_at: time,
-    kept: z.enum(['file', 'database', 'replaced']).describe('The place of the private key'),
+    kept: z.enum(['file', 'database', 'replaced']).describe('Where the private key is stored'),
   })
   .meta({ id: 'CheckpointKey' });
 

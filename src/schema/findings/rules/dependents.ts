@@ -16,7 +16,7 @@ export const breaksClients: Rule = {
   safer:
     'First deploy applications that do not need it. For a rename, add the new name beside the old one, write both, and delete the old one later.',
   levels:
-    '`note` if the statistics count no use of the table, else `warn`. Dropped objects are reported only if they count some use; `LOSES_DATA` reports their data.',
+    '`note` if the statistics show no use of the table, otherwise `warn`. A dropped object is reported only if they show some use; `LOSES_DATA` reports its data.',
   example: { unsafe: 'POST /fields/articles/title/rename {"to": "headline"}' },
   aliases: {
     squawk: ['renaming-column', 'renaming-table', 'ban-drop-column', 'ban-drop-table'],

@@ -168,7 +168,7 @@ const route = getRouteApi('/');
 
 interface SchemaPanelsProps {
   collections: readonly ListedCollection[];
-  /** Set in the past. */
+  /** Set while the page shows an earlier point in time. */
   past?: { replay: Replay; marks: Marks; bar: ReactNode };
   /** Set for the current schema: extras of the tree. */
   tree?: DraftedTree;

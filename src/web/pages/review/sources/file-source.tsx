@@ -72,7 +72,7 @@ function AskBase({ name, named, onChoose, children }: AskBaseProps) {
           />
           <Answer
             label="The schema of another environment"
-            about="The whole file is compared with the current schema. Later changes that differ from the file are reverted. Choose this also to restore an old state."
+            about="The whole file is compared with the current schema. Later changes that differ from the file are reverted. Also choose this to restore an old state."
             onChoose={() => onChoose(NOW)}
           />
           <Section title="Later changes">
