@@ -13,7 +13,7 @@ import { startCheckpoints } from './log/signed-checkpoints/start.js';
 import { createLogWatch } from './log/watch.js';
 import { autoAcknowledge } from './pipeline/acknowledge.js';
 import { createPipeline } from './pipeline/index.js';
-import { recordingFirstAdmin } from './features/accounts/change-account.js';
+import { createFirstAdminRecorder } from './features/accounts/change-account.js';
 import { createPurger } from './features/trash/purger.js';
 import { readDatabase, createServerRole, readServerState, type ServerRole } from './postgres/server.js';
 import type { Logger } from './postgres/logger.js';
@@ -86,7 +86,7 @@ const READ_ONLY =
   'Transactions are read-only by default in this database. Remove default_transaction_read_only from it and from the role of DATABASE_URL.';
 
 /** Only a missing privilege of the database user needs an explanation. Other messages explain themselves. */
-function explained(error: unknown): unknown {
+function explainFailure(error: unknown): unknown {
   if (isStartupRefused(error)) return unexpectedPooler(error);
   if (sqlState(error) === SQLSTATE.read_only_sql_transaction) return new OperatorError(READ_ONLY, { cause: error });
   if (sqlState(error) !== SQLSTATE.insufficient_privilege) return error;
@@ -164,7 +164,7 @@ export async function createService(
     return await start({ ...config, logger, signal }, shutdown);
   } catch (error) {
     await shutdown.run();
-    throw explained(error);
+    throw explainFailure(error);
   }
 }
 
@@ -207,7 +207,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     pool,
     database,
     withSessions: (work: (sessions: pg.Pool) => Promise<void>) => withSessions(pool, pooling, work),
-    onWait: (sentence: string) => waitAloud(sentence, { server, logger }),
+    onWait: (sentence: string) => waitWithLog(sentence, { server, logger }),
   };
   const { secret, standby } = await setUp(preparing);
   const role = createServerRole({ logger, standby });
@@ -247,7 +247,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const pipeline = traces.traced(
     metrics.commands.counted(createPipeline({ ...options, pool, location, release, store, watch, readers: READERS })),
   );
-  const ensureAdmin = async () => auth.ensureAdmin(options.admin, await recordingFirstAdmin(pool, pipeline));
+  const ensureAdmin = async () => auth.ensureAdmin(options.admin, await createFirstAdminRecorder(pool, pipeline));
   role.onPromotion(async () => {
     await setUp(preparing);
     await ensureAdmin();
@@ -344,7 +344,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
 }
 
 /** Reports the reason for the wait, to the log and to clients that send requests in the meantime. */
-function waitAloud(sentence: string, { server, logger }: { server: ListeningServer; logger: Logger }): void {
+function waitWithLog(sentence: string, { server, logger }: { server: ListeningServer; logger: Logger }): void {
   server.say(sentence);
   logger.warn(sentence);
 }

@@ -85,7 +85,7 @@ async function keysOf(file: string): Promise<NoteKey[]> {
 }
 
 /** One line each, and a note about unverified signatures. */
-export function describeChecked(held: readonly CheckedCheckpoint[]): string[] {
+export function describeCheckpoints(held: readonly CheckedCheckpoint[]): string[] {
   const lines = held.map(({ file, ok, position, time, reason, signed_by }) => {
     const what = `Checkpoint ${file} (position ${position}, ${time})`;
     if (!ok) return `${what} does not match the log: ${reason}.`;

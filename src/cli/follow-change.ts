@@ -42,7 +42,7 @@ export async function followChange(invocation: Invocation, { data }: { data: Sho
 export function createProgressPrinter({ terminal }: Pick<Invocation, 'terminal'>): (change: ShownChange) => void {
   let last = '';
   return (change) => {
-    const done = doneOf(change);
+    const done = completedShare(change);
     const what = describeNow(change);
     if (terminal.rewrite) {
       terminal.rewrite(`${bar(done * 1_000, 1_000)} ${Math.floor(done * 100)} %  ${what}`);
@@ -54,7 +54,7 @@ export function createProgressPrinter({ terminal }: Pick<Invocation, 'terminal'>
 }
 
 /** From 0 to 1. Steps are weighted by their rows. */
-function doneOf({ steps, state }: ShownChange): number {
+function completedShare({ steps, state }: ShownChange): number {
   if (state === 'applied') return 1;
   const weight = ({ bytes }: ShownStep): number => Math.max(1, bytes ?? 1);
   const all = steps.reduce((sum, step) => sum + weight(step), 0);
@@ -74,10 +74,10 @@ export function describeNow(change: ShownChange): string {
       : step < 0
         ? 'applying it in one short transaction'
         : `${step + 1} of ${steps.length}: ${steps[step]?.summary ?? ''}`;
-  return holders.length === 0 ? what : `${what} (waiting for ${holders.map(named).join(', ')})`;
+  return holders.length === 0 ? what : `${what} (waiting for ${holders.map(describeHolder).join(', ')})`;
 }
 
-function named({ pid, application_name: name }: ShownChange['waiting_for'][number]): string {
+function describeHolder({ pid, application_name: name }: ShownChange['waiting_for'][number]): string {
   const who = name === '' ? 'an unnamed application' : JSON.stringify(name);
   return pid === null ? 'a prepared transaction' : `${who}, process ${pid}`;
 }

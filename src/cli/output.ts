@@ -24,13 +24,13 @@ export function show({ values, terminal }: Invocation, value: unknown, render: (
 }
 
 /** The value, or an OperatorError for a rejection. */
-export function accepted<T>(result: Result<T>): T {
+export function unwrapResult<T>(result: Result<T>): T {
   if (result.ok) return result.value;
   throw new OperatorError(result.problems.map((problem) => problem.message).join(' '));
 }
 
 /** To the file of --output, or to stdout. @param content without its last line end */
-export async function deliver({ values, terminal }: Invocation, content: string): Promise<void> {
+export async function writeResult({ values, terminal }: Invocation, content: string): Promise<void> {
   const output = text(values, 'output');
   if (output === undefined) return terminal.print(content, { isExact: true });
   await writeOutput(output, `${content}\n`);

@@ -15,7 +15,7 @@ type FindingAnswer = Pick<z.output<typeof finding>, 'code' | 'collection' | 'fie
  * Parses --acknowledge.
  * @throws UsageError
  */
-export function acknowledged(values: Values): Acknowledgement[] {
+export function readAcknowledgements(values: Values): Acknowledgement[] {
   return texts(values, 'acknowledge').map((value) => {
     const [, code, text = ''] = /^([A-Z_]+):(\P{Cc}*)$/su.exec(value) ?? [];
     if (code === undefined)
@@ -31,21 +31,21 @@ export function acknowledged(values: Values): Acknowledgement[] {
  * @throws UsageError
  */
 export function acknowledgeHeader(values: Values): Record<string, string> {
-  const acknowledgements = acknowledged(values);
+  const acknowledgements = readAcknowledgements(values);
   if (acknowledgements.length === 0) return {};
   return { 'X-Acknowledge': acknowledgements.map(keyOf).join(', ') };
 }
 
 /** The findings that the policy blocks. */
-export function stoppedBy<F extends FindingAnswer>(findings: readonly F[] | undefined, values: Values): F[] {
-  const acknowledgedKeys = new Set(acknowledged(values).map(keyOf));
+export function selectBlocked<F extends FindingAnswer>(findings: readonly F[] | undefined, values: Values): F[] {
+  const acknowledgedKeys = new Set(readAcknowledgements(values).map(keyOf));
   return (findings ?? []).filter((finding) => {
     if (policyText(finding) === undefined) return false;
-    return finding.action !== 'acknowledge' || !acknowledgedKeys.has(keyOfFound(finding));
+    return finding.action !== 'acknowledge' || !acknowledgedKeys.has(findingKey(finding));
   });
 }
 
-const keyOfFound = (answered: FindingAnswer): string => keyOf({ code: answered.code, place: locationText(answered) });
+const findingKey = (answered: FindingAnswer): string => keyOf({ code: answered.code, place: locationText(answered) });
 
 /** The policy's action in words; undefined if it does not block the finding. */
 export function policyText(finding: FindingAnswer): string | undefined {
@@ -55,7 +55,7 @@ export function policyText(finding: FindingAnswer): string | undefined {
     case 'approve':
       return 'the policy requires an approved change request';
     case 'acknowledge':
-      return `the policy requires an acknowledgement (--acknowledge ${shellWord(keyOfFound(finding))})`;
+      return `the policy requires an acknowledgement (--acknowledge ${shellWord(findingKey(finding))})`;
     default:
       return undefined;
   }
@@ -66,7 +66,7 @@ const HEADER = 'X-Acknowledge';
 export const OPTION = '--acknowledge';
 
 /** Replaces the header in a message with the equivalent option. */
-export function asOption(message: string, path?: string): string {
+export function withOptionNames(message: string, path?: string): string {
   const text = message.replaceAll(
     /\(X-Acknowledge: (.+?)\)(?=: )/g,
     (_, named: string) => `(${OPTION} ${shellWord(named)})`,

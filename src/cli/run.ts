@@ -45,14 +45,14 @@ export async function runCli(args: readonly string[], surroundings: CliEnvironme
   const { terminal } = surroundings;
   let code: ExitCode = 0;
   let values: Invocation['values'] = {};
-  const does = (command: Command, load: () => Promise<Run>): void => {
+  const setAction = (command: Command, load: () => Promise<Run>): void => {
     command.action(async () => {
       values = command.opts();
       code = await call(command, await load(), surroundings);
     });
   };
   try {
-    await createProgram(terminal, does).parseAsync(args, { from: 'user' });
+    await createProgram(terminal, setAction).parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
     if (isCommanders(error)) return error.exitCode === 0 ? 0 : 2;
@@ -82,7 +82,7 @@ export function explain(
   environment: Readonly<Record<string, string | undefined>>,
   values: Values,
 ): string {
-  return hide(describe(error), [environment['DPS_TOKEN'], values['token'], ...passwords(environment, values)]);
+  return hideSecrets(describe(error), [environment['DPS_TOKEN'], values['token'], ...passwords(environment, values)]);
 }
 
 function describe(error: unknown): string {
@@ -133,7 +133,7 @@ function passwords(environment: Readonly<Record<string, string | undefined>>, va
   });
 }
 
-function hide(text: string, secrets: readonly unknown[]): string {
+function hideSecrets(text: string, secrets: readonly unknown[]): string {
   let shown = text.replaceAll(/(\w:\/\/[^\s:@/]*):[^\s@/]*@/g, '$1:…@');
   for (const secret of secrets)
     if (typeof secret === 'string' && secret.length > 3) shown = shown.replaceAll(secret, '…');

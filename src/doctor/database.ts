@@ -168,14 +168,14 @@ export const privileges: Check = {
   async run({ pool, config: { schema, schemas = [schema], serviceSchema } }) {
     const missing: (string | null)[] = [];
     for (const each of schemas)
-      missing.push((await lost(pool, { schema: each, serviceSchema })) ?? (await missingPrivilege(pool, each)));
+      missing.push((await lostSchemas(pool, { schema: each, serviceSchema })) ?? (await missingPrivilege(pool, each)));
     missing.push(await missingPrivilege(pool, serviceSchema));
     return missing.flatMap((message) => (message === null ? [] : [finding('SCHEMA_NOT_WRITABLE', message)]));
   },
 };
 
 /** After the first start, missing objects mean data loss. */
-async function lost(db: Queryable, { schema, serviceSchema }: Schemas): Promise<string | null> {
+async function lostSchemas(db: Queryable, { schema, serviceSchema }: Schemas): Promise<string | null> {
   const { text, values } = schemasExist([schema]);
   const { rows } = await db.query<{ there: boolean }>(text, values);
   return rows[0]?.there !== true && (await holdsService(db, serviceSchema)) ? lostSchema(schema) : null;

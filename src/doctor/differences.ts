@@ -36,10 +36,10 @@ export function describeDivergence({
   ...more
 }: Divergence & Partial<AcknowledgedDivergence>): string {
   const parted = fork === null || fork === found.position ? '' : `, and differs after position ${fork}`;
-  const line = `${noticed_at}: ${placed(seen)} was read before and is missing; the log ended at ${placed(found)}${parted}`;
+  const line = `${noticed_at}: ${describePosition(seen)} was read before and is missing; the log ended at ${describePosition(found)}${parted}`;
   if (!('acknowledged' in more)) return line;
   return `${line}; ${more.acknowledged === null ? 'not acknowledged yet' : `acknowledged by event ${more.acknowledged}`}`;
 }
 
-const placed = ({ position, hash }: LogPosition): string =>
+const describePosition = ({ position, hash }: LogPosition): string =>
   `position ${position}${hash === null ? '' : ` (${hash.slice(0, 12)}…)`}`;

@@ -68,15 +68,15 @@ export async function examine(context: DoctorContext): Promise<Examined[]> {
   let stopped = false;
   for (const check of CHECKS) {
     const isSkipped: boolean = stopped || isImpossible(check, context);
-    const findings: Finding[] = isSkipped ? [] : await tried(check, context);
-    const result: Examined['result'] = isSkipped ? 'skipped' : worst(findings);
+    const findings: Finding[] = isSkipped ? [] : await runCheck(check, context);
+    const result: Examined['result'] = isSkipped ? 'skipped' : worstResult(findings);
     examined.push({ name: check.name, result, findings });
     stopped ||= check.decisive === true && result === 'error';
   }
   return examined;
 }
 
-async function tried(check: Check, context: DoctorContext): Promise<Finding[]> {
+async function runCheck(check: Check, context: DoctorContext): Promise<Finding[]> {
   try {
     const findings = await check.run(context);
     return findings.map((each) => ({
@@ -90,7 +90,7 @@ async function tried(check: Check, context: DoctorContext): Promise<Finding[]> {
   }
 }
 
-function worst(findings: readonly Finding[]): 'ok' | 'warning' | 'error' {
+function worstResult(findings: readonly Finding[]): 'ok' | 'warning' | 'error' {
   if (findings.some(({ severity }) => severity === 'error')) return 'error';
   return findings.length > 0 ? 'warning' : 'ok';
 }

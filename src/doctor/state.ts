@@ -77,7 +77,7 @@ export const comparison: Check = {
   async run({ tools }) {
     const { differences } = await tools.projections.verify();
     return Object.entries(KINDS).flatMap(([where, { code, what }]) =>
-      differing(
+      describeDiffering(
         code,
         what,
         differences.filter((each) => each.where === where),
@@ -95,7 +95,7 @@ const KINDS: Readonly<Record<Difference['where'], { code: FindingCode; what: str
   accounts: { code: 'ACCOUNTS_DIFFER', what: 'users and API tokens' },
 };
 
-function differing(code: FindingCode, what: string, differences: readonly Difference[]): Finding[] {
+function describeDiffering(code: FindingCode, what: string, differences: readonly Difference[]): Finding[] {
   if (differences.length === 0) return [];
   const more = differences.length > SHOWN ? [`  and ${differences.length - SHOWN} more: "dps verify" shows all`] : [];
   const lines = [...differences.slice(0, SHOWN).map(describeDifference), ...more];

@@ -4,7 +4,7 @@ import { functionsThatMention } from '../projector/catalog/table-facts.js';
 import { readAdoption } from './adopt/read.js';
 import { readAcceptance } from './drift/accept.js';
 import { readPurge } from './trash/purger.js';
-import { stillInTrash } from './trash/restore.js';
+import { selectStillInTrash } from './trash/restore.js';
 
 export const READERS: Readers = {
   'adopt-tables': async (client, { request }, { state, schema, schemas, objects }) => ({
@@ -16,7 +16,7 @@ export const READERS: Readers = {
     found: await readAcceptance({ client, schema, schemas, state, objects }, request),
   }),
   'purge-trash': readPurge,
-  'apply-diff': async (client, command) => ({ ...command, kept: await stillInTrash(client, command.kept ?? []) }),
+  'apply-diff': async (client, command) => ({ ...command, kept: await selectStillInTrash(client, command.kept ?? []) }),
   'rename-collection': async (client, command) => ({
     ...command,
     functions: await functionsThatMention(client, [command.collection]),

@@ -48,9 +48,9 @@ export function createHttp(deps: HttpDeps): Express {
     );
   }
   if (deps.config.app) mountAdminApp(app, serving.log);
-  const everyMethod = allowed([...new Set(routes.map(({ method }) => method))]);
+  const everyMethod = allowHeader([...new Set(routes.map(({ method }) => method))]);
   app.use(
-    anythingElse(
+    mountFallback(
       '(none)',
       (req) => (isWholeServer(req) ? options(everyMethod) : unknownRoute(req, deps.config)),
       serving,
@@ -80,7 +80,7 @@ function requestObserver({ logger, config, metrics }: HttpDeps): RequestLog {
 /** Registers the routes of one path, and its response to other methods. */
 function mount(app: Express, path: string, routes: readonly Route[], serving: Serving): void {
   for (const route of routes) app[route.method](path, serve(route, serving));
-  const allow = allowed(routes.map(({ method }) => method));
+  const allow = allowHeader(routes.map(({ method }) => method));
   const otherMethod = (req: Request): Answer =>
     req.method === 'OPTIONS'
       ? options(allow)
@@ -89,7 +89,7 @@ function mount(app: Express, path: string, routes: readonly Route[], serving: Se
           ['Allow', allow],
         );
   // `app.route().all` creates one handler where `app.all` creates one per method.
-  app.route(path).all(anythingElse(path, otherMethod, serving));
+  app.route(path).all(mountFallback(path, otherMethod, serving));
 }
 
 const options = (allow: string): Answer => ({ status: 204, headers: ['Allow', allow], body: null });
@@ -97,7 +97,7 @@ const options = (allow: string): Answer => ({ status: 204, headers: ['Allow', al
 /** `OPTIONS *` concerns the server instead of a path. */
 const isWholeServer = (req: Request): boolean => req.method === 'OPTIONS' && req.url === '*';
 
-function allowed(methods: readonly Method[]): string {
+function allowHeader(methods: readonly Method[]): string {
   const names = methods.map((method) => method.toUpperCase());
   return [...names, ...(methods.includes('get') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
@@ -108,7 +108,7 @@ function unknownRoute({ path }: Request, { objects }: HttpDeps['config']): Answe
 }
 
 /** A handler for requests that match no route. */
-function anythingElse(route: string, answerTo: (req: Request) => Answer, { log }: Serving) {
+function mountFallback(route: string, answerTo: (req: Request) => Answer, { log }: Serving) {
   return (req: Request, res: Response): void => {
     const started = performance.now();
     const requestId = requestIdOf(req);

@@ -7,7 +7,7 @@ import { type ObjectEquality, definitionsThatDiffer } from '../schema/compare/ob
 import { withoutPlaces } from '../schema/findings/index.js';
 import type { State } from '../schema/model/state.js';
 import { transition } from '../schema/transition/transition.js';
-import { type Answer, expectTakeable, largeJsonAnswer } from './answer/answer.js';
+import { type Answer, requireSendable, largeJsonAnswer } from './answer/answer.js';
 import type { HttpDeps } from './deps.js';
 import { flag } from './request/query.js';
 
@@ -47,7 +47,7 @@ export function createDiffAnswer({ plans, config }: Pick<HttpDeps, 'plans' | 'co
     const plan = { before: state, after, events, statements, warnings, keep: config.keepDeleted };
     const findings = withoutPlaces(await plans.findings(plan));
     const answer = await largeJsonAnswer({ hash, diff, ...(findings.length > 0 && { warnings: findings }) });
-    await expectTakeable(answer.body as Buffer, config.maxBody.schema, IN_PARTS);
+    await requireSendable(answer.body as Buffer, config.maxBody.schema, IN_PARTS);
     return { ...answer, position: state.position };
   };
 }

@@ -48,7 +48,7 @@ interface Filters {
 }
 
 /** The filter for events after the end of the last page. */
-export const beyond = (filter: EventFilter, order: Order, cursor: number | undefined): EventFilter =>
+export const afterCursor = (filter: EventFilter, order: Order, cursor: number | undefined): EventFilter =>
   order === 'asc'
     ? { ...filter, after: Math.max(cursor ?? 0, filter.after ?? 0) }
     : { ...filter, before: lower(cursor, filter.before) };

@@ -25,11 +25,11 @@ import {
   POLICY_CHANGES,
   isOfPolicy,
 } from '../schema/policy.js';
-import { acknowledgedBy, takeAcknowledged, commandOf } from './change/change.js';
+import { readAcknowledgements, takeAcknowledgements, commandOf } from './change/change.js';
 import { unwrap } from './answer/answer.js';
 import type { HttpDeps } from './deps.js';
 import { Refused, inManagedSchemas } from './errors.js';
-import { below, locatedIn, relocated } from '../features/change-requests/routes-actions.js';
+import { prefixLocations, createBodyLocator, translateLocations } from '../features/change-requests/routes-actions.js';
 import type { Call } from './route.js';
 import { equalityOf } from './diff-answer.js';
 import { locationText } from '../schema/model/location.js';
@@ -167,7 +167,7 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
       const how = { ...query, release, ...(await equalityOf(deps, snapshot, state)) };
       return unwrap(await runYielding(compareSnapshot(state, snapshot, how)));
     };
-    const { hash, diff: entries } = await below('snapshot', compared());
+    const { hash, diff: entries } = await prefixLocations('snapshot', compared());
     return { hash, diff: entries };
   }
 
@@ -179,16 +179,16 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
   }
 
   return async (testCall: TestCall): Promise<PolicyTest> => {
-    const call = takeAcknowledged(testCall);
+    const call = takeAcknowledgements(testCall);
     const body = bodyOf(call.body);
     const { policy: submitted } = body;
     const policy: Policy =
       submitted === undefined ? (await readPolicy(pool)).policy : readPolicyBody(submitted, 'policy');
     const state = await store.atHead(call.head);
     const diff = await diffOf(body, state, call);
-    const events = await relocated(eventsOf(diff, state), locatedIn(body));
+    const events = await translateLocations(eventsOf(diff, state), createBodyLocator(body));
     const { statements, after } = await runYielding(planBatch(state, events, schema));
-    const apart = new Set((acknowledgedBy(call)?.findings ?? []).map(keyOf));
+    const apart = new Set((readAcknowledgements(call)?.findings ?? []).map(keyOf));
     const { online } = call.query;
     const plan = { before: state, after, events, statements, keep: keepDeleted, online, apart };
     const findings = await findingsByPolicy(pool, schema, { plan, policy, noticed: [] });

@@ -10,7 +10,7 @@ import type { Fresh } from '../reads/freshness.js';
 import { type Answer, failureAnswer } from './answer/answer.js';
 import type { Bodies } from './body/index.js';
 import type { HttpDeps } from './deps.js';
-import { encoded, requireAcceptable } from './answer/representation.js';
+import { encodeAnswer, requireAcceptable } from './answer/representation.js';
 import { whenClosed, respond } from './answer/stream.js';
 import { readParams } from './request/query.js';
 import { requireInLog } from './request/history-query.js';
@@ -75,7 +75,7 @@ const PAUSE = 300;
 const NO_ANSWER = 'The database does not respond. Nothing was changed. Try again later.';
 
 /** Retries for `patience` milliseconds while the database is unavailable, because it restarts or fails over. */
-async function whileAway<T>(patience: number, work: () => Promise<T>): Promise<T> {
+async function waitWhileUnavailable<T>(patience: number, work: () => Promise<T>): Promise<T> {
   const end = performance.now() + patience;
   for (;;) {
     try {
@@ -91,7 +91,7 @@ async function whileAway<T>(patience: number, work: () => Promise<T>): Promise<T
 }
 
 /** Users cannot be looked up now, so an unknown token may be valid and 401 would be wrong. */
-function knownBefore(identify: Identify, token: string): Promise<Caller> {
+function identifyFromCache(identify: Identify, token: string): Promise<Caller> {
   const caller = identify.lastKnown(token);
   if (caller !== null) return Promise.resolve(caller);
   throw new ProblemError(
@@ -141,7 +141,7 @@ function identify(
   const { auth } = deps;
   const { fresh } = known;
   return authorize(req, route, (token) =>
-    fresh ? auth.identify(token, fresh.authEpoch) : knownBefore(auth.identify, token),
+    fresh ? auth.identify(token, fresh.authEpoch) : identifyFromCache(auth.identify, token),
   );
 }
 
@@ -181,7 +181,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
 
   const answerTo = async (req: Request, res: Response, { requestId, known }: ServedRequest): Promise<Answer> => {
     const started = performance.now();
-    await whileAway(patience, () => admit(req, route, { deps, known }));
+    await waitWhileUnavailable(patience, () => admit(req, route, { deps, known }));
     if (known.caller !== null) quotas.enter(known.caller, res);
     await reach(req, route, { deps, known });
     const waited = performance.now() - started;
@@ -194,7 +194,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
       const { body } = answer;
       if (body !== null && typeof body === 'object') whenClosed(res, scheduler.hold(caller, body));
       if (answer.stream !== undefined && known.caller !== null) quotas.stream(known.caller, res);
-      return encoded(req, answer);
+      return encodeAnswer(req, answer);
     };
     // A change is completed even if its client has disconnected, and its response is stored.
     if (route.needsPrimary) return runAsChange(caller, answering);

@@ -104,7 +104,7 @@ export function addGauges(registry: Registry, sources: Sources): void {
 }
 
 function addWebhooks(registry: Registry, { webhooks }: Sources): void {
-  const read = shared(() => inTime(webhooks.countByState(), ANSWER_LIMIT).catch(() => null));
+  const read = shareRuns(() => inTime(webhooks.countByState(), ANSWER_LIMIT).catch(() => null));
   void new Gauge({
     name: 'dps_webhooks',
     help: 'Webhooks by state: enabled, failing, disabled.',
@@ -147,7 +147,7 @@ function addInfo(registry: Registry, { release, databaseVersion }: Sources): voi
 }
 
 /** Runs once per scrape for all gauges that share the query. */
-function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+function shareRuns<T>(ask: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
     running ??= runShared(ask).finally(() => (running = undefined));
@@ -159,7 +159,7 @@ function shared<T>(ask: () => Promise<T>): () => Promise<T> {
 const ANSWER_LIMIT = 2_000;
 
 function addProjections(registry: Registry, sources: Sources): void {
-  const read = shared(() => inTime(sources.projections(), ANSWER_LIMIT).catch(() => null));
+  const read = shareRuns(() => inTime(sources.projections(), ANSWER_LIMIT).catch(() => null));
   void new Gauge({
     name: 'dps_database_up',
     help: '1 while the database responds, 0 while it does not.',
@@ -178,7 +178,7 @@ function addProjections(registry: Registry, sources: Sources): void {
       else this.set(reading.head);
     },
   });
-  const labelled = (name: string, help: string, valueOf: (projection: ProjectionStatus) => number): void => {
+  const addProjectionGauge = (name: string, help: string, valueOf: (projection: ProjectionStatus) => number): void => {
     void new Gauge({
       name,
       help,
@@ -190,12 +190,12 @@ function addProjections(registry: Registry, sources: Sources): void {
       },
     });
   };
-  labelled(
+  addProjectionGauge(
     'dps_projection_lag_events',
     'Events in the log that the projection has not processed yet.',
     ({ lag }) => lag,
   );
-  labelled('dps_projection_failed', '1 while an error has stopped the projection.', ({ status }) =>
+  addProjectionGauge('dps_projection_failed', '1 while an error has stopped the projection.', ({ status }) =>
     status === 'failed' ? 1 : 0,
   );
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { describeChecked, readCheckpoints } from '../../src/cli/checkpoint-files.js';
+import { describeCheckpoints, readCheckpoints } from '../../src/cli/checkpoint-files.js';
 
 const held = { file: 'a.checkpoint', position: 3, time: '2026-01-01T00:00:00Z', ok: true, signed_by: null };
 
@@ -23,19 +23,19 @@ describe('checkpoints for dps verify', () => {
   };
 
   it('are reported one by one, with a note if no signature was verified', () => {
-    type Held = Parameters<typeof describeChecked>[0][number];
+    type Held = Parameters<typeof describeCheckpoints>[0][number];
     const signed = { ...held, file: 'b.checkpoint', signed_by: 'dps+1' } as Held;
     const differs = { ...held, file: 'c.checkpoint', ok: false, reason: 'the log ends at 2' } as Held;
     const place = (name: string) => `Checkpoint ${name}.checkpoint (position 3, 2026-01-01T00:00:00Z)`;
     const good = `${place('b')} matches the log: no event up to it has changed; signed by dps+1.`;
     const bad = `${place('c')} does not match the log: the log ends at 2.`;
-    expect(describeChecked([signed, differs])).to.deep.equal([good, bad]);
-    expect(describeChecked([held as Held, signed])).to.deep.equal([
+    expect(describeCheckpoints([signed, differs])).to.deep.equal([good, bad]);
+    expect(describeCheckpoints([held as Held, signed])).to.deep.equal([
       `${place('a')} matches the log: no event up to it has changed.`,
       good,
       'No signature was verified. Pass the public key, which you must obtain separately, with --key.',
     ]);
-    expect(describeChecked([])).to.deep.equal([]);
+    expect(describeCheckpoints([])).to.deep.equal([]);
   });
 
   it('are read from files and folders, and an invalid file is named', async () => {

@@ -1,24 +1,30 @@
 import { expect } from 'chai';
 import { UsageError } from '../../src/cli/command.js';
 import { INVALID_LOCATION } from '../../src/schema/model/location.js';
-import { acknowledgeHeader, acknowledged, asOption, policyText, stoppedBy } from '../../src/cli/planned-changes.js';
+import {
+  acknowledgeHeader,
+  readAcknowledgements,
+  withOptionNames,
+  policyText,
+  selectBlocked,
+} from '../../src/cli/planned-changes.js';
 
 describe('policy output of dps', () => {
   it('parses acknowledgements by code and location', () => {
-    expect(acknowledged({})).to.deep.equal([]);
-    expect(acknowledged({ acknowledge: ['LOSES_DATA:a.b', 'X:', 'Y:a:b, c%2e'] })).to.deep.equal([
+    expect(readAcknowledgements({})).to.deep.equal([]);
+    expect(readAcknowledgements({ acknowledge: ['LOSES_DATA:a.b', 'X:', 'Y:a:b, c%2e'] })).to.deep.equal([
       { code: 'LOSES_DATA', place: 'a.b' },
       { code: 'X', place: '' },
       { code: 'Y', place: 'a:b%2C c%2E' },
     ]);
     for (const wrong of ['LOSES_DATA', 'loses:a', ':a', 'A1:a', 'A:a\nb']) {
-      expect(() => acknowledged({ acknowledge: [wrong] }), wrong).to.throw(
+      expect(() => readAcknowledgements({ acknowledge: [wrong] }), wrong).to.throw(
         UsageError,
         '--acknowledge must be CODE:PLACE, as a plan shows it: LOSES_DATA:posts.title.',
       );
     }
     for (const wrong of ['A:a.b.c', 'A:50%'])
-      expect(() => acknowledged({ acknowledge: [wrong] }), wrong).to.throw(
+      expect(() => readAcknowledgements({ acknowledge: [wrong] }), wrong).to.throw(
         UsageError,
         `--acknowledge ${wrong}: ${INVALID_LOCATION}.`,
       );
@@ -32,14 +38,14 @@ describe('policy output of dps', () => {
   });
 
   it('replaces the header in an error by the name of the option', () => {
-    expect(asOption('no')).to.equal('no');
-    expect(asOption('no', '')).to.equal('no');
-    expect(asOption('no', 'fields[0]')).to.equal('fields[0]: no');
-    expect(asOption('no', 'X-Acknowledge')).to.equal('--acknowledge: no');
-    expect(asOption("It is known (X-Acknowledge: A:posts): x (X-Acknowledge: B:it's%2C %25): y")).to.equal(
+    expect(withOptionNames('no')).to.equal('no');
+    expect(withOptionNames('no', '')).to.equal('no');
+    expect(withOptionNames('no', 'fields[0]')).to.equal('fields[0]: no');
+    expect(withOptionNames('no', 'X-Acknowledge')).to.equal('--acknowledge: no');
+    expect(withOptionNames("It is known (X-Acknowledge: A:posts): x (X-Acknowledge: B:it's%2C %25): y")).to.equal(
       "It is known (--acknowledge A:posts): x (--acknowledge 'B:it'\\''s%2C %25'): y",
     );
-    expect(asOption('by X-Acknowledge: or so')).to.equal('by X-Acknowledge: or so');
+    expect(withOptionNames('by X-Acknowledge: or so')).to.equal('by X-Acknowledge: or so');
   });
 
   it('explains what blocks a change and which option to add', () => {
@@ -65,9 +71,9 @@ describe('policy output of dps', () => {
     const finding = (action: string) => ({ code: 'A', collection: 'a', field: 'b', action });
     const [known, refused, approved, warned] = ['acknowledge', 'refuse', 'approve', 'warn'].map(finding);
     const all = [known, refused, approved, warned].map((each) => each ?? finding(''));
-    expect(stoppedBy(all, {})).to.deep.equal([known, refused, approved]);
-    expect(stoppedBy(all, { acknowledge: ['A:a.b'] })).to.deep.equal([refused, approved]);
-    expect(stoppedBy(all, { acknowledge: ['A:a', 'B:a.b'] })).to.deep.equal([known, refused, approved]);
-    expect(stoppedBy(undefined, {})).to.deep.equal([]);
+    expect(selectBlocked(all, {})).to.deep.equal([known, refused, approved]);
+    expect(selectBlocked(all, { acknowledge: ['A:a.b'] })).to.deep.equal([refused, approved]);
+    expect(selectBlocked(all, { acknowledge: ['A:a', 'B:a.b'] })).to.deep.equal([known, refused, approved]);
+    expect(selectBlocked(undefined, {})).to.deep.equal([]);
   });
 });

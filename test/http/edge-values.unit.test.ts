@@ -8,7 +8,15 @@ import { toBuffer } from '../../src/kernel/bytes.js';
 import { encode, readAcceptEncoding } from '../../src/http/answer/representation.js';
 import { type ErrorCode, Refused, STATUS, errorBody, headersOf, refused, statusOf } from '../../src/http/errors.js';
 import { cursor, pageSize, requireInLog } from '../../src/http/request/history-query.js';
-import { listQueryOf, listTexts, listed, pageKey, membersOf, pick, pickText } from '../../src/http/documents/list.js';
+import {
+  listQueryOf,
+  listTexts,
+  arrayTexts,
+  pageKey,
+  membersOf,
+  pick,
+  pickText,
+} from '../../src/http/documents/list.js';
 import { answerParserErrors, missingHost } from '../../src/http/server.js';
 import { cookieToken, requireOwnPage, setCookie } from '../../src/features/accounts/routes-login.js';
 
@@ -34,8 +42,8 @@ describe('lists', () => {
       meta: { total_count: 3, filter_count: 3 },
     });
     expect(shown({ offset: 2, fields: ['b'], meta: [] })).to.deep.equal({ data: [{ b: 3 }], meta: {} });
-    expect([...listed([1, 2], String)].join('')).to.equal('[1,2]');
-    expect([...listed([], String)].join('')).to.equal('[]');
+    expect([...arrayTexts([1, 2], String)].join('')).to.equal('[1,2]');
+    expect([...arrayTexts([], String)].join('')).to.equal('[]');
   });
 
   it('have a different cache key for each page', () => {

@@ -1,7 +1,7 @@
 import { initialState } from '../../src/schema/model/state.js';
 import { expect } from 'chai';
 import pg from 'pg';
-import { beginMoment } from '../../src/features/backup/take.js';
+import { beginSnapshot } from '../../src/features/backup/take.js';
 import { advisoryKey } from '../../src/postgres/locked-session.js';
 import { readDatabase } from '../../src/postgres/server.js';
 import { migrate } from '../../src/postgres/migrate.js';
@@ -114,7 +114,7 @@ describe('database time limits', function () {
       lockTimeout: 10_000,
     };
     try {
-      await behind('LOCK TABLE public.a IN ACCESS EXCLUSIVE MODE', () => beginMoment(client, moment));
+      await behind('LOCK TABLE public.a IN ACCESS EXCLUSIVE MODE', () => beginSnapshot(client, moment));
       await pause(LONGER);
       expect((await client.query('SELECT FROM public.a')).rowCount).to.equal(0);
       await client.query('ROLLBACK');

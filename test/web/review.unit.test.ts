@@ -3,13 +3,13 @@ import { curlFor } from '../../src/web/pages/review/model/commands.js';
 import {
   conflictsOf,
   keysSince,
-  chosenOf,
+  selectChosen,
   itemsOf,
   keyOf,
   memberKeyOf,
   withDependents,
 } from '../../src/web/pages/review/model/items.js';
-import { located, lossesOf, scriptOf, statementsByItem } from '../../src/web/pages/review/model/plan.js';
+import { locateProblems, lossesOf, scriptOf, statementsByItem } from '../../src/web/pages/review/model/plan.js';
 import { plain, reasonFor, sentencesOf } from '../../src/web/pages/review/model/sentences.js';
 import { bytesText, sizeText } from '../../src/web/shared/text.js';
 import { readReviewSearch } from '../../src/web/pages/review/search.js';
@@ -88,7 +88,7 @@ describe('the review of the admin app', () => {
 
   it('sends the selected changes, and maps errors back to them', () => {
     const out = new Set([keyOf('collections', 'tags', null), memberKeyOf(TITLE, ['schema', 'is_nullable'])]);
-    const chosen = chosenOf(DIFF, items, out);
+    const chosen = selectChosen(DIFF, items, out);
     const { diff } = chosen;
     expect(diff.collections.map(({ collection }) => collection)).to.deep.equal(['old', 'articles']);
     expect(diff.fields[1]?.diff.map(({ kind }) => kind)).to.deep.equal(['A', 'E', 'E']);
@@ -96,7 +96,7 @@ describe('the review of the admin app', () => {
       message: path ?? 'none',
       extensions: { code: 'X', path, ...about },
     });
-    const { at, elsewhere: other } = located(
+    const { at, elsewhere: other } = locateProblems(
       [
         problem('diff.fields[1].diff[2].rhs'),
         problem('diff.collections[0]'),

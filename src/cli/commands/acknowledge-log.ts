@@ -2,12 +2,12 @@ import { ACKNOWLEDGE } from '../../pipeline/acknowledge.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { describeDivergence } from '../../doctor/differences.js';
 import { json } from '../output.js';
-import { operatorsRequest, withPipeline } from '../connections/pipeline.js';
+import { createOperatorRequest, withPipeline } from '../connections/pipeline.js';
 
 /** 0, also if there was nothing to acknowledge. */
 export async function acknowledgeLog(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const { cause } = operatorsRequest(ACKNOWLEDGE, invocation);
+  const { cause } = createOperatorRequest(ACKNOWLEDGE, invocation);
   const acknowledged = await withPipeline(invocation, ({ pipeline }) => pipeline.acknowledge(cause));
   const { position, divergences } = acknowledged;
   if (isSet(values, 'json')) terminal.print(json(acknowledged));

@@ -3,7 +3,7 @@ import type { plan as planSchema } from '../../http/openapi/answers/operating.js
 import { counted } from '../../kernel/text.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
-import { type DiffDocument, describeWarning, isEmpty, shellWord, stoppedBy } from '../planned-changes.js';
+import { type DiffDocument, describeWarning, isEmpty, shellWord, selectBlocked } from '../planned-changes.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json, oneLine } from '../output.js';
 import { type ServiceResponse, requestText, requestChecked, changeHeaders } from '../connections/service.js';
@@ -27,11 +27,11 @@ export interface Applied {
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   changeHeaders(invocation);
   const body = await readDiff(invocation);
-  return body === null ? nothingToDo(invocation) : carryOut(invocation, body);
+  return body === null ? reportNoChanges(invocation) : confirmAndApply(invocation, body);
 }
 
 /** Shows the plan of a diff, asks for confirmation, and applies it. */
-export async function carryOut(invocation: Invocation, body: DocumentBody): Promise<ExitCode> {
+export async function confirmAndApply(invocation: Invocation, body: DocumentBody): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const headers = changeHeaders(invocation);
   const how = { online: isSet(values, 'online'), purge: isSet(values, 'purge') };
@@ -39,11 +39,11 @@ export async function carryOut(invocation: Invocation, body: DocumentBody): Prom
     await requestText(invocation, 'applyDiff', { query: { dry_run: true, ...how }, file: body }),
   ) as Plan;
   const asJson = isSet(values, 'json');
-  const verdict = verdictOn(plan, values);
+  const verdict = exitCodeOf(plan, values);
   const ends = verdict !== 0 || isSet(values, 'dryRun');
   if (ends || !asJson) terminal.print(asJson ? json(plan) : describePlan(plan));
   if (ends) return verdict;
-  if (!(await mayBegin(invocation, plan))) {
+  if (!(await confirmPlan(invocation, plan))) {
     terminal.note('Nothing was changed.');
     return 2;
   }
@@ -52,15 +52,15 @@ export async function carryOut(invocation: Invocation, body: DocumentBody): Prom
 }
 
 /** The exit code if the plan cannot be applied; 0 if it can. */
-export function verdictOn({ accepted, warnings }: Plan, values: Invocation['values']): ExitCode {
+export function exitCodeOf({ accepted, warnings }: Plan, values: Invocation['values']): ExitCode {
   if (accepted === false) return 2;
-  return stoppedBy(warnings, values).length > 0 ? 3 : 0;
+  return selectBlocked(warnings, values).length > 0 ? 3 : 0;
 }
 
 /** Waits if the change is prepared online first. */
 function printResult(invocation: Invocation, answer: ServiceResponse, plan: Plan): ExitCode | Promise<ExitCode> {
   if (answer.status === 202) return followChange(invocation, JSON.parse(answer.text) as { data: ShownChange });
-  const applied = appliedBy(answer, plan);
+  const applied = toApplied(answer, plan);
   const asJson = isSet(invocation.values, 'json');
   invocation.terminal.print(asJson ? json({ applied: true, ...applied }) : describeApplied(applied));
   return 0;
@@ -89,7 +89,7 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
 }
 
 /** @returns 0 */
-export function nothingToDo({ values, terminal }: Invocation): ExitCode {
+export function reportNoChanges({ values, terminal }: Invocation): ExitCode {
   terminal.print(
     isSet(values, 'json') ? json({ applied: false, events: 0 }) : 'Nothing to do: the schema already has this state.',
   );
@@ -97,11 +97,11 @@ export function nothingToDo({ values, terminal }: Invocation): ExitCode {
 }
 
 /** Asks at a terminal. Data loss needs a separate confirmation. */
-async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<boolean> {
+async function confirmPlan({ values, terminal }: Invocation, plan: Plan): Promise<boolean> {
   const allowed = new Set(texts(values, 'allowDrop').map((text) => locationText(parseObjectName(text))));
   const lost = lossesOf(plan).filter((name) => !allowed.has(name));
   if (terminal.ask === undefined) {
-    if (lost.length > 0) throw new OperatorError(lossRefused(lost));
+    if (lost.length > 0) throw new OperatorError(lossRefusedMessage(lost));
     return true;
   }
   if (lost.length > 0) {
@@ -121,12 +121,12 @@ function lossesOf({ statements }: Plan): string[] {
 }
 
 /** @param lost collections, or fields as `articles.title` */
-export function lossRefused(lost: readonly string[]): string {
+export function lossRefusedMessage(lost: readonly string[]): string {
   const options = lost.map((name) => `--allow-drop ${shellWord(name)}`);
   return `Nothing was changed: the data of ${lost.map(oneLine).join(', ')} would be lost. To allow that, use ${options.join(' ')}`;
 }
 
-function appliedBy(answer: ServiceResponse, plan: Plan): Applied {
+function toApplied(answer: ServiceResponse, plan: Plan): Applied {
   const batch = answer.headers.get('x-batch-id');
   return {
     batch: typeof batch === 'string' ? batch : null,

@@ -14,23 +14,23 @@ import { openProjectionTools } from '../connections/projections.js';
 /** Exit code 1 if a check finds an error. Warnings alone yield 0. */
 export async function doctor(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const examined = await visit(invocation);
+  const examined = await runChecks(invocation);
   const ok = examined.every(({ result }) => result !== 'error');
-  terminal.print(isSet(values, 'json') ? json({ ok, checks: examined }) : describeExamined(examined));
+  terminal.print(isSet(values, 'json') ? json({ ok, checks: examined }) : describeChecks(examined));
   return ok ? 0 : 1;
 }
 
-async function visit(invocation: Invocation): Promise<Examined[]> {
+async function runChecks(invocation: Invocation): Promise<Examined[]> {
   const config = invocation.config();
   if (config.databaseUrl === null && !(await holdsServer(config.dataDir))) {
-    return [alone(finding('SERVICE_MISSING', `${config.dataDir} contains no embedded server.`))];
+    return [databaseCheck(finding('SERVICE_MISSING', `${config.dataDir} contains no embedded server.`))];
   }
   try {
     return await withServer(config, (_, addresses) => examineOn(invocation, addresses));
   } catch (error) {
-    if (error instanceof PoolerError) return [alone(finding('POOLER_UNUSABLE', error.message))];
+    if (error instanceof PoolerError) return [databaseCheck(finding('POOLER_UNUSABLE', error.message))];
     if (!(error instanceof OperatorError)) throw error;
-    return [alone(finding('DATABASE_UNREACHABLE', error.message))];
+    return [databaseCheck(finding('DATABASE_UNREACHABLE', error.message))];
   }
 }
 
@@ -57,10 +57,14 @@ async function examineOn(invocation: Invocation, addresses: Addresses): Promise<
   }
 }
 
-const alone = (unreachable: Finding): Examined => ({ name: 'database', result: 'error', findings: [unreachable] });
+const databaseCheck = (unreachable: Finding): Examined => ({
+  name: 'database',
+  result: 'error',
+  findings: [unreachable],
+});
 
 /** One line per check with its findings, and the totals. */
-export function describeExamined(examined: readonly Examined[]): string {
+export function describeChecks(examined: readonly Examined[]): string {
   const lines = examined.flatMap(({ name, result, findings }) => [
     `${result.padEnd(8)} ${name}`,
     ...findings.flatMap(({ code, message, fix }) => [

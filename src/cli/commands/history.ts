@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { batchPage, batch, event } from '../../http/openapi/answers/history.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty, type Entry, entriesOf } from '../planned-changes.js';
-import { deliver, json, oneLine } from '../output.js';
+import { writeResult, json, oneLine } from '../output.js';
 import { isPosition } from '../../kernel/position.js';
 import { requestText, requestData } from '../connections/service.js';
 import { locationText } from '../../schema/model/location.js';
@@ -79,7 +79,7 @@ export async function diff(invocation: Invocation): Promise<ExitCode> {
   const answer = await requestText(invocation, 'diffMoments', { query: { from, to } });
   const document = JSON.parse(answer) as DiffDocument;
   const machines = isSet(values, 'json') || text(values, 'output') !== undefined;
-  await deliver(invocation, machines ? json(document) : describeDiff(document));
+  await writeResult(invocation, machines ? json(document) : describeDiff(document));
   return isEmpty(document) ? 0 : 1;
 }
 
@@ -88,7 +88,7 @@ export async function sql(invocation: Invocation): Promise<ExitCode> {
   const [at] = invocation.positionals;
   const script = await requestText(invocation, 'getPastSnapshot', { query: { at, export: 'sql' } });
   const { values } = invocation;
-  await deliver(invocation, isSet(values, 'json') ? json({ sql: script }) : script.trimEnd());
+  await writeResult(invocation, isSet(values, 'json') ? json({ sql: script }) : script.trimEnd());
   return 0;
 }
 
@@ -130,7 +130,7 @@ export function describeBatch(
   const range = first === last ? String(first) : `${first}-${last}`;
   const line = [
     paint.position(range.padEnd(9)),
-    paint.time(shownTime(occurred_at)),
+    paint.time(timeText(occurred_at)),
     paint.actor(oneLine(actorName(actor))),
     oneLine(summary),
   ].join('  ');
@@ -143,7 +143,7 @@ export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], p
   const about = [locationText(event), subject && `${subject.kind} ${subject.id}`].filter(Boolean).join(', ');
   const lines = [
     `${paint.position(`event ${position}`)}  ${type} ${oneLine(about)}`.trimEnd(),
-    `when     ${paint.time(shownTime(occurred_at))}`,
+    `when     ${paint.time(timeText(occurred_at))}`,
     `who      ${paint.actor(oneLine(actorName(actor)))} (${actor.id})`,
     `from     ${
       [event.ip, event.user_agent]
@@ -174,10 +174,10 @@ function describeEntry({ kind, name: untrusted, diff }: Entry, paint: Paint): st
     const values = change.kind === 'A' ? change.item : change;
     const before = 'lhs' in values ? values.lhs : undefined;
     const after = 'rhs' in values ? values.rhs : undefined;
-    return `~ ${kind} ${name}: ${at}  ${paint.removed(shown(before))} → ${paint.added(shown(after))}`;
+    return `~ ${kind} ${name}: ${at}  ${paint.removed(valueText(before))} → ${paint.added(valueText(after))}`;
   });
 }
 
-const shown = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value));
+const valueText = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value));
 
-const shownTime = (time: string): string => time.slice(0, 19).replace('T', ' ');
+const timeText = (time: string): string => time.slice(0, 19).replace('T', ' ');

@@ -4,8 +4,8 @@ import { LEVELS, type Level } from '../../schema/findings/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { parseDocument, readDocument } from '../document.js';
 import { FINDING_FORMATS, type FindingFormat, type Shown, type Source, printFindings } from '../findings.js';
-import { deliver } from '../output.js';
-import { stoppedBy } from '../planned-changes.js';
+import { writeResult } from '../output.js';
+import { selectBlocked } from '../planned-changes.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
 import { isUuid } from '../../kernel/text.js';
 import { type ServiceRequest, requestText, readInfo } from '../connections/service.js';
@@ -22,8 +22,8 @@ export async function lint(invocation: Invocation): Promise<ExitCode> {
   const level = oneOf<Level>(text(values, 'level') ?? 'warn', LEVELS);
   const { findings, source } = await find(invocation);
   const named = text(values, 'format') ?? (isSet(values, 'json') ? 'json' : 'text');
-  await deliver(invocation, printFindings(findings, oneOf<FindingFormat>(named, FINDING_FORMATS), source));
-  if (stoppedBy(findings, values).length > 0) return 3;
+  await writeResult(invocation, printFindings(findings, oneOf<FindingFormat>(named, FINDING_FORMATS), source));
+  if (selectBlocked(findings, values).length > 0) return 3;
   return findings.some((each) => LEVELS.indexOf(each.level ?? 'warn') >= LEVELS.indexOf(level)) ? 1 : 0;
 }
 
@@ -36,11 +36,11 @@ const oneOf = <T extends string>(value: string, all: readonly T[]): T => {
 /** Reads a snapshot, a diff, a folder or a change request. Runs nothing and takes no lock. */
 async function find(invocation: Invocation): Promise<LintedSource> {
   const [what = ''] = invocation.positionals;
-  if (isUuid(what) && !(await isThere(what))) {
+  if (isUuid(what) && !(await fileExists(what))) {
     expectOptions(invocation, 'a change request', []);
     return findIn(invocation, what);
   }
-  if (what !== '-' && (await isThere(what)) && (await stat(what)).isDirectory()) {
+  if (what !== '-' && (await fileExists(what)) && (await stat(what)).isDirectory()) {
     expectOptions(invocation, 'a folder', ['force', 'base', 'take']);
     const { document, files } = await mergeFiles(invocation, what);
     return { findings: document.warnings ?? [], source: { file: null, text: '', locate: locateIn(files, what) } };
@@ -58,7 +58,7 @@ function expectOptions({ values }: Invocation, what: string, taken: readonly (ty
   if (lost !== undefined) throw new UsageError(`--${lost} cannot be used with ${what}.`);
 }
 
-const isThere = (file: string): Promise<boolean> =>
+const fileExists = (file: string): Promise<boolean> =>
   stat(file).then(
     () => true,
     () => false,
@@ -98,7 +98,10 @@ async function findIn(invocation: Invocation, id: string): Promise<LintedSource>
   const body = { ...diff, hash: await hashOf(invocation) };
   // Without `online`, the request's own preparation would block it.
   const query = { explain: true, online, purge: content?.purge };
-  return { findings: distinct([...(await findOf(invocation, 'applyDiff', { body, query })), ...warnings]), source };
+  return {
+    findings: withoutRepetitions([...(await findOf(invocation, 'applyDiff', { body, query })), ...warnings]),
+    source,
+  };
 }
 
 async function hashOf(invocation: Invocation): Promise<string> {
@@ -106,7 +109,7 @@ async function hashOf(invocation: Invocation): Promise<string> {
 }
 
 /** Removes repetitions. */
-export function distinct(findings: readonly Shown[]): readonly Shown[] {
+export function withoutRepetitions(findings: readonly Shown[]): readonly Shown[] {
   const seen = new Set<string>();
   return findings.filter(({ code, collection, field, message }) => {
     const key = JSON.stringify([code, collection, field, message]);

@@ -6,7 +6,7 @@ import { type ServiceRequest, changeHeaders, requestAll, requestData, requestTex
 import { nameOf, readContent } from '../document.js';
 import { objectArgument, parseObjectKind } from '../object-name.js';
 import { oneLine, show, table } from '../output.js';
-import { type Plan, describePlan, verdictOn } from './apply.js';
+import { type Plan, describePlan, exitCodeOf } from './apply.js';
 
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
@@ -74,7 +74,7 @@ async function change(
   if (isDry) {
     const plan = JSON.parse(answer) as Plan;
     show(invocation, plan, () => describePlan(plan));
-    return verdictOn(plan, values);
+    return exitCodeOf(plan, values);
   }
   const result = answer === '' ? { deleted: request.params } : (JSON.parse(answer) as { data: unknown }).data;
   show(invocation, result, () => oneLine(done));

@@ -6,10 +6,10 @@ import {
   isEmpty,
   type Entry,
   describeWarning,
-  stoppedBy,
+  selectBlocked,
 } from '../planned-changes.js';
 import { type Source, printFindings } from '../findings.js';
-import { deliver, json } from '../output.js';
+import { writeResult, json } from '../output.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
 import { counted } from '../../kernel/text.js';
 
@@ -70,7 +70,7 @@ export async function plan(invocation: Invocation): Promise<ExitCode> {
   const { document, files } = await mergeFiles(invocation, directory);
   const format = isSet(invocation.values, 'json') ? 'json' : (text(invocation.values, 'format') ?? 'text');
   const source = { file: null, text: '', locate: locateIn(files, directory) };
-  await deliver(invocation, (WRITERS[format] ?? describeDiff)(document, source));
+  await writeResult(invocation, (WRITERS[format] ?? describeDiff)(document, source));
   if (isEmpty(document)) return 0;
-  return stoppedBy(document.warnings, invocation.values).length > 0 ? 3 : 1;
+  return selectBlocked(document.warnings, invocation.values).length > 0 ? 3 : 1;
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { policyTest } from '../../http/openapi/answers/policy.js';
 import { type ExitCode, type Invocation, isSet, text } from '../command.js';
-import { describeWarning, acknowledged, describePolicy } from '../planned-changes.js';
+import { describeWarning, readAcknowledgements, describePolicy } from '../planned-changes.js';
 import { parseDocument, readDocument } from '../document.js';
 import { show as print } from '../output.js';
 import { requestData, changeHeaders } from '../connections/service.js';
@@ -36,7 +36,7 @@ export async function test(invocation: Invocation): Promise<ExitCode> {
   const { values, positionals } = invocation;
   const change = await documentOf(invocation, positionals[0] ?? '');
   const file = text(values, 'policy');
-  const acknowledge = acknowledged(values);
+  const acknowledge = readAcknowledgements(values);
   const body = {
     ...('diff' in change ? { diff: change } : { snapshot: change }),
     ...(file !== undefined && { policy: await documentOf(invocation, file, 'a policy') }),

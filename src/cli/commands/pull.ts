@@ -39,13 +39,13 @@ export async function pullInto(
   present: Awaited<ReturnType<typeof presentFiles>>,
 ): Promise<FolderChange> {
   const change = await updateFolder(directory, withLock(present));
-  if (change.foreign.length > 0) terminal.note(`Not managed by dps: ${named(change.foreign)}.`);
+  if (change.foreign.length > 0) terminal.note(`Not managed by dps: ${listNames(change.foreign)}.`);
   return change;
 }
 
 const SHOWN = 10;
 
-const named = (names: readonly string[]): string =>
+const listNames = (names: readonly string[]): string =>
   names.length <= SHOWN ? names.join(', ') : `${names.slice(0, SHOWN).join(', ')} and ${names.length - SHOWN} more`;
 
 /** The lock may name another position, for example after a push from another base. Equal files mean equal schemas. */

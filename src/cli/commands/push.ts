@@ -3,7 +3,7 @@ import { isEmpty } from '../planned-changes.js';
 import { mergeFiles } from '../schema-files/merge-files.js';
 import { presentFiles } from '../schema-files/read-folder.js';
 import { changeHeaders } from '../connections/service.js';
-import { carryOut, nothingToDo } from './apply.js';
+import { confirmAndApply, reportNoChanges } from './apply.js';
 import { propose } from '../../features/change-requests/cli-proposals.js';
 import { pullInto } from './pull.js';
 
@@ -16,7 +16,7 @@ export async function push(invocation: Invocation): Promise<ExitCode> {
   const diff = { type: 'application/json', content: Buffer.from(answer) };
   const proposes = isSet(invocation.values, 'propose');
   if (proposes && !isEmpty(document)) return propose(invocation, diff);
-  const code = isEmpty(document) ? nothingToDo(invocation) : await carryOut(invocation, diff);
+  const code = isEmpty(document) ? reportNoChanges(invocation) : await confirmAndApply(invocation, diff);
   // With another base, the files belong to another service or a commit, so their origin stays.
   const keepsUp = code === 0 && !isSet(invocation.values, 'dryRun') && text(invocation.values, 'base') === undefined;
   if (keepsUp) await pullInto(invocation, directory, await presentFiles(invocation));

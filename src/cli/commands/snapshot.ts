@@ -1,5 +1,5 @@
 import { type ExitCode, type Invocation, isSet, text, UsageError } from '../command.js';
-import { deliver, json, writeOutput, show } from '../output.js';
+import { writeResult, json, writeOutput, show } from '../output.js';
 import { requestText } from '../connections/service.js';
 import { type DiffDocument, describeDiff, isEmpty } from '../planned-changes.js';
 import { readDocument } from '../document.js';
@@ -16,7 +16,7 @@ export async function snapshot(invocation: Invocation): Promise<ExitCode> {
       excludeCollections: text(values, 'exclude'),
     },
   });
-  await deliver(invocation, document.replace(/\n$/, ''));
+  await writeResult(invocation, document.replace(/\n$/, ''));
   return 0;
 }
 
@@ -53,7 +53,7 @@ export async function types(invocation: Invocation): Promise<ExitCode> {
   const query = { lang: text(values, 'lang'), at: text(values, 'at') };
   const content = await requestText(invocation, 'getTypes', { query });
   if (!isSet(values, 'check')) {
-    await deliver(invocation, content.replace(/\n$/, ''));
+    await writeResult(invocation, content.replace(/\n$/, ''));
     return 0;
   }
   const file = text(values, 'output');

@@ -10,7 +10,7 @@ import {
 } from '../../log/signed-checkpoints/compare-checkpoint.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { type ExitCode, type Invocation, isSet, UsageError, text } from '../command.js';
-import { type CheckpointInput, describeChecked, readCheckpoints } from '../checkpoint-files.js';
+import { type CheckpointInput, describeCheckpoints, readCheckpoints } from '../checkpoint-files.js';
 import {
   countDifferences,
   describeDifference,
@@ -36,7 +36,7 @@ export async function verify(invocation: Invocation): Promise<ExitCode> {
   if (values['file'] !== undefined || values['against'] !== undefined) return verifyFile(invocation);
   const checkpoints = await readCheckpoints(invocation);
   const result = await withProjections(invocation, (tools) => verifyAll(invocation, tools, checkpoints));
-  terminal.print(isSet(values, 'json') ? json(result) : describeVerified(result));
+  terminal.print(isSet(values, 'json') ? json(result) : describeVerification(result));
   return result.ok ? 0 : 1;
 }
 
@@ -78,7 +78,7 @@ async function compare({ load, projections }: ProjectionTools): Promise<Result['
 }
 
 /** The chain, the projections with each difference, and the checkpoints. */
-export function describeVerified({ chain, projections, checkpoints = [] }: Result): string {
+export function describeVerification({ chain, projections, checkpoints = [] }: Result): string {
   const lines = [
     describeChain(chain),
     ...chain.disallowed.map(describeDisallowed),
@@ -89,7 +89,7 @@ export function describeVerified({ chain, projections, checkpoints = [] }: Resul
   else if (projections.ok) lines.push(`Fold, metadata rows and catalog match at position ${projections.position}.`);
   else lines.push(`${countDifferences(projections.differences)} at position ${projections.position}:`);
   if ('differences' in projections) lines.push(...projections.differences.map(describeDifference));
-  return [...lines, ...describeChecked(checkpoints)].join('\n');
+  return [...lines, ...describeCheckpoints(checkpoints)].join('\n');
 }
 
 function describeChain({ checked, head, broken, erased }: ChainVerification): string {
@@ -127,7 +127,7 @@ async function verifyFile(invocation: Invocation): Promise<ExitCode> {
     onEvent: view.add,
   });
   const checkpoints = await compareCheckpoint(checkpointOptions.files, view.view(log), checkpointOptions.keys);
-  const against = await compared(invocation, source);
+  const against = await compareIfBoth(invocation, source);
   const ok = [log, ...against, ...checkpoints].every((each) => each.ok);
   const name = source.file === undefined ? `The log of ${source.url}` : 'The file';
   const result = {
@@ -139,8 +139,8 @@ async function verifyFile(invocation: Invocation): Promise<ExitCode> {
   const described = [
     describeFileChain(log, name),
     ...log.disallowed.map(describeDisallowed),
-    ...against.map(describeAgainst),
-    ...describeChecked(checkpoints),
+    ...against.map(describeComparison),
+    ...describeCheckpoints(checkpoints),
   ];
   terminal.print(isSet(values, 'json') ? json(result) : described.join('\n'));
   return ok ? 0 : 1;
@@ -158,11 +158,11 @@ function sourceOf({ values }: Invocation): Source {
 }
 
 function linesFrom(invocation: Invocation, { file, url = '' }: Source): Promise<AsyncIterable<string>> {
-  return file === undefined ? exported(invocation, url) : open(invocation, file);
+  return file === undefined ? readExport(invocation, url) : open(invocation, file);
 }
 
 /** Compares the file with the service, if both are given. */
-async function compared(invocation: Invocation, { file, url }: Source): Promise<Against[]> {
+async function compareIfBoth(invocation: Invocation, { file, url }: Source): Promise<Against[]> {
   return file === undefined || url === undefined ? [] : [await compareWithService(invocation, url, file)];
 }
 
@@ -180,20 +180,20 @@ async function* linesOf(content: string): AsyncGenerator<string> {
 
 /** Compares line by line in constant memory: the service writes the same bytes for the same events. */
 async function compareWithService(invocation: Invocation, url: string, file: string): Promise<Against> {
-  const { position: head } = await readInfo(at(invocation, url));
-  const theirs = await exported(invocation, url);
+  const { position: head } = await readInfo(withUrl(invocation, url));
+  const theirs = await readExport(invocation, url);
   const difference = await firstDifference(readLines(createReadStream(file)), theirs);
   return { url, ok: difference === null, head, ...difference };
 }
 
-const at = (invocation: Invocation, url: string): Invocation => ({
+const withUrl = (invocation: Invocation, url: string): Invocation => ({
   ...invocation,
   values: { ...invocation.values, url },
 });
 
 /** The log of a service, line by line. */
-async function exported(invocation: Invocation, url: string): Promise<AsyncGenerator<string>> {
-  const service = at(invocation, url);
+async function readExport(invocation: Invocation, url: string): Promise<AsyncGenerator<string>> {
+  const service = withUrl(invocation, url);
   const answer = await send(service, 'exportLog').catch(() => null);
   if (answer?.body) return readLines(Readable.fromWeb(answer.body));
   // Repeats the request to get the error message.
@@ -255,7 +255,7 @@ export function describeFileChain(
 }
 
 /** One line: whether the service has the same log. */
-export function describeAgainst({ url, ok, head, position, reason }: Against): string {
+export function describeComparison({ url, ok, head, position, reason }: Against): string {
   if (ok) return `The service at ${url} has the same events; its log ends at position ${head}.`;
   return `The service at ${url} differs at position ${position}: ${reason}.`;
 }

@@ -10,12 +10,12 @@ import { createStore } from '../../reads/state-store.js';
 import { readRelease } from '../../release.js';
 import { type Invocation, PolicyRefusedError, text } from '../command.js';
 import { withDatabase, silentLogger } from './database.js';
-import { OPTION, acknowledged, asOption } from '../planned-changes.js';
+import { OPTION, readAcknowledgements, withOptionNames } from '../planned-changes.js';
 import { createPasswords } from '../../features/accounts/secrets.js';
 import { type Tokens, createTokens } from '../../features/accounts/tokens.js';
 import { type User, type AccountChange, type Users, createUsers } from '../../features/accounts/users.js';
 import { changeAccount } from '../../features/accounts/change-account.js';
-import { accepted } from '../output.js';
+import { unwrapResult } from '../output.js';
 
 export interface PipelineContext {
   pipeline: Pipeline;
@@ -60,9 +60,9 @@ async function openPipeline(pool: pg.Pool, config: Config): Promise<Pipeline> {
 /** The actor of shell commands, which have no user of the service. */
 export const operatorActor = (name: string) => ({ id: 'dps', name: `${name} (dps)` });
 
-export function operatorsRequest(command: string, { environment, values }: Invocation): RequestContext {
+export function createOperatorRequest(command: string, { environment, values }: Invocation): RequestContext {
   const actor = operatorActor(environment['USER'] ?? environment['LOGNAME'] ?? 'operator');
-  const findings = acknowledged(values);
+  const findings = readAcknowledgements(values);
   return {
     ...(findings.length > 0 && { acknowledges: { findings, at: () => [OPTION] } }),
     cause: { actor, command, reason: text(values, 'reason') ?? null, request_id: null, ip: null, user_agent: 'dps' },
@@ -70,9 +70,9 @@ export function operatorsRequest(command: string, { environment, values }: Invoc
 }
 
 /** An OperatorError with one line per problem. */
-export function refusedByService({ problems }: Refusal): OperatorError {
+export function toOperatorError({ problems }: Refusal): OperatorError {
   const location = renderPath([OPTION]);
-  const lines = problems.map(({ message, path }) => asOption(message, path === location ? OPTION : undefined));
+  const lines = problems.map(({ message, path }) => withOptionNames(message, path === location ? OPTION : undefined));
   const message = lines.join('\n');
   return problems[0]?.code === 'POLICY_REFUSED' ? new PolicyRefusedError(message) : new OperatorError(message);
 }
@@ -96,7 +96,7 @@ export function withAccounts<T>(invocation: Invocation, work: (accounts: Account
       tokens: createTokens({ pool }),
       async change(command, change) {
         const pipeline = await openPipeline(pool, config);
-        return accepted(await changeAccount(pipeline, change, operatorsRequest(command, invocation)));
+        return unwrapResult(await changeAccount(pipeline, change, createOperatorRequest(command, invocation)));
       },
     }),
   );

@@ -98,7 +98,7 @@ export async function replayInto({
 }
 
 /** Exit code 1 if the result differs from the log, or the log is damaged. */
-export function showReplayed({ values, terminal }: Invocation, replayed: Replayed): ExitCode {
+export function showReplay({ values, terminal }: Invocation, replayed: Replayed): ExitCode {
   const { head, collections, statements, verification, damaged } = replayed;
   const { differences } = verification;
   const ok = verification.ok && damaged === null;

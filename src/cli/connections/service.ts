@@ -11,7 +11,7 @@ import { type Invocation, PolicyRefusedError, UsageError, text } from '../comman
 import type { DocumentBody } from '../document.js';
 import { oneLine } from '../output.js';
 import { storedToken } from './sessions.js';
-import { acknowledgeHeader, asOption } from '../planned-changes.js';
+import { acknowledgeHeader, withOptionNames } from '../planned-changes.js';
 
 export interface ServiceRequest extends Omit<Sent, 'file'> {
   /** A document as it is, instead of `body`. */
@@ -101,7 +101,7 @@ export async function requestChecked(
   request: ServiceRequest = {},
 ): Promise<ServiceResponse> {
   const answer = await requestAnyStatus(invocation, operation, request);
-  if (answer.status < 200 || answer.status > 299) throw refusedBy(answer);
+  if (answer.status < 200 || answer.status > 299) throw toRefusalError(answer);
   for (const code of warningsIn(answer)) invocation.terminal.note(`! ${code}: ${WARNINGS[code] ?? 'see docs/http.md'}`);
   return answer;
 }
@@ -116,7 +116,7 @@ function warningsIn({ headers }: ServiceResponse): string[] {
   return warnings === null ? [] : warnings.split(',').map((code) => oneLine(code.trim()));
 }
 
-function refusedBy({ status, text: content }: ServiceResponse): OperatorError {
+function toRefusalError({ status, text: content }: ServiceResponse): OperatorError {
   const message = refusal(status, content);
   return isByPolicy(status, content) ? new PolicyRefusedError(message) : new OperatorError(message);
 }
@@ -239,7 +239,7 @@ type Problem = Errors['errors'][number];
 export function refusal(status: number, content: string): string {
   try {
     const { errors } = JSON.parse(content) as { errors: (Pick<Problem, 'message'> & Partial<Problem>)[] };
-    return errors.map(({ message, extensions }) => asOption(message, extensions?.path)).join('\n');
+    return errors.map(({ message, extensions }) => withOptionNames(message, extensions?.path)).join('\n');
   } catch {
     return `The response has status ${status} and does not come from this service.`;
   }

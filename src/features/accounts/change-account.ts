@@ -23,7 +23,7 @@ interface ChangedAccount<T> extends Recording {
   value: T;
 }
 
-export const changingAccount =
+export const createAccountCommand =
   <T>(change: AccountChange<T>): Prepare<ChangedAccount<T>> =>
   async (client) => {
     const earlier = (await recordsAccounts(client)) ? [] : await firstEvents(client);
@@ -39,7 +39,7 @@ export async function changeAccount<T>(
   change: AccountChange<T>,
   request: Omit<RequestContext, 'revise' | 'idempotency'>,
 ): Promise<Result<T>> {
-  const outcome = await pipeline.apply('record', changingAccount(change), request);
+  const outcome = await pipeline.apply('record', createAccountCommand(change), request);
   if (outcome.kind === 'replayed') throw new Error('an account change is never replayed');
   return outcome.kind === 'refused' ? refuse(...outcome.problems) : ok(outcome.command.value);
 }
@@ -57,7 +57,7 @@ const FIRST_START: Cause = {
  * Creates the first admin of a database that was restored from a log, which lacks the accounts that the log records.
  * Those are recorded as deleted. Undefined if the log records no account.
  */
-export async function recordingFirstAdmin(
+export async function createFirstAdminRecorder(
   pool: pg.Pool,
   pipeline: Pick<Pipeline, 'apply'>,
 ): Promise<(<T>(create: AccountChange<T>) => ReturnType<AccountChange<T>>) | undefined> {

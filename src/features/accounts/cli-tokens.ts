@@ -5,14 +5,14 @@ import { findUser, withAccounts } from '../../cli/connections/pipeline.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../../cli/command.js';
 import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { accepted, show, table } from '../../cli/output.js';
+import { unwrapResult, show, table } from '../../cli/output.js';
 
 /** Lists the tokens of one user, oldest first, without the secrets. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const tokens = await withAccounts(invocation, async (accounts) => {
     const user = await findUser(accounts.users, named);
-    return accepted(await accounts.tokens.list(user.id));
+    return unwrapResult(await accounts.tokens.list(user.id));
   });
   const rows = tokens.map((token) => [
     token.name,
@@ -47,7 +47,7 @@ export async function revoke(invocation: Invocation): Promise<ExitCode> {
   const [named = '', idOrName = ''] = invocation.positionals;
   const revoked = await withAccounts(invocation, async (accounts) => {
     const user = await findUser(accounts.users, named);
-    const token = pick(accepted(await accounts.tokens.list(user.id)), idOrName);
+    const token = pick(unwrapResult(await accounts.tokens.list(user.id)), idOrName);
     await accounts.change('revoke-token', accounts.tokens.revoke(user.id, token.id));
     return token;
   });

@@ -6,8 +6,8 @@ import { type User, type Users, createUsers } from './users.js';
 import {
   findUser,
   operatorActor,
-  operatorsRequest,
-  refusedByService,
+  createOperatorRequest,
+  toOperatorError,
   withAccounts,
   withPipeline,
 } from '../../cli/connections/pipeline.js';
@@ -97,9 +97,9 @@ export async function erase(invocation: Invocation): Promise<ExitCode> {
     const persons = named === undefined ? [operatorActor(operator ?? '')] : await findPersons(pool, named);
     const done: Erasure[] = [];
     for (const person of persons) {
-      const request = operatorsRequest(ERASE_USER, invocation);
+      const request = createOperatorRequest(ERASE_USER, invocation);
       const outcome = await erasePerson({ pool, pipeline, users }, person, request);
-      if (outcome.kind === 'refused') throw refusedByService(outcome);
+      if (outcome.kind === 'refused') throw toOperatorError(outcome);
       if (outcome.kind === 'done') done.push(outcome.command.value);
     }
     return done;

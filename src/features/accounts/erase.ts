@@ -18,7 +18,7 @@ import { erasedEvent, eraseEvents } from '../../pipeline/erase-events.js';
 import { sendBatch } from '../../postgres/exchange.js';
 import { own } from '../../postgres/own-tables.js';
 import { USER, type LogEvent } from '../../schema/model/events.js';
-import { changingAccount } from './change-account.js';
+import { createAccountCommand } from './change-account.js';
 import { type AccountChange, type Users, unknownUser } from './users.js';
 
 /** The command in the log. */
@@ -73,8 +73,8 @@ export async function erasePerson(
   let total: Erasure = { user: person.id, deleted: false, erased: 0 };
   for (let after = 0; ;) {
     const batch = await findEvents(pool, person, after);
-    const change = erasing(person, batch, users);
-    const prepare = person.name === undefined ? changingAccount(change) : recording(change);
+    const change = createErasure(person, batch, users);
+    const prepare = person.name === undefined ? createAccountCommand(change) : createErasingPass(change);
     const outcome = await pipeline.apply<ErasingPass>('record', prepare, { ...request, cause });
     if (outcome.kind !== 'done') return outcome;
     const { value } = outcome.command;
@@ -91,7 +91,7 @@ const NOTHING = { reason: null, ip: null, user_agent: null };
 const isBy = ({ cause: { actor } }: Pick<RequestContext, 'cause'>, { id, name }: Person): boolean =>
   actor.id === id && (name === undefined || actor.name === name);
 
-const recording =
+const createErasingPass =
   (change: AccountChange<Erasure>) =>
   async (client: pg.ClientBase): Promise<ErasingPass> => {
     const changed = await change(client);
@@ -137,7 +137,7 @@ async function findEvents(pool: Queryable, { id, name }: Person, from: number): 
 
 /* Erases in the transaction that appends the event. */
 
-const erasing =
+const createErasure =
   (person: Person, events: FoundEvents, users: Pick<Users, 'remove'>): AccountChange<Erasure> =>
   async (client) => {
     const { id, name } = person;

@@ -39,7 +39,7 @@ export async function ensureAdmin(
   record: RecordFirstAdmin = (change) => inTransaction(pool, change),
 ): Promise<FirstAdmin> {
   const present = await existingAdmin(pool);
-  if (present) return compared({ pool, passwords }, present, settings);
+  if (present) return compareFirstAdmin({ pool, passwords }, present, settings);
 
   const password = settings.password ?? randomSecret();
   const fault = passwordFault(password, { email: settings.email ?? DEFAULT_ADMIN_EMAIL });
@@ -83,7 +83,7 @@ async function existingAdmin(client: Pick<Pool | ClientBase, 'query'>): Promise<
 }
 
 /** An admin is created once. An operator who changes ADMIN_TOKEN later could believe that the old token is invalid. */
-async function compared(
+async function compareFirstAdmin(
   { pool, passwords }: { pool: Pool; passwords: Passwords },
   present: FirstAdmin,
   { email, password, token }: FirstAdminSettings,

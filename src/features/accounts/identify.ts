@@ -76,7 +76,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     });
     const [row] = rows;
     if (row === undefined || !isReadable(row)) return null;
-    return remembered(row, 'token', Infinity);
+    return toVerifiedCaller(row, 'token', Infinity);
   }
 
   async function bySession(token: string): Promise<VerifiedCaller | null> {
@@ -90,10 +90,12 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
         where s.id = $1 and u.id = $2 and u.status = 'active'`,
       values: [claims.sessionId, claims.userId],
     });
-    return rows[0] ? remembered(rows[0], rows[0].token === null ? 'password' : 'identity', claims.expiresAt) : null;
+    return rows[0]
+      ? toVerifiedCaller(rows[0], rows[0].token === null ? 'password' : 'identity', claims.expiresAt)
+      : null;
   }
 
-  const current = (entry: VerifiedCaller | null | undefined): Caller | null =>
+  const unexpiredCaller = (entry: VerifiedCaller | null | undefined): Caller | null =>
     entry && entry.expiresAt > clock() ? entry.caller : null;
 
   const keepLast = (token: string, entry: VerifiedCaller | null): void => {
@@ -114,15 +116,15 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
       // If a concurrent change has replaced the map, this entry is lost with the old one.
       if (entry && into.size < capacity) into.set(token, entry);
     }
-    return current(entry);
+    return unexpiredCaller(entry);
   };
-  return Object.assign(identify, { lastKnown: (token: string) => current(last.get(token)) });
+  return Object.assign(identify, { lastKnown: (token: string) => unexpiredCaller(last.get(token)) });
 }
 
 /** False if someone changed the scope in the database. Its token must not allow more than the scope did. */
 const isReadable = ({ scope }: Row): boolean => scope === null || tokenScope.safeParse(scope).success;
 
-function remembered(row: Row, kind: Credential['kind'], expiresAt: number): VerifiedCaller {
+function toVerifiedCaller(row: Row, kind: Credential['kind'], expiresAt: number): VerifiedCaller {
   const { id, name, role, issued_by: issuedBy, expires_at, token, scope } = row;
   const credential = {
     kind,

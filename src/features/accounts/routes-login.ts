@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonAnswer, noContent, unwrap, largeJsonAnswer, type Answer } from '../../http/answer/answer.js';
 import type { HttpDeps } from '../../http/deps.js';
-import { countsIn, count, metaMembers, pageLimit, noQuery } from '../../http/request/query.js';
+import { readCounts, count, metaMembers, pageLimit, noQuery } from '../../http/request/query.js';
 import { data, page } from '../../http/openapi/answers/envelopes.js';
 import { session, grant as grantSchema } from './routes-answers.js';
 import { route, type Route, jsonBody } from '../../http/route.js';
@@ -33,7 +33,7 @@ export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
       answers: { 200: page(session) },
       async handle({ query: { user, offset, limit, meta } }) {
         const sessions = await liveSessions.list({ user, offset, limit });
-        const counts = await countsIn(meta, {
+        const counts = await readCounts(meta, {
           total_count: () => liveSessions.count(),
           filter_count: () => liveSessions.count(user),
         });
@@ -159,13 +159,13 @@ export function authRoutes({ auth, config }: HttpDeps): Route[] {
     if (!auth.passwordLogin) throw refused('FORBIDDEN', PASSWORD_LOGIN_OFF);
     if (body.mode === 'cookie') requireOwnPage(req, config.corsOrigins);
     const user = await passwordOwner(auth, req, body);
-    return granted(req, await sessions.begin(user, startOf(req)), body.mode === 'cookie');
+    return grantAnswer(req, await sessions.begin(user, startOf(req)), body.mode === 'cookie');
   };
 
-  const presented = (req: Request, body: RefreshToken): Presented => {
+  const readPresentedToken = (req: Request, body: RefreshToken): Presented => {
     const cookie = cookieToken(req);
     if (body.refresh_token !== undefined) {
-      if (body.mode === 'cookie' || cookie !== null) throw twice();
+      if (body.mode === 'cookie' || cookie !== null) throw duplicateRefreshToken();
       return { token: body.refresh_token, byCookie: false };
     }
     if (body.mode === 'json' || cookie === null) {
@@ -176,14 +176,14 @@ export function authRoutes({ auth, config }: HttpDeps): Route[] {
   };
 
   const refresh = async (req: Request, body: RefreshToken): Promise<Answer> => {
-    const { token, byCookie } = presented(req, body);
+    const { token, byCookie } = readPresentedToken(req, body);
     const grant = await sessions.refresh(token, { shared: byCookie });
     if (grant === null) throw unauthenticated('The refresh token is unknown, expired or already used. Log in again.');
-    return granted(req, grant, byCookie);
+    return grantAnswer(req, grant, byCookie);
   };
 
   const logout = async (req: Request, body: RefreshToken): Promise<Answer> => {
-    const { token, byCookie } = presented(req, body);
+    const { token, byCookie } = readPresentedToken(req, body);
     await sessions.logout(token);
     const { headers, ...answer } = noContent();
     return { ...answer, headers: byCookie ? [...headers, ...setCookie(req, null)] : headers };
@@ -225,7 +225,7 @@ export function authRoutes({ auth, config }: HttpDeps): Route[] {
 
 const open = { method: 'post', access: 'anyone', query: noQuery, headers: [] } as const;
 
-export function granted(req: Request, grant: Grant, byCookie: boolean): Answer {
+export function grantAnswer(req: Request, grant: Grant, byCookie: boolean): Answer {
   if (!byCookie) return jsonAnswer(200, { data: grant });
   const { refresh_token, ...rest } = grant;
   return jsonAnswer(200, { data: rest }, setCookie(req, refresh_token));
@@ -233,7 +233,7 @@ export function granted(req: Request, grant: Grant, byCookie: boolean): Answer {
 
 const PASSWORD_LOGIN_OFF = 'Password login is turned off. Sign in with the OpenID provider, or use an API token.';
 
-function twice(): Refused {
+function duplicateRefreshToken(): Refused {
   return refused('INVALID_PAYLOAD', 'The refresh token is in a cookie and in the body. Send only one of them.', {
     path: 'refresh_token',
   });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request } from 'express';
 import { type Answer, jsonAnswer, noContent, redirectAnswer, unwrap } from '../../http/answer/answer.js';
-import { causeOf, recorded } from '../../http/change/change.js';
+import { causeOf, runRecording } from '../../http/change/change.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { Refused, refused } from '../../http/errors.js';
 import { data } from '../../http/openapi/answers/envelopes.js';
@@ -14,11 +14,19 @@ import { type Route, formBody, jsonBody, route } from '../../http/route.js';
 import { unauthenticated } from '../../http/serve.js';
 import type { Cause } from '../../schema/model/events.js';
 import type { Caller } from './caller.js';
-import { changeAccount, changingAccount } from './change-account.js';
+import { changeAccount, createAccountCommand } from './change-account.js';
 import type { KnownIdentity } from './identities.js';
 import { type Oidc, OidcError, type OidcFailure, type Profile, type Target } from './oidc.js';
 import * as accounts from './routes-answers.js';
-import { credentials, granted, ownOrigin, passwordOwner, requireOwnPage, setCookie, startOf } from './routes-login.js';
+import {
+  credentials,
+  grantAnswer,
+  ownOrigin,
+  passwordOwner,
+  requireOwnPage,
+  setCookie,
+  startOf,
+} from './routes-login.js';
 import type { SessionStart } from './sessions.js';
 
 /** The address that is registered at the provider. */
@@ -71,7 +79,7 @@ type Deps = HttpDeps & { oidc: Oidc };
 /** Public, except the identities of users. */
 export function oidcRoutes(deps: HttpDeps): Route[] {
   const { auth } = deps;
-  const configured = (): Deps => {
+  const requireProvider = (): Deps => {
     if (auth.oidc !== null) return { ...deps, oidc: auth.oidc };
     throw refused('NOT_FOUND', 'Sign-in with a provider is not configured. Set OIDC_ISSUER.');
   };
@@ -99,7 +107,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       query: loginQuery,
       answers: { 302: null },
       errors: ['NOT_FOUND', 'UNAVAILABLE'],
-      handle: ({ req, query }) => startSignIn(configured(), req, query),
+      handle: ({ req, query }) => startSignIn(requireProvider(), req, query),
     }),
     route({
       ...open,
@@ -111,7 +119,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       needsPrimary: true,
       answers: { 302: null },
       errors: ['NOT_FOUND', 'INVALID_STATE'],
-      handle: ({ req, requestId }) => finishSignIn(configured(), req, requestId),
+      handle: ({ req, requestId }) => finishSignIn(requireProvider(), req, requestId),
     }),
     route({
       ...open,
@@ -123,7 +131,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       body: jsonBody(exchange, { example: { code: 'eyJ…', verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' } }),
       answers: { 200: data(accounts.grant) },
       errors: ['NOT_FOUND', 'UNAUTHENTICATED'],
-      handle: ({ req, body }) => exchangeSignIn(configured(), req, body),
+      handle: ({ req, body }) => exchangeSignIn(requireProvider(), req, body),
     }),
     route({
       ...open,
@@ -137,7 +145,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       answers: { 204: null },
       errors: ['NOT_FOUND', 'INVALID_PAYLOAD'],
       async handle({ body }) {
-        const { oidc } = configured();
+        const { oidc } = requireProvider();
         const ended = await oidc.readLogout(body.logout_token).catch((error: unknown) => {
           if (!(error instanceof OidcError)) throw error;
           throw refused('INVALID_PAYLOAD', `logout_token was not accepted: ${error.message}.`, {
@@ -160,7 +168,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       body: jsonBody(credentials, { example: { email: 'ada@example.com', password: 'correct horse battery' } }),
       answers: { 200: data(accounts.grant) },
       errors: ['NOT_FOUND', 'UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS', 'INVALID_STATE', 'ALREADY_EXISTS'],
-      handle: ({ req, requestId, body }) => linkIdentity(configured(), { req, requestId }, body),
+      handle: ({ req, requestId, body }) => linkIdentity(requireProvider(), { req, requestId }, body),
     }),
     ...identityRoutes(deps),
   ];
@@ -215,12 +223,12 @@ interface SigningIn {
 /** Finds or creates the user of the profile, and starts a session. */
 async function signInAs(deps: Deps, req: Request, { profile, target, requestId, headers }: SigningIn): Promise<Answer> {
   const { oidc, auth } = deps;
-  const back = (outcome: SignInOutcome, more: readonly string[] = []) =>
+  const returnOutcome = (outcome: SignInOutcome, more: readonly string[] = []) =>
     returnTo(target, { outcome, req }, [...headers, ...more]);
   const user = await userOf(deps, profile, signInCause(req, requestId));
   if (typeof user === 'string') {
-    if (user !== 'link') return back(user);
-    return back('link', cookie(req, LINK_COOKIE, await oidc.seal('link', { profile })));
+    if (user !== 'link') return returnOutcome(user);
+    return returnOutcome('link', cookie(req, LINK_COOKIE, await oidc.seal('link', { profile })));
   }
   const identity = { id: user.identity, session: profile.session };
   if (target.cli !== null) {
@@ -229,7 +237,7 @@ async function signInAs(deps: Deps, req: Request, { profile, target, requestId, 
     return returnTo(target, { outcome: 'done', req, code }, headers);
   }
   const grant = await auth.sessions.begin(user.id, { ...startOf(req), identity });
-  return back('done', setCookie(req, grant.refresh_token));
+  return returnOutcome('done', setCookie(req, grant.refresh_token));
 }
 
 type Denial = Exclude<SignInOutcome, 'done' | OidcFailure>;
@@ -358,7 +366,7 @@ async function linkIdentity(
   const cause = causeOf('link-identity', { req, requestId, caller });
   const id = unwrap(await changeAccount(pipeline, auth.identities.link(user.id, profile), { cause }));
   const grant = await auth.sessions.begin(user.id, { ...startOf(req), identity: { id, session: profile.session } });
-  const answer = granted(req, grant, body.mode === 'cookie');
+  const answer = grantAnswer(req, grant, body.mode === 'cookie');
   return { ...answer, headers: [...answer.headers, ...cookie(req, LINK_COOKIE, null)] };
 }
 
@@ -418,8 +426,9 @@ function identityRoutes({ auth, pipeline }: HttpDeps): Route[] {
       answers: { 204: null },
       handle(call) {
         const { id = '', identity = '' } = call.params;
-        return recorded(call, 'unlink-identity', {
-          run: (context) => pipeline.apply('record', changingAccount(auth.identities.unlink(id, identity)), context),
+        return runRecording(call, 'unlink-identity', {
+          run: (context) =>
+            pipeline.apply('record', createAccountCommand(auth.identities.unlink(id, identity)), context),
           render: ({ position }) => noContent(position),
         });
       },

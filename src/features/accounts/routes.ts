@@ -8,12 +8,12 @@ import { type AccountChange, unknownUser } from './users.js';
 import { ERASE_USER, erasePerson } from './erase.js';
 import { refuse } from '../../kernel/problem.js';
 import { isUuid } from '../../kernel/text.js';
-import { changingAccount } from './change-account.js';
+import { createAccountCommand } from './change-account.js';
 import { type Answer, jsonAnswer, noContent, unwrap, largeJsonAnswer } from '../../http/answer/answer.js';
-import { recorded } from '../../http/change/change.js';
+import { runRecording } from '../../http/change/change.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { listQueryOf, membersOf, pick, USER_MEMBERS } from '../../http/documents/list.js';
-import { countsIn, flag, pageLimit, noQuery } from '../../http/request/query.js';
+import { readCounts, flag, pageLimit, noQuery } from '../../http/request/query.js';
 import { data, page } from '../../http/openapi/answers/envelopes.js';
 import * as accounts from './routes-answers.js';
 import { type Call, jsonBody, route, type Route } from '../../http/route.js';
@@ -72,8 +72,8 @@ function changeAccount<T>(
   call: Call<unknown>,
   { command, change, render }: { command: string; change: AccountChange<T>; render: (value: T) => Answer },
 ): Promise<Answer> {
-  return recorded(call, command, {
-    run: (context) => pipeline.apply('record', changingAccount(change), context),
+  return runRecording(call, command, {
+    run: (context) => pipeline.apply('record', createAccountCommand(change), context),
     render: ({ command: { value }, position }) => ({ ...render(value), position }),
   });
 }
@@ -124,7 +124,7 @@ function allUsers(deps: HttpDeps): Route[] {
       answers: { 200: page(accounts.user) },
       async handle({ query: { offset, limit, meta, fields } }) {
         const picked = (await users.list({ offset, limit })).map((user) => pick(user, fields));
-        const counts = await countsIn(meta, { total_count: () => users.count(), filter_count: () => users.count() });
+        const counts = await readCounts(meta, { total_count: () => users.count(), filter_count: () => users.count() });
         return largeJsonAnswer({ data: picked, ...counts });
       },
     }),
@@ -214,7 +214,7 @@ function oneUser(deps: HttpDeps): Route[] {
 async function erase({ pool, pipeline, auth: { users } }: HttpDeps, call: Call<unknown>): Promise<Answer> {
   const id = idOf(call).toLowerCase();
   if (!isUuid(id)) return unwrap(refuse(unknownUser(idOf(call))));
-  return recorded(call, ERASE_USER, {
+  return runRecording(call, ERASE_USER, {
     run: (context) => erasePerson({ pool, pipeline, users }, { id }, context),
     render: ({ command: { value }, position }) => ({ ...jsonAnswer(200, { data: value }), position }),
   });

@@ -50,7 +50,7 @@ interface NewUser {
 type UserChanges = Partial<NewUser>;
 
 /**
- * Writes in the transaction of its events, under the log's lock; see `changingAccount` of the pipeline. Without
+ * Writes in the transaction of its events, under the log's lock; see `createAccountCommand` of the pipeline. Without
  * events, nothing changed.
  */
 export type AccountChange<T> = (client: ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;

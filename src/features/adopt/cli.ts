@@ -6,7 +6,7 @@ import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/command.js';
 import { type JudgedWarning, describeWarnings } from '../../cli/planned-changes.js';
 import { objectArgument, parseObjectKind } from '../../cli/object-name.js';
-import { accepted, json, oneLine } from '../../cli/output.js';
+import { unwrapResult, json, oneLine } from '../../cli/output.js';
 import { withPipeline } from '../../cli/connections/pipeline.js';
 import { planAndApply } from '../../cli/plan-and-apply.js';
 
@@ -16,7 +16,7 @@ import { planAndApply } from '../../cli/plan-and-apply.js';
  */
 export async function adopt(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const adoption = accepted(runToEnd(stepsTo(operations['adopt-tables'].parse({ body: requestOf(invocation) }))));
+  const adoption = unwrapResult(runToEnd(stepsTo(operations['adopt-tables'].parse({ body: requestOf(invocation) }))));
   const isDry = isSet(values, 'dryRun');
   const { report, code } = await withPipeline(invocation, async (workplace) => {
     const taken = await planAndApply(invocation, workplace, 'adopt-tables', adoption);
@@ -70,13 +70,13 @@ function describeNotes(notes: readonly Note[]): string[] {
   if (notes.length === 0) return [];
   const byCode = groupedBy(notes, ({ code }) => code);
   const lines = [...byCode.values()].flatMap((group) => {
-    const messages = [...groupedBy(group, ({ message }) => message).values()].map(describeSame);
+    const messages = [...groupedBy(group, ({ message }) => message).values()].map(describeRepeatedNote);
     return messages.length <= SHOWN ? messages : countedKinds(group);
   });
   return ['Not contained in snapshots:', ...lines];
 }
 
-function describeSame(same: readonly Note[]): string {
+function describeRepeatedNote(same: readonly Note[]): string {
   const [{ code, message } = { code: '', message: '' }] = same;
   const tables = same.flatMap(({ table }) => table ?? []);
   return `  ${oneLine(`${code}${tables.length === 0 ? '' : ` on ${tables.join(', ')}`}: ${message}`)}`;

@@ -44,17 +44,17 @@ export async function readObjectAdoption(
 ): Promise<ObjectAdoption> {
   const wanted = 'all' in request ? undefined : (request.objects ?? []);
   const isWanted = wanted && new Set(wanted.map(objectKey));
-  const isMeant = (view: CatalogView): boolean => {
+  const isRequested = (view: CatalogView): boolean => {
     if (state.objects.has(objectKey(view))) return false;
     return isWanted === undefined ? view.extension === null : isWanted.has(objectKey(view));
   };
-  const names = [...(await readViews(client, schema)).values()].filter(isMeant).map(({ id }) => id);
+  const names = [...(await readViews(client, schema)).values()].filter(isRequested).map(({ id }) => id);
   await holdViews(client, schema, names);
   const views = await readViews(client, schema, names);
   const refused = new Map<string, RefusedObject>();
   const objects = new Map<string, SchemaObject>();
-  for (const view of [...views.values()].filter(isMeant)) {
-    const object = representedView(view);
+  for (const view of [...views.values()].filter(isRequested)) {
+    const object = toRepresentedView(view);
     if ('code' in object) refused.set(objectKey(view), object);
     else objects.set(objectKey(view), object);
   }
@@ -83,7 +83,7 @@ export async function readObjectAdoption(
   };
 }
 
-function representedView(view: CatalogView): SchemaObject | RefusedObject {
+function toRepresentedView(view: CatalogView): SchemaObject | RefusedObject {
   const { kind, id, definition, comment, indexes, extension } = view;
   const subject = { table: id, object: { kind, id } };
   if (extension !== null)

@@ -185,7 +185,7 @@ type Row = [table: string | null, kind: string, name: string];
  * Finds objects that depend on tables.
  * @param tables limits the search; all tables if absent
  */
-function unrepresentedReading(managed: ManagedTables, tables?: readonly string[]): Reading<Note[]> {
+function readUnrepresented(managed: ManagedTables, tables?: readonly string[]): Reading<Note[]> {
   const { schemas } = managed;
   const { label } = labelsOf(managed);
   const ofSchema = (schema: string, names: readonly string[] | undefined): Reading<Row[]> => ({
@@ -203,7 +203,7 @@ function unrepresentedReading(managed: ManagedTables, tables?: readonly string[]
 }
 
 /** Names objects outside the default schema with their schema. Extensions belong to no schema. */
-function besideReading(managed: ManagedTables): Reading<Note[]> {
+function readUnlistedObjects(managed: ManagedTables): Reading<Note[]> {
   const ofSchema = (schema: string): Reading<Row[]> => ({
     queries: [{ text: BESIDE, values: [schema] }],
     make: (rows) => rows<Row>(),
@@ -244,12 +244,12 @@ export function completeNeeds(
   { collections }: State,
   completed: readonly Collection[],
 ): Collection[] {
-  const needsByLabel = foundNeeds(adopted);
+  const needsByLabel = collectNeeds(adopted);
   const done = new Map(completed.map((each) => [each.collection, each]));
   if (needsByLabel.size === 0) return [...completed];
   for (const { collection } of collections.values()) {
     const before = done.get(collection.collection) ?? collection;
-    const now = withFound(before, needsByLabel);
+    const now = withCatalogNeeds(before, needsByLabel);
     if (now !== before) done.set(collection.collection, now);
   }
   return [...done.values()];
@@ -258,7 +258,7 @@ export function completeNeeds(
 const needsOf = (collection: Collection): readonly Need[] => extrasOf({ collection }).needs ?? [];
 
 /** Keyed by label. A sequence counts as owned if any table owns it. */
-function foundNeeds(adopted: readonly Collection[]): ReadonlyMap<string, Need> {
+function collectNeeds(adopted: readonly Collection[]): ReadonlyMap<string, Need> {
   const needsByLabel = new Map<string, Need>();
   for (const need of adopted.flatMap(needsOf)) {
     const label = needLabel(need);
@@ -268,16 +268,16 @@ function foundNeeds(adopted: readonly Collection[]): ReadonlyMap<string, Need> {
 }
 
 /** Returns the same collection if its needs already match. */
-function withFound(collection: Collection, needsByLabel: ReadonlyMap<string, Need>): Collection {
+function withCatalogNeeds(collection: Collection, needsByLabel: ReadonlyMap<string, Need>): Collection {
   const { schema } = collection;
   const before = needsOf(collection);
-  const needs = before.map((need) => asFound(need, needsByLabel.get(needLabel(need))));
+  const needs = before.map((need) => toCatalogNeed(need, needsByLabel.get(needLabel(need))));
   if (schema === null || jsonEqual(needs, [...before])) return collection;
   return { ...collection, schema: withExtras(schema, { ...schema.extras, needs }) };
 }
 
 /** A sequence that a column of an adopted table owns cannot belong to another table. */
-function asFound(need: Need, catalogNeed: Need | undefined): Need {
+function toCatalogNeed(need: Need, catalogNeed: Need | undefined): Need {
   if (catalogNeed === undefined) return need;
   return withOwner(catalogNeed, ownerOf(catalogNeed) === undefined ? ownerOf(need) : undefined);
 }
@@ -309,7 +309,7 @@ export async function readAdoption(
   const there = [...managedTables.values()];
   const unmanaged = there.filter(({ name }) => !state.collections.has(name));
   const refused = new Map<string, Refused>();
-  const tables = adoptable(unmanaged, { schema, state }, refused);
+  const tables = selectAdoptable(unmanaged, { schema, state }, refused);
   const notes: Note[] = [];
   // PostgreSQL runs the remaining queries while this process converts the tables.
   const converted = await convertAll(tables, { schema, state, objects, notes }, refused);
@@ -320,10 +320,10 @@ export async function readAdoption(
   const beside = hasObjects ? await readObjectAdoption(client, { schema, state, managed }, request) : undefined;
   const shown = beside === undefined ? [] : [...objectsInOrder(state), ...beside.adopted].map(objectNoteName);
   const hangingNotes = (await hanging).filter(({ table }) => adopted.has(table ?? ''));
-  notes.push(...unrepresented({ managed, shown }, [hangingNotes, beside?.notes ?? []]));
+  notes.push(...selectUnrepresented({ managed, shown }, [hangingNotes, beside?.notes ?? []]));
   const named = new Set(notes.map(({ kind, name }) => `${kind} ${name}`));
   const others = (await standalone).filter(({ kind, name }) => !named.has(`${kind} ${name}`));
-  notes.push(...unrepresented({ managed, shown }, [others]));
+  notes.push(...selectUnrepresented({ managed, shown }, [others]));
   return {
     tables: converted.tables,
     relations: [...converted.relations, ...keys.relations],
@@ -333,7 +333,7 @@ export async function readAdoption(
       keys.collections,
     ),
     missing: names?.filter((name) => !managedTables.has(name)) ?? [],
-    ...withObjects([...refused.values()], beside),
+    ...addObjectAdoption([...refused.values()], beside),
     notRepresented: notes,
   };
 }
@@ -352,12 +352,15 @@ export function readCatalogFindings(
   return readTogether(
     client,
     catalogReading(managed, tables && [...tables, ...more], tables),
-    unrepresentedReading(managed, tables),
-    tables === undefined ? besideReading(managed) : NOTHING,
+    readUnrepresented(managed, tables),
+    tables === undefined ? readUnlistedObjects(managed) : NOTHING,
   );
 }
 
-function withObjects(refused: Refused[], beside: ObjectAdoption | undefined): Pick<Adoption, 'refused' | 'objects'> {
+function addObjectAdoption(
+  refused: Refused[],
+  beside: ObjectAdoption | undefined,
+): Pick<Adoption, 'refused' | 'objects'> {
   if (beside === undefined) return { refused };
   return {
     refused: [...refused, ...beside.refused],
@@ -366,11 +369,11 @@ function withObjects(refused: Refused[], beside: ObjectAdoption | undefined): Pi
 }
 
 /** @param shown names of views and materialized views that are managed, as notes name them */
-function unrepresented(
+function selectUnrepresented(
   { managed, shown }: { managed: readonly Pick<FoundTable, 'collection'>[]; shown: readonly string[] },
   notes: readonly (readonly Note[])[],
 ): Note[] {
-  const represented = new Set([...representedBy(managed), ...shown]);
+  const represented = new Set([...representedObjects(managed), ...shown]);
   return notes.flat().filter(({ kind, name }) => !represented.has(`${kind} ${name}`));
 }
 
@@ -380,7 +383,7 @@ const NOTHING: Reading<Note[]> = { queries: [], make: () => Promise.resolve([]) 
 type Managed = Pick<AdoptionTarget, 'schema' | 'state'>;
 
 /** Tables whose names and owner allow adoption, and whose parent (for partitions) is managed or is being adopted. */
-function adoptable(tables: readonly CatalogTable[], managed: Managed, refused: Map<string, Refused>) {
+function selectAdoptable(tables: readonly CatalogTable[], managed: Managed, refused: Map<string, Refused>) {
   const fine = new Map<string, CatalogTable>();
   for (const table of tables) {
     const refusal = refusalOf({ table });
@@ -435,7 +438,7 @@ async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Com
 }
 
 /** The objects that the tables represent themselves. */
-function representedBy(tables: readonly Pick<FoundTable, 'collection'>[]): Set<string> {
+function representedObjects(tables: readonly Pick<FoundTable, 'collection'>[]): Set<string> {
   const needs = tables.flatMap((table) => extrasOf(table).needs ?? []);
   return new Set(
     needs.map((need) => {

@@ -83,7 +83,7 @@ async function answerMessage(deps: HttpDeps, call: Call<unknown>): Promise<Answe
     const response = await transport.handleRequest(request, { parsedBody: body });
     const text = await response.text();
     if (gone.signal.aborted) throw new AbandonedError('the client disconnected');
-    if (!response.ok) throw rejectedByProtocol(text);
+    if (!response.ok) throw protocolRefusal(text);
     if (text === '') return { status: response.status, headers: ['Cache-Control', 'no-store'], body: null };
     return textAnswer(response.status, text, ['Content-Type', 'application/json; charset=utf-8']);
   } finally {
@@ -96,7 +96,7 @@ async function answerMessage(deps: HttpDeps, call: Call<unknown>): Promise<Answe
 const JSON_ONLY = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
 
 /** The SDK's error in the format of all others: an unknown version, an invalid message. */
-function rejectedByProtocol(text: string): Refused {
+function protocolRefusal(text: string): Refused {
   const { error } = JSON.parse(text) as { error: { message: string } };
   return refused('INVALID_PAYLOAD', error.message);
 }
@@ -181,7 +181,7 @@ function answerText(value: unknown): string {
   const whole = escaped(value);
   if (whole.length <= MAX_LENGTH) return whole;
   for (const limits of LIMITS) {
-    const text = escaped({ cut: true, answer: cut(value, limits) });
+    const text = escaped({ cut: true, answer: cutValue(value, limits) });
     if (text.length <= MAX_LENGTH) return text;
   }
   return NOT_SHOWN;
@@ -195,18 +195,18 @@ const escaped = (value: unknown): string =>
     ),
   );
 
-function cut(value: unknown, limits: Limits, depth = 0): unknown {
+function cutValue(value: unknown, limits: Limits, depth = 0): unknown {
   if (typeof value === 'string') return cutText(value, limits.text);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) return '[nested too deeply]';
   if (Array.isArray(value)) {
-    const shown: unknown[] = value.slice(0, limits.items).map((item) => cut(item, limits, depth + 1));
+    const shown: unknown[] = value.slice(0, limits.items).map((item) => cutValue(item, limits, depth + 1));
     return value.length <= limits.items ? shown : [...shown, `[${value.length - limits.items} more elements]`];
   }
   const members = Object.entries(value);
   const shown = members
     .slice(0, limits.items)
-    .map(([name, member]) => [cutText(name, limits.text), cut(member, limits, depth + 1)] as const);
+    .map(([name, member]) => [cutText(name, limits.text), cutValue(member, limits, depth + 1)] as const);
   const rest = members.length - limits.items;
   return Object.fromEntries(rest > 0 ? [...shown, ['…', `[${rest} more members]`]] : shown);
 }

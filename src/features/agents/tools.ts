@@ -112,7 +112,7 @@ const search = tool({
   access: 'reader',
   input: { text, offset, limit: limitOf(100, 30) },
   run: ({ text: wanted, offset: start, limit }, service) =>
-    searched({ wanted: wanted.toLowerCase(), start, limit }, service),
+    searchDocuments({ wanted: wanted.toLowerCase(), start, limit }, service),
 });
 
 interface Search {
@@ -122,7 +122,7 @@ interface Search {
 }
 
 /** The offset counts the collections, then the fields. */
-async function searched({ wanted, start, limit }: Search, service: ToolService): Promise<unknown> {
+async function searchDocuments({ wanted, start, limit }: Search, service: ToolService): Promise<unknown> {
   const [collections, fields] = await Promise.all(['/collections', '/fields'].map((list) => totalOf(list, service)));
   const counts = { collections: collections ?? 0, total: (collections ?? 0) + (fields ?? 0) };
   const found: object[] = [];
@@ -216,14 +216,15 @@ const blame = tool({
     for (let page = 0; page < PAGES && next !== null; page += 1) {
       const query = { after: next, limit: 200 };
       const { data, meta } = (await service.get(path`/history/collections/${collection}`, query)) as Page<LifeEvent>;
-      for (const event of data) for (const changed of changedBy(event)) last.set(changed, said(event));
+      for (const event of data)
+        for (const changed of describeChangedObjects(event)) last.set(changed, summarizeEvent(event));
       next = meta?.next ?? null;
     }
     return { changed: [...last].map(([what, event]) => ({ what, ...event })), next };
   },
 });
 
-function changedBy({ diff }: LifeEvent): string[] {
+function describeChangedObjects({ diff }: LifeEvent): string[] {
   const { collections = [], fields = [], relations = [] } = diff ?? {};
   return [
     ...(collections.length > 0 ? ['the collection'] : []),
@@ -232,7 +233,7 @@ function changedBy({ diff }: LifeEvent): string[] {
   ];
 }
 
-const said = ({ position: at, type, actor, reason, occurred_at }: LifeEvent) => ({
+const summarizeEvent = ({ position: at, type, actor, reason, occurred_at }: LifeEvent) => ({
   position: at,
   type,
   by: actor.name,

@@ -15,7 +15,7 @@ import { readKeys } from '../../cli/checkpoint-files.js';
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../../cli/command.js';
 import { oneLine, type Progress, createProgress } from '../../cli/output.js';
 import { withServer, withServerAt } from '../../cli/connections/database.js';
-import { replayInto, showReplayed } from '../../cli/connections/projections.js';
+import { replayInto, showReplay } from '../../cli/connections/projections.js';
 
 /**
  * Returns 1 if the log is damaged or the database differs from it. A backup is read completely before anything is
@@ -97,7 +97,7 @@ async function restoreBackup(invocation: Invocation, into: BackupInto): Promise<
   const { header, replayed } = await restoreBackupInto(invocation, into);
   const left = Object.entries(header.not_included).map(([kind, names]) => `${kind}: ${names.map(oneLine).join(', ')}`);
   if (left.length > 0) invocation.terminal.note(`Not in the backup: ${left.join('; ')}.`);
-  return showReplayed(invocation, replayed);
+  return showReplay(invocation, replayed);
 }
 
 async function restoreFile(invocation: Invocation, file: string, connectionString: string): Promise<ExitCode> {
@@ -118,7 +118,7 @@ async function restoreFile(invocation: Invocation, file: string, connectionStrin
     onTables: making.at,
   });
   making.end();
-  return showReplayed(invocation, replayed);
+  return showReplay(invocation, replayed);
 }
 
 /** Returns the pages of the file, and reports progress in bytes. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { State } from '../../schema/model/state.js';
-import { type Moment, beginMoment, contentsOf } from './take.js';
+import { type Moment, beginSnapshot, contentsOf } from './take.js';
 import { type LocatedTables, tablesOf, tableText } from './contents.js';
 import { writeFileWhole } from './file.js';
 import { type Header, writeBackup } from './format.js';
@@ -120,7 +120,7 @@ function begin({ invocation, location, client }: Work): Promise<Moment> {
   return pipeline.underLock(async (locked, { state, head }) => {
     const { position, hash } = head;
     const moment = { schema, state, head: { position, hash }, tables: tablesOf(state), lockTimeout };
-    await beginMoment(client, moment);
+    await beginSnapshot(client, moment);
     const { ok, differences } = await verify(locked, state, schema);
     if (ok) return moment;
     throw new OperatorError(

@@ -146,7 +146,7 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
 ]);
 
 /** The objects that a backup of `managed` does not contain, by kind. */
-export async function leftOut(
+export async function readExcludedObjects(
   client: pg.ClientBase,
   { schema, state }: LocatedTables,
   managed: readonly string[],
@@ -180,13 +180,13 @@ export function tableText({ schema, state }: LocatedTables, collection: string):
 }
 
 /** @param located null for the service's own */
-const place = (located: LocatedTables | null, { table, columns }: TableRows): string => {
+const copyTarget = (located: LocatedTables | null, { table, columns }: TableRows): string => {
   const list = columns.length === 0 ? '' : ` (${columns.map((name) => pg.escapeIdentifier(name)).join(', ')})`;
   return `${located === null ? ownTable(pg.escapeIdentifier(table)) : tableText(located, table)}${list}`;
 };
 
 export const copyOut = (located: LocatedTables | null, rows: TableRows): string =>
-  `COPY ${place(located, rows)} TO STDOUT`;
+  `COPY ${copyTarget(located, rows)} TO STDOUT`;
 
 export const copyIn = (located: LocatedTables | null, rows: TableRows): string =>
-  `COPY ${place(located, rows)} FROM STDIN`;
+  `COPY ${copyTarget(located, rows)} FROM STDIN`;

@@ -10,7 +10,7 @@ import {
   ACCOUNT_COLUMNS,
   type LocatedTables,
   type TableRows,
-  leftOut,
+  readExcludedObjects,
   sequenceNames,
   sequenceText,
   tableText,
@@ -38,7 +38,7 @@ export interface Moment {
  * which may be released afterwards.
  * @throws OperatorError if a table cannot be locked
  */
-export async function beginMoment(
+export async function beginSnapshot(
   client: pg.ClientBase,
   { schema, state, tables, lockTimeout }: Moment,
 ): Promise<void> {
@@ -120,7 +120,7 @@ export async function contentsOf(
     schema,
     taken_at: new Date().toISOString(),
     head,
-    not_included: await leftOut(client, located, tables),
+    not_included: await readExcludedObjects(client, located, tables),
   };
   return { header, rowCounts, sections: sectionsOf(client, moment, { accounts, rows, rowCounts, onRows }) };
 }

@@ -25,9 +25,9 @@ import type { Problem } from '../../kernel/problem.js';
 import { isStorable } from '../../pipeline/transaction/idempotency.js';
 import { described, holderDetails } from '../../pipeline/lock-conflict.js';
 import type { Done, Outcome, Pipeline, Revise } from '../../pipeline/types.js';
-import { applyingOf, recordingOf, applicantsCause, ownCause } from './planning.js';
+import { reviseForPreparedSteps, planRecording, applicantsCause, ownCause } from './planning.js';
 import { type Reading, commandOf } from './command.js';
-import { guarding, starting, whenDue } from './approvals.js';
+import { requireApprovedPlan, reviseForStart, requireDue } from './approvals.js';
 import { lostSchema, schemasExist } from '../../postgres/schemas.js';
 
 /* Runs the steps of a preparation in order. Each continues where the previous process stopped. */
@@ -57,7 +57,7 @@ async function runSteps(running: RunningSteps): Promise<KeptStep[]> {
     if (kept.milliseconds !== null) continue;
     signal.throwIfAborted();
     await beginStep(session.client, id, kept.number);
-    await observed(running, kept);
+    await runObservedStep(running, kept);
     const milliseconds = await endStep(session.client, id, kept.number);
     if (milliseconds !== undefined) running.onStep?.(kept.step.kind, milliseconds);
   }
@@ -69,7 +69,7 @@ const LOOK = 1_000;
 
 const NOTHING: StepProgress = { done: null, phase: null, waiting_for: [] };
 
-async function observed(running: RunningSteps, { number, step, checkpoint }: KeptStep): Promise<void> {
+async function runObservedStep(running: RunningSteps, { number, step, checkpoint }: KeptStep): Promise<void> {
   const { engine, id, session, pool, schema, signal } = running;
   const location = { request: id, number };
   let lastProgress: Partial<StepProgress> = {};
@@ -82,7 +82,7 @@ async function observed(running: RunningSteps, { number, step, checkpoint }: Kep
     shown = text;
     await keepProgress(pool, location, progress);
   };
-  const attending = attend(look);
+  const attending = repeatCheck(look);
   try {
     await engine.runStep(
       {
@@ -106,7 +106,7 @@ async function observed(running: RunningSteps, { number, step, checkpoint }: Kep
 }
 
 /** Repeats a progress check, one at a time. A failed check is repeated later. */
-function attend(look: () => Promise<void>): { end(): Promise<void> } {
+function repeatCheck(look: () => Promise<void>): { end(): Promise<void> } {
   let running: Promise<void> = Promise.resolve();
   let busy = false;
   const timer = setInterval(() => {
@@ -177,20 +177,21 @@ export async function advanceRequest(work: OnRequest): Promise<WorkResult> {
 async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean> {
   const { state, id } = request;
   if (waitsForPeople(request)) return true;
-  if (state === 'scheduled') return isDue(work.pool, request).then((due) => !due || begun(work, request));
+  if (state === 'scheduled') return isDue(work.pool, request).then((due) => !due || beginWork(work, request));
   if (state !== 'queued' && (await readSteps(work.pool, id)).length > 0) {
     const steps = await prepare(work, request);
     if (steps !== undefined && state === 'preparing') await notePrepared(work, request, steps);
-    if (steps !== undefined && state === 'prepared') await change(work, request, applyingOf(work.engine, id));
+    if (steps !== undefined && state === 'prepared')
+      await change(work, request, reviseForPreparedSteps(work.engine, id));
     return false;
   }
   // The request is queued, or the log came from another database that had the steps.
-  return begun(work, request);
+  return beginWork(work, request);
 }
 
 /** @returns see `advance` */
-async function begun(work: OnRequest, request: ChangeRequest): Promise<boolean> {
-  const done = await change(work, request, starting(request, work.engine));
+async function beginWork(work: OnRequest, request: ChangeRequest): Promise<boolean> {
+  const done = await change(work, request, reviseForStart(request, work.engine));
   return done?.events.length === 0;
 }
 
@@ -205,29 +206,29 @@ async function change(work: OnRequest, request: ChangeRequest, revise: Revise): 
   const { name, command, ...how } = askedFor.value;
   // If the display of the holders fails, the next attempt shows them.
   const onBlocked = (problem: Problem): Promise<void> => showWaiting(work, problem).catch(() => undefined);
-  const outcome = await work.pipeline.apply(name, state === 'scheduled' ? whenDue(request, command) : command, {
+  const outcome = await work.pipeline.apply(name, state === 'scheduled' ? requireDue(request, command) : command, {
     cause: applicantsCause(request),
-    revise: guarding(request.id, revise, how),
+    revise: requireApprovedPlan(request.id, revise, how),
     online: request.online,
     onBlocked,
     ...how,
   });
-  return settled(work, request, outcome);
+  return handleOutcome(work, request, outcome);
 }
 
-async function settled(work: OnRequest, request: ChangeRequest, outcome: Outcome): Promise<Done | undefined> {
+async function handleOutcome(work: OnRequest, request: ChangeRequest, outcome: Outcome): Promise<Done | undefined> {
   if (outcome.kind === 'done') return outcome;
   const problems = outcome.kind === 'refused' ? outcome.problems : [];
   const [first] = problems;
   // The state of the request has changed, so it is read again.
   if (first?.code === 'INVALID_STATE') return undefined;
   if (isLost(first)) return prepareAgain(work, request, first);
-  if (outcome.kind !== 'refused' || !isStorable(outcome) || isOfTheMoment(first)) return notNow(work, first);
+  if (outcome.kind !== 'refused' || !isStorable(outcome) || isTemporary(first)) return failTemporarily(work, first);
   return fail(work, request, problems);
 }
 
 /** True if the problem is about prepared objects. */
-async function notNow(work: OnRequest, problem: Problem | undefined): Promise<never> {
+async function failTemporarily(work: OnRequest, problem: Problem | undefined): Promise<never> {
   await showWaiting(work, problem);
   throw new NotNowError(problem?.message ?? 'refused');
 }
@@ -243,12 +244,12 @@ async function prepareAgain(work: OnRequest, request: ChangeRequest, problem: Pr
   const writers = table === undefined ? [] : await engine.writersOf(pool, { schema, table });
   const reason = String(problem.details?.['reason']);
   const lost = await reopenSteps(pool, id);
-  if (lost >= tries) return fail(work, request, [givenUp(problem, lost, writers)]);
+  if (lost >= tries) return fail(work, request, [preparationFailure(problem, lost, writers)]);
   await showPhase(pool, id, { phase: `attempt ${lost} of ${tries}: ${reason}`, waiting_for: writers });
   throw new LostError(reason);
 }
 
-function givenUp(problem: Problem, tries: number, writers: readonly Holder[]): Problem {
+function preparationFailure(problem: Problem, tries: number, writers: readonly Holder[]): Problem {
   const [first] = writers;
   const others = writers.length > 1 ? ` and ${writers.length - 1} more` : '';
   const who = first === undefined ? '' : ` It is being written ${described(first)}${others}.`;
@@ -259,7 +260,7 @@ function givenUp(problem: Problem, tries: number, writers: readonly Holder[]): P
   };
 }
 
-const isOfTheMoment = (problem: Problem | undefined): boolean =>
+const isTemporary = (problem: Problem | undefined): boolean =>
   problem !== undefined &&
   (['LOG_DIVERGED', 'LOG_UNREADABLE', 'READ_ONLY'].includes(problem.code) || problem.details?.['change'] !== undefined);
 
@@ -309,8 +310,12 @@ async function prepare(work: OnRequest, request: ChangeRequest): Promise<KeptSte
 
 async function notePrepared(work: OnRequest, request: ChangeRequest, steps: readonly KeptStep[]): Promise<void> {
   const times = steps.map(({ step: { key }, milliseconds }) => ({ key, milliseconds: milliseconds ?? 0 }));
-  const revise = recordingOf(request.id, 'change.prepared', { steps: times });
-  await settled(work, request, await work.pipeline.apply('record', revise, { cause: ownCause('prepare-change') }));
+  const revise = planRecording(request.id, 'change.prepared', { steps: times });
+  await handleOutcome(
+    work,
+    request,
+    await work.pipeline.apply('record', revise, { cause: ownCause('prepare-change') }),
+  );
 }
 
 /** Prepared objects are removed afterwards. */
@@ -319,7 +324,7 @@ async function fail(work: OnRequest, request: ChangeRequest, problems: readonly 
   const data = { code: problems[0]?.code ?? 'DATABASE_REFUSED', document: document.hash };
   // A request that was rescheduled in the meantime has not failed.
   const still = ({ schedule }: ChangeRequest): boolean => schedule?.position === request.schedule?.position;
-  const revise = recordingOf(request.id, 'change.failed', data, { also: keepDocuments([document]), still });
+  const revise = planRecording(request.id, 'change.failed', data, { also: keepDocuments([document]), still });
   const command = request.schedule === null ? 'prepare-change' : 'apply-change';
   const outcome = await work.pipeline.apply('record', revise, { cause: ownCause(command) });
   if (outcome.kind === 'refused' && outcome.problems[0]?.code !== 'INVALID_STATE')

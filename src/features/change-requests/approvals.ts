@@ -24,20 +24,20 @@ import {
 } from '../../pipeline/types.js';
 import {
   changeEvent,
-  instead,
-  planned,
+  replaceBatch,
+  planPreparation,
   prepare,
   refusal,
-  shownSteps,
-  startingOf,
+  toLoggedSteps,
+  reviseForPreparation,
   withApplied,
   wrongState,
 } from './planning.js';
-import { type PlanOptions, planOf, type PlanView, allowed } from './plan.js';
+import { type PlanOptions, planOf, type PlanView, requireAllowed } from './plan.js';
 import {
   otherPlan,
   ownApproval,
-  stale,
+  stalePlan,
   updatedMeanwhile,
   nothingToPrepare,
   badTime,
@@ -52,11 +52,11 @@ import type { Problem } from '../../kernel/problem.js';
 /** Comments per request, because its row is read and written as one. */
 const MOST_COMMENTS = 1_000;
 
-/** Rejects with INVALID_STATE at 1,000 comments, and for the reasons of `allowed`. */
-export const commentingOf =
+/** Rejects with INVALID_STATE at 1,000 comments, and for the reasons of `requireAllowed`. */
+export const planComment =
   (id: string, comment: Document): Prepare<Recording> =>
   async (client) => {
-    const { proposal } = await allowed(client, id, 'comment');
+    const { proposal } = await requireAllowed(client, id, 'comment');
     const message = `Change request ${id} already has the maximum of ${MOST_COMMENTS} comments.`;
     if (proposal.comments.length >= MOST_COMMENTS) throw new CommandRefused([{ code: 'INVALID_STATE', message }]);
     return {
@@ -65,11 +65,11 @@ export const commentingOf =
     };
   };
 
-/** Fails for the reasons of `allowed`. @param comment absent for a rejection without a comment */
-export const rejectingOf =
+/** Fails for the reasons of `requireAllowed`. @param comment absent for a rejection without a comment */
+export const planRejection =
   (id: string, comment?: Document): Prepare<Recording> =>
   async (client) => {
-    await allowed(client, id, 'reject');
+    await requireAllowed(client, id, 'reject');
     const events = [changeEvent('change.rejected', id, { ...(comment && { comment: comment.hash }) })];
     return { events, also: keepDocuments(comment ? [comment] : []) };
   };
@@ -87,13 +87,13 @@ export interface Approving {
 }
 
 /** Each person counts once. A second approval refers to the current plan. */
-export const approvingOf =
+export const reviseForApproval =
   (id: string, { plan, comment, by, credential, token, seen }: Approving, how: PlanOptions): Revise =>
   async (client, batch) => {
-    const request = await allowed(client, id, 'approve');
+    const request = await requireAllowed(client, id, 'approve');
     if (request.proposal.plan !== plan) return { kind: 'refused', problems: [otherPlan(request, plan)] };
     const now = await planOf(batch, how);
-    if (now !== plan) return { kind: 'refused', problems: [stale(request, now)] };
+    if (now !== plan) return { kind: 'refused', problems: [stalePlan(request, now)] };
     const { policy } = batch;
     if (request.authors.some((author) => author.id === by.id) && !policy.author_may_approve)
       return { kind: 'refused', problems: [ownApproval(request)] };
@@ -102,14 +102,14 @@ export const approvingOf =
     const approval = { ...view, by, plan, at: '', position: batch.before.head.position + 1, comment: null };
     const approvals = [...request.proposal.approvals.filter((each) => each.by.id !== by.id), approval];
     const after = { ...request, proposal: { ...request.proposal, approvals } };
-    const complete = countedApprovals(await judged(client, after, policy)).length >= policy.approvals;
+    const complete = countedApprovals(await readJudgedApprovals(client, after, policy)).length >= policy.approvals;
     const data = { ...view, plan, complete, ...(comment && { comment: comment.hash }) };
     const events = [changeEvent('change.approved', id, data)];
-    return instead(batch, { events, also: keepDocuments(comment ? [comment] : []) });
+    return replaceBatch(batch, { events, also: keepDocuments(comment ? [comment] : []) });
   };
 
 /** Returns the approvals of a request, and which of them count now. */
-async function judged(
+async function readJudgedApprovals(
   db: Queryable,
   request: Pick<ChangeRequest, 'proposal' | 'authors' | 'online'>,
   rule: ApprovalRule,
@@ -117,7 +117,7 @@ async function judged(
   return judgeApprovals(request, rule, await readApprovers(db, request.proposal?.approvals ?? []));
 }
 
-interface Standing {
+interface ReviewedPlan {
   kind: 'stands';
   /** The approvals that count now. */
   approvals: readonly Approval[];
@@ -125,7 +125,10 @@ interface Standing {
 }
 
 /** Passes the counted approvals to the policy, and records how the plan is applied, for verification of the log. */
-const counting = ({ approvals, how }: Standing, outcome: RevisedBatch | Refusal): RevisedBatch | Refusal =>
+const withCountedApprovals = (
+  { approvals, how }: ReviewedPlan,
+  outcome: RevisedBatch | Refusal,
+): RevisedBatch | Refusal =>
   outcome.kind === 'refused'
     ? outcome
     : { ...outcome, events: outcome.events.map((event) => withOptions(event, how)), approvals };
@@ -138,58 +141,58 @@ function withOptions(event: LogEvent, { purge, acknowledges }: PlanOptions): Log
 }
 
 /** Rejects a plan that differs from the reviewed one. */
-async function standing(
+async function requireReviewedPlan(
   client: pg.ClientBase,
   { request, batch, how }: { request: ChangeRequest; batch: PlannedBatch; how: PlanOptions },
-): Promise<Refusal | Standing> {
+): Promise<Refusal | ReviewedPlan> {
   const plan = await planOf(batch, how);
-  if (plan !== request.proposal?.plan) return { kind: 'refused', problems: [stale(request, plan)] };
-  return { kind: 'stands', approvals: countedApprovals(await judged(client, request, batch.policy)), how };
+  if (plan !== request.proposal?.plan) return { kind: 'refused', problems: [stalePlan(request, plan)] };
+  return { kind: 'stands', approvals: countedApprovals(await readJudgedApprovals(client, request, batch.policy)), how };
 }
 
 /* Prepares and applies exactly the approved change of a proposal, after deciding it again. */
 
-export interface CarryingOut {
+export interface ActionOptions {
   engine: Pick<PreparationEngine, 'planPreparation'>;
   how: PlanOptions;
 }
 
 /** Applies it, or begins the preparation. The runner then applies it, unless only the preparation was requested. */
-export const carryingOut =
-  (id: string, action: Extract<ChangeAction, 'prepare' | 'apply'>, { engine, how }: CarryingOut): Revise =>
+export const reviseForAction =
+  (id: string, action: Extract<ChangeAction, 'prepare' | 'apply'>, { engine, how }: ActionOptions): Revise =>
   async (client, batch) => {
-    const request = await allowed(client, id, action);
-    const stands = await standing(client, { request, batch, how });
+    const request = await requireAllowed(client, id, action);
+    const stands = await requireReviewedPlan(client, { request, batch, how });
     if (stands.kind === 'refused') return stands;
-    return counting(stands, await carried(client, { request, batch, action }, engine));
+    return withCountedApprovals(stands, await applyOrPrepare(client, { request, batch, action }, engine));
   };
 
 /** For dry runs: returns the batch if it is still the reviewed plan. @param foresee adds what would be prepared first */
-export const rehearsing =
+export const reviseForDryRun =
   (id: string, { how, foresee }: { how: PlanOptions; foresee?: Revise }): Revise =>
   async (client, batch) => {
-    const request = await allowed(client, id, 'apply');
-    const stands = await standing(client, { request, batch, how });
+    const request = await requireAllowed(client, id, 'apply');
+    const stands = await requireReviewedPlan(client, { request, batch, how });
     if (stands.kind === 'refused') return stands;
     const revised = await foresee?.(client, batch);
     return revised?.kind === 'refused' ? revised : { ...batch, kind: 'revised', also: [], ...revised, change: id };
   };
 
-async function carried(
+async function applyOrPrepare(
   client: pg.ClientBase,
   { request, batch, action }: { request: ChangeRequest; batch: PlannedBatch; action: 'prepare' | 'apply' },
-  engine: CarryingOut['engine'],
+  engine: ActionOptions['engine'],
 ): Promise<RevisedBatch | Refusal> {
   const { id } = request;
-  if (isPrepared(request)) return goingOn(batch, request);
+  if (isPrepared(request)) return resumePreparation(batch, request);
   if (!request.online) return withApplied(batch, id);
-  const preparation = await planned(engine, client, { id, batch });
+  const preparation = await planPreparation(engine, client, { id, batch });
   if (preparation.kind === 'not possible') return refusal(preparation);
   if (preparation.kind === 'nothing')
     return action === 'apply' ? withApplied(batch, id) : { kind: 'refused', problems: [nothingToPrepare(request)] };
   const problems = heldFrom(batch.held, { id, collections: preparation.collections });
   if (problems.length > 0) return { kind: 'refused', problems };
-  return instead(batch, prepare(id, preparation, action === 'apply'));
+  return replaceBatch(batch, prepare(id, preparation, action === 'apply'));
 }
 
 /** True if it is prepared and waits, perhaps for its scheduled time. */
@@ -197,38 +200,38 @@ const isPrepared = ({ state, preparation }: ChangeRequest): boolean =>
   state === 'prepared' || (state === 'scheduled' && preparation !== null);
 
 /** The first action of the runner for a request that was waiting for other requests or for its time. */
-function goingOn(batch: PlannedBatch, { id, preparation }: ChangeRequest): RevisedBatch {
+function resumePreparation(batch: PlannedBatch, { id, preparation }: ChangeRequest): RevisedBatch {
   const { steps = [], ...rest } = preparation ?? { collections: [] };
-  return instead(batch, {
-    events: [changeEvent('change.preparing', id, { ...rest, steps: shownSteps(steps), apply: true })],
+  return replaceBatch(batch, {
+    events: [changeEvent('change.preparing', id, { ...rest, steps: toLoggedSteps(steps), apply: true })],
     also: [],
   });
 }
 
 /** The first action of the runner for a request that waited for others or for its time. */
-export const starting =
-  (request: ChangeRequest, engine: CarryingOut['engine']): Revise =>
+export const reviseForStart =
+  (request: ChangeRequest, engine: ActionOptions['engine']): Revise =>
   async (client, batch) => {
-    if (isPrepared(request)) return goingOn(batch, request);
-    return request.online ? startingOf(engine, request.id)(client, batch) : withApplied(batch, request.id);
+    if (isPrepared(request)) return resumePreparation(batch, request);
+    return request.online ? reviseForPreparation(engine, request.id)(client, batch) : withApplied(batch, request.id);
   };
 
 /**
  * Runs a proposal only if it is still the approved one.
  * @param revise the action for a request without review
  */
-export const guarding =
+export const requireApprovedPlan =
   (id: string, revise: Revise, how: PlanOptions): Revise =>
   async (client, batch) => {
     const request = await readChange(client, id);
     if (request === undefined || request.proposal === null) return revise(client, batch);
-    const stands = await standing(client, { request, batch, how });
+    const stands = await requireReviewedPlan(client, { request, batch, how });
     if (stands.kind === 'refused') return stands;
-    const revised = counting(stands, await revise(client, batch));
+    const revised = withCountedApprovals(stands, await revise(client, batch));
     // If preparation is no longer needed, the request waits, as its author wanted.
     const applies = revised.kind === 'revised' && revised.change !== undefined;
     if (!applies || request.applicant !== null) return revised;
-    return instead(batch, { events: [changeEvent('change.prepared', id, { steps: [] })], also: [] });
+    return replaceBatch(batch, { events: [changeEvent('change.prepared', id, { steps: [] })], also: [] });
   };
 
 /* Schedules a proposal. It is decided again at that time, by the database's clock. */
@@ -237,29 +240,29 @@ export const guarding =
 const TIMES = { past: 60_000, future: 366 * 86_400_000 };
 
 /** Requires that it could be applied now, including the policy. @param at ISO 8601 */
-export const schedulingOf =
+export const reviseForSchedule =
   (id: string, at: string, how: PlanOptions): Revise =>
   async (client, batch) => {
-    const request = await allowed(client, id, 'apply');
+    const request = await requireAllowed(client, id, 'apply');
     const wait = await untilTime(client, at);
     if (wait < -TIMES.past) return { kind: 'refused', problems: [badTime(at, 'has passed')] };
     if (wait > TIMES.future) return { kind: 'refused', problems: [badTime(at, 'is more than a year away')] };
-    const stands = await standing(client, { request, batch, how });
+    const stands = await requireReviewedPlan(client, { request, batch, how });
     if (stands.kind === 'refused') return stands;
-    const scheduled = instead(batch, { events: [changeEvent('change.scheduled', id, { at })], also: [] });
-    return counting(stands, { ...scheduled, online: request.online });
+    const scheduled = replaceBatch(batch, { events: [changeEvent('change.scheduled', id, { at })], also: [] });
+    return withCountedApprovals(stands, { ...scheduled, online: request.online });
   };
 
 /** Returns the command of a due request. It checks that the request is still due before deciding anything. */
-export const whenDue =
+export const requireDue =
   <C>(request: ChangeRequest, command: Command<C>): Prepare<C> =>
   async (client, ...at) => {
-    const problem = await whyNotNow(client, request);
+    const problem = await findStartProblem(client, request);
     if (problem !== null) throw new CommandRefused([problem]);
     return typeof command === 'function' ? (command as Prepare<C>)(client, ...at) : command;
   };
 
-async function whyNotNow(client: pg.ClientBase, request: ChangeRequest): Promise<Problem | null> {
+async function findStartProblem(client: pg.ClientBase, request: ChangeRequest): Promise<Problem | null> {
   const now = await readChange(client, request.id);
   if (now === undefined || now.schedule?.position !== request.schedule?.position) return wrongState(request.id, now);
   if (!(await isDue(client, now))) return notYetDue(now);

@@ -5,7 +5,7 @@ import { followChange, readChange } from '../../cli/follow-change.js';
 import { json, oneLine } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { requestChecked, changeHeaders } from '../../cli/connections/service.js';
-import { nothingToDo, readDiff } from '../../cli/commands/apply.js';
+import { reportNoChanges, readDiff } from '../../cli/commands/apply.js';
 import { describeWhole } from './cli.js';
 import { locationText } from '../../schema/model/location.js';
 
@@ -16,7 +16,7 @@ import { locationText } from '../../schema/model/location.js';
 export async function open(invocation: Invocation): Promise<ExitCode> {
   titleOf(invocation);
   const body = await readDiff(invocation);
-  return body === null ? nothingToDo(invocation) : propose(invocation, body);
+  return body === null ? reportNoChanges(invocation) : propose(invocation, body);
 }
 
 /** Opens a request for a diff that the service returned. */
@@ -68,7 +68,7 @@ export async function approve(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const plan = text(values, 'plan');
   const view = text(values, 'view');
-  const read = plan === undefined ? await lookAt(invocation) : { plan, ...(view !== undefined && { view }) };
+  const read = plan === undefined ? await showProposal(invocation) : { plan, ...(view !== undefined && { view }) };
   if (read === undefined) {
     terminal.note('Nothing was approved.');
     return 2;
@@ -81,7 +81,7 @@ export async function approve(invocation: Invocation): Promise<ExitCode> {
 }
 
 /** Returns the plan and the findings that were shown. Undefined if the answer is no. */
-async function lookAt(invocation: Invocation): Promise<{ plan: string | null; view?: string } | undefined> {
+async function showProposal(invocation: Invocation): Promise<{ plan: string | null; view?: string } | undefined> {
   const { terminal } = invocation;
   if (terminal.ask === undefined)
     throw new UsageError(

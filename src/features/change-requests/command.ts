@@ -51,7 +51,7 @@ export async function readRequestedOperation(
 ): Promise<Result<RequestedOperation>> {
   const text = (await readDocuments(db, [document])).get(document);
   const fault = documentFault(text, { hash: document, sha256 });
-  if (fault !== null || text?.content == null) return refuse(lost(fault ?? 'its document was erased'));
+  if (fault !== null || text?.content == null) return refuse(missingDocument(fault ?? 'its document was erased'));
   return ok(JSON.parse(text.content) as RequestedOperation);
 }
 
@@ -63,7 +63,7 @@ export async function commandOf(reading: Reading, request: ChangeRequest): Promi
   const { parse } = operations[operation] as unknown as Operation<string, object, object>;
   const parsed = await runYielding(stepsTo(parse(input)));
   if (!parsed.ok) return parsed;
-  const command = operation === 'apply-diff' ? await onAnySchema(reading, parsed.value as ApplyDiff) : parsed.value;
+  const command = operation === 'apply-diff' ? await withoutBaseHash(reading, parsed.value as ApplyDiff) : parsed.value;
   return ok({
     name: operation,
     input,
@@ -74,11 +74,11 @@ export async function commandOf(reading: Reading, request: ChangeRequest): Promi
 }
 
 /** The hash was valid when the request was opened. Later only the entries must fit the schema. */
-async function onAnySchema({ release, inTrash }: Reading, { diff }: ApplyDiff): Promise<ApplyDiff> {
+async function withoutBaseHash({ release, inTrash }: Reading, { diff }: ApplyDiff): Promise<ApplyDiff> {
   return { release, diff, kept: await inTrash([...originsIn(diff).values()]) };
 }
 
-const lost = (why: string): Problem => ({
+const missingDocument = (why: string): Problem => ({
   code: 'NOT_FOUND',
   message: `The change of the change request is no longer available: ${why}.`,
 });

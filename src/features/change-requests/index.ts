@@ -7,7 +7,7 @@ import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Command, Done, Outcome, Pipeline, PlanRequest, RequestContext } from '../../pipeline/types.js';
 import type { PreparationEngine } from '../../projector/online/types.js';
 import { eraseDocuments } from './rows.js';
-import { recordingOf, withPreparation, openingOf } from './planning.js';
+import { planRecording, withPreparation, reviseForOpening } from './planning.js';
 import type { RequestedOperation } from './command.js';
 
 export { createChangeRunner } from './runner.js';
@@ -54,12 +54,12 @@ export function createChangeRequests(
           ...(acknowledges && { acknowledged: [...acknowledges.findings] }),
         };
         const document = await toDocument(askedFor);
-        const revise = openingOf(engine, { id: randomUUID(), operation, document });
+        const revise = reviseForOpening(engine, { id: randomUUID(), operation, document });
         return pipeline.apply(operation, command, { ...request, online: true, revise });
       },
     },
     withdraw: (id, request) =>
-      pipeline.apply('record', recordingOf(id, 'change.withdrawn', {}, { also: [eraseDocuments(id)] }), request),
+      pipeline.apply('record', planRecording(id, 'change.withdrawn', {}, { also: [eraseDocuments(id)] }), request),
   };
 }
 

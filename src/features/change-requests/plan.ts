@@ -147,7 +147,7 @@ export type ProposedOperation = 'apply-diff' | 'update-policy';
 
 type Proposed = CommandOf<ProposedOperation>;
 
-interface AskedForNow {
+interface RequestedOperationNow {
   name: ProposedOperation;
   input: object;
   /** Decides the change against the schema and the policy at the head, if the request allows the action. */
@@ -161,7 +161,7 @@ export async function requestedOperationNow(
   reading: Reading,
   id: string,
   action: ChangeAction,
-): Promise<Result<AskedForNow>> {
+): Promise<Result<RequestedOperationNow>> {
   const request = await readChange(reading.pool, id);
   if (request === undefined) return refuse(wrongState(id, undefined));
   if (request.proposal === null) return refuse(wrongState(id, request));
@@ -175,7 +175,7 @@ export async function requestedOperationNow(
     how,
     online: request.online,
     command: async (client, ...at) => {
-      const now = await allowed(client, id, action);
+      const now = await requireAllowed(client, id, action);
       if (now.document !== request.document) throw new CommandRefused([updatedMeanwhile(id)]);
       return typeof decided === 'function' ? decided(client, ...at) : decided;
     },
@@ -189,7 +189,7 @@ export async function requireAction(db: Queryable, id: string, action: ChangeAct
 }
 
 /** Returns the request if it allows the action now. @throws CommandRefused */
-export async function allowed(
+export async function requireAllowed(
   client: pg.ClientBase,
   id: string,
   action: ChangeAction,

@@ -60,18 +60,18 @@ interface Opening {
 type Planner = Pick<PreparationEngine, 'planPreparation'>;
 
 /** For a change with `online`: opens a request if something must be prepared. */
-export const openingOf =
+export const reviseForOpening =
   (engine: Planner, { id, operation, document }: Opening): Revise =>
   async (client, batch) => {
-    const preparation = await planned(engine, client, { id, batch });
+    const preparation = await planPreparation(engine, client, { id, batch });
     if (preparation.kind === 'not possible') return refusal(preparation);
-    if (preparation.kind === 'nothing') return asPlanned(batch);
+    if (preparation.kind === 'nothing') return keepBatch(batch);
     if ((document.content?.length ?? 0) > MOST) return { kind: 'refused', problems: [tooLarge()] };
     const collections = [...collectionsChanged(batch.events)].sort(byName);
     const opened = changeEvent('change.opened', id, { operation, document: document.hash, online: true, collections });
     const next = isFree(batch, id, preparation.collections) ? prepare(id, preparation) : { events: [], also: [] };
     const also = [...keepDocuments([document]), ...next.also];
-    return { ...instead(batch, { events: [opened, ...next.events], also }), document };
+    return { ...replaceBatch(batch, { events: [opened, ...next.events], also }), document };
   };
 
 /** Characters of a requested change. It is parsed in one step each time the request is resumed or shown. */
@@ -86,23 +86,23 @@ const tooLarge = (): Problem => ({
 export const withPreparation =
   (engine: Planner): Revise =>
   async (client, batch) => {
-    const preparation = await planned(engine, client, { id: NO_ID, batch });
+    const preparation = await planPreparation(engine, client, { id: NO_ID, batch });
     if (preparation.kind === 'not possible') return refusal(preparation);
-    return { ...asPlanned(batch), ...(preparation.kind === 'steps' && { preparation }) };
+    return { ...keepBatch(batch), ...(preparation.kind === 'steps' && { preparation }) };
   };
 
 /** An id under which nothing is created. */
 const NO_ID = '00000000-0000-4000-8000-000000000000';
 
 /** Begins the preparation of a request that waited for others. Does nothing while they continue. */
-export const startingOf =
+export const reviseForPreparation =
   (engine: Planner, id: string): Revise =>
   async (client, batch) => {
-    const preparation = await planned(engine, client, { id, batch });
+    const preparation = await planPreparation(engine, client, { id, batch });
     if (preparation.kind === 'not possible') return refusal(preparation);
     if (preparation.kind === 'nothing') return { ...withApplied(batch, id), online: true };
-    if (!isFree(batch, id, preparation.collections)) return instead(batch, { events: [], also: [] });
-    return instead(batch, prepare(id, preparation));
+    if (!isFree(batch, id, preparation.collections)) return replaceBatch(batch, { events: [], also: [] });
+    return replaceBatch(batch, prepare(id, preparation));
   };
 
 /** Appends to the batch the event that assigns it to its request. */
@@ -127,7 +127,7 @@ export function prepare(
     events: [
       changeEvent('change.preparing', id, {
         collections,
-        steps: shownSteps(steps),
+        steps: toLoggedSteps(steps),
         ...(warnings.length > 0 && { warnings }),
         ...(apply && { apply }),
       }),
@@ -137,11 +137,11 @@ export function prepare(
 }
 
 /** Selects the properties of the steps that the log records. */
-export const shownSteps = (steps: readonly ChangeStep[]): ChangeStep[] =>
+export const toLoggedSteps = (steps: readonly ChangeStep[]): ChangeStep[] =>
   steps.map(({ key, kind, collection, field, summary }) => ({ key, kind, collection, field, summary }));
 
 /** Replaces the change by events about a request. */
-export function instead(
+export function replaceBatch(
   { before }: PlannedBatch,
   recorded: Pick<RevisedBatch, 'events' | 'also' | 'online'>,
 ): RevisedBatch {
@@ -149,7 +149,7 @@ export function instead(
 }
 
 /** Returns what would be prepared for a batch. */
-export async function planned(
+export async function planPreparation(
   engine: Planner,
   client: pg.ClientBase,
   { id, batch }: { id: string; batch: PlannedBatch },
@@ -159,7 +159,7 @@ export async function planned(
   return engine.planPreparation(client, { id, before: before.state, after, events, statements, schema });
 }
 
-function asPlanned({ events, statements, after }: PlannedBatch): RevisedBatch {
+function keepBatch({ events, statements, after }: PlannedBatch): RevisedBatch {
   return { kind: 'revised', events, statements, after, also: [], online: true };
 }
 
@@ -178,7 +178,7 @@ const isFree = ({ held }: PlannedBatch, id: string, collections: readonly string
  */
 
 /** If the change needs different steps by now, they are prepared first. The outcome then contains no schema change. */
-export const applyingOf =
+export const reviseForPreparedSteps =
   (engine: Pick<PreparationEngine, 'preparedStatements'>, id: string): Revise =>
   async (client, batch) => {
     const request = await readChange(client, id);
@@ -194,7 +194,7 @@ export const applyingOf =
       ...(request.preparation?.collections ?? []),
       ...prepared.steps.map(({ collection }) => collection),
     ]);
-    return instead(batch, prepare(id, { steps: [...steps, ...prepared.steps], collections: [...collections] }));
+    return replaceBatch(batch, prepare(id, { steps: [...steps, ...prepared.steps], collections: [...collections] }));
   };
 
 interface Recorded extends Pick<Recording, 'also'> {
@@ -203,7 +203,7 @@ interface Recorded extends Pick<Recording, 'also'> {
 }
 
 /** Appends an event about a request, if the state of the request allows it. */
-export const recordingOf =
+export const planRecording =
   <T extends ChangeEvent['type']>(
     id: string,
     type: T,

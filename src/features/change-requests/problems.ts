@@ -10,7 +10,7 @@ export const updatedMeanwhile = (id: string): Problem => ({
 });
 
 /** @param plan the hash of its current plan */
-export const stale = ({ id, operation, proposal }: ChangeRequest, plan: string): Problem => ({
+export const stalePlan = ({ id, operation, proposal }: ChangeRequest, plan: string): Problem => ({
   code: 'PLAN_CHANGED',
   message:
     operation === 'update-policy'

@@ -22,14 +22,14 @@ import {
 } from '../../pipeline/types.js';
 import type { Reading, RequestedOperation } from './command.js';
 import {
-  type CarryingOut,
-  carryingOut,
-  rehearsing,
+  type ActionOptions,
+  reviseForAction,
+  reviseForDryRun,
   type Approving,
-  approvingOf,
-  commentingOf,
-  rejectingOf,
-  schedulingOf,
+  reviseForApproval,
+  planComment,
+  planRejection,
+  reviseForSchedule,
 } from './approvals.js';
 import { withPreparation } from './planning.js';
 import {
@@ -38,17 +38,17 @@ import {
   type Planning,
   planNow,
   type ProposedOperation,
-  allowed,
+  requireAllowed,
   requestedOperationNow,
   requireAction,
 } from './plan.js';
 import { deletesNothing, otherView } from './problems.js';
 import {
   type Proposed,
-  proposingOf,
+  reviseForProposal,
   requireRoom,
-  retitling,
-  updatingOf,
+  planTextUpdate,
+  reviseForUpdate,
   type Rebasing,
   type Reverting,
   rebase,
@@ -105,7 +105,7 @@ export interface Proposals {
 }
 
 /** `schema`: the schema of the tables. */
-export type ProposalOptions = Pick<CarryingOut, 'engine'> &
+export type ProposalOptions = Pick<ActionOptions, 'engine'> &
   Reading &
   Pick<Planning, 'schema' | 'keep'> &
   Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'apply' | 'dryRun'> };
@@ -124,11 +124,11 @@ export function createProposals(options: ProposalOptions): Proposals {
       return document.value;
     },
   };
-  const carry = async (id: string, action: 'prepare' | 'apply', request: RequestContext): Promise<Outcome> => {
+  const runAction = async (id: string, action: 'prepare' | 'apply', request: RequestContext): Promise<Outcome> => {
     const askedFor = await requestedOperationNow(options, id, action);
     if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
     const { name, command, how, online } = askedFor.value;
-    const revise = carryingOut(id, action, { ...options, how });
+    const revise = reviseForAction(id, action, { ...options, how });
     return pipeline.apply(name, command, {
       ...request,
       revise,
@@ -140,26 +140,30 @@ export function createProposals(options: ProposalOptions): Proposals {
     async propose({ title, name, input, command, online, ...how }, request) {
       const document = await documentOf({ operation: name, input, ...how });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
-      const proposed = { operation: name, document: document.value, online, ...knownOf(how) };
-      const revise = proposingOf(randomUUID(), { title, ...proposed });
+      const proposed = { operation: name, document: document.value, online, ...toPlanOptions(how) };
+      const revise = reviseForProposal(randomUUID(), { title, ...proposed });
       const within: Revise = async (client, batch) => {
         await requireRoom(client, request.cause.actor.id, options.quotas.changes);
         return revise(client, batch);
       };
-      return pipeline.apply(name, command, planning(request, within, how));
+      return pipeline.apply(name, command, withRevise(request, within, how));
     },
     async update(id, { said, asked: sent, purge }, request) {
       const change = sent === undefined && purge !== undefined ? await withPurge(options, id, purge) : ok(sent);
       if (!change.ok) return { kind: 'refused', problems: change.problems };
-      if (change.value === undefined) return pipeline.apply('record', retitling(id, said), request);
+      if (change.value === undefined) return pipeline.apply('record', planTextUpdate(id, said), request);
       const { name, input, command, online, ...how } = change.value;
       const document = await documentOf({ operation: name, input, ...how });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
-      const proposed: Proposed = { operation: name, document: document.value, online, ...knownOf(how) };
-      return pipeline.apply(name, guarded(id, command), planning(request, updatingOf(id, said, proposed), how));
+      const proposed: Proposed = { operation: name, document: document.value, online, ...toPlanOptions(how) };
+      return pipeline.apply(
+        name,
+        requireUpdatable(id, command),
+        withRevise(request, reviseForUpdate(id, said, proposed), how),
+      );
     },
     comment: async (id, text, request) =>
-      pipeline.apply('record', commentingOf(id, await toDocument({ comment: text })), request),
+      pipeline.apply('record', planComment(id, await toDocument({ comment: text })), request),
     async approve(id, { comment, view: read, state, ...approval }, request) {
       const before = await requireAction(options.pool, id, 'approve');
       if (!before.ok) return { kind: 'refused', problems: before.problems };
@@ -176,20 +180,20 @@ export function createProposals(options: ProposalOptions): Proposals {
         comment: await commentDocument(comment),
         by: request.cause.actor,
       };
-      const revise = approvingOf(id, approving, how);
-      return pipeline.apply(name, command, { ...planning(request, revise, how), online });
+      const revise = reviseForApproval(id, approving, how);
+      return pipeline.apply(name, command, { ...withRevise(request, revise, how), online });
     },
     reject: async (id, comment, request) =>
-      pipeline.apply('record', rejectingOf(id, await commentDocument(comment)), request),
-    prepare: (id, request) => carry(id, 'prepare', request),
-    apply: (id, request) => carry(id, 'apply', request),
+      pipeline.apply('record', planRejection(id, await commentDocument(comment)), request),
+    prepare: (id, request) => runAction(id, 'prepare', request),
+    apply: (id, request) => runAction(id, 'apply', request),
     async rehearse(id, request) {
       const askedFor = await requestedOperationNow(options, id, 'apply');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
       const { name, command, how, online } = askedFor.value;
       return pipeline.dryRun(name, command, {
         ...request,
-        revise: rehearsing(id, { how, ...(online && { foresee: withPreparation(options.engine) }) }),
+        revise: reviseForDryRun(id, { how, ...(online && { foresee: withPreparation(options.engine) }) }),
         ...how,
         online,
       });
@@ -198,7 +202,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       const askedFor = await requestedOperationNow(options, id, 'apply');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
       const { name, command, how, online } = askedFor.value;
-      const revise = schedulingOf(id, at, how);
+      const revise = reviseForSchedule(id, at, how);
       return pipeline.apply(name, command, { ...request, revise, ...how, online });
     },
     rebase: (id, resolutions, request) => rebase(rebasing, { id, resolutions }, request),
@@ -223,23 +227,23 @@ async function withPurge(reading: Reading, id: string, purge: boolean): Promise<
 
 const OVER: ReadonlySet<ChangeState> = new Set(['applied', 'withdrawn']);
 
-const knownOf = ({ purge, acknowledged }: Pick<RequestedOperation, 'purge' | 'acknowledged'>): PlanOptions => ({
+const toPlanOptions = ({ purge, acknowledged }: Pick<RequestedOperation, 'purge' | 'acknowledged'>): PlanOptions => ({
   ...(purge && { purge }),
   ...(acknowledged && { acknowledges: { findings: acknowledged } }),
 });
 
 /** Used for actions that only decide. They prepare and run nothing. */
-const planning = (
+const withRevise = (
   request: RequestContext,
   revise: NonNullable<RequestContext['revise']>,
   { purge }: Pick<RequestedOperation, 'purge'>,
 ): RequestContext => ({ ...request, revise, ...(purge && { purge: true }) });
 
 /** A proposal that cannot be updated is rejected for that reason first. */
-const guarded =
+const requireUpdatable =
   (id: string, command: RequestedChange['command']): RequestedChange['command'] =>
   async (client, ...at) => {
-    await allowed(client, id, 'update');
+    await requireAllowed(client, id, 'update');
     return typeof command === 'function' ? command(client, ...at) : command;
   };
 

@@ -16,14 +16,14 @@ import {
   type Recording,
   type RequestContext,
 } from '../../pipeline/types.js';
-import { changeEvent, instead } from './planning.js';
-import { type PlanOptions, planOf, type ProposedOperation, allowed, requireAction } from './plan.js';
+import { changeEvent, replaceBatch } from './planning.js';
+import { type PlanOptions, planOf, type ProposedOperation, requireAllowed, requireAction } from './plan.js';
 import { changesNothing, otherSubject, tooManyOpen, beingReverted, nothingLeft, updatedMeanwhile } from './problems.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type Resumable, stepsTo } from '../../kernel/resumable.js';
 import { own } from '../../postgres/own-tables.js';
-import { returningBy } from '../trash/rows.js';
+import { readReturningEntries } from '../trash/rows.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { EntryFindings } from '../../schema/diff/entries.js';
 import { originsIn, withOrigins } from '../../schema/diff/origins.js';
@@ -41,7 +41,7 @@ import { type SchemaDiff, diffStates, isEmptyDiff } from '../../schema/diff/diff
 import { nothingToDecide, mergeStates } from '../../schema/merge/merge-states.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import { Draft } from '../../schema/transition/draft.js';
-import { stillInTrash } from '../trash/restore.js';
+import { selectStillInTrash } from '../trash/restore.js';
 
 export interface Proposed extends PlanOptions {
   operation: ProposedOperation;
@@ -56,42 +56,42 @@ export async function requireRoom(client: pg.ClientBase, author: string, most: n
 }
 
 /** Rejects a change without effect with INVALID_PAYLOAD. @param reverts the request that it reverts */
-export const proposingOf =
+export const reviseForProposal =
   (
     id: string,
     { title, operation, document, online, reverts, ...how }: Proposed & { title: string; reverts?: string },
   ): Revise =>
   async (_, batch) => {
     if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
-    const { collections, ...plan } = await decided(batch, how);
+    const { collections, ...plan } = await describePlannedBatch(batch, how);
     const askedFor = { operation, document: document.hash, online, collections };
     const proposal = { ...askedFor, ...(reverts !== undefined && { reverts }) };
     const opened = changeEvent('change.opened', id, { ...proposal, proposal: { title, ...plan } });
-    return instead(batch, { events: [opened], also: keepDocuments([document]), online });
+    return replaceBatch(batch, { events: [opened], also: keepDocuments([document]), online });
   };
 
 type Said = Pick<ChangeUpdated, 'title' | 'reason'>;
 
 /** Keeps the requested change. */
-export const retitling =
+export const planTextUpdate =
   (id: string, texts: Said): Prepare<Recording> =>
   async (client) => {
-    await allowed(client, id, 'update');
+    await requireAllowed(client, id, 'update');
     return { events: [changeEvent('change.updated', id, texts)] };
   };
 
-export const updatingOf =
+export const reviseForUpdate =
   (id: string, texts: Said, { operation, document, online, ...how }: Proposed): Revise =>
   async (client, batch) => {
-    const request = await allowed(client, id, 'update');
+    const request = await requireAllowed(client, id, 'update');
     if (operation !== request.operation) return { kind: 'refused', problems: [otherSubject(request)] };
     if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
-    const requested = { document: document.hash, online, ...(await decided(batch, how)) };
+    const requested = { document: document.hash, online, ...(await describePlannedBatch(batch, how)) };
     const updated = changeEvent('change.updated', id, { ...texts, ...requested });
-    return instead(batch, { events: [updated], also: keepDocuments([document]), online });
+    return replaceBatch(batch, { events: [updated], also: keepDocuments([document]), online });
   };
 
-async function decided(
+async function describePlannedBatch(
   batch: PlannedBatch,
   how: PlanOptions,
 ): Promise<{ collections: string[]; plan: string; base: number }> {
@@ -130,7 +130,7 @@ interface MergedCommand {
  * @returns undefined if the schema already contains the change
  * @throws CommandRefused MERGE_CONFLICT with each location and its three values
  */
-async function mergedOntoCurrent(
+async function mergeOntoCurrent(
   client: pg.ClientBase,
   { ours, release }: { ours: State; release: string },
   leading: Leading,
@@ -140,9 +140,9 @@ async function mergedOntoCurrent(
   if (merged.unused.length > 0) throw new CommandRefused(merged.unused.map(nothingToDecide));
   if (merged.kind === 'conflicts') throw new CommandRefused(merged.conflicts.slice(0, MOST_CONFLICTS).map(problemOf));
   const { touched } = merged;
-  const to = identified(merged.state, touched, again);
-  const kept = await stillInTrash(client, leading.kept);
-  const diff = await runYielding(differing({ ours, to, touched, kept }));
+  const to = restoreIdentities(merged.state, touched, again);
+  const kept = await selectStillInTrash(client, leading.kept);
+  const diff = await runYielding(diffTouched({ ours, to, touched, kept }));
   if (isEmptyDiff(diff)) return undefined;
   const body = { hash: await runYielding(snapshotHash(ours, release)), diff };
   const input = { release, body, ...(objects && { objects }) };
@@ -162,7 +162,7 @@ const problemOf = ({ message, ...details }: MergeConflict): Problem => ({
 });
 
 /** Recreated objects get their former identity. */
-function identified(state: State, touched: ReadonlySet<string>, again: RecreatedObjects): State {
+function restoreIdentities(state: State, touched: ReadonlySet<string>, again: RecreatedObjects): State {
   if (again.size === 0) return state;
   const draft = new Draft(state);
   for (const name of touched) {
@@ -178,14 +178,14 @@ function identified(state: State, touched: ReadonlySet<string>, again: Recreated
   return draft.toState();
 }
 
-interface Differing {
+interface TouchedDiff {
   ours: State;
   to: State;
   touched: ReadonlySet<string>;
   kept: readonly InTrash[];
 }
 
-function* differing({ ours, to, touched, kept }: Differing): Resumable<SchemaDiff> {
+function* diffTouched({ ours, to, touched, kept }: TouchedDiff): Resumable<SchemaDiff> {
   const way = { from: ours, to, touched };
   const restorable = yield* restorableEntries(way, kept);
   return withOrigins(yield* diffStates(ours, to, touched), recreatedObjects(way), restorable);
@@ -201,7 +201,7 @@ export interface Rebasing extends Reading {
   documentOf(askedFor: RequestedOperation): Promise<Document>;
 }
 
-interface Making {
+interface MergedChange {
   how: Pick<RequestedOperation, 'purge' | 'acknowledged'>;
   online: boolean;
   leading: Leading;
@@ -211,15 +211,15 @@ interface Making {
 }
 
 /** Decides and records the merged change in one transaction, so that the schema cannot change in between. */
-async function make(
+async function applyMerged(
   { pipeline, release, documentOf }: Rebasing,
-  { how, online, leading, require, becomes }: Making,
+  { how, online, leading, require, becomes }: MergedChange,
   request: RequestContext,
 ): Promise<Outcome> {
   const { purge, acknowledged } = how;
   const command: Prepare<CommandOf<'apply-diff'> & { proposed: Proposed }> = async (client, ours) => {
     await require(client);
-    const merged = await mergedOntoCurrent(client, { ours, release }, leading);
+    const merged = await mergeOntoCurrent(client, { ours, release }, leading);
     if (merged === undefined) throw new CommandRefused([nothingLeft()]);
     const document = await documentOf({ operation: 'apply-diff', input: merged.input, ...how });
     const acknowledges = acknowledged && { acknowledges: { findings: acknowledged } };
@@ -246,29 +246,29 @@ export async function rebase(
   if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
   const { input, purge, acknowledged } = askedFor.value;
   const { state: base } = await rebasing.at(proposal?.base ?? 0);
-  const led = await ledTo(rebasing, base, input);
+  const led = await applyRequestedDiff(rebasing, base, input);
   if ('problems' in led) return { kind: 'refused', problems: led.problems };
-  return make(
+  return applyMerged(
     rebasing,
     {
       how: { ...(purge && { purge }), ...(acknowledged && { acknowledged }) },
       online,
       leading: { base, ...led, resolutions },
       require: async (client) => {
-        if ((await allowed(client, id, 'rebase')).document !== document)
+        if ((await requireAllowed(client, id, 'rebase')).document !== document)
           throw new CommandRefused([updatedMeanwhile(id)]);
       },
       becomes: (proposed) =>
         proposed.document.hash === document
-          ? (_, batch) => Promise.resolve(instead(batch, { events: [], also: [] }))
-          : updatingOf(id, {}, proposed),
+          ? (_, batch) => Promise.resolve(replaceBatch(batch, { events: [], also: [] }))
+          : reviseForUpdate(id, {}, proposed),
     },
     request,
   );
 }
 
 /** Applies the diff of the request to its base. */
-async function ledTo(
+async function applyRequestedDiff(
   { inTrash }: Rebasing,
   base: State,
   input: object,
@@ -304,11 +304,11 @@ export async function revert(
   const applied = await requireAction(rebasing.pool, id, 'revert');
   if (!applied.ok) return { kind: 'refused', problems: applied.problems };
   const { result } = applied.value;
-  const [{ state: base }, { state: theirs }] = await aroundBatch(rebasing, result as NonNullable<typeof result>);
+  const [{ state: base }, { state: theirs }] = await readAroundBatch(rebasing, result as NonNullable<typeof result>);
   const touched = differingNames(base, theirs);
   const again = recreatedObjects({ from: base, to: theirs, touched });
   const kept = await rebasing.inTrash([...again.values()]);
-  return make(
+  return applyMerged(
     rebasing,
     {
       how: {},
@@ -321,8 +321,8 @@ export async function revert(
       },
       becomes: (proposed) => async (client, batch) => {
         const named = { ...proposed, title: title ?? titleOf(applied.value), reverts: id };
-        const revised = await proposingOf(newId, named)(client, batch);
-        return { ...revised, returns: await returningBy(client, batch.events) };
+        const revised = await reviseForProposal(newId, named)(client, batch);
+        return { ...revised, returns: await readReturningEntries(client, batch.events) };
       },
     },
     request,
@@ -338,7 +338,7 @@ function titleOf({ proposal, operation, collections }: ChangeRequest): string {
 }
 
 /** Returns the schema after the batch and before it. */
-async function aroundBatch(
+async function readAroundBatch(
   { pool, at }: Rebasing,
   { batch, position }: { batch: string; position: number },
 ): Promise<[{ state: State }, { state: State }]> {

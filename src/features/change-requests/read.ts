@@ -87,7 +87,7 @@ const NOBODY: Judging = { policy: DEFAULT_POLICY, approvers: { admins: new Set()
  * Reads the current policy and which approvers are active admins now. Returns `NOBODY` for a request that is no
  * proposal.
  */
-async function judgingOf(db: Queryable, { proposal }: ChangeRequest): Promise<Judging> {
+async function readJudging(db: Queryable, { proposal }: ChangeRequest): Promise<Judging> {
   if (proposal === null) return NOBODY;
   const [{ policy }, approvers] = await Promise.all([readPolicy(db), readApprovers(db, proposal.approvals)]);
   return { policy, approvers };
@@ -244,7 +244,7 @@ async function view(pool: Queryable, request: ChangeRequest): Promise<ChangeView
   const { id, document, failure } = request;
   const named = [document, ...(failure === null ? [] : [failure.document]), ...textsOf(request)];
   const documents = await readDocuments(pool, named);
-  const judging = await judgingOf(pool, request);
+  const judging = await readJudging(pool, request);
   const kept = await readSteps(pool, id);
   const waiting = kept.length === 0 ? await readWaiting(pool, id) : null;
   const ahead = request.state === 'queued' ? await aheadOf(pool, request) : [];

@@ -1,14 +1,14 @@
 /* Reads the bodies of change requests, and shows requests and plans. */
-import { returningBy } from '../trash/rows.js';
+import { readReturningEntries } from '../trash/rows.js';
 import { withoutPlaces } from '../../schema/findings/index.js';
 import type { PlanNow } from './plan.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { equalityOf } from '../../http/diff-answer.js';
 import { errorBody, refused, type EdgeProblem, Refused, inManagedSchemas } from '../../http/errors.js';
 import {
-  shownStatement,
+  toShownStatement,
   type Recording,
-  recorded,
+  runRecording,
   withBatch,
   withLosses,
   commandOf,
@@ -45,13 +45,13 @@ interface Answering {
 }
 
 /** Runs an action on a request and responds with the updated request. */
-export async function acted(
+export async function respondAfterAction(
   call: Call<unknown>,
   command: string,
   how: Omit<Recording, 'render'>,
   answering: Answering = {},
 ): Promise<Answer> {
-  return recorded(call, command, { ...how, render: (done) => answerOf(done, answering) });
+  return runRecording(call, command, { ...how, render: (done) => answerOf(done, answering) });
 }
 
 /** Returns 201 for an opened request, 202 for a request in preparation or scheduled, otherwise 200. */
@@ -103,24 +103,29 @@ export async function findOwnChange(changes: Pick<Changes, 'find'>, call: Call<u
 /* Translates the locations of problems from a part of a body to the whole body. */
 
 /** Translates a problem of a change to its location in the body. Problems of a snapshot's diff have no location. */
-export const locatedIn =
+export const createBodyLocator =
   ({ snapshot }: { snapshot?: unknown }) =>
   <P extends Pick<Problem, 'path' | 'details'>>(problem: P): P => {
     const { path, details } = problem;
     // Acknowledgements are a sibling of the diff in the body.
     if (path === undefined || path === 'diff' || path === 'policy' || details?.['acknowledged'] !== undefined)
       return problem;
-    return { ...problem, path: snapshot === undefined ? joined('diff', path) : 'snapshot' };
+    return { ...problem, path: snapshot === undefined ? joinPath('diff', path) : 'snapshot' };
   };
 
 /** Prefixes the locations of problems with the member. */
-export const below = <T>(member: string, work: Promise<T>): Promise<T> =>
-  relocated(work, (problem) =>
-    problem.path === undefined || OWN.has(problem.path) ? problem : { ...problem, path: joined(member, problem.path) },
+export const prefixLocations = <T>(member: string, work: Promise<T>): Promise<T> =>
+  translateLocations(work, (problem) =>
+    problem.path === undefined || OWN.has(problem.path)
+      ? problem
+      : { ...problem, path: joinPath(member, problem.path) },
   );
 
 /** @throws Refused with translated locations */
-export async function relocated<T>(work: Promise<T>, locate: (problem: EdgeProblem) => EdgeProblem): Promise<T> {
+export async function translateLocations<T>(
+  work: Promise<T>,
+  locate: (problem: EdgeProblem) => EdgeProblem,
+): Promise<T> {
   return work.catch((error: unknown) => {
     if (!(error instanceof Refused)) throw error;
     throw new Refused(error.problems.map(locate), error.headers);
@@ -130,7 +135,7 @@ export async function relocated<T>(work: Promise<T>, locate: (problem: EdgeProbl
 /** Members of the body itself. */
 const OWN: ReadonlySet<string> = new Set(['snapshot', 'base', 'mode', 'force']);
 
-const joined = (member: string, path: string): string =>
+const joinPath = (member: string, path: string): string =>
   path === '' ? member : path.startsWith('[') ? `${member}${path}` : `${member}.${path}`;
 
 /* Determines the proposed diff: the one that was sent, or the one computed from a snapshot. */
@@ -159,7 +164,7 @@ export function createProposedChange(deps: HttpDeps) {
     }
     const input = { base: await momentOf(base, 'base', call), ours, theirs: snapshot, resolutions: [] };
     const merging = { ...how, ...(await equalityOf(deps, snapshot, input.base, ours)) };
-    const outcome = await relocated(runYielding(mergeSnapshot(input, merging)).then(unwrap), withoutTheirs);
+    const outcome = await translateLocations(runYielding(mergeSnapshot(input, merging)).then(unwrap), withoutTheirs);
     if (outcome.kind === 'merged') return outcome;
     const problems = outcome.conflicts.slice(0, MOST_CONFLICTS).map(({ message, ...details }) => ({
       code: 'MERGE_CONFLICT' as const,
@@ -170,10 +175,10 @@ export function createProposedChange(deps: HttpDeps) {
   };
 
   return async (body: Body, call: Call<unknown>): Promise<ProposedChange | undefined> => {
-    const diff = await diffOf(body, () => below('snapshot', compared(body, call)));
+    const diff = await diffOf(body, () => prefixLocations('snapshot', compared(body, call)));
     if (diff === undefined) return undefined;
     const input = { release, body: diff, ...(config.objects && { objects: true }) };
-    const read = await below(
+    const read = await prefixLocations(
       'diff',
       inManagedSchemas(diff, schemas).then(() => commandOf('apply-diff', input)),
     );
@@ -209,7 +214,7 @@ function withoutSnapshot(body: Body): unknown {
 }
 
 /** @param request with the hash of the proposed plan */
-export async function shownPlan(
+export async function renderPlan(
   { pool, plans }: Pick<HttpDeps, 'pool' | 'plans'>,
   plan: PlanNow,
   request: { plan: string | null },
@@ -222,12 +227,12 @@ export async function shownPlan(
     errors: null,
     diff,
     policy: plan.policy,
-    statements: statements.map(shownStatement),
+    statements: statements.map(toShownStatement),
     tables: await plans.lockedTables(statements),
     findings: withoutPlaces(view.findings),
     loses: view.loses.map(({ why, ...location }) => ({ ...location, kept: why === null, why_not: why })),
     view: view.hash,
-    returns: await returningBy(pool, plan.events),
+    returns: await readReturningEntries(pool, plan.events),
   };
 }
 

@@ -11,16 +11,16 @@ import * as bodies from './routes-bodies.js';
 import {
   findChange,
   findOwnChange,
-  acted,
+  respondAfterAction,
   withReason,
-  locatedIn,
+  createBodyLocator,
   type ProposedChange,
   createProposedChange,
 } from './routes-actions.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { readPolicyBody } from '../../http/policy.js';
 import { Refused, refused } from '../../http/errors.js';
-import { rehearsalQuery, rehearsed, asLocated } from '../../http/change/change.js';
+import { rehearsalQuery, respondWithPlan, withCanonicalLocation } from '../../http/change/change.js';
 import { acknowledgeOf } from '../../http/request/headers.js';
 import { data } from '../../http/openapi/answers/envelopes.js';
 import { actedOn, reverting } from './routes-answers.js';
@@ -84,28 +84,32 @@ function openingRoute(deps: HttpDeps): Route {
       const { body } = call;
       const change = policyOf(body, call) ?? (await proposed(body, call));
       if (change === undefined) throw new Refused([invalid(['diff'], 'a diff, a snapshot or a policy is required')]);
-      const proposal = { ...change, ...howOf(call, body), title: body.title, online: body.online ?? false };
-      return acted(call, 'open-change', {
-        run: (context) => deps.changes.propose(proposal, withReason(knowing(context, proposal), body.reason)),
-        located: locatedIn(body),
+      const proposal = { ...change, ...readPlanOptions(call, body), title: body.title, online: body.online ?? false };
+      return respondAfterAction(call, 'open-change', {
+        run: (context) =>
+          deps.changes.propose(proposal, withReason(withAcknowledgements(context, proposal), body.reason)),
+        located: createBodyLocator(body),
       });
     },
   });
 }
 
 /** Acknowledgements can be in the body, or in the header as for any change. */
-function howOf(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChange, 'purge' | 'acknowledge'>) {
+function readPlanOptions(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChange, 'purge' | 'acknowledge'>) {
   const inHeader = acknowledgeOf(call.req);
   if (inHeader !== undefined && acknowledge !== undefined)
     throw new Refused([
       invalid(['acknowledge'], 'send the acknowledgements in the body or in X-Acknowledge, not in both'),
     ]);
-  const acknowledged = [...(acknowledge?.map(asLocated) ?? inHeader ?? [])];
+  const acknowledged = [...(acknowledge?.map(withCanonicalLocation) ?? inHeader ?? [])];
   return { ...(purge === true && { purge }), ...(acknowledged.length > 0 && { acknowledged }) };
 }
 
 /** Acknowledgements in the body refer to the proposed diff; those in the header already have a location. */
-const knowing = (context: RequestContext, options: { acknowledged?: Acknowledgement[] } = {}): RequestContext =>
+const withAcknowledgements = (
+  context: RequestContext,
+  options: { acknowledged?: Acknowledgement[] } = {},
+): RequestContext =>
   options.acknowledged === undefined || context.acknowledges !== undefined
     ? context
     : { ...context, acknowledges: { findings: options.acknowledged, at: (index) => ['acknowledge', index] } };
@@ -126,23 +130,23 @@ function updateRoute(deps: HttpDeps): Route {
       const { body } = call;
       const { title, reason, online = before } = body;
       const change = policyOf(body, call) ?? (await proposed(body, call));
-      if (change === undefined) requireNoHow(call);
+      if (change === undefined) rejectOptionsWithoutDiff(call);
       const texts: Pick<ChangeUpdated, 'title' | 'reason'> = {
         ...(title !== undefined && { title }),
         ...(reason !== undefined && { reason }),
       };
-      const proposal = change && { ...change, ...howOf(call, body), online };
+      const proposal = change && { ...change, ...readPlanOptions(call, body), online };
       const how = { said: texts, asked: proposal, ...(body.purge !== undefined && { purge: body.purge }) };
-      return acted(call, 'update-change', {
-        run: (context) => deps.changes.update(id, how, knowing(context, proposal)),
-        located: proposal === undefined ? inDocument : locatedIn(body),
+      return respondAfterAction(call, 'update-change', {
+        run: (context) => deps.changes.update(id, how, withAcknowledgements(context, proposal)),
+        located: proposal === undefined ? locateInDocument : createBodyLocator(body),
       });
     },
   });
 }
 
 /** Acknowledgements and online preparation belong to the diff they concern. */
-function requireNoHow({ body, req }: Pick<Call<unknown>, 'req'> & { body: bodies.ChangeUpdate }): void {
+function rejectOptionsWithoutDiff({ body, req }: Pick<Call<unknown>, 'req'> & { body: bodies.ChangeUpdate }): void {
   const { acknowledge = acknowledgeOf(req) } = body;
   const members = Object.entries({ online: body.online, acknowledge }).flatMap(([name, value]) =>
     value === undefined ? [] : [name],
@@ -167,13 +171,15 @@ function commentRoute({ changes }: HttpDeps): Route {
     headers: NO_ACKNOWLEDGE,
     async handle(call) {
       const { id } = await findChange(changes, call);
-      return acted(call, 'comment-change', { run: (context) => changes.comment(id, call.body.comment, context) });
+      return respondAfterAction(call, 'comment-change', {
+        run: (context) => changes.comment(id, call.body.comment, context),
+      });
     },
   });
 }
 
 /** Otherwise an admin could approve as another admin, with a token or password that they issued. */
-const issuedByOthers = (kind: Credential['kind']): string =>
+const foreignCredentialMessage = (kind: Credential['kind']): string =>
   ({
     token:
       'Another user issued this API token, so it cannot approve. Sign in with your password and create your own token.',
@@ -197,11 +203,11 @@ function judgingRoutes({ changes, store }: HttpDeps): Route[] {
       async handle(call) {
         const { id } = await findChange(changes, call);
         const { kind, issuedBy, token } = call.caller.credential;
-        if (issuedBy !== null) throw refused('FORBIDDEN', issuedByOthers(kind));
+        if (issuedBy !== null) throw refused('FORBIDDEN', foreignCredentialMessage(kind));
         const approval = { ...call.body, credential: kind, token, state: await store.atHead(call.head) };
-        return acted(call, 'approve-change', {
+        return respondAfterAction(call, 'approve-change', {
           run: (context) => changes.approve(id, approval, context),
-          located: inDocument,
+          located: locateInDocument,
         });
       },
     }),
@@ -216,7 +222,9 @@ function judgingRoutes({ changes, store }: HttpDeps): Route[] {
       headers: NO_ACKNOWLEDGE,
       async handle(call) {
         const { id } = await findChange(changes, call);
-        return acted(call, 'reject-change', { run: (context) => changes.reject(id, call.body.comment, context) });
+        return respondAfterAction(call, 'reject-change', {
+          run: (context) => changes.reject(id, call.body.comment, context),
+        });
       },
     }),
   ];
@@ -229,10 +237,10 @@ const AT_WITH_DRY_RUN = '"at" cannot be combined with "dry_run", which executes 
 
 function carryingOutRoutes(deps: HttpDeps): Route[] {
   const { changes } = deps;
-  const carriedOut = (request: ChangeRequest, run: (context: RequestContext) => Promise<Outcome>) => ({
+  const createAction = (request: ChangeRequest, run: (context: RequestContext) => Promise<Outcome>) => ({
     run: ({ cause, ...context }: RequestContext): Promise<Outcome> =>
       run({ ...context, cause: { ...cause, reason: cause.reason ?? request.reason } }),
-    located: inDocument,
+    located: locateInDocument,
   });
   return [
     route({
@@ -247,8 +255,8 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
       errors: DECISION_ERRORS,
       async handle(call) {
         const request = await findChange(changes, call);
-        const run = carriedOut(request, (context) => changes.prepare(request.id, context));
-        return acted(call, 'prepare-change', run);
+        const run = createAction(request, (context) => changes.prepare(request.id, context));
+        return respondAfterAction(call, 'prepare-change', run);
       },
     }),
     route({
@@ -269,14 +277,19 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
         if (call.query.dry_run) {
           if (at !== undefined) throw new Refused([invalid(['at'], AT_WITH_DRY_RUN)]);
           const run = (context: RequestContext) => changes.rehearse(request.id, context);
-          return rehearsed(deps, call, { command: 'apply-change', run, located: inDocument, online: request.online });
+          return respondWithPlan(deps, call, {
+            command: 'apply-change',
+            run,
+            located: locateInDocument,
+            online: request.online,
+          });
         }
-        const run = carriedOut(request, (context) =>
+        const run = createAction(request, (context) =>
           at === undefined
             ? changes.apply(request.id, context)
             : changes.schedule(request.id, new Date(at).toISOString(), context),
         );
-        return acted(call, at === undefined ? 'apply-change' : 'schedule-change', run);
+        return respondAfterAction(call, at === undefined ? 'apply-change' : 'schedule-change', run);
       },
     }),
   ];
@@ -286,7 +299,7 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
 /** Members of a body that do not describe the change. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set(['plan', 'view', 'at', 'purge']);
 
-const inDocument = (fault: Problem): Problem => {
+const locateInDocument = (fault: Problem): Problem => {
   const { path, ...problem } = withAdvice(fault);
   if (path === undefined || OWN_MEMBERS.has(path)) return { ...problem, ...(path && { path }) };
   return { ...problem, details: { ...problem.details, place: path } };
@@ -320,7 +333,7 @@ function mergingRoutes({ changes }: HttpDeps): Route[] {
         const request = await findOwnChange(changes, call);
         const resolutions = unwrap(await runYielding(readResolutions(call.body.resolve)));
         const run = (context: Parameters<typeof changes.rebase>[2]) => changes.rebase(request.id, resolutions, context);
-        return acted(call, 'rebase-change', { run }, { request });
+        return respondAfterAction(call, 'rebase-change', { run }, { request });
       },
     }),
     route({
@@ -341,7 +354,7 @@ function mergingRoutes({ changes }: HttpDeps): Route[] {
         const resolutions = unwrap(await runYielding(readResolutions(resolve)));
         const how = { id, newId: randomUUID(), title, online, resolutions };
         const run = (context: Parameters<typeof changes.revert>[1]) => changes.revert(how, withReason(context, reason));
-        return acted(call, 'revert-change', { run }, { more: ({ returns = [] }) => ({ returns }) });
+        return respondAfterAction(call, 'revert-change', { run }, { more: ({ returns = [] }) => ({ returns }) });
       },
     }),
   ];

@@ -12,10 +12,10 @@ import { runYielding } from '../../kernel/event-loop.js';
 import { AbandonedError, currentJob, scheduler } from '../../kernel/scheduler.js';
 import { createSemaphore } from '../../kernel/semaphore.js';
 import { type Answer, jsonAnswer, jsonBytesAnswer, jsonBytes, largeJsonAnswer } from '../../http/answer/answer.js';
-import { changeBody, recorded, withBatch } from '../../http/change/change.js';
-import { findChange, findOwnChange, noSuchChange, shownPlan } from './routes-actions.js';
+import { changeBody, runRecording, withBatch } from '../../http/change/change.js';
+import { findChange, findOwnChange, noSuchChange, renderPlan } from './routes-actions.js';
 import type { HttpDeps } from '../../http/deps.js';
-import { countsIn, count, flag, metaMembers, pageLimit, noQuery } from '../../http/request/query.js';
+import { readCounts, count, flag, metaMembers, pageLimit, noQuery } from '../../http/request/query.js';
 import { data, page } from '../../http/openapi/answers/envelopes.js';
 import { changeRequest, changeSummary } from './routes-answers.js';
 import { route, type Route, NO_ACKNOWLEDGE } from '../../http/route.js';
@@ -51,7 +51,7 @@ function listRoute({ changes, pool }: HttpDeps): Route {
     async handle({ caller, query: { to_approve, offset, limit, meta, ...filter } }) {
       const approver = to_approve ? await approverOf(caller) : undefined;
       const listed = await changes.list({ ...filter, approver }, { offset, limit });
-      const counts = await countsIn(meta, {
+      const counts = await readCounts(meta, {
         total_count: () => changes.count({}),
         filter_count: () => changes.count({ ...filter, approver }),
       });
@@ -103,7 +103,7 @@ function oneRoute(deps: HttpDeps): Route {
         const key = `plan ${JSON.stringify([id, document.hash, plan, online, call.head, Math.floor(Date.now() / SHOWN)])}`;
         const planned = await rendered.get(state, key, async () => {
           const now = await changes.planNow(id, state);
-          return jsonBytes(now === null ? null : await shownPlan(deps, now, { plan }));
+          return jsonBytes(now === null ? null : await renderPlan(deps, now, { plan }));
         });
         const shown = await runYielding(jsonBytes(changeBody(change)));
         return { ...jsonBytesAnswer(200, withPlanned(shown, toBuffer(planned.body))), position: state.position };
@@ -130,7 +130,7 @@ function withdrawRoute({ changes }: HttpDeps): Route {
       const request = await findOwnChange(changes, call);
       const before = await changes.retrieve(request.id);
       if (before === undefined) throw noSuchChange(request.id);
-      return recorded(call, WITHDRAW, {
+      return runRecording(call, WITHDRAW, {
         run: (context) => changes.withdraw(request.id, context),
         render: (done) => {
           const after = done.changes?.get(request.id) ?? request;

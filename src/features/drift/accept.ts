@@ -20,7 +20,7 @@ import { readAcceptedObjects } from './objects.js';
 import type { CatalogTable } from '../../projector/catalog/model.js';
 import { type Difference, verifyCatalog } from '../../projector/verify/index.js';
 import { renamedTables, renamedColumns } from './renames.js';
-import { convert, type Finding, inspectDrift, withNeeds } from './find.js';
+import { convertDriftedTable, type Finding, inspectDrift, withNeeds } from './find.js';
 import { SQLSTATE, isLocked, sqlState } from '../../postgres/errors.js';
 import { type Renames, withRenames } from '../../schema/transition/renames.js';
 import type { LockedTable } from '../../projector/ddl/step.js';
@@ -54,17 +54,20 @@ interface LockedDrift {
 async function readLockedDrift(location: DriftTarget, request: AcceptRequest): Promise<LockedDrift> {
   const held = new Set<string>();
   for (;;) {
-    const sight = await look(location, request).catch((error: unknown) => {
+    const sight = await inspectRenamed(location, request).catch((error: unknown) => {
       throw isLocked(error) ? new LockedError(error, locksOn(location.state.collections.keys())) : error;
     });
     const open = tablesOf(sight).filter((name) => !held.has(name));
     if (open.length === 0) return sight;
-    await lockHeld(location, open);
+    await lockTablesOrFail(location, open);
     for (const name of open) held.add(name);
   }
 }
 
-async function look({ client, state, ...managed }: DriftTarget, request: AcceptRequest): Promise<LockedDrift> {
+async function inspectRenamed(
+  { client, state, ...managed }: DriftTarget,
+  request: AcceptRequest,
+): Promise<LockedDrift> {
   const finding = await inspectDrift(client, state, managed);
   const renames = renamesOf(finding, request);
   if (renames.collections.size === 0 && renames.fields.size === 0) return { renames, finding, request };
@@ -116,7 +119,7 @@ const locksOn = (names: Iterable<string>): LockedTable[] =>
   [...names].map((table) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }));
 
 /** Reads and writes of rows continue, but manual DDL waits. */
-async function lockHeld({ client, schema }: DriftTarget, names: readonly string[]): Promise<void> {
+async function lockTablesOrFail({ client, schema }: DriftTarget, names: readonly string[]): Promise<void> {
   const locks = locksOn(names);
   try {
     await client.query(lockTables(schema, locks));
@@ -154,14 +157,14 @@ export async function readAcceptance(location: DriftTarget, request: AcceptReque
   const missing = missingFields(sight);
   const acceptance: Acceptance = { renames, tables: [], gone: [], missing, notAccepted: [], notRepresented: [] };
   for (const [name, differences] of finding.drifted) {
-    if (only === undefined || only.has(name)) take(sight, { name, differences }, acceptance);
+    if (only === undefined || only.has(name)) acceptTable(sight, { name, differences }, acceptance);
   }
   await addStillDifferent(location, { sight, request }, acceptance);
-  return location.objects === true ? withObjects(location, request, acceptance) : acceptance;
+  return location.objects === true ? addObjects(location, request, acceptance) : acceptance;
 }
 
 /** A request that names collections or fields, and no objects, accepts no objects. */
-async function withObjects(location: DriftTarget, { objects, only }: AcceptRequest, found: Acceptance) {
+async function addObjects(location: DriftTarget, { objects, only }: AcceptRequest, found: Acceptance) {
   const requested = objects ?? (only === undefined ? undefined : []);
   const { changed, gone, notAccepted } = await readAcceptedObjects(location.client, location, requested);
   const left = notAccepted.map(({ kind, id, message }): NotAccepted => ({
@@ -190,13 +193,13 @@ interface Drifted {
   differences: readonly Difference[];
 }
 
-function take(sight: LockedDrift, { name, differences }: Drifted, acceptance: Acceptance): void {
+function acceptTable(sight: LockedDrift, { name, differences }: Drifted, acceptance: Acceptance): void {
   const { finding, request } = sight;
   const node = finding.state.collections.get(name) as CollectionNode;
   const table = finding.tables.get(name);
-  const reason = isFolder(node) ? FOLDER : reasonAgainst(sight, node, table);
+  const reason = isFolder(node) ? FOLDER : findRefusalReason(sight, node, table);
   if (reason !== null) {
-    const needs = table === undefined ? null : withNeedsAsFound(sight, { node, table, differences });
+    const needs = table === undefined ? null : withCurrentNeeds(sight, { node, table, differences });
     if (needs !== null) acceptance.tables.push(needs.known);
     if (needs?.isAll !== true) acceptance.notAccepted.push({ collection: name, ...reason });
     return;
@@ -206,7 +209,7 @@ function take(sight: LockedDrift, { name, differences }: Drifted, acceptance: Ac
     return;
   }
   const notes: Note[] = [];
-  const converted = convert(finding, { table, like: node, differences, notes });
+  const converted = convertDriftedTable(finding, { table, like: node, differences, notes });
   if (!converted.ok) {
     const message = converted.problems.map((problem) => problem.message).join('; ');
     acceptance.notAccepted.push({ collection: name, code: 'NOT_REPRESENTABLE', message });
@@ -231,12 +234,12 @@ interface Refused {
  * tables, so accepted tables need them. Null if they did not change.
  * @returns `isAll`: nothing else of the table differs
  */
-function withNeedsAsFound(sight: LockedDrift, { node, table, differences }: Refused) {
+function withCurrentNeeds(sight: LockedDrift, { node, table, differences }: Refused) {
   const { schema } = node.collection;
   const { needs = [] } = extrasOf(node);
   const changed = new Set(needs.map(needLabel).filter((label) => differences.some(({ member }) => member === label)));
   if (schema === null || changed.size === 0 || !sight.request.takes(node.collection.collection, undefined)) return null;
-  const converted = convert(sight.finding, { table, like: node });
+  const converted = convertDriftedTable(sight.finding, { table, like: node });
   if (!converted.ok) return null;
   const now = new Map((extrasOf(converted.value).needs ?? []).map((need) => [needLabel(need), need]));
   const asFound = needs.map((need) => (changed.has(needLabel(need)) ? (now.get(needLabel(need)) ?? need) : need));
@@ -253,23 +256,23 @@ type Reason = Omit<NotAccepted, 'collection'>;
 const FOLDER: Reason = { code: 'FOLDER', message: 'it is a folder; a table with its name does not belong to it' };
 
 /** Explains why the log cannot record the table; null if it can. */
-function reasonAgainst(sight: LockedDrift, node: CollectionNode, table: CatalogTable | undefined): Reason | null {
+function findRefusalReason(sight: LockedDrift, node: CollectionNode, table: CatalogTable | undefined): Reason | null {
   const { finding } = sight;
   const name = node.collection.collection;
   const other = finding.renamed.get(name);
   const there = table ?? other;
-  if (there === undefined) return partitionsThere(sight, name) ?? behindFolder(finding, node);
+  if (there === undefined) return findRemainingPartitions(sight, name) ?? findTableOfFolder(finding, node);
   const refusal = refusalOf({ table: there });
   if (refusal !== null) return { code: 'NOT_REPRESENTABLE', message: refusal.message };
   // A renamed table is adopted as a whole under its new name.
   const isAdopted = [...sight.renames.collections.values()].includes(name);
   if (!isAdopted && isPartitioned(node, there))
     return { code: 'PARTITIONED', message: partitioningMessage(node, there) };
-  return nameTakenByAlias(node, there) ?? pointsAtAnother(finding, there);
+  return nameTakenByAlias(node, there) ?? findRenamedTarget(finding, there);
 }
 
 /** A table is removed with all its partitions, and not before them. */
-function partitionsThere({ finding: { state, tables }, request }: LockedDrift, name: string): Reason | null {
+function findRemainingPartitions({ finding: { state, tables }, request }: LockedDrift, name: string): Reason | null {
   const all = [...partitionsOf(state, name)].sort(byName);
   if (all.some((each) => tables.has(each))) return { code: 'PARTITIONED', message: partitionedMessage(name) };
   const left = all.find((each) => !request.takes(each, undefined));
@@ -281,7 +284,7 @@ function partitionsThere({ finding: { state, tables }, request }: LockedDrift, n
  * Returns the table of a missing collection if a folder now has its name. Only an unused name is accepted as the new
  * one.
  */
-function behindFolder({ state, tables }: Finding, node: CollectionNode): Reason | null {
+function findTableOfFolder({ state, tables }: Finding, node: CollectionNode): Reason | null {
   const folders = [...tables.values()].filter(({ name }) => state.collections.get(name)?.collection.schema === null);
   const [table] = runToEnd(renamedTables([node], folders)).values();
   if (table === undefined) return null;
@@ -313,7 +316,7 @@ function nameTakenByAlias({ fields }: CollectionNode, { columns }: CatalogTable)
   return { field: alias, code: 'NAME_TAKEN', message };
 }
 
-function pointsAtAnother({ state, renamed }: Finding, { constraints }: CatalogTable): Reason | null {
+function findRenamedTarget({ state, renamed }: Finding, { constraints }: CatalogTable): Reason | null {
   const targets = new Set(constraints.map(({ references }) => references?.table));
   for (const [was, { name }] of renamed) {
     if (!targets.has(name)) continue;

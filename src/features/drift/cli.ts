@@ -8,7 +8,7 @@ import { type AcceptanceReport, acceptanceReport } from './accept.js';
 import { operations } from '../../schema/operations/index.js';
 import { describeWarnings } from '../../cli/planned-changes.js';
 import { objectArgument, parseObjectKind, parseObjectName } from '../../cli/object-name.js';
-import { accepted, json, oneLine } from '../../cli/output.js';
+import { unwrapResult, json, oneLine } from '../../cli/output.js';
 import { type PipelineContext, withPipeline } from '../../cli/connections/pipeline.js';
 import { planAndApply } from '../../cli/plan-and-apply.js';
 import { locationText } from '../../schema/model/location.js';
@@ -60,7 +60,7 @@ async function accept(invocation: Invocation, location: PipelineContext): Promis
   const { values, terminal } = invocation;
   const isDry = isSet(values, 'dryRun');
   const locations = Array.isArray(values['accept']) ? (values['accept'] as string[]) : [];
-  const acceptance = accepted(runToEnd(stepsTo(operations['accept-drift'].parse({ body: bodyOf(locations) }))));
+  const acceptance = unwrapResult(runToEnd(stepsTo(operations['accept-drift'].parse({ body: bodyOf(locations) }))));
   const { command, warnings, code } = await planAndApply(invocation, location, 'accept-drift', acceptance);
   const report = { ...(isDry && { dry_run: true }), ...acceptanceReport(command), ...(isDry && { warnings }) };
   const lines = [describeAcceptance(report, isDry), ...describeWarnings(warnings)];

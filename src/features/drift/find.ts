@@ -148,10 +148,13 @@ export async function findDrift(client: pg.ClientBase, state: State, managed: Ma
   const inheritors = await readInheritors(client, finding);
   const drifted = await mapYielding(
     finding.drifted,
-    ([name, each]) => asShown(client, tableDrift({ ...finding, inheritors }, name, each)),
+    ([name, each]) => toShownDrift(client, tableDrift({ ...finding, inheritors }, name, each)),
     createTimeSlice(),
   );
-  const names = [...finding.unmanaged.map(({ name }) => name), ...(await childrenElsewhere(client, state, managed))];
+  const names = [
+    ...finding.unmanaged.map(({ name }) => name),
+    ...(await readUnmanagedChildren(client, state, managed)),
+  ];
   const { schema, objects = false } = managed;
   const beside = objects ? await findObjectDrift(client, state, schema) : undefined;
   const ok = drifted.length === 0 && (beside === undefined || beside.objects.length === 0);
@@ -167,7 +170,7 @@ SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname <> ALL ($3::text[])
  WHERE p.relname = ANY ($2::text[])`;
 
-async function childrenElsewhere(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<string[]> {
+async function readUnmanagedChildren(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<string[]> {
   const { schema, schemas = [schema] } = managed;
   const children: string[] = [];
   for (const [place, names] of tablesBySchema(state, state.collections.keys(), schema)) {
@@ -209,7 +212,7 @@ function withInheritors(each: PlannedRepair, { inheritors }: Repairable): Planne
 }
 
 /** Replaces the placeholder of the service's schema by its name. */
-function asShown(client: pg.ClientBase, table: TableDrift): TableDrift {
+function toShownDrift(client: pg.ClientBase, table: TableDrift): TableDrift {
   const differences = table.differences.map((each) => {
     const database = each.repair.database.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
     return { ...each, repair: { ...each.repair, database } };
@@ -294,7 +297,7 @@ function missingTable(finding: Finding, node: CollectionNode, differences: reado
     return sql`ALTER TABLE ${place} ${action}`;
   });
   const rename = { sql: join(back, sql`; `), summary: `rename table ${other.name} to ${table}`, drops: false };
-  const adopted = convert(finding, { table: other, like: node });
+  const adopted = convertDriftedTable(finding, { table: other, like: node });
   const event = { type: 'collection.adopted' as const, collection: other.name, field: null };
   const adoption = adopted.ok ? [{ ...event, data: { ...adopted.value, relations: [] } }] : [];
   const log = [...repair.log, ...adoption];
@@ -344,13 +347,13 @@ function repairPlanOf(finding: Repairable, node: CollectionNode, there: Renamed)
   const { differences, renamed } = there;
   const { state, schema } = finding;
   const table = withNames(there.there, renamed);
-  const all = convert(finding, { table, like: node, differences });
+  const all = convertDriftedTable(finding, { table, like: node, differences });
   if (!all.ok) return undefined;
   const loose = new Set(looseParts(all.value.collection.schema));
   const { statements, rest } = conflictingObjects(differences, { schema, table, renamed, loose });
-  const kept = convert(finding, { table: rest, like: node, differences });
-  const named = ({ value }: typeof all): Converted => withNeeds(value, node, { added: false });
-  const entries = { all: named(all), rest: named(kept.ok ? kept : all), statements };
+  const kept = convertDriftedTable(finding, { table: rest, like: node, differences });
+  const withNamedNeeds = ({ value }: typeof all): Converted => withNeeds(value, node, { added: false });
+  const entries = { all: withNamedNeeds(all), rest: withNamedNeeds(kept.ok ? kept : all), statements };
   const plan = planForDifferent(state, node, entries, schema);
   for (const part of looseParts(node.collection.schema)) loose.add(part);
   const needed = withoutNoOps(plan, node, finding);
@@ -370,11 +373,11 @@ function renamedColumn({ schema, state }: Finding, difference: Difference, { nam
 
 function driftDifference(difference: Difference, plan: TablePlan | undefined, node?: CollectionNode): DriftDifference {
   const { field, member, expected, found } = difference;
-  const related = (within: TablePlan) => ({
-    others: otherPlaces(difference, within),
+  const relatedOf = (within: TablePlan) => ({
+    others: otherLocations(difference, within),
     sequences: sequencesOf(node, field),
   });
-  const repair = plan === undefined ? { database: [], log: [] } : repairOf(plan, field, related(plan));
+  const repair = plan === undefined ? { database: [], log: [] } : repairOf(plan, field, relatedOf(plan));
   return { ...(field === undefined ? {} : { field }), member, expected, found, repair };
 }
 
@@ -387,7 +390,7 @@ const sequencesOf = (node: CollectionNode | undefined, field: string | undefined
 /**
  * The log records a constraint or index with its owner, so the events for that owner would record the current one.
  */
-function otherPlaces(difference: Difference, { loose }: TablePlan): (string | null)[] {
+function otherLocations(difference: Difference, { loose }: TablePlan): (string | null)[] {
   const { member, found } = difference;
   if (partOf(difference) === null) return [];
   const columns = isObject(found) && Array.isArray(found['columns']) ? found['columns'] : [];
@@ -398,7 +401,7 @@ function otherPlaces(difference: Difference, { loose }: TablePlan): (string | nu
  * The document that the log would hold for a table. Where nothing differs, it is spelled like the collection.
  * @param differences absent if the table has another name, so that nothing was compared
  */
-export function convert(
+export function convertDriftedTable(
   { state, schema, managed, beside: objects }: Finding,
   { table, like, differences, notes = [] }: TableToConvert,
 ): Result<Converted> {

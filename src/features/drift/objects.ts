@@ -12,7 +12,7 @@ import { mergeObject } from '../../schema/normal-form/object.js';
 import { Draft } from '../../schema/transition/draft.js';
 import { objectTransition } from '../../schema/transition/objects.js';
 import type { ObjectDrift } from './model.js';
-import { shownRepair } from './repair-plan.js';
+import { toShownRepair } from './repair-plan.js';
 
 interface ObjectFinding {
   views: ObjectFacts;
@@ -59,13 +59,13 @@ function actualState(state: State, { views, drifted }: ObjectFinding): State {
     const { object } = state.objects.get(key) as { object: SchemaObject };
     const view = views.get(key);
     if (view === undefined) draft.removeObject(object);
-    else draft.putObject(asInDatabase(object, view, differences));
+    else draft.putObject(withDatabaseValues(object, view, differences));
   }
   return draft.toState();
 }
 
 /** The members that do not differ stay as they are in the log. */
-function asInDatabase(object: SchemaObject, view: CatalogView, differences: readonly Difference[]): SchemaObject {
+function withDatabaseValues(object: SchemaObject, view: CatalogView, differences: readonly Difference[]): SchemaObject {
   const differs = new Set(differences.map(({ member }) => member));
   return {
     ...object,
@@ -118,7 +118,7 @@ function repairStatements({ actual, schema, views }: Sides, object: SchemaObject
   const { first, last } = planObjects({ before: actual, after, events, schema, facts: views });
   const kept = new Set((object.indexes ?? []).map(({ name }) => name));
   const losesIndex = views.get(objectKey(object))?.indexes?.some(({ name }) => !kept.has(name)) === true;
-  return [...first, ...last].map(({ sql, summary }) => shownRepair({ sql, summary, drops: losesIndex }));
+  return [...first, ...last].map(({ sql, summary }) => toShownRepair({ sql, summary, drops: losesIndex }));
 }
 
 export interface AcceptedObjects {
@@ -165,7 +165,7 @@ function acceptedObjects(
       continue;
     }
     // A request with these members would be rejected, so a snapshot could not be applied elsewhere.
-    const read = mergeObject(object, asInDatabase(object, view, differences), []);
+    const read = mergeObject(object, withDatabaseValues(object, view, differences), []);
     if (read.ok) accepted.changed.push(read.value);
     else accepted.notAccepted.push({ kind, id, message: read.problems.map(({ message }) => message).join('; ') });
   }

@@ -24,7 +24,7 @@ export function* renamedTables(
   for (const node of byShape.size === 0 ? [] : missing) {
     yield;
     const [only, ...more] = byShape.get(nodeShape(node)) ?? [];
-    if (only === undefined || more.length > 0 || !bearsNames(only, node)) continue;
+    if (only === undefined || more.length > 0 || !sharesNames(only, node)) continue;
     tables.set(node.collection.collection, only);
   }
   return tables;
@@ -34,7 +34,7 @@ export function* renamedTables(
  * Only names that no copy of a table has: index and sequence names are unique per schema, and LIKE does not copy
  * foreign keys.
  */
-function bearsNames({ columns, constraints, indexes }: CatalogTable, node: CollectionNode): boolean {
+function sharesNames({ columns, constraints, indexes }: CatalogTable, node: CollectionNode): boolean {
   const own = objectNames(node);
   const keys = constraints.filter(({ kind }) => kind === 'foreign key');
   const sequences = columns.flatMap(({ sequence }) => sequence ?? []);
@@ -74,11 +74,11 @@ function shape(columns: [name: string, type: string][]): string {
 /** The table as it would be if the columns had their previous names. */
 export function withNames(table: CatalogTable, renamed: ReadonlyMap<string, CatalogColumn>): CatalogTable {
   const names = new Map([...renamed].map(([field, { name }]) => [name, field]));
-  const back = <T extends string | null>(name: T): T => (names.get(name ?? '') ?? name) as T;
+  const toFormerName = <T extends string | null>(name: T): T => (names.get(name ?? '') ?? name) as T;
   return {
     ...table,
-    columns: table.columns.map((column) => ({ ...column, name: back(column.name) })),
-    constraints: table.constraints.map((each) => ({ ...each, columns: each.columns.map(back) })),
-    indexes: table.indexes.map((each) => ({ ...each, columns: each.columns.map(back) })),
+    columns: table.columns.map((column) => ({ ...column, name: toFormerName(column.name) })),
+    constraints: table.constraints.map((each) => ({ ...each, columns: each.columns.map(toFormerName) })),
+    indexes: table.indexes.map((each) => ({ ...each, columns: each.columns.map(toFormerName) })),
   };
 }

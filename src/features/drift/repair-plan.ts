@@ -27,7 +27,7 @@ interface KeyRepair {
 export function repairKey(recorded: CollectionNode, there: CollectionNode, schema: string): KeyRepair | null {
   const [expected, actual] = [keyOf(recorded), keyOf(there)];
   const isWhole = expected.columns.every((column) => there.fields.get(column)?.schema);
-  if (!isWhole || !concerns(recorded, there)) return null;
+  if (!isWhole || !concernsKey(recorded, there)) return null;
   const name = recorded.collection.collection;
   const table = tableOfNode(recorded, schema);
   const keyed = withKeyOf(recorded, there);
@@ -64,15 +64,15 @@ interface Key {
 }
 
 function keyOf(node: CollectionNode): Key {
-  return saidKeyOf(node) ?? { columns: primaryKeyOf(node).map(({ field }) => field) };
+  return recordedKeyOf(node) ?? { columns: primaryKeyOf(node).map(({ field }) => field) };
 }
 
-const saidKeyOf = (node: CollectionNode) => extrasOf(node).primary_key ?? null;
+const recordedKeyOf = (node: CollectionNode) => extrasOf(node).primary_key ?? null;
 
 /** A single-column key that is added, dropped or renamed belongs to its field. */
-function concerns(recorded: CollectionNode, there: CollectionNode): boolean {
+function concernsKey(recorded: CollectionNode, there: CollectionNode): boolean {
   const [expected, actual] = [keyOf(recorded), keyOf(there)];
-  if (!jsonEqual(saidKeyOf(recorded), saidKeyOf(there))) return true;
+  if (!jsonEqual(recordedKeyOf(recorded), recordedKeyOf(there))) return true;
   return expected.columns.length > 0 && actual.columns.length > 0 && !jsonEqual(expected.columns, actual.columns);
 }
 
@@ -85,7 +85,7 @@ function withKeyOf(recorded: CollectionNode, there: CollectionNode): CollectionN
   for (const [name, field] of there.fields) fields.set(name, withFlags(field, recorded.fields.get(name)));
   const { schema } = there.collection;
   const { primary_key: _, ...extras } = extrasOf(there);
-  const key = saidKeyOf(recorded);
+  const key = recordedKeyOf(recorded);
   const keyed = schema && withExtras(schema, { ...(key === null ? {} : { primary_key: key }), ...extras });
   return { ...there, collection: { ...there.collection, schema: keyed }, fields };
 }
@@ -184,13 +184,13 @@ export function repairOf(
 
 export function repairOfAll({ statements, events }: RepairPlan): Repair {
   return {
-    database: statements.map(shownRepair),
+    database: statements.map(toShownRepair),
     log: events.map(({ type, collection, field, data }) => ({ type, collection, field, data })),
   };
 }
 
 /** The members that responses show. */
-export function shownRepair({ sql, summary, drops, inherited_by }: RepairStatement): RepairStatement {
+export function toShownRepair({ sql, summary, drops, inherited_by }: RepairStatement): RepairStatement {
   return { sql, summary, drops, ...(inherited_by !== undefined && { inherited_by }) };
 }
 

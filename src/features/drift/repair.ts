@@ -6,7 +6,7 @@ import type { LockedTable } from '../../projector/ddl/step.js';
 import { LockedError } from '../../projector/ddl/table-locks.js';
 import { findDrift } from './find.js';
 import type { Drift, RepairStatement, TableDrift } from './model.js';
-import { shownRepair } from './repair-plan.js';
+import { toShownRepair } from './repair-plan.js';
 import { inheritedBy } from '../../projector/catalog/deletion-facts.js';
 
 export interface RepairOptions {
@@ -107,17 +107,17 @@ async function run(
     ({ drops, inherited_by }) => drops && !(allowDrop && (purge || inherited_by === undefined)),
   );
   const done: RepairStatement[] = [];
-  const left = kept.map((statement) => ({ ...shownRepair(statement), reason: reasonToKeep(statement, allowDrop) }));
+  const left = kept.map((statement) => ({ ...toShownRepair(statement), reason: reasonToKeep(statement, allowDrop) }));
   await client.query('SAVEPOINT repair');
   for (const statement of group.filter((each) => !kept.includes(each))) {
     try {
       await client.query(statement.sql);
-      done.push(shownRepair(statement));
+      done.push(toShownRepair(statement));
     } catch (error) {
       if (isLocked(error)) throw new LockedError(error, locksOf(drift));
       await client.query('ROLLBACK TO SAVEPOINT repair; RELEASE SAVEPOINT repair');
       const reason = error instanceof Error ? error.message : String(error);
-      return group.map((each) => ({ ...shownRepair(each), reason }));
+      return group.map((each) => ({ ...toShownRepair(each), reason }));
     }
   }
   await client.query('RELEASE SAVEPOINT repair');

@@ -10,7 +10,7 @@ import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../c
 import { countDifferences, describeDifference } from '../../doctor/differences.js';
 import { json, createProgress } from '../../cli/output.js';
 import { withServerAt } from '../../cli/connections/database.js';
-import { type ProjectionTools, withProjections, replayInto, showReplayed } from '../../cli/connections/projections.js';
+import { type ProjectionTools, withProjections, replayInto, showReplay } from '../../cli/connections/projections.js';
 import { ProblemError } from '../../kernel/problem.js';
 
 /**
@@ -83,7 +83,7 @@ async function rebuildInto(
     onReplayed: (position) => progress.at(position, head),
   });
   progress.end();
-  return showReplayed(invocation, replayed);
+  return showReplay(invocation, replayed);
 }
 
 /** Maximum events whose documents are in memory: one may have several megabytes. */

@@ -25,7 +25,7 @@ import type { Cause } from '../../schema/model/events.js';
 type CollectionsAt = (names: readonly string[], position: number) => Promise<Point>;
 
 /** Creates the command of a purge. It reads the columns of the kept object from the log, before the log is locked. */
-export async function purging(
+export async function createPurgeCommand(
   { pool, collectionsAt }: { pool: Queryable; collectionsAt: CollectionsAt },
   { position, expired }: Pick<PurgeTrash, 'position' | 'expired'>,
 ): Promise<PurgeTrash> {
@@ -44,7 +44,7 @@ export const readPurge: Reader<PurgeTrash> = async (client, command) => {
   const { position } = command;
   const entry = await findInTrash(client, position);
   if (entry === undefined && !command.expired) throw new ProblemError(await notInTrash(client, position));
-  const problem = entry === undefined ? null : await disagreement(client, entry, command);
+  const problem = entry === undefined ? null : await findDisagreement(client, entry, command);
   if (problem !== null) throw new ProblemError(problem);
   return { ...command, entry };
 };
@@ -54,7 +54,11 @@ export const readPurge: Reader<PurgeTrash> = async (client, command) => {
  * first. If the entry must be expired, the retention period in the log must be over.
  * @returns why the entry must not be purged. Null if the log agrees.
  */
-async function disagreement(client: pg.ClientBase, entry: TrashEntry, command: PurgeTrash): Promise<Problem | null> {
+async function findDisagreement(
+  client: pg.ClientBase,
+  entry: TrashEntry,
+  command: PurgeTrash,
+): Promise<Problem | null> {
   const { position, collection } = entry;
   const why = await reasonToKeep(client, entry, command);
   if (why === null) return null;
@@ -163,7 +167,7 @@ export function createPurger(options: PurgerOptions): Purger {
     const [entry] = await findExpired(pool, [...failed.keys()]);
     if (entry === undefined) return false;
     const { position } = entry;
-    const command = await purging(options, { position, expired: true });
+    const command = await createPurgeCommand(options, { position, expired: true });
     const outcome = await options.pipeline.apply('purge-trash', command, { cause: BY_ITSELF });
     if (outcome.kind === 'done') return true;
     const problem = outcome.kind === 'refused' ? outcome.problems[0] : undefined;

@@ -93,7 +93,7 @@ function dropped({ position, collection }: TrashEntry): Problem {
 type Command = CommandOf<'restore-collection'>;
 
 /** @returns the function that creates the command once the table was found */
-export async function restoringCollection(
+export async function createCollectionRestore(
   options: RestoreOptions,
   entry: TrashEntry,
   request: RestoreRequest,
@@ -228,7 +228,7 @@ interface RestoreFieldOptions extends RestoreOptions {
 type RestoreFieldCommand = CommandOf<'restore-field'> & { nulls?: Problem };
 
 /** @returns the function that creates the command once the values were found */
-export async function restoringField(
+export async function createFieldRestore(
   options: RestoreFieldOptions,
   entry: TrashEntry,
   request: RestoreRequest,
@@ -274,7 +274,7 @@ async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node
  * Another process may have changed the trash.
  * @throws ProblemError if someone changed kept values by hand
  */
-export async function stillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
+export async function selectStillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
   if (kept.length === 0) return [];
   const restorable = await findRestorable(
     client,

@@ -1,7 +1,7 @@
 /* Restores from the trash and reports what could not be restored. */
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Warning } from '../../kernel/warning.js';
-import { restoringCollection, findEntry, restoringField } from './restore.js';
+import { createCollectionRestore, findEntry, createFieldRestore } from './restore.js';
 import type { TrashEntry } from './rows.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { readRestoreRequest, type RestoreRequest } from '../../schema/operations/trash.js';
@@ -9,7 +9,7 @@ import { findingOf } from '../../schema/findings/index.js';
 import type { State, CollectionNode } from '../../schema/model/state.js';
 import { type LeftOut, type Restoration, restoration } from '../../schema/transition/restore-collection.js';
 import { type Answer, jsonBytesAnswer, unwrap, jsonAnswer } from '../../http/answer/answer.js';
-import { type ChangeDeps, change, asks, isRehearsal } from '../../http/change/change.js';
+import { type ChangeDeps, runChange, isRequested, isRehearsal } from '../../http/change/change.js';
 import type { CollectionTexts } from '../../http/documents/texts.js';
 import { emptiedBy } from '../../reads/history/returns.js';
 import type { Call } from '../../http/route.js';
@@ -26,11 +26,11 @@ async function restoreField(
 ): Promise<Answer> {
   const { pool, history, config } = deps;
   // A dry run continues, so that the plan is complete. A plan that runs nothing reads no rows.
-  const nulls = asks(call, 'explain') ? 'ignore' : isRehearsal(call) ? 'report' : 'reject';
+  const nulls = isRequested(call, 'explain') ? 'ignore' : isRehearsal(call) ? 'report' : 'reject';
   const options = { pool, at: history.at, schema: config.schema, nulls } as const;
-  return change(deps, call, {
+  return runChange(deps, call, {
     name: 'restore-field',
-    command: await restoringField(options, entry, request),
+    command: await createFieldRestore(options, entry, request),
     beside: async (run) => {
       const restored = await restoredIn(run.before, run.command);
       // PostgreSQL rejects those rows too, but cannot name the fix.
@@ -65,9 +65,9 @@ export async function restore(deps: Deps, call: Call<unknown>, position: number)
   const entry = await findEntry(options, position);
   const request = unwrap(readRestoreRequest(call.body, entry.kind));
   if (entry.kind === 'field') return restoreField(deps, call, { entry, request });
-  return change(deps, call, {
+  return runChange(deps, call, {
     name: 'restore-collection',
-    command: await restoringCollection(options, entry, request),
+    command: await createCollectionRestore(options, entry, request),
     beside: async (run) => {
       const restored = await restorationIn(run.before, run.command);
       return { further: leftBehind(restored, run.command, entry), optional: restored.keys };

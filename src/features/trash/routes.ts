@@ -1,13 +1,13 @@
 /** /trash: deleted objects (auditors); restore and purge (admins). */
 import { z } from 'zod';
 import { countTrash, findInTrash, notInTrash, readTrash } from './rows.js';
-import { takeAcknowledged, change, rehearsalQuery } from '../../http/change/change.js';
+import { takeAcknowledgements, runChange, rehearsalQuery } from '../../http/change/change.js';
 import { jsonAnswer, noContent, largeJsonAnswer } from '../../http/answer/answer.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { Refused, invalidQuery } from '../../http/errors.js';
 import { createCollectionTexts } from '../../http/documents/texts.js';
-import { countsIn, count, metaMembers, pageLimit, noQuery } from '../../http/request/query.js';
-import { purging } from './purger.js';
+import { readCounts, count, metaMembers, pageLimit, noQuery } from '../../http/request/query.js';
+import { createPurgeCommand } from './purger.js';
 import { restore } from './routes-restore.js';
 import { isPosition } from '../../kernel/position.js';
 import { acknowledge, data, page } from '../../http/openapi/answers/envelopes.js';
@@ -53,7 +53,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       async handle({ head, query: { offset, limit, meta } }) {
         const entries = await readTrash(pool, { offset, limit });
         const count = () => countTrash(pool);
-        const counts = await countsIn(meta, { total_count: count, filter_count: count });
+        const counts = await readCounts(meta, { total_count: count, filter_count: count });
         return { ...(await largeJsonAnswer({ data: entries, ...counts })), position: head };
       },
     }),
@@ -84,7 +84,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       body: unparsed(jsonBody(restoreRequest, { optional: true })),
       answers: { 200: restored },
       changes: true,
-      handle: (call) => restore({ ...deps, texts }, takeAcknowledged(call), positionOf(call)),
+      handle: (call) => restore({ ...deps, texts }, takeAcknowledgements(call), positionOf(call)),
     }),
     route({
       method: 'delete',
@@ -98,9 +98,9 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       answers: { 204: null },
       changes: true,
       handle: async (call) =>
-        change(deps, call, {
+        runChange(deps, call, {
           name: 'purge-trash',
-          command: await purging(
+          command: await createPurgeCommand(
             { pool, collectionsAt: deps.history.collectionsAt },
             { position: positionOf(call), expired: false },
           ),

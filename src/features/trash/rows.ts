@@ -243,7 +243,7 @@ export async function alteredColumns(
 export async function findAltered(db: Queryable): Promise<AlteredColumn[]> {
   const found: AlteredColumn[] = [];
   let at = startPoint();
-  for (const kept of await keptAndThere(db)) {
+  for (const kept of await selectExisting(db)) {
     at = await foldLog(db, at, { upTo: kept.position - 1 });
     const node = at.state.collections.get(kept.collection);
     if (node !== undefined) found.push(...(await alteredColumns(db, kept, keptColumns(kept, node))));
@@ -335,7 +335,7 @@ export interface Return {
 }
 
 /** Listed in event order; empty if the events restore nothing. */
-export async function returningBy(db: Queryable, events: readonly LogEvent[]): Promise<Return[]> {
+export async function readReturningEntries(db: Queryable, events: readonly LogEvent[]): Promise<Return[]> {
   const taken = events.flatMap((event) => {
     if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
     const { collection, field, data } = event;
@@ -453,9 +453,9 @@ interface FoldedIdentities {
 
 /** Folds without the log's lock from the first event, and takes it only for the last deletions and the rows. */
 export async function rebuildTrash(pool: pg.Pool, lock: LogLock): Promise<RebuiltTrash> {
-  const followed = await follow(pool, { identities: new Map(), point: startPoint() }, await keptAndThere(pool));
+  const followed = await follow(pool, { identities: new Map(), point: startPoint() }, await selectExisting(pool));
   return lock.underLock(async (client, { head: { position } }) => {
-    const kept = await keptAndThere(client);
+    const kept = await selectExisting(client);
     const { identities } = await follow(client, followed, kept);
     await client.query(`DELETE FROM ${own.trash}`);
     const rows = kept.map((each) => ({ ...each, identity: identities.get(each.position) as Identity }));
@@ -464,7 +464,7 @@ export async function rebuildTrash(pool: pg.Pool, lock: LogLock): Promise<Rebuil
   });
 }
 
-const keptAndThere = async (db: Queryable): Promise<KeptDeletion[]> =>
+const selectExisting = async (db: Queryable): Promise<KeptDeletion[]> =>
   (await allKeptDeletions(db)).filter(({ there }) => there);
 
 /**

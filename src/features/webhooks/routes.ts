@@ -4,7 +4,7 @@ import { fits } from '../../schema/policy.js';
 import { EVENT_KINDS } from '../../schema/fold/event-schemas.js';
 import { invisibleFault } from '../../kernel/text.js';
 import { type Answer, jsonAnswer, noContent, unwrap } from '../../http/answer/answer.js';
-import { recorded } from '../../http/change/change.js';
+import { runRecording } from '../../http/change/change.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { data } from '../../http/openapi/answers/envelopes.js';
 import { noQuery } from '../../http/request/query.js';
@@ -72,7 +72,7 @@ function record<T>(
   call: Call<unknown>,
   { command, change, render }: { command: string; change: ChangeOf<T>; render: (value: T) => Answer },
 ): Promise<Answer> {
-  return recorded(call, command, {
+  return runRecording(call, command, {
     run: (context) => pipeline.apply('record', change, context),
     render: ({ command: { value }, position }) => ({ ...render(value), position }),
   });

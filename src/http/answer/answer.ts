@@ -147,7 +147,7 @@ const BYTES_PER_VALUE = 2;
  * @param advice a sentence that names the fix if it is too large
  * @throws Refused CONTENT_TOO_LARGE
  */
-export async function expectTakeable(diff: Buffer, limit: number, advice: string): Promise<void> {
+export async function requireSendable(diff: Buffer, limit: number, advice: string): Promise<void> {
   const { length } = diff;
   if (length > limit) throw tooLarge(`of ${length} bytes`, { limit, length }, advice);
   if (length <= JSON_LIMITS.values * BYTES_PER_VALUE) return;

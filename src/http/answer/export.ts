@@ -19,13 +19,13 @@ const BYTE_ORDER_MARK = '\ufeff';
  */
 function* csvTexts(snapshot: Snapshot, { forSpreadsheets }: { forSpreadsheets: boolean }): Generator<string> {
   if (forSpreadsheets) yield BYTE_ORDER_MARK;
-  yield written([[...COLUMNS]]);
-  for (const row of rowsOf(snapshot)) yield written([forSpreadsheets ? row.map(withoutFormula) : row]);
+  yield toCsv([[...COLUMNS]]);
+  for (const row of rowsOf(snapshot)) yield toCsv([forSpreadsheets ? row.map(withoutFormula) : row]);
 }
 
 type Row = (string | null)[];
 
-const written = (rows: Row[]): string => stringify(rows, { record_delimiter: '\r\n', quoted_string: true });
+const toCsv = (rows: Row[]): string => stringify(rows, { record_delimiter: '\r\n', quoted_string: true });
 
 function* rowsOf({ collections, fields, relations }: Snapshot): Generator<Row> {
   for (const row of collections) yield cells('collection', row);

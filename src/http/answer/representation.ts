@@ -228,7 +228,7 @@ function tagThatMatches(ifNoneMatch: string, etag: string, preferred: string): s
 const OF_THE_BYTES = new Set(['Content-Length', 'Content-Encoding']);
 
 /** Encodes the body of `answer` if the client accepts that and it is large enough. */
-export function encoded(req: IncomingMessage, answer: Answer): Answer | Promise<Answer> {
+export function encodeAnswer(req: IncomingMessage, answer: Answer): Answer | Promise<Answer> {
   const accepted = req.headers['accept-encoding'];
   const { body, headers } = answer;
   if (accepted === undefined || body === null || headers.includes('ETag')) return answer;

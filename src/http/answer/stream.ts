@@ -71,7 +71,7 @@ export function closeIfSlow(
 }
 
 /** Aborted when the connection is closed. */
-export function goneSignal(res: ServerResponse): AbortSignal {
+export function disconnectSignal(res: ServerResponse): AbortSignal {
   const gone = new AbortController();
   whenClosed(res, () => gone.abort());
   return gone.signal;
@@ -107,10 +107,10 @@ const RETRY = 2_000;
 export async function writeEventStream(res: ServerResponse, options: EventStreamOptions): Promise<void> {
   const { tail, after, allowed, heartbeat = HEARTBEAT, shown = ({ text }) => text } = options;
   const ended = new AbortController();
-  const signal = AbortSignal.any([goneSignal(res), ended.signal]);
+  const signal = AbortSignal.any([disconnectSignal(res), ended.signal]);
   const how = { signal, ...(options.stall !== undefined && { stall: options.stall }) };
 
-  const beat = async (): Promise<void> => {
+  const sendHeartbeat = async (): Promise<void> => {
     if (!(await allowed().catch(() => true))) ended.abort();
     // A client that lags behind receives only events, no heartbeats.
     else if (!res.writableNeedDrain && !res.destroyed) res.write(': heartbeat\n\n');
@@ -120,7 +120,7 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
       res.write(`event: diverged\ndata: ${JSON.stringify({ seen, found, fork: fork ?? null, noticed_at })}\n\n`);
     ended.abort();
   });
-  const timer = setInterval(() => void beat(), heartbeat);
+  const timer = setInterval(() => void sendHeartbeat(), heartbeat);
   try {
     await write(res, `retry: ${RETRY}\n\n`, how);
     for await (const events of tail.follow(after, signal)) {

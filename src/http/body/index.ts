@@ -6,7 +6,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { type Job, PATIENCE_MS, currentJob, scheduler } from '../../kernel/scheduler.js';
 import { type Permit, type Semaphore, createSemaphore } from '../../kernel/semaphore.js';
 import { refused } from '../errors.js';
-import { decoderOf, ClientGone, hasBody, readRaw, type Room, createRoom, growingShare } from './limited-bytes.js';
+import { decoderOf, ClientGone, hasBody, readRaw, type Room, createRoom, createGrowingShare } from './limited-bytes.js';
 import { JSON_LIMITS, parseJson, skipSpace } from './json.js';
 import { checkCharset, mediaType, type Notation, notationOf, notationOfFile, unsupported } from './media-type.js';
 import { readUpload } from './multipart.js';
@@ -59,10 +59,10 @@ export function createBodies(limits: BodyLimits, recognize?: Recognize): Bodies 
   const values = createSemaphore(JSON_LIMITS.values, JSON_LIMITS.values / 2);
   // Each worker may use a whole CPU core and hundreds of MiB.
   const workers = createSemaphore(1);
-  const budgeted = (req: IncomingMessage, limit: number, parseBody: ParseBody): Promise<ReadBody> =>
-    whileThere(req, async (gone) => {
+  const readWithinBudget = (req: IncomingMessage, limit: number, parseBody: ParseBody): Promise<ReadBody> =>
+    runWhileConnected(req, async (gone) => {
       const job = currentJob();
-      const share = growingShare(job, { small, large, longest });
+      const share = createGrowingShare(job, { small, large, longest });
       let built: Permit | undefined;
       const release = (): void => {
         share.release();
@@ -87,18 +87,18 @@ export function createBodies(limits: BodyLimits, recognize?: Recognize): Bodies 
       const { type, charset } = checkedType(req);
       if (notationOf(type) !== 'json') throw unsupported(type, 'send application/json');
       checkCharset(charset);
-      return budgeted(req, limits.other, (raw, parsing) => parse('json', raw, parsing));
+      return readWithinBudget(req, limits.other, (raw, parsing) => parse('json', raw, parsing));
     },
     async form(req) {
       const { type, charset } = checkedType(req);
       if (type !== FORM) throw unsupported(type, `send ${FORM}`);
       checkCharset(charset);
-      return budgeted(req, limits.other, (raw) =>
+      return readWithinBudget(req, limits.other, (raw) =>
         Promise.resolve(Object.fromEntries(new URLSearchParams(raw.toString('utf8')))),
       );
     },
     async document(req) {
-      return budgeted(req, limits.schema, documentParser(req, recognize));
+      return readWithinBudget(req, limits.schema, documentParser(req, recognize));
     },
   };
 }
@@ -125,7 +125,7 @@ type WaitForValues = (values: number, bytes: number) => Promise<void>;
 type ParseBody = (raw: Buffer, parsing: Parsing) => Promise<unknown>;
 
 /** Runs `work` with a signal that is aborted when the connection closes. */
-async function whileThere<T>({ socket }: IncomingMessage, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
+async function runWhileConnected<T>({ socket }: IncomingMessage, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
   socket.once('close', onClose);

@@ -92,7 +92,7 @@ function receive(
 
     const settle = (act: () => void): void => {
       clock.stop();
-      req.off('data', onSent).off('close', onGone);
+      req.off('data', onSent).off('close', onDisconnect);
       source.off('data', onData).off('end', onEnd);
       // The error listener stays: a socket may still fail after its request, and an unhandled error would end the
       // process.
@@ -128,12 +128,12 @@ function receive(
     };
     const onEnd = (): void => settle(() => resolve({ chunks, size }));
     const onUndecodable = (error: Error): void => fail(undecodable(req, error));
-    const onGone = (): void => {
+    const onDisconnect = (): void => {
       // A complete body may still be waiting for decoding or room.
       if (!req.complete || decoder === null) fail(new ClientGone('the client disconnected'));
     };
 
-    req.on('data', onSent).on('close', onGone).on('error', onGone);
+    req.on('data', onSent).on('close', onDisconnect).on('error', onDisconnect);
     source.on('data', onData).on('end', onEnd);
     decoder?.on('error', onUndecodable);
     if (decoder !== null) req.pipe(decoder);
@@ -335,7 +335,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
 }
 
 /** A share of `small` that moves to `large` when the body exceeds `longest` bytes. */
-export function growingShare(sender: Sender, { small, large, longest }: GrowingRoom): Share {
+export function createGrowingShare(sender: Sender, { small, large, longest }: GrowingRoom): Share {
   let share = small.open(sender);
   let size = 0;
   return {

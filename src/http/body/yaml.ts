@@ -21,7 +21,7 @@ interface Converting {
 /** Converts `bytes`, which must be UTF-8, to JSON. Stops when `gone` is aborted. Throws `Refused`. */
 export async function yamlToJson(bytes: Buffer, converting: Converting): Promise<Buffer> {
   const read =
-    bytes.length <= SMALL.bytes ? readYamlAsJson(bytes, SMALL.limits) : await whenPermitted(bytes, converting);
+    bytes.length <= SMALL.bytes ? readYamlAsJson(bytes, SMALL.limits) : await convertWithPermit(bytes, converting);
   if (read.kind === 'json') return Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength);
   if (read.kind === 'refused') throw new Refused(read.problems);
   if (read.kind === 'too large') {
@@ -34,7 +34,7 @@ export async function yamlToJson(bytes: Buffer, converting: Converting): Promise
 const INSTEAD =
   'Export the snapshot as JSON (GET /schema/snapshot, or dps snapshot) and send that, or send it in parts with mode=merge.';
 
-async function whenPermitted(bytes: Buffer, { gone, worker }: Converting): Promise<YamlRead> {
+async function convertWithPermit(bytes: Buffer, { gone, worker }: Converting): Promise<YamlRead> {
   const permit = await worker();
   try {
     return await inWorker(bytes, gone);
@@ -51,11 +51,11 @@ function inWorker(bytes: Buffer, gone: AbortSignal): Promise<YamlRead> {
   });
   return new Promise<YamlRead>((resolve, reject) => {
     const onGone = (): void => reject(new ClientGone('the client disconnected'));
-    const timer = setTimeout(() => reject(tooMuch(`within ${BOUNDS.time / 1000} seconds`)), BOUNDS.time);
+    const timer = setTimeout(() => reject(tooLarge(`within ${BOUNDS.time / 1000} seconds`)), BOUNDS.time);
     gone.addEventListener('abort', onGone);
     worker.once('message', resolve);
     worker.once('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch(`in ${BOUNDS.heap} MiB of memory`) : error);
+      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge(`in ${BOUNDS.heap} MiB of memory`) : error);
     });
     worker.once('exit', (code) => {
       clearTimeout(timer);
@@ -65,7 +65,7 @@ function inWorker(bytes: Buffer, gone: AbortSignal): Promise<YamlRead> {
   }).finally(() => void worker.terminate());
 }
 
-function tooMuch(how: string): Refused {
+function tooLarge(how: string): Refused {
   const message = `The YAML document cannot be parsed ${how}. ${INSTEAD}`;
   return refused('CONTENT_TOO_LARGE', message, { details: { limit: YAML_LIMITS.values } });
 }

@@ -50,16 +50,16 @@ async function planAnswer(plan: Plan, { warnings, ...own }: object & { warnings:
   const body = {
     accepted,
     ...(problem !== undefined && errorBody([problem])),
-    events: events.map(shownEvent),
-    statements: statements.map(shownStatement),
+    events: events.map(toShownEvent),
+    statements: statements.map(toShownStatement),
     warnings,
     ...own,
-    ...(preparation && { online: preparedFirst(preparation) }),
+    ...(preparation && { online: toPreparation(preparation) }),
   };
   return { ...(await largeJsonAnswer(body)), position: before.position };
 }
 
-const shownEvent = ({ type, version, collection, field, data, subject }: LogEvent): object => ({
+const toShownEvent = ({ type, version, collection, field, data, subject }: LogEvent): object => ({
   type,
   version,
   collection,
@@ -69,14 +69,14 @@ const shownEvent = ({ type, version, collection, field, data, subject }: LogEven
 });
 
 /** A statement as plans show it. */
-export function shownStatement(statement: Statement): object {
+export function toShownStatement(statement: Statement): object {
   const { sql, summary, lock, loses_data, rewrites_table, may_fail, source } = statement;
   const { event, collection, field } = source;
   return { sql, summary, lock, loses_data, rewrites_table, may_fail, event, collection, field };
 }
 
 /** Slow steps that run before the change while the tables stay in use. */
-function preparedFirst({ collections, steps }: NonNullable<Plan['preparation']>): object {
+function toPreparation({ collections, steps }: NonNullable<Plan['preparation']>): object {
   return {
     collections,
     steps: steps.map(({ kind, collection, field, summary, rows, bytes }) => ({
@@ -101,10 +101,10 @@ const MOST = 1_000;
 const taken = new WeakMap<object, Acknowledgement[]>();
 
 /**
- * Removes the acknowledgements from the body and stores them for `acknowledgedBy`.
+ * Removes the acknowledgements from the body and stores them for `readAcknowledgements`.
  * @throws Refused
  */
-export function takeAcknowledged<T extends Pick<Call<unknown>, 'req' | 'body'>>(call: T): T {
+export function takeAcknowledgements<T extends Pick<Call<unknown>, 'req' | 'body'>>(call: T): T {
   const { body, req } = call;
   if (!isObject(body) || !Object.hasOwn(body, MEMBER)) return call;
   const { [MEMBER]: list, ...rest } = body;
@@ -113,7 +113,7 @@ export function takeAcknowledged<T extends Pick<Call<unknown>, 'req' | 'body'>>(
 }
 
 /** @throws Refused if the header is malformed, or if both header and body acknowledge findings */
-export function acknowledgedBy({ req }: Pick<Call<unknown>, 'req'>): Acknowledgements | undefined {
+export function readAcknowledgements({ req }: Pick<Call<unknown>, 'req'>): Acknowledgements | undefined {
   const inHeader = acknowledgeOf(req);
   const inBody = taken.get(req);
   if (inHeader !== undefined && inBody !== undefined)
@@ -127,11 +127,11 @@ function read(list: unknown): Acknowledgement[] {
     throw new Refused([invalid([MEMBER], `must be an array of at most ${MOST} objects with code and place`)]);
   const problems = list.flatMap((entry: unknown, index) => problemsOf(entry, index));
   if (problems.length > 0) throw new Refused(problems);
-  return (list as Acknowledgement[]).map(asLocated);
+  return (list as Acknowledgement[]).map(withCanonicalLocation);
 }
 
 /** Uses the location format of findings. */
-export const asLocated = ({ code, place }: Acknowledgement): Acknowledgement => ({
+export const withCanonicalLocation = ({ code, place }: Acknowledgement): Acknowledgement => ({
   code,
   place: canonicalLocation(place) ?? place,
 });
@@ -177,27 +177,33 @@ interface Changing<N extends OperationName, C extends CommandOf<N>> {
   render: (done: Done<C>) => Answer | Promise<Answer>;
   /** The input of the command, if the change is to be prepared online. */
   online?: InputOf<N> | undefined;
-  /** Properties of the plan that `planned` does not find. */
+  /** Properties of the plan that `planCommand` does not find. */
   beside?: Rehearsal<C>['beside'];
 }
 
 export type ChangeDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'plans' | 'history' | 'config'>;
 
 /** Runs the command and responds with `render`, or with the plan if the query requests one. */
-export async function change<N extends OperationName, C extends CommandOf<N>>(
+export async function runChange<N extends OperationName, C extends CommandOf<N>>(
   deps: ChangeDeps,
   call: Call<unknown>,
   { name, command, render, online, beside }: Changing<N, C>,
 ): Promise<Answer> {
   const { pipeline, changes } = deps;
   if (isRehearsal(call)) {
-    const run = (request: PlanRequest) => planned(deps, call, { name, command, request });
-    return rehearsed(deps, call, { command: name, run, online: asks(call, 'online'), ...(beside && { beside }) });
+    const run = (request: PlanRequest) => planCommand(deps, call, { name, command, request });
+    return respondWithPlan(deps, call, {
+      command: name,
+      run,
+      online: isRequested(call, 'online'),
+      ...(beside && { beside }),
+    });
   }
   const answerTo = async (outcome: Done<C> | Refusal): Promise<Answer> => {
     if (outcome.kind === 'refused') return refusal(outcome.problems);
     const opened = openedBy(outcome);
-    const answer = opened === undefined ? withLosses(await render(outcome), outcome) : await accepted(opened, outcome);
+    const answer =
+      opened === undefined ? withLosses(await render(outcome), outcome) : await acceptedAnswer(opened, outcome);
     return withBatch(answer, outcome);
   };
   const request = await applyRequest(name, call, answerTo);
@@ -205,11 +211,11 @@ export async function change<N extends OperationName, C extends CommandOf<N>>(
     online === undefined
       ? await pipeline.apply(name, command, request)
       : await changes.online.apply(name, command, { ...request, input: online as object });
-  return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
+  return outcome.kind === 'replayed' ? fromStoredAnswer(outcome) : answerTo(outcome);
 }
 
 /** 202 with the created change request. */
-async function accepted(request: ChangeRequest, { position, document }: Done): Promise<Answer> {
+async function acceptedAnswer(request: ChangeRequest, { position, document }: Done): Promise<Answer> {
   const documents = new Map(document && [[document.hash, document]]);
   const answer = await largeJsonAnswer({ data: changeBody(showChange(request, { documents, kept: [], ahead: [] })) });
   return { ...answer, status: 202, headers: [...answer.headers, 'Location', `/changes/${request.id}`], position };
@@ -228,7 +234,7 @@ export interface Recording<C = unknown> {
 }
 
 /** Runs a command that does not change the schema. */
-export async function recorded<C>(
+export async function runRecording<C>(
   call: Call<unknown>,
   command: string,
   { run, render, located = (problem) => problem }: Recording<C>,
@@ -236,7 +242,7 @@ export async function recorded<C>(
   const answerTo = async (outcome: Done<C> | Refusal): Promise<Answer> =>
     outcome.kind === 'refused' ? refusal(outcome.problems.map(located)) : render(outcome);
   const outcome = await run(await applyRequest(command, call, answerTo));
-  return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
+  return outcome.kind === 'replayed' ? fromStoredAnswer(outcome) : answerTo(outcome);
 }
 
 interface PlanDetails extends Pick<DescribedPlan, 'again' | 'further'> {
@@ -258,20 +264,21 @@ interface Rehearsal<C> {
 }
 
 /** Checks whether the query asks for the plan of a change instead of the change. */
-export const isRehearsal = (call: Call<unknown>): boolean => asks(call, 'dry_run') || asks(call, 'explain');
+export const isRehearsal = (call: Call<unknown>): boolean =>
+  isRequested(call, 'dry_run') || isRequested(call, 'explain');
 
 /** `explain` plans the change, and `dry_run` also runs it. */
-const planned = <N extends OperationName, C extends CommandOf<N>>(
+const planCommand = <N extends OperationName, C extends CommandOf<N>>(
   { pipeline, changes }: Pick<ChangeDeps, 'pipeline' | 'changes'>,
   call: Call<unknown>,
   { name, command, request }: { name: N; command: Command<C>; request: PlanRequest },
 ): Promise<Plan<C> | Refusal> => {
-  const by = asks(call, 'online') ? changes.online : pipeline;
-  return asks(call, 'explain') ? by.plan(name, command, request) : by.dryRun(name, command, request);
+  const by = isRequested(call, 'online') ? changes.online : pipeline;
+  return isRequested(call, 'explain') ? by.plan(name, command, request) : by.dryRun(name, command, request);
 };
 
 /** Responds with the plan of a change. It stores neither the change nor, under its key, the response. */
-export async function rehearsed<C>(
+export async function respondWithPlan<C>(
   { plans, config: { keepDeleted } }: Pick<ChangeDeps, 'plans' | 'config'>,
   call: Call<unknown>,
   { command, run, beside, located = (problem) => problem, online = false }: Rehearsal<C>,
@@ -285,7 +292,7 @@ export async function rehearsed<C>(
     ...details,
     warnings,
     online,
-    keep: keptAtMost(call, keepDeleted),
+    keep: assumedRetention(call, keepDeleted),
   });
   return planAnswer(withReason(plan, better), { ...described, ...(optional && { optional }) });
 }
@@ -294,8 +301,8 @@ const withReason = (plan: Plan, reason: Problem | undefined): Plan =>
   plan.accepted === false && reason !== undefined ? { ...plan, refusal: reason } : plan;
 
 /** Milliseconds of retention that the plan assumes. A plan that was run states the retention of each object. */
-const keptAtMost = (call: Call<unknown>, keepDeleted: number): number =>
-  asks(call, 'explain') && !asks(call, 'purge') ? keepDeleted : 0;
+const assumedRetention = (call: Call<unknown>, keepDeleted: number): number =>
+  isRequested(call, 'explain') && !isRequested(call, 'purge') ? keepDeleted : 0;
 
 interface Reporting<N extends OperationName, C extends CommandOf<N>> {
   name: N;
@@ -308,24 +315,24 @@ export async function changeWithReport<N extends OperationName, C extends Comman
   submitted: Call<unknown>,
   { name, report }: Reporting<N, C>,
 ): Promise<Answer> {
-  const call = takeAcknowledged(submitted);
+  const call = takeAcknowledgements(submitted);
   const command = (await commandOf(name, { body: call.body } as InputOf<N>)) as Command<C>;
-  if (isRehearsal(call)) return rehearse(deps, call, { name, command, report });
-  return change(deps, call, {
+  if (isRehearsal(call)) return respondWithDryRun(deps, call, { name, command, report });
+  return runChange(deps, call, {
     name,
     command,
     render: (done: Done<C>) => ({ ...jsonAnswer(200, report(done.command)), position: done.position }),
   });
 }
 
-async function rehearse<N extends OperationName, C extends CommandOf<N>>(
+async function respondWithDryRun<N extends OperationName, C extends CommandOf<N>>(
   deps: Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'config'>,
   call: Call<unknown>,
   { name, command, report }: Reporting<N, C> & { command: Command<C> },
 ): Promise<Answer> {
-  const run = await planned(deps, call, { name, command, request: planRequest(name, call) });
+  const run = await planCommand(deps, call, { name, command, request: planRequest(name, call) });
   if (run.kind === 'refused') return refusal(run.problems);
-  const events = run.events.map(shownEvent);
+  const events = run.events.map(toShownEvent);
   const warnings = await stoppingFindings(deps.pool, deps.config.schema, run);
   const answer = await largeJsonAnswer({
     dry_run: true,
@@ -363,11 +370,11 @@ export function withBatch(answer: Answer, { events }: Done): Answer {
 function planRequest(command: string, call: Call<unknown>): PlanRequest {
   const { req } = call;
   const ifMatch = ifMatchOf(req);
-  const acknowledges = acknowledgedBy(call);
+  const acknowledges = readAcknowledgements(call);
   return {
     cause: causeOf(command, call),
     waited: call.waited,
-    ...(asks(call, 'purge') && { purge: true }),
+    ...(isRequested(call, 'purge') && { purge: true }),
     abandoned: () => req.socket.destroyed,
     ...(ifMatch !== undefined && { ifMatch }),
     ...(acknowledges && { acknowledges }),
@@ -389,13 +396,13 @@ async function applyRequest<C>(
     idempotency: {
       key,
       requestHash: await requestHash(req, body, request.acknowledges?.findings),
-      render: async (outcome: Done<C> | Refusal) => stored(await answerTo(outcome)),
+      render: async (outcome: Done<C> | Refusal) => toStoredAnswer(await answerTo(outcome)),
     },
   };
 }
 
 /** Checks whether the query sets a flag, on routes that have it. */
-export const asks = ({ query }: Call<unknown>, name: 'purge' | 'online' | 'dry_run' | 'explain'): boolean =>
+export const isRequested = ({ query }: Call<unknown>, name: 'purge' | 'online' | 'dry_run' | 'explain'): boolean =>
   (query as Partial<Record<typeof name, unknown>> | undefined)?.[name] === true;
 
 /** The actor, reason and source. Throws `Refused` for malformed headers. */
@@ -427,11 +434,11 @@ async function requestHash(
 }
 
 /** The body is stored as text, so that a repeated response is identical byte for byte. */
-function stored({ status, headers, body, position }: Answer): StoredAnswer {
+function toStoredAnswer({ status, headers, body, position }: Answer): StoredAnswer {
   const all = position === undefined ? [...headers] : [...headers, 'X-Log-Position', String(position)];
   return { status, headers: all, body: body === null ? null : body.toString() };
 }
 
-function replayed({ status, headers, body }: StoredAnswer): Answer {
+function fromStoredAnswer({ status, headers, body }: StoredAnswer): Answer {
   return { status, headers: headers as string[], body: body as string | null };
 }

@@ -11,7 +11,7 @@ import { stillUsed } from '../../schema/transition/still-used.js';
 import type { Done } from '../../pipeline/types.js';
 import type { Warning } from '../../kernel/warning.js';
 import { type Answer, jsonBytesAnswer, noContent, jsonTextsAnswer } from '../answer/answer.js';
-import { type ChangeDeps, change, commandOf, asks } from './change.js';
+import { type ChangeDeps, runChange, commandOf, isRequested } from './change.js';
 import { type BodySpec, type Call, type Documentation, route, type Route, unparsed, type Method } from '../route.js';
 import type { Texts } from '../../kernel/bytes.js';
 import { inManagedSchemas } from '../errors.js';
@@ -78,16 +78,21 @@ export function severalChangesRoute<Query>(
       const command = await commandOf(name, operationInput);
       const render = ({ state, position }: { state: State; position: number }) =>
         shows === undefined ? noContent(position) : dataAnswer(shows(state, command, call), position);
-      return change(deps, call, { name, command, render, online: asks(call, 'online') ? operationInput : undefined });
+      return runChange(deps, call, {
+        name,
+        command,
+        render,
+        online: isRequested(call, 'online') ? operationInput : undefined,
+      });
     },
   });
 }
 
 async function dataAnswer(texts: Texts, position: number): Promise<Answer> {
-  return { ...(await jsonTextsAnswer(inData(texts))), position };
+  return { ...(await jsonTextsAnswer(wrapInData(texts))), position };
 }
 
-function* inData(texts: Texts): Generator<string, void, void> {
+function* wrapInData(texts: Texts): Generator<string, void, void> {
   yield '{"data":';
   yield* texts;
   yield '}';
@@ -121,17 +126,17 @@ export function renameRoute<N extends Name, Query>(
       const render = async (done: Done<CommandOf<N>>): Promise<Answer> => {
         const { functions = [] } = done.command as RenameCollection | RenameField;
         const inFunctions = done.events.length === 0 ? [] : functionWarnings(functions);
-        const warnings = [...(await mentions(done)), ...inFunctions].map(findingOf);
+        const warnings = [...(await findRemainingMentions(done)), ...inFunctions].map(findingOf);
         const member = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
         const body = Buffer.from(`{"data":${shows(done.state, command, call)}${member}}`);
         return { ...jsonBytesAnswer(200, body), position: done.position };
       };
-      return change(deps, call, { name, command, render });
+      return runChange(deps, call, { name, command, render });
     },
   });
 }
 
-async function mentions({ before, state, events }: Done): Promise<Warning[]> {
+async function findRemainingMentions({ before, state, events }: Done): Promise<Warning[]> {
   const renames = renamesBetween(before, state, collectionsChanged(events));
   return runYielding(stillUsed(state, renames));
 }

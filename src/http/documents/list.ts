@@ -75,7 +75,7 @@ export function pageKey({ offset, limit, meta, fields }: ListQuery): string {
 }
 
 /** A JSON array of the output of `textOf`. */
-export function* listed<T>(items: readonly T[], textOf: (item: T) => string): Generator<string, void, void> {
+export function* arrayTexts<T>(items: readonly T[], textOf: (item: T) => string): Generator<string, void, void> {
   yield '[';
   for (const [index, item] of items.entries()) yield (index > 0 ? ',' : '') + textOf(item);
   yield ']';
@@ -96,11 +96,11 @@ export function* listTexts(texts: Texts, { offset, limit, meta, fields }: ListQu
     else yield '';
     total += 1;
   }
-  yield meta === undefined ? ']}' : `],"meta":${JSON.stringify(counts(meta, total))}}`;
+  yield meta === undefined ? ']}' : `],"meta":${JSON.stringify(toCounts(meta, total))}}`;
 }
 
 /** Without filters, both counts cover all items, not only those of the page. */
-function counts(members: readonly MetaMember[], total: number): Partial<Record<MetaMember, number>> {
+function toCounts(members: readonly MetaMember[], total: number): Partial<Record<MetaMember, number>> {
   return Object.fromEntries(members.map((member) => [member, total]));
 }
 

@@ -109,7 +109,7 @@ function responsesOf(route: Route, components: Components): Responses {
   }
   return {
     ...usual,
-    ...(takes(route, 'online') && { 202: accepted(headers, components) }),
+    ...(hasParameter(route, 'online') && { 202: acceptedResponse(headers, components) }),
     ...(route.validated && { 304: { description: 'The response that If-None-Match names is current', headers } }),
     ...errorResponses(route),
     ...others,
@@ -122,7 +122,7 @@ type Answers = Route['answers'];
 function answersOf(route: Route): Answers {
   const { answers, dryRunAnswer = plan } = route;
   const { 200: answer } = answers;
-  if (!takes(route, 'dry_run') || answer === dryRunAnswer) return answers;
+  if (!hasParameter(route, 'dry_run') || answer === dryRunAnswer) return answers;
   return { ...answers, 200: answer instanceof z.ZodType ? z.union([answer, dryRunAnswer]) : dryRunAnswer };
 }
 
@@ -136,13 +136,13 @@ function contentOf(content: NonNullable<Answers[200]>, components: Components): 
   return Object.fromEntries(entries) as JsonSchema;
 }
 
-const accepted = (headers: JsonSchema, components: Components): JsonSchema => ({
+const acceptedResponse = (headers: JsonSchema, components: Components): JsonSchema => ({
   description: 'An online change: this is its change request',
   headers: { ...headers, Location: { description: 'Path of the change request', schema: { type: 'string' } } },
   content: contentOf(data(changeRequest), components),
 });
 
-const takes = ({ query }: Route, parameter: 'online' | 'dry_run'): boolean =>
+const hasParameter = ({ query }: Route, parameter: 'online' | 'dry_run'): boolean =>
   query instanceof z.ZodObject && parameter in query.shape;
 
 function errorResponses(route: Route): Responses {
@@ -333,7 +333,7 @@ const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
 
 function operationOf(route: Route, components: Components): JsonSchema {
   const { operationId, summary, access, path, body } = route;
-  const description = [route.description, neededFor(route)];
+  const description = [route.description, describeAccess(route)];
   return {
     operationId,
     tags: [tagOf(path)],
@@ -346,7 +346,7 @@ function operationOf(route: Route, components: Components): JsonSchema {
   };
 }
 
-function neededFor({ access, action, stricter }: Route): string {
+function describeAccess({ access, action, stricter }: Route): string {
   if (access === 'anyone') return 'Requires no token.';
   const role = `Requires the role ${access}${stricter === undefined ? '' : `, ${stricter.words} ${stricter.access}`}.`;
   if (action === null) return role;

@@ -20,9 +20,9 @@ export function createComponents(): Components {
     schemaOf(shape, direction) {
       const { $defs = {}, properties } = generate(z.strictObject({ shape }), direction);
       for (const [name, schema] of Object.entries($defs)) {
-        if (!UNNAMED.test(name)) keep(components, name, referring(schema));
+        if (!UNNAMED.test(name)) addComponent(components, name, rewriteReferences(schema));
       }
-      return referring(properties?.['shape'] ?? {});
+      return rewriteReferences(properties?.['shape'] ?? {});
     },
     schemas: () => Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
@@ -50,7 +50,7 @@ function simplify(schema: JsonSchema): void {
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
 }
 
-function keep(components: Map<string, JsonSchema>, name: string, schema: JsonSchema): void {
+function addComponent(components: Map<string, JsonSchema>, name: string, schema: JsonSchema): void {
   const before = components.get(name);
   if (before !== undefined && JSON.stringify(before) !== JSON.stringify(schema)) {
     throw new Error(`the document has two schemas named ${name}`);
@@ -59,14 +59,14 @@ function keep(components: Map<string, JsonSchema>, name: string, schema: JsonSch
 }
 
 /** Rewrites references to `$defs` as references to the components. */
-function referring<T>(schema: T): T {
-  if (Array.isArray(schema)) return schema.map((item: unknown) => referring(item)) as T;
+function rewriteReferences<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map((item: unknown) => rewriteReferences(item)) as T;
   if (typeof schema !== 'object' || schema === null) return schema;
   if ('$ref' in schema && UNNAMED.test(String(schema.$ref).replace(DEFINITIONS, ''))) return {} as T;
   return Object.fromEntries(
     Object.entries(schema).map(([member, value]: [string, unknown]) => [
       member,
-      member === '$ref' ? String(value).replace(DEFINITIONS, '#/components/schemas/') : referring(value),
+      member === '$ref' ? String(value).replace(DEFINITIONS, '#/components/schemas/') : rewriteReferences(value),
     ]),
   ) as T;
 }

@@ -124,7 +124,7 @@ export const metaMembers = z
   .describe('Counts in the response: `total_count`, `filter_count`, both, or `*`');
 
 /** The `meta` object of a list with the requested counts. A count can read a whole table. */
-export async function countsIn(
+export async function readCounts(
   members: readonly MetaMember[] | undefined,
   counts: Readonly<Record<MetaMember, () => Promise<number>>>,
 ): Promise<{ meta?: Partial<Record<MetaMember, number>> }> {

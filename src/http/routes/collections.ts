@@ -11,7 +11,7 @@ import { invalidQuery, refused, Refused } from '../errors.js';
 import { largeJsonAnswer } from '../answer/answer.js';
 import { SAMPLE_ROWS, readDatabaseTable, readSample } from '../../projector/catalog/table-facts.js';
 import {
-  listed,
+  arrayTexts,
   listQueryOf,
   COLLECTION_MEMBERS,
   membersOf,
@@ -158,7 +158,7 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
     name: 'create-collections',
     input: ({ body, query }) => ({ body: body as unknown[], concurrentIndexes: query.concurrentIndexCreation }),
     shows: (state, { creates }, call) =>
-      listed(creates, ({ collection: { collection } }) => textOf(state, collection, call)),
+      arrayTexts(creates, ({ collection: { collection } }) => textOf(state, collection, call)),
   });
   return [
     changeRoute(deps, {
@@ -172,7 +172,7 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
       errors: ['NOT_FOUND'],
       name: 'update-collections',
       input: ({ body }) => ({ body }),
-      shows: (state, { updates }, call) => listed(updates, ({ collection }) => textOf(state, collection, call)),
+      shows: (state, { updates }, call) => arrayTexts(updates, ({ collection }) => textOf(state, collection, call)),
     }),
     severalChangesRoute(deps, {
       method: 'post',

@@ -12,7 +12,7 @@ import { changeRoute, renameRoute } from '../change/routes.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import {
-  listed,
+  arrayTexts,
   listQueryOf,
   FIELD_MEMBERS,
   membersOf,
@@ -122,7 +122,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
       body: jsonBody(taken.newField),
       answers: { 200: data(shown.field) },
       name: 'create-field',
-      input: (call) => ({ collection: namesOf(call).collection, body: call.body, ...indexing(call) }),
+      input: (call) => ({ collection: namesOf(call).collection, body: call.body, ...indexOptions(call) }),
       shows: (state, { field }, { query }) => [textOf(state, field, query.fields)],
     }),
     changeRoute(deps, {
@@ -132,9 +132,9 @@ function changingRoutes(deps: HttpDeps): Route[] {
       summary: 'Update several fields',
       body: jsonBody(z.array(taken.namedFieldUpdate)),
       answers: { 200: data(z.array(shown.field)) },
-      input: (call) => ({ collection: namesOf(call).collection, body: call.body, ...indexing(call) }),
+      input: (call) => ({ collection: namesOf(call).collection, body: call.body, ...indexOptions(call) }),
       shows: (state, { collection, changes }, { query }) =>
-        listed(changes, ({ field }) => textOf(state, { collection, field }, query.fields)),
+        arrayTexts(changes, ({ field }) => textOf(state, { collection, field }, query.fields)),
     }),
     changeRoute(deps, {
       ...update,
@@ -143,7 +143,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
       summary: 'Update a field',
       body: jsonBody(taken.fieldUpdate),
       answers: { 200: data(shown.field) },
-      input: (call) => ({ ...namesOf(call), body: call.body, ...indexing(call) }),
+      input: (call) => ({ ...namesOf(call), body: call.body, ...indexOptions(call) }),
       shows: (state, _, call) => [textOf(state, namesOf(call), call.query.fields)],
     }),
     renameRoute(deps, {
@@ -170,7 +170,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
   ];
 }
 
-const indexing = ({ query }: Call<{ concurrentIndexCreation: boolean }>) => ({
+const indexOptions = ({ query }: Call<{ concurrentIndexCreation: boolean }>) => ({
   concurrentIndexes: query.concurrentIndexCreation,
 });
 

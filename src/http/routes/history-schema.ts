@@ -16,7 +16,7 @@ import { pastDocuments } from '../openapi/answers/history.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { JSON_TYPE, jsonTextsAnswer, largeJsonAnswer, expectTakeable } from '../answer/answer.js';
+import { JSON_TYPE, jsonTextsAnswer, largeJsonAnswer, requireSendable } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import type { Problem } from '../../kernel/problem.js';
@@ -112,7 +112,7 @@ function diffRoute({ history, config: { maxBody } }: HttpDeps, pointAt: PointAt)
       const obstacles = isFromNow ? await history.obstacles(from, to) : [];
       if (obstacles.length > 0) throw new Refused(obstacles.map(unreachable));
       const answer = await largeJsonAnswer(await history.difference(from, to, isFromNow));
-      await expectTakeable(
+      await requireSendable(
         answer.body as Buffer,
         maxBody.schema,
         'Go back in steps: request a later point in time first.',

@@ -8,7 +8,17 @@ import { type Answer, jsonAnswer, streamAnswer, textAnswer, JSON_TYPE, jsonTexts
 import { causeOf } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, refused, Refused } from '../errors.js';
-import { beyond, filterOf, filters, order, positionOf, type, type Order, subject, subjectFilter } from '../history.js';
+import {
+  afterCursor,
+  filterOf,
+  filters,
+  order,
+  positionOf,
+  type,
+  type Order,
+  subject,
+  subjectFilter,
+} from '../history.js';
 import { cursor, pageSize, position, type Cursor, requireInLog } from '../request/history-query.js';
 import { data } from '../openapi/answers/envelopes.js';
 import {
@@ -22,10 +32,10 @@ import {
   changedBatch,
 } from '../openapi/answers/history.js';
 import { type Route, route } from '../route.js';
-import { goneSignal, write, writeEventStream } from '../answer/stream.js';
+import { disconnectSignal, write, writeEventStream } from '../answer/stream.js';
 import { historySchemaRoutes } from './history-schema.js';
 import type { Batch } from '../../reads/history/batches.js';
-import { listed } from '../documents/list.js';
+import { arrayTexts } from '../documents/list.js';
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import { allows } from '../../features/accounts/caller.js';
@@ -73,7 +83,7 @@ function eventsRoute({ history }: HttpDeps): Route {
     async handle({ query: { after: location, limit, order, ...rest } }) {
       const after = await positionOf(location, history);
       const filter = await filterOf(history, rest);
-      const events = await history.events(beyond(filter, order, after), order, limit);
+      const events = await history.events(afterCursor(filter, order, after), order, limit);
       const page = events.slice(0, limit);
       const next = events.length > limit ? (page.at(-1)?.position ?? null) : null;
       return pageAnswer(page.map(textOf), next);
@@ -190,7 +200,7 @@ function exportRoute({ history }: HttpDeps): Route {
       const answer = streamAnswer(
         'application/x-ndjson; charset=utf-8',
         async (res) => {
-          const signal = goneSignal(res);
+          const signal = disconnectSignal(res);
           for await (const lines of history.exported(head)) {
             await write(res, lines.map((line) => `${line}\n`).join(''), { signal });
           }
@@ -296,7 +306,7 @@ function batchesRoute({ history }: HttpDeps): Route {
     async handle({ query: { after: location, limit, order, q, ...rest } }) {
       const after = await positionOf(location, history);
       const filter = { ...(await filterOf(history, rest)), text: q || undefined };
-      const batches = await history.batches({ filter: beyond(filter, order, after), order, limit });
+      const batches = await history.batches({ filter: afterCursor(filter, order, after), order, limit });
       const page = batches.slice(0, limit);
       const next = batches.length > limit ? endOf(page, order) : null;
       return jsonAnswer(200, { data: page, meta: { next } });
@@ -318,7 +328,7 @@ function changesRoute({ history }: HttpDeps): Route {
     query: changesQuery,
     answers: { 200: logPage(changedBatch) },
     async handle({ query: { after: location, limit, order } }) {
-      const filter = beyond({}, order, await positionOf(location, history));
+      const filter = afterCursor({}, order, await positionOf(location, history));
       const { batches, more } = await history.changes({ filter, order, limit });
       return jsonTextsAnswer(changesTexts(batches, more ? endOf(batches, order) : null));
     },
@@ -338,7 +348,7 @@ function* changesTexts(batches: readonly ChangedBatch[], next: number | null): G
 function* documentTexts({ collections, fields, relations }: NonNullable<ChangedBatch['changes']>) {
   for (const [part, changed] of Object.entries({ collections, fields, relations })) {
     yield `${part === 'collections' ? '{' : ','}"${part}":`;
-    yield* listed<object>(changed, (batch) => JSON.stringify(batch));
+    yield* arrayTexts<object>(changed, (batch) => JSON.stringify(batch));
   }
   yield '}}';
 }
@@ -393,7 +403,7 @@ function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps
             after,
             // Auditors receive the events of auditors as long as they keep the role, and the token its scope.
             allowed: () => allowed(req, { access: isAuditor ? 'auditor' : 'author or auditor', action }),
-            shown: shownOf(query.subject, isAuditor),
+            shown: createEventFilter(query.subject, isAuditor),
             watch,
           });
         },
@@ -406,7 +416,7 @@ function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps
 }
 
 /** Sends only events of the subject. The source address is shown to auditors only. */
-function shownOf(about: string | undefined, isAuditor: boolean): (event: EventText) => string | null {
+function createEventFilter(about: string | undefined, isAuditor: boolean): (event: EventText) => string | null {
   const { subjectKind: kind, subjectId: id } = subjectFilter(about);
   return ({ text, subject: eventSubject }) => {
     if (kind !== undefined && (eventSubject?.kind !== kind || (id !== undefined && eventSubject.id !== id)))

@@ -35,7 +35,7 @@ export function openApiRoutes(routes: readonly Route[], release: string): Route[
         query: noQuery,
         answers: { 200: z.looseObject({ openapi: z.string() }) },
         validated: true,
-        handle: async ({ req }) => representationAnswer({ ...(await made()).document, type: JSON_TYPE }, req),
+        handle: async ({ req }) => representationAnswer({ ...(await getRendered()).document, type: JSON_TYPE }, req),
       }),
     ),
     route({
@@ -48,14 +48,14 @@ export function openApiRoutes(routes: readonly Route[], release: string): Route[
       answers: { 200: ['text/html'] },
       validated: true,
       async handle({ req }) {
-        const { page, policy } = await made();
+        const { page, policy } = await getRendered();
         const headers = ['Content-Security-Policy', policy, 'Referrer-Policy', 'no-referrer'];
         return representationAnswer({ ...page, type: HTML_TYPE }, req, headers);
       },
     }),
   ];
   let making: Promise<Made> | undefined;
-  const made = (): Promise<Made> => (making ??= runShared(() => make([...routes, ...own], release)));
+  const getRendered = (): Promise<Made> => (making ??= runShared(() => renderAll([...routes, ...own], release)));
   return own;
 }
 
@@ -65,7 +65,7 @@ interface Made {
   policy: string;
 }
 
-async function make(routes: readonly Route[], release: string): Promise<Made> {
+async function renderAll(routes: readonly Route[], release: string): Promise<Made> {
   const { openApiDocument } = await import('../openapi/document.js');
   const { PAGE_POLICY: policy, pageOf } = await import('../openapi/page.js');
   const described = openApiDocument(routes, release);

@@ -5,7 +5,7 @@ import { policyHash } from '../../schema/operations/update-policy.js';
 import { RULES } from '../../schema/findings/index.js';
 import { isOfPolicy } from '../../schema/policy.js';
 import { type Answer, JSON_TYPE, jsonAnswer, jsonBytes, largeJsonAnswer } from '../answer/answer.js';
-import { recorded } from '../change/change.js';
+import { runRecording } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { diffQuery } from '../diff-answer.js';
 import { createPointAt } from '../history.js';
@@ -70,7 +70,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       errors: ['POLICY_REFUSED', 'PRECONDITION_FAILED', 'IDEMPOTENCY_MISMATCH', 'LOCK_TIMEOUT'],
       handle(call): Promise<Answer> {
         const policy = readPolicyBody(call.body);
-        return recorded(call, 'update-policy', {
+        return runRecording(call, 'update-policy', {
           // The tag is that of the policy instead of the schema.
           run: ({ ifMatch, ...context }) =>
             pipeline.apply('update-policy', { policy, expected: ifMatch?.split('-')[0] }, context),

@@ -5,7 +5,7 @@ import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
 import { originsIn } from '../../schema/diff/origins.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import { type State, contentOf } from '../../schema/model/state.js';
-import { takeAcknowledged, change, commandOf, schemaChangeQuery } from '../change/change.js';
+import { takeAcknowledgements, runChange, commandOf, schemaChangeQuery } from '../change/change.js';
 import { JSON_TYPE, noContent, unwrap } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { createDiffAnswer, diffQuery, equalityOf } from '../diff-answer.js';
@@ -142,13 +142,13 @@ function applyRoute(deps: HttpDeps): Route {
     changes: true,
     errors: ['NOT_FOUND'],
     async handle(submitted) {
-      const call = takeAcknowledged(submitted);
+      const call = takeAcknowledgements(submitted);
       const body = await inManagedSchemas(call.body, schemas);
       const input = { release, body, ...(objects && { objects: true }) };
       const read = await commandOf('apply-diff', input);
       const again = originsIn(read.diff);
       const command = { ...read, kept: await history.inTrash([...again.values()]) };
-      return change(deps, call, {
+      return runChange(deps, call, {
         name: 'apply-diff',
         command,
         render: ({ position }) => noContent(position),

@@ -23,7 +23,7 @@ import { may, type Info } from '../service/types.js';
 import { toApproveQuery } from '../service/change-queries.js';
 import { useMay, useRole, currentUserId, signOut, useSession } from '../service/session.js';
 import { Glyph } from '../shared/glyph.js';
-import { Waiting, ProblemAlert } from '../shared/problem-alert.js';
+import { LoadingIndicator, ProblemAlert } from '../shared/problem-alert.js';
 import { PAGES } from './pages.js';
 import classes from './shell.module.css';
 import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
@@ -122,7 +122,7 @@ export function Shell() {
       <TopBar info={info} isLost={isLost} />
       <main id="page" tabIndex={-1} className={classes.page}>
         <PageBoundary>
-          <Suspense>{isRead ? <Outlet /> : <Waiting label="Loading your draft" />}</Suspense>
+          <Suspense>{isRead ? <Outlet /> : <LoadingIndicator label="Loading your draft" />}</Suspense>
         </PageBoundary>
       </main>
       <UndoNotice />

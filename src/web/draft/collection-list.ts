@@ -2,7 +2,7 @@
 import type { Collection } from '../../schema/model/model.js';
 import type { ListedCollection } from '../service/types.js';
 import { collectionOf, type Draft, isEmpty } from './model.js';
-import { drafted } from './marked-documents.js';
+import { withDraftMarks } from './marked-documents.js';
 
 /** The members of lists: of the schema only the table name; null for a folder. */
 export const listedOf = ({ collection, meta, schema }: Collection): ListedCollection => ({
@@ -14,6 +14,6 @@ export const listedOf = ({ collection, meta, schema }: Collection): ListedCollec
 /** Without removed collections. */
 export function withDraft(draft: Draft, listed: readonly ListedCollection[]): readonly ListedCollection[] {
   if (isEmpty(draft)) return listed;
-  const all = drafted(draft, 'collections', listed.map(collectionOf));
+  const all = withDraftMarks(draft, 'collections', listed.map(collectionOf));
   return all.flatMap(({ document, how }) => (how === 'removed' ? [] : [listedOf(document)]));
 }

@@ -3,9 +3,9 @@ import { type Json, jsonEqual } from '../../kernel/json.js';
 import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from '../../schema/diff/diff.js';
 import { type Entry, entriesBetween } from '../../schema/diff/entries.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
-import { type Difference, merged, overlaid } from './merge.js';
+import { type Difference, mergeSides, overlayMembers } from './merge.js';
 import { type Documents, type Draft, type Edit, type Part, PARTS, formerName, keyOf, memberKey } from './model.js';
-import { renamer } from './rename.js';
+import { createRenamer } from './rename.js';
 import { discard } from './edits.js';
 
 /** The current state of a draft's collections, with their fields and relations. */
@@ -85,7 +85,8 @@ function outcome(edit: Edit<object>, theirs: object | null, report: Report): Ent
   const made: Entry<unknown>[] = [{ kind: 'N', rhs: after }];
   if (recreated === true) return [gone, made];
   if (theirs === null) return [made];
-  const result = before === null ? overlaid(theirs, after) : merged({ was: before, mine: after, now: theirs }, report);
+  const result =
+    before === null ? overlayMembers(theirs, after) : mergeSides({ was: before, mine: after, now: theirs }, report);
   return [entriesBetween(asJson(theirs), asJson(result))];
 }
 
@@ -99,12 +100,12 @@ function isWholeConflict({ before, after, recreated }: Edit<object>, theirs: obj
 const asJson = (document: object): Json => document as unknown as Json;
 
 /** Lists have fewer members than snapshots. Members missing in `base` are no difference. */
-const saysTheSame = (theirs: object, base: object): boolean => jsonEqual(overlaid(theirs, base), theirs);
+const saysTheSame = (theirs: object, base: object): boolean => jsonEqual(overlayMembers(theirs, base), theirs);
 
 type HeadByKey = { [P in Part]: ReadonlyMap<string, Documents[P]> };
 
 export function byDraftNames(draft: Draft, head: Pick<Head, Part>): HeadByKey {
-  const rename = renamer({
+  const rename = createRenamer({
     collections: inverse(draft.names.collections),
     fields: new Map([...draft.names.fields].map(([name, former]) => [name, inverse(former)])),
   });

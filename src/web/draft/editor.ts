@@ -1,6 +1,6 @@
 /** Draft edits with their cascades, like the service's deletes. */
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
-import { type Drafted, byKey, drafted } from './marked-documents.js';
+import { type Drafted, byKey, withDraftMarks } from './marked-documents.js';
 import { discard, put, remove } from './edits.js';
 import { type Documents, type Draft, type Part, keyOf, memberKey } from './model.js';
 
@@ -31,9 +31,9 @@ export class DraftEditor {
   get #now(): DraftedDocuments {
     const { collections, fields, relations } = this.#source;
     this.#known ??= {
-      collections: byKey('collections', drafted(this.draft, 'collections', collections)),
-      fields: byKey('fields', drafted(this.draft, 'fields', fields)),
-      relations: byKey('relations', drafted(this.draft, 'relations', relations)),
+      collections: byKey('collections', withDraftMarks(this.draft, 'collections', collections)),
+      fields: byKey('fields', withDraftMarks(this.draft, 'fields', fields)),
+      relations: byKey('relations', withDraftMarks(this.draft, 'relations', relations)),
     };
     return this.#known;
   }

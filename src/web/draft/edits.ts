@@ -13,7 +13,7 @@ import {
   keyOf,
   memberKey,
 } from './model.js';
-import { type Renaming, renamer } from './rename.js';
+import { type Renaming, createRenamer } from './rename.js';
 
 type Edits<P extends Part> = ReadonlyMap<string, Edit<Documents[P]>>;
 
@@ -64,7 +64,7 @@ export function discard(draft: Draft, part: Part, key: string): Draft {
   const [collection = '', field = ''] = key.split('\0');
   const isMade = part === 'collections' && draft.collections.get(key)?.before === null;
   const whole = isMade ? withoutMembers(draft, key) : draft;
-  const next = ended({ ...whole, [part]: without<unknown>(whole[part], key) });
+  const next = withoutPosition({ ...whole, [part]: without<unknown>(whole[part], key) });
   const former = formerName(draft, part, key);
   if (former === undefined) return next;
   return part === 'collections' ? renameCollection(next, key, former) : renameField(next, collection, field, former);
@@ -83,11 +83,11 @@ function withEdit<P extends Part>(draft: Draft, part: P, key: string, edit: Edit
   const isSame = edit.recreated !== true && jsonEqual(edit.before, edit.after);
   if (isSame) edits.delete(key);
   else edits.set(key, edit);
-  return ended(withEdits(draft, part, edits));
+  return withoutPosition(withEdits(draft, part, edits));
 }
 
 /** An empty draft has no position. */
-const ended = (draft: Draft): Draft => (isEmpty(draft) ? EMPTY : draft);
+const withoutPosition = (draft: Draft): Draft => (isEmpty(draft) ? EMPTY : draft);
 
 function without<T>(map: ReadonlyMap<string, T>, key: string): Map<string, T> {
   const next = new Map(map);
@@ -103,7 +103,7 @@ export function renameCollection(draft: Draft, from: string, to: string): Draft 
   if (!isMade && former !== to) names.set(to, former);
   const fields = new Map([...draft.names.fields].map(([name, each]) => [name === from ? to : name, each]));
   const next = renamedDraft(draft, { collections: new Map([[from, to]]), fields: new Map() });
-  return ended({ ...next, names: { collections: names, fields } });
+  return withoutPosition({ ...next, names: { collections: names, fields } });
 }
 
 /** @param from its name in the draft */
@@ -117,12 +117,12 @@ export function renameField(draft: Draft, collection: string, from: string, to: 
   const fields = without(draft.names.fields, collection);
   if (names.size > 0) fields.set(collection, names);
   const renaming = { collections: new Map(), fields: new Map([[collection, new Map([[from, to]])]]) };
-  return ended({ ...renamedDraft(draft, renaming), names: { ...draft.names, fields } });
+  return withoutPosition({ ...renamedDraft(draft, renaming), names: { ...draft.names, fields } });
 }
 
 /** Renames in every document of the draft. An object that replaces another keeps the name of that one. */
 function renamedDraft(draft: Draft, renaming: Renaming): Draft {
-  const rename = renamer(renaming);
+  const rename = createRenamer(renaming);
   let next = draft;
   for (const part of PARTS) {
     const change = rename[part] as (document: object) => object;
@@ -152,7 +152,7 @@ export interface LeftOut {
  * The draft that remains after `sent` was applied without what the user left out. Edits that were made since then
  * stay. `sent` is the draft as it was when the request was made.
  */
-export function unapplied(draft: Draft, sent: Draft, leftOut: LeftOut): Draft {
+export function remainingDraft(draft: Draft, sent: Draft, leftOut: LeftOut): Draft {
   const remaining = <P extends Part>(part: P): Edits<P> => {
     const edits = new Map<string, Edit<Documents[P]>>();
     for (const [key, edit] of draft[part] as Edits<P>) {
@@ -172,7 +172,7 @@ export function unapplied(draft: Draft, sent: Draft, leftOut: LeftOut): Draft {
       return [collection, new Map(kept)] as const;
     })
     .filter(([, names]) => names.size > 0);
-  return ended({
+  return withoutPosition({
     ...draft,
     names: { collections: new Map(collections), fields: new Map(fields) },
     collections: remaining('collections'),

@@ -1,5 +1,5 @@
 export { type Head, draftDiff, settled } from './diff.js';
-export { unapplied } from './edits.js';
+export { remainingDraft } from './edits.js';
 export { readHead } from './read-head.js';
 export { type Draft, isEmpty, touchedAtHead } from './model.js';
 export { editDraft, useDraft } from './store.js';

@@ -1,5 +1,5 @@
 import { byDraftNames } from './diff.js';
-import { merged } from './merge.js';
+import { mergeSides } from './merge.js';
 import { type Documents, type Draft, type Edit, type Part, collectionOfKey, formerName, keyOf } from './model.js';
 
 export type Mark = 'made' | 'changed' | 'removed' | 'renamed';
@@ -18,7 +18,7 @@ const NO_REPORT = () => undefined;
  * @param head all documents of the part, in their own names
  * @param within adds only new objects of this collection; undefined: of all
  */
-export function drafted<P extends Part>(
+export function withDraftMarks<P extends Part>(
   draft: Draft,
   part: P,
   head: readonly Documents[P][],
@@ -31,11 +31,11 @@ export function drafted<P extends Part>(
   for (const [key, document] of there) {
     const edit = edits.get(key);
     const former = formerName(draft, part, key);
-    const how = edit === undefined ? (former === undefined ? undefined : 'renamed') : howOf(edit);
+    const how = edit === undefined ? (former === undefined ? undefined : 'renamed') : markOf(edit);
     documents.push({
-      document: shown(edit, document),
+      document: documentNow(edit, document),
       before: document,
-      how: gone(draft, part, key) ? 'removed' : how,
+      how: isInRemovedCollection(draft, part, key) ? 'removed' : how,
     });
   }
   for (const [key, { after }] of edits) {
@@ -46,16 +46,16 @@ export function drafted<P extends Part>(
 }
 
 /** The content of a removed collection is removed too. */
-const gone = (draft: Draft, part: Part, key: string): boolean =>
+const isInRemovedCollection = (draft: Draft, part: Part, key: string): boolean =>
   part !== 'collections' && draft.collections.get(collectionOfKey(key))?.after === null;
 
-const howOf = ({ after, recreated, before }: Edit<object>): Mark =>
+const markOf = ({ after, recreated, before }: Edit<object>): Mark =>
   after === null ? 'removed' : recreated === true || before === null ? 'made' : 'changed';
 
-function shown<T extends object>(edit: Edit<T> | undefined, now: T): T {
+function documentNow<T extends object>(edit: Edit<T> | undefined, now: T): T {
   if (edit === undefined || edit.after === null) return now;
   if (edit.before === null || edit.recreated === true) return edit.after;
-  return merged({ was: edit.before, mine: edit.after, now }, NO_REPORT) as T;
+  return mergeSides({ was: edit.before, mine: edit.after, now }, NO_REPORT) as T;
 }
 
 /** Keyed by `keyOf`, in their order. */

@@ -21,7 +21,10 @@ type Members = { [member: string]: unknown };
 const STRUCTURED = ['meta', 'schema'];
 
 /** Applies the changes from `was` to `mine` to `now`, member by member of meta and schema. Reports conflicts. */
-export function merged(sides: { was: object; mine: object; now: object }, report: (found: Difference) => void): object {
+export function mergeSides(
+  sides: { was: object; mine: object; now: object },
+  report: (found: Difference) => void,
+): object {
   const { was, mine, now } = sides as Sides;
   const [result, deep] = [{ ...now }, STRUCTURED.filter((member) => isDeep(sides as Sides, member))];
   for (const member of deep) {
@@ -50,7 +53,7 @@ function mergedMembers({ was, mine, now }: Sides, report: (found: Difference) =>
 }
 
 /** Overlays the members of an incomplete document. */
-export function overlaid(now: object, base: object): object {
+export function overlayMembers(now: object, base: object): object {
   const merged = (from: unknown, what: unknown) => (isObject(from) && isObject(what) ? { ...from, ...what } : what);
   const members = Object.entries(base).map(([member, value]) => [
     member,

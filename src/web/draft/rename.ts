@@ -19,7 +19,7 @@ const ownOf =
     (name === null ? name : (names?.get(name) ?? name)) as typeof name;
 
 /** One function per part that returns a renamed copy of a document. */
-export const renamer = (renaming: Renaming) => ({
+export const createRenamer = (renaming: Renaming) => ({
   collections: (document: Collection): Collection => renamedCollection(document, renaming),
   fields: (document: Field): Field => renamedField(document, renaming),
   relations: (document: NewRelation): NewRelation => renamedRelation(document, renaming),
@@ -34,7 +34,7 @@ function renamedCollection(document: Collection, { collections, fields }: Renami
   return {
     ...document,
     collection,
-    schema: document.schema && pointingAt(document.schema, table),
+    schema: document.schema && retargetTable(document.schema, table),
     meta: {
       ...meta,
       group: table(meta.group),
@@ -47,7 +47,7 @@ function renamedCollection(document: Collection, { collections, fields }: Renami
   };
 }
 
-function pointingAt(schema: NonNullable<Collection['schema']>, table: Own): NonNullable<Collection['schema']> {
+function retargetTable(schema: NonNullable<Collection['schema']>, table: Own): NonNullable<Collection['schema']> {
   const { extras } = schema;
   if (extras?.constraints === undefined && extras?.partition_of === undefined) return schema;
   const constraints = extras.constraints?.map((each) =>
@@ -76,7 +76,7 @@ function renamedRelation(document: NewRelation, { collections, fields }: Renamin
   const many_field = own(document.many_field);
   return {
     ...document,
-    schema: document.schema && followingKey(document.schema, document, { many_collection, many_field }),
+    schema: document.schema && renameDefaultKey(document.schema, document, { many_collection, many_field }),
     many_collection,
     many_field,
     one_collection,
@@ -91,7 +91,7 @@ function renamedRelation(document: NewRelation, { collections, fields }: Renamin
 type ManySide = Pick<NewRelation, 'many_collection' | 'many_field'>;
 
 /** A foreign key with a default name is renamed with its ends. */
-function followingKey(key: ForeignKey, before: ManySide, after: ManySide): ForeignKey {
+function renameDefaultKey(key: ForeignKey, before: ManySide, after: ManySide): ForeignKey {
   return key.constraint_name === impliedName(before) ? { ...key, constraint_name: impliedName(after) } : key;
 }
 

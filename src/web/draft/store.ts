@@ -15,7 +15,7 @@ import {
 } from './model.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { collectionsQuery, fieldsQuery, infoQuery, relationsQuery } from '../service/queries.js';
-import { type Drafted, drafted } from './marked-documents.js';
+import { type Drafted, withDraftMarks } from './marked-documents.js';
 import { type Source, DraftEditor } from './editor.js';
 
 interface DraftState {
@@ -136,7 +136,7 @@ interface Answer<T> {
 export function useDraftedCollections(): Answer<Drafted<Collection>[]> {
   const { draft } = useDraft();
   const { data, error, refetch } = useQuery(collectionsQuery());
-  const all = useMemo(() => data && drafted(draft, 'collections', data.map(collectionOf)), [draft, data]);
+  const all = useMemo(() => data && withDraftMarks(draft, 'collections', data.map(collectionOf)), [draft, data]);
   return { data: all, error: data === undefined ? error : null, refetch };
 }
 
@@ -144,7 +144,7 @@ export function useDraftedCollections(): Answer<Drafted<Collection>[]> {
 export function useDraftedRelations(): Answer<Drafted<NewRelation>[]> {
   const { draft } = useDraft();
   const { data, error, refetch } = useQuery(relationsQuery());
-  const all = useMemo(() => data && drafted(draft, 'relations', data.map(relationOf)), [draft, data]);
+  const all = useMemo(() => data && withDraftMarks(draft, 'relations', data.map(relationOf)), [draft, data]);
   return { data: all, error: data === undefined ? error : null, refetch };
 }
 
@@ -154,7 +154,7 @@ export function useDraftedFields(collection: string | null): Answer<Drafted<Fiel
   const { data, error, refetch } = useQuery({ ...fieldsQuery(name ?? ''), enabled: name !== null });
   const all = useMemo(() => {
     const head = name === null ? [] : data?.map(fieldOf);
-    return head && collection !== null ? drafted(draft, 'fields', head, collection) : undefined;
+    return head && collection !== null ? withDraftMarks(draft, 'fields', head, collection) : undefined;
   }, [draft, data, name, collection]);
   return { data: all, error: all === undefined ? error : null, refetch };
 }

@@ -6,7 +6,7 @@ import type { Collection, Field, NewRelation } from '../../schema/model/model.js
 import { DraftEditor } from '../draft/editor.js';
 import { type Draft, PARTS, type Part } from '../draft/model.js';
 import { readSource, useDraft } from '../draft/store.js';
-import { Waiting } from '../shared/problem-alert.js';
+import { LoadingIndicator } from '../shared/problem-alert.js';
 import { EditorForm } from './editor-frame.js';
 import { type Edit, useKeep } from './use-keep.js';
 import { SCHEMA } from '../service/queries.js';
@@ -16,7 +16,7 @@ import type { TableExtras } from '../../schema/model/extras.js';
 /* Constraints and indexes of a table that mention a column. */
 
 /** Returns the names of constraints and indexes whose SQL mentions the column. A text search: the service decides. */
-function mentioning({ constraints = [], indexes = [] }: TableExtras, column: string): string[] {
+function findMentions({ constraints = [], indexes = [] }: TableExtras, column: string): string[] {
   const quoted = `"${column.replaceAll('"', '""')}"`;
   const isWord = /^[a-z_][a-z0-9_]*$/.test(column);
   const bare = new RegExp(`(?<![\\w"])${isWord ? column : '(?!)'}(?![\\w"])`);
@@ -62,7 +62,7 @@ export type DeletionTarget =
   | { part: 'fields'; document: Field }
   | { part: 'relations'; document: NewRelation };
 
-const doomedEdit = (doomed: DeletionTarget): Edit => {
+const deletionEdit = (doomed: DeletionTarget): Edit => {
   if (doomed.part === 'collections') return (editor) => editor.dropCollection(doomed.document);
   if (doomed.part === 'fields') return (editor) => editor.dropField(doomed.document);
   return (editor) => editor.dropRelation(doomed.document);
@@ -97,13 +97,13 @@ export function DeleteForm({ doomed, onDone, onCancel }: DoomedProps) {
   const collection = collectionOf(doomed);
   const column = doomed.part === 'fields' && doomed.document.schema !== null ? doomed.document.field : null;
   const { data: extras, isLoading } = useQuery({ ...extrasQuery(collection), enabled: column !== null, retry: false });
-  const definitions = column === null ? [] : mentioning(extras ?? {}, column);
+  const definitions = column === null ? [] : findMentions(extras ?? {}, column);
   const [alsoDefinitions, setAlso] = useState(true);
   const { data: along } = useQuery({
     queryKey: ['along', doomed.part, nameOf(doomed), draft],
     queryFn: async () => {
       const editor = new DraftEditor(draft, await readSource(client, [collection]));
-      doomedEdit(doomed)(editor);
+      deletionEdit(doomed)(editor);
       return differences(draft, editor.draft, doomed);
     },
     staleTime: 0,
@@ -113,7 +113,7 @@ export function DeleteForm({ doomed, onDone, onCancel }: DoomedProps) {
   const edit: Edit = (editor) => {
     if (alsoDefinitions && definitions.length > 0 && extras)
       dropDefinitions(editor, { collection, extras, definitions });
-    doomedEdit(doomed)(editor);
+    deletionEdit(doomed)(editor);
   };
   // A comparison that removes nothing cannot validate a removal; the review does.
   const keep = async () => (await keeping.keep(edit, { unchecked: true })) && onDone();
@@ -130,7 +130,7 @@ export function DeleteForm({ doomed, onDone, onCancel }: DoomedProps) {
         <b>{nameOf(doomed)}</b> {CONSEQUENCES[doomed.part]}
       </Text>
       {along === undefined ? (
-        <Waiting label="Finding affected objects" height="60px" />
+        <LoadingIndicator label="Finding affected objects" height="60px" />
       ) : (
         along.length > 0 && (
           <div>

@@ -23,7 +23,7 @@ interface TypedMember {
 type Values = Readonly<Record<string, unknown>>;
 
 /** Members of a document and of its `meta` and `schema`. Deeper values are compared as a whole. */
-function typedSince(before: Values, now: Values): TypedMember[] {
+function typedMembers(before: Values, now: Values): TypedMember[] {
   return Object.keys(now).flatMap((name) => {
     const [was, is] = [before[name], now[name]];
     if (jsonEqual(was ?? null, is ?? null)) return [];
@@ -92,16 +92,16 @@ function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>): Offe
     const note = (values: Values) => {
       // Stored input must not be overwritten before it is read.
       if (kept.current === null) return;
-      const typed = mergeTyped(kept.current, typedSince(first, values));
+      const typed = mergeTyped(kept.current, typedMembers(first, values));
       void keep(name, typed.length === 0 ? null : JSON.stringify(typed), DELAY);
     };
     const offer = (text: string | null) => {
       if (isGone) return;
       // Input that equals the current values is not offered.
-      kept.current = typedSince(first, withTyped(first, readTyped(text)));
+      kept.current = typedMembers(first, withTyped(first, readTyped(text)));
       setOffered(kept.current);
       // Keeps input typed during the read.
-      if (typedSince(first, form.getValues()).length > 0) note(form.getValues());
+      if (typedMembers(first, form.getValues()).length > 0) note(form.getValues());
     };
     const unsubscribe = form.subscribe({ formState: { values: true }, callback: ({ values }) => note(values) });
     readKept(name).then(offer, () => offer(null));

@@ -7,7 +7,7 @@ import { checksOf } from '../../schema/normal-form/checks.js';
 import { settledFlags, canCountUp, columnOfType, interfaceOf, newColumn, specialOf } from './column-defaults.js';
 import { EditorForm } from './editor-frame.js';
 import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, COLUMN_TYPE, memberAt } from './members.js';
-import { checkedBy } from './resolver.js';
+import { createResolver } from './resolver.js';
 import { Sections } from './sections.js';
 import { type Edit, useKeep } from './use-keep.js';
 import { ALIAS_TYPE, FIELD_TYPES, UNKNOWN_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
@@ -211,7 +211,9 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
   const { collection } = document;
   const form = useForm<FieldValues>({
     defaultValues: structuredClone(document),
-    resolver: checkedBy({ meta: checksOf(fieldMeta) }, ({ field }) => (isNew ? nameFault(String(field), taken) : {})),
+    resolver: createResolver({ meta: checksOf(fieldMeta) }, ({ field }) =>
+      isNew ? nameFault(String(field), taken) : {},
+    ),
   });
   const keeping = useKeep({ names: [collection], form });
   const choices = useChoices(collection);

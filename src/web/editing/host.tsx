@@ -7,7 +7,7 @@ import { type Draft, memberKey } from '../draft/model.js';
 import { useDraft, useDraftedCollections, useDraftedFields, useDraftedRelations } from '../draft/store.js';
 import type { EditName } from './edit-names.js';
 import { Caution } from '../shared/form.js';
-import { ProblemAlert, Waiting } from '../shared/problem-alert.js';
+import { ProblemAlert, LoadingIndicator } from '../shared/problem-alert.js';
 import { interfaceOf, newField, specialOf } from './column-defaults.js';
 import { type DeletionTarget, DeleteForm, deleteTitle } from './delete-form.js';
 import { EditorDrawer, EditorForm } from './editor-frame.js';
@@ -16,7 +16,7 @@ import { RelationEditForm, ManyToAnyForm, ManyToManyForm, SingleRelationForm } f
 import { checksOf } from '../../schema/normal-form/checks.js';
 import { useChoices } from './member-input.js';
 import { COLLECTION_SECTIONS, FOLDER_SECTIONS } from './members.js';
-import { checkedBy } from './resolver.js';
+import { createResolver } from './resolver.js';
 import { Sections } from './sections.js';
 import { type Edit, useKeep, FormName, useFormName } from './use-keep.js';
 import { renameCollection, renameField } from '../draft/edits.js';
@@ -101,7 +101,7 @@ function RenameForm({ collection, field, taken, onDone, onCancel }: RenameFormPr
   const from = field ?? collection;
   const form = useForm<FieldValues>({
     defaultValues: { to: from },
-    resolver: checkedBy({}, ({ to }) => (to === from ? {} : nameFault(String(to), taken, 'to'))),
+    resolver: createResolver({}, ({ to }) => (to === from ? {} : nameFault(String(to), taken, 'to'))),
   });
   // Every objection of the service concerns the name.
   const keeping = useKeep({
@@ -146,7 +146,7 @@ function CollectionForm({ document, onDone }: { document: Collection; onDone: ()
   const { collection } = document;
   const form = useForm<FieldValues>({
     defaultValues: structuredClone(document),
-    resolver: checkedBy({ meta: checksOf(collectionMeta) }),
+    resolver: createResolver({ meta: checksOf(collectionMeta) }),
   });
   const keeping = useKeep({ names: [collection], form });
   const choices = useChoices(collection);
@@ -202,17 +202,17 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
   const failed = [ofCollections, ofFields, ofRelations].find(({ error }) => error !== null);
   if (failed?.error) return <ProblemAlert error={failed.error} retry={() => void failed.refetch()} />;
   if (collections === undefined || fields === undefined || relations === undefined)
-    return <Waiting label="Loading the form" height="60px" />;
-  const there = <T extends { how: string | undefined }>(all: readonly T[]) =>
+    return <LoadingIndicator label="Loading the form" height="60px" />;
+  const withoutRemoved = <T extends { how: string | undefined }>(all: readonly T[]) =>
     all.filter(({ how }) => how !== 'removed');
-  const own = there(collections).find(({ document }) => document.collection === collection)?.document;
-  const field = there(fields).find(({ document }) => document.field === of)?.document;
-  const relation = there(relations).find(
+  const own = withoutRemoved(collections).find(({ document }) => document.collection === collection)?.document;
+  const field = withoutRemoved(fields).find(({ document }) => document.field === of)?.document;
+  const relation = withoutRemoved(relations).find(
     ({ document: { many_collection, many_field } }) =>
       memberKey(many_collection, many_field) === of || (many_collection === collection && many_field === of),
   )?.document;
-  const isOwn = removedIn(draft, collection, of);
-  const taken = there(fields).map(({ document }) => document.field);
+  const isOwn = isRemovedIn(draft, collection, of);
+  const taken = withoutRemoved(fields).map(({ document }) => document.field);
   const done = () => onClose();
   const forms: Readonly<Record<EditName, () => Shown>> = {
     collection: () => own && { title: collection, form: <CollectionForm document={own} onDone={done} /> },
@@ -228,7 +228,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
         />
       ),
     }),
-    delete: () => own && doomed({ part: 'collections', document: own }, () => onClose({ gone: true })),
+    delete: () => own && deletionForm({ part: 'collections', document: own }, () => onClose({ gone: true })),
     'new-field': () => ({
       title: `New field in ${collection}`,
       form: (
@@ -267,14 +267,14 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
           />
         ),
       },
-    'delete-field': () => field && doomed({ part: 'fields', document: field }, done),
+    'delete-field': () => field && deletionForm({ part: 'fields', document: field }, done),
     'new-relation': () => ({
       title: `New relation of ${collection}`,
       form: (
         <RelationForm
           collection={collection}
           names={{
-            collections: tablesOf(there(collections).map(({ document }) => document)),
+            collections: tablesOf(withoutRemoved(collections).map(({ document }) => document)),
             taken: new Set(namesOf(collections)),
           }}
           onDone={(name) => (name === undefined ? done() : onClose({ field: name }))}
@@ -282,9 +282,9 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
       ),
     }),
     relation: () => relation && { title: 'Relation', form: <RelationEditForm document={relation} onDone={done} /> },
-    'delete-relation': () => relation && doomed({ part: 'relations', document: relation }, done),
+    'delete-relation': () => relation && deletionForm({ part: 'relations', document: relation }, done),
   };
-  const doomed = (what: DeletionTarget, onDone: () => void): Shown => ({
+  const deletionForm = (what: DeletionTarget, onDone: () => void): Shown => ({
     title: deleteTitle(what),
     form: <DeleteForm doomed={what} onDone={onDone} onCancel={done} />,
   });
@@ -350,7 +350,7 @@ const tablesOf = (collections: readonly Collection[]): string[] =>
     .sort();
 
 /** The draft deletes or renames it. */
-function removedIn(draft: Draft, collection: string, of: string): boolean {
+function isRemovedIn(draft: Draft, collection: string, of: string): boolean {
   const keys = [memberKey(collection, of), of];
   const isDeleted = keys.some(
     (key) => draft.fields.get(key)?.after === null || draft.relations.get(key)?.after === null,

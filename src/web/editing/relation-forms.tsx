@@ -21,7 +21,7 @@ import {
   freeName,
 } from './relation-parts.js';
 import { makeRelation } from './relations.js';
-import { checkedBy } from './resolver.js';
+import { createResolver } from './resolver.js';
 import { type Edit, useKeep } from './use-keep.js';
 import classes from './editor-frame.module.css';
 import { checksOf } from '../../schema/normal-form/checks.js';
@@ -60,7 +60,7 @@ export function ManyToAnyForm({ collection, names, chooser, onDone }: RelationFo
       sort: 'sort',
       onDelete: 'CASCADE',
     },
-    resolver: checkedBy({}, (values) => ({
+    resolver: createResolver({}, (values) => ({
       ...namesFaults(values as never, NEEDED),
       ...(values.allowed.length === 0 && { allowed: 'Choose at least one collection.' }),
       ...(names.taken.has(values.junction) && { junction: `Collection "${values.junction}" already exists.` }),
@@ -159,7 +159,7 @@ export function RelationEditForm({ document, onDone }: { document: NewRelation; 
   const { many_collection: many, many_field: field, one_collection: one } = document;
   const form = useForm<FieldValues>({
     defaultValues: structuredClone(document),
-    resolver: checkedBy({ '': checksOf(relationMembers) }),
+    resolver: createResolver({ '': checksOf(relationMembers) }),
   });
   const keeping = useKeep({ names: [many], form });
   const choices = useChoices(many);
@@ -226,7 +226,7 @@ export function ManyToManyForm({ collection, names, chooser, onDone }: RelationF
       sort: '',
       onDelete: 'CASCADE',
     },
-    resolver: checkedBy({}, (values) => ({
+    resolver: createResolver({}, (values) => ({
       ...namesFaults(values as never, MANY_TO_MANY_NEEDED),
       ...(names.taken.has(values.junction) && { junction: `Collection "${values.junction}" already exists.` }),
     })),
@@ -306,7 +306,7 @@ export function SingleRelationForm({ collection, names, kind, chooser, onDone }:
   const isHere = kind === 'm2o';
   const form = useForm<OneFormValues>({
     defaultValues: NONE,
-    resolver: checkedBy({}, (values) => namesFaults(values as never, ONE_NEEDED[kind])),
+    resolver: createResolver({}, (values) => namesFaults(values as never, ONE_NEEDED[kind])),
   });
   const other = useWatch({ control: form.control, name: 'other' });
   const one = isHere ? other : collection;

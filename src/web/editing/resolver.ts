@@ -4,7 +4,7 @@ import { isObject } from '../../kernel/json.js';
 import { Wrong, type Checks } from '../../schema/normal-form/checks.js';
 
 /** @param checks the checks of members below a name; `''` for the document itself */
-export function checkedBy<T extends FieldValues>(
+export function createResolver<T extends FieldValues>(
   checks: Readonly<Record<string, Checks>>,
   more: (values: T) => Record<string, string> = () => ({}),
 ): Resolver<T> {

@@ -52,10 +52,10 @@ async function faultsOf(draft: Draft, names: { release: string }): Promise<Fault
 
 function keysOf(draft: Draft, part: Part): string[] {
   const edited = [...draft[part]].flatMap(([key, { after }]) => (after === null ? [] : [key]));
-  return [...new Set([...edited, ...renamed(draft, part)])];
+  return [...new Set([...edited, ...renamedKeys(draft, part)])];
 }
 
-function renamed({ names }: Draft, part: Part): string[] {
+function renamedKeys({ names }: Draft, part: Part): string[] {
   if (part === 'collections') return [...names.collections.keys()];
   if (part === 'relations') return [];
   return [...names.fields].flatMap(([collection, former]) =>

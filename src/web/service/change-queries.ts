@@ -4,7 +4,7 @@ import { MOST_LISTED, itemsIn, pagedQuery, request, withQuery, reasonHeader } fr
 import { SCHEMA } from './queries.js';
 import type { ChangeSummary } from './types.js';
 import type { Resolution } from '../../schema/merge/model.js';
-import { resolving, type Applying } from './review-queries.js';
+import { sendResolutions, type Applying } from './review-queries.js';
 
 const LISTED = 20;
 
@@ -80,15 +80,17 @@ export type Act =
   | { action: 'apply'; json?: { at: string } };
 
 /** @param keyFor returns a key for the content, as in `revert` */
-export function act(id: string, what: Act, keyFor: (sent: unknown) => string): Promise<unknown> {
+export function sendAction(id: string, what: Act, keyFor: (sent: unknown) => string): Promise<unknown> {
   const send = (json?: object) => {
     const headers = { 'Idempotency-Key': keyFor(json) };
     return request(`/changes/${id}/${what.action}`, { method: 'POST', headers, ...(json !== undefined && { json }) });
   };
-  return what.action === 'rebase' ? resolving(what.resolve, (resolve) => send(resolvedBy(resolve))) : send(what.json);
+  return what.action === 'rebase'
+    ? sendResolutions(what.resolve, (resolve) => send(resolutionsBody(resolve)))
+    : send(what.json);
 }
 
-const resolvedBy = (resolve: readonly Resolution[]) => (resolve.length > 0 ? { resolve } : {});
+const resolutionsBody = (resolve: readonly Resolution[]) => (resolve.length > 0 ? { resolve } : {});
 
 /** Permits the deletions of a request to be permanent. Earlier approvals do not cover this. */
 export const permitPurge = (id: string): Promise<unknown> =>
@@ -107,9 +109,9 @@ export const revert = (
   resolutions: readonly Resolution[],
   keyFor: (resolve: readonly Resolution[]) => string,
 ): Promise<ChangeSummary> =>
-  resolving(resolutions, async (resolve) => {
+  sendResolutions(resolutions, async (resolve) => {
     const headers = { 'Idempotency-Key': keyFor(resolve) };
-    const sent = { method: 'POST' as const, json: resolvedBy(resolve), headers };
+    const sent = { method: 'POST' as const, json: resolutionsBody(resolve), headers };
     return (await request<{ data: ChangeSummary }>(`/changes/${id}/revert`, sent)).data;
   });
 

@@ -13,7 +13,7 @@ import type { Batch, ChangeRequest, Plan, SchemaDiff, Finding } from './types.js
  * Concurrent changes may end a conflict. Its resolution is dropped, and the rest is sent again.
  * @throws other errors of `send`
  */
-export async function resolving<T>(
+export async function sendResolutions<T>(
   resolutions: readonly Resolution[],
   send: (resolutions: readonly Resolution[]) => Promise<T>,
 ): Promise<T> {
@@ -22,7 +22,7 @@ export async function resolving<T>(
     try {
       return await send(left);
     } catch (error) {
-      const needed = neededOf(left, error);
+      const needed = neededResolutions(left, error);
       if (needed === null) throw error;
       left = needed;
     }
@@ -33,7 +33,7 @@ export async function resolving<T>(
 const NEEDLESS = /^resolve\[(\d+)\]\.place$/;
 
 /** Null for other errors. */
-function neededOf(resolutions: readonly Resolution[], error: unknown): readonly Resolution[] | null {
+function neededResolutions(resolutions: readonly Resolution[], error: unknown): readonly Resolution[] | null {
   if (!(error instanceof RefusedError)) return null;
   const named = error.problems.map(({ extensions }) => NEEDLESS.exec(extensions.path ?? '')?.[1]);
   if (named.includes(undefined)) return null;
@@ -52,14 +52,14 @@ export interface Reviewed {
   warnings: readonly Finding[];
 }
 
-async function reviewedBy(answer: Response): Promise<Reviewed> {
+async function readReviewed(answer: Response): Promise<Reviewed> {
   const { hash, diff, warnings = [] } = await readAnswer<Omit<Reviewed, 'warnings'> & { warnings?: Finding[] }>(answer);
   return { hash, diff, warnings, position: Number(answer.headers.get('x-log-position')) };
 }
 
 /** The diff from now to a past state. */
 export const readPast = async (to: string, signal: AbortSignal): Promise<Reviewed> =>
-  reviewedBy(await requestAnswer(withQuery('/history/diff', { to }), { signal }));
+  readReviewed(await requestAnswer(withQuery('/history/diff', { to }), { signal }));
 
 export interface SentFile {
   content: Blob;
@@ -77,7 +77,7 @@ export async function compareFile(
   signal: AbortSignal,
 ): Promise<Reviewed> {
   const query = { mode: mirror ? 'mirror' : 'merge', force: force ? 'true' : undefined };
-  return reviewedBy(await requestAnswer(withQuery('/schema/diff', query), { method: 'POST', file, signal }));
+  return readReviewed(await requestAnswer(withQuery('/schema/diff', query), { method: 'POST', file, signal }));
 }
 
 export interface Merging {
@@ -99,11 +99,11 @@ export async function mergeFile(
 ): Promise<Reviewed> {
   const query = { mode: mirror ? 'mirror' : 'merge', force: force ? 'true' : undefined };
   const theirs = await jsonOf(file);
-  return resolving(resolve, async (needed) => {
+  return sendResolutions(resolve, async (needed) => {
     const before = `{"base":${JSON.stringify(base)},"resolve":${JSON.stringify(needed)},"theirs":`;
     const content = new Blob([before, theirs, '}']);
     const sent = { method: 'POST' as const, file: { content, type: 'application/json' }, signal };
-    return reviewedBy(await requestAnswer(withQuery('/schema/merge', query), sent));
+    return readReviewed(await requestAnswer(withQuery('/schema/merge', query), sent));
   });
 }
 

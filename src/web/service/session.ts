@@ -100,7 +100,7 @@ async function continueExpired(): Promise<void> {
   if (session.status !== 'expired' || session.by === 'token') return;
   try {
     await renew();
-    await entered('cookie');
+    await completeSignIn('cookie');
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
   }
@@ -142,7 +142,7 @@ export async function signIn(
   });
   localStorage.setItem(HINT, '1');
   keep(grant.data);
-  await entered('cookie');
+  await completeSignIn('cookie');
 }
 
 /**
@@ -153,7 +153,7 @@ export async function signInWithToken(token: string): Promise<void> {
   const before = access;
   access = { token, until: Infinity };
   try {
-    await entered('token');
+    await completeSignIn('token');
   } catch (error) {
     access = before;
     throw error;
@@ -179,7 +179,7 @@ export async function signOut(): Promise<void> {
   await leaving;
 }
 
-async function entered(by: 'cookie' | 'token'): Promise<void> {
+async function completeSignIn(by: 'cookie' | 'token'): Promise<void> {
   const user = await readUser();
   const isAnother = !['', user.id].includes(currentUserId());
   become({ status: 'in', user, by });
@@ -199,7 +199,7 @@ const readUser = async (): Promise<User> =>
   (await send<{ data: User }>('/users/me', { headers: { Authorization: `Bearer ${access?.token ?? ''}` } })).data;
 
 /** Tabs take turns, so that each uses the cookie that the previous one received. */
-const inTurn = (work: () => Promise<void>): Promise<void> =>
+const runInTurn = (work: () => Promise<void>): Promise<void> =>
   'locks' in navigator ? navigator.locks.request(LOCK, work) : work();
 
 const ANOTHER = new RefusedError(
@@ -211,7 +211,7 @@ const ANOTHER = new RefusedError(
 let renewing: Promise<void> | null = null;
 
 function renew(): Promise<void> {
-  renewing ??= inTurn(async () => {
+  renewing ??= runInTurn(async () => {
     const { data: grant } = await send<{ data: Grant }>('/auth/refresh', { method: 'POST', json: {} });
     // The cookie belongs to the last login in any tab.
     if (!['', partsOf(grant.access_token).sub].includes(currentUserId())) throw ANOTHER;

@@ -25,7 +25,7 @@ export async function readKept(name: string): Promise<string | null> {
   const waiting = unwritten.get(name);
   if (waiting !== undefined) return waiting.text;
   const left = localStorage.getItem(name);
-  if (left === null) return (await inTime(get<string>(name, store))) ?? null;
+  if (left === null) return (await withTimeLimit(get<string>(name, store))) ?? null;
   const text = left === '' ? null : left;
   await keep(name, text);
   return text;
@@ -53,7 +53,7 @@ async function write(name: string, writing: Writing, delay: number): Promise<boo
   try {
     for (;;) {
       const { text } = writing;
-      await inTime(text === null ? del(name, store) : set(name, text, store));
+      await withTimeLimit(text === null ? del(name, store) : set(name, text, store));
       // The fallback of an ended page is older.
       localStorage.removeItem(name);
       if (writing.text === text) return true;
@@ -71,8 +71,8 @@ export async function forgetKept(part: string): Promise<void> {
     for (const name of Object.keys(area).filter((each) => each.includes(part))) area.removeItem(name);
   }
   await Promise.all([...unwritten].filter(([name]) => name.includes(part)).map(([name]) => keep(name, null)));
-  const names = await inTime(keys<string>(store));
-  await inTime(
+  const names = await withTimeLimit(keys<string>(store));
+  await withTimeLimit(
     delMany(
       names.filter((name) => name.includes(part)),
       store,
@@ -80,7 +80,7 @@ export async function forgetKept(part: string): Promise<void> {
   );
 }
 
-function inTime<T>(work: Promise<T>): Promise<T> {
+function withTimeLimit<T>(work: Promise<T>): Promise<T> {
   const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error('no answer')), LONGEST));
   return Promise.race([work, late]);
 }

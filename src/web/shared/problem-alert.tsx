@@ -78,7 +78,7 @@ function lostWith({ collection, field, inherited_by: descendants }: { readonly [
  * @param props.label what is loading, for screen readers
  * @param props.height in CSS; that of its container by default
  */
-export function Waiting({ label, height = '100%' }: { label: string; height?: string }) {
+export function LoadingIndicator({ label, height = '100%' }: { label: string; height?: string }) {
   return (
     <Center h={height} p="md">
       <Loader role="status" aria-label={label} />
@@ -96,10 +96,10 @@ interface Props<T> {
 }
 
 /** Data stays during a refetch, even if it fails. */
-export function Answered<T>({ query: { data, error, refetch }, label, children }: Props<T>) {
+export function QueryResult<T>({ query: { data, error, refetch }, label, children }: Props<T>) {
   if (data !== undefined) return children(data);
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  return <Waiting label={label} height="160px" />;
+  return <LoadingIndicator label={label} height="160px" />;
 }
 
 /* Loads further pages of a list, and shows the error of the last one. */
@@ -114,7 +114,7 @@ interface MoreProps {
 }
 
 /** Renders nothing after the last page. An error can be retried. */
-export function More({ of, children }: MoreProps) {
+export function LoadMoreButton({ of, children }: MoreProps) {
   const { hasNextPage, isFetchingNextPage: isLoading, isFetchNextPageError: isRefused, error, fetchNextPage } = of;
   if (!hasNextPage) return null;
   const load = () => void fetchNextPage();

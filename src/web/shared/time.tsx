@@ -17,7 +17,7 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
  * `3 days ago`, `in 2 hours`; within 45 seconds `just now`.
  * @param now milliseconds since 1970
  */
-function ago(time: Date, now = Date.now()): string {
+function relativeTime(time: Date, now = Date.now()): string {
   const seconds = (time.getTime() - now) / 1000;
   const [unit, length] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   return Math.abs(seconds) < 45 ? 'just now' : relative.format(Math.round(seconds / length), unit);
@@ -30,7 +30,7 @@ function ago(time: Date, now = Date.now()): string {
 export const dayOf = (time: string): string => day.format(new Date(time));
 
 const SAID = {
-  ago: (time: Date) => ago(time),
+  ago: (time: Date) => relativeTime(time),
   clock: (time: Date) => clock.format(time),
   day: (time: Date) => shortDay.format(time),
 } as const;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { describeAdoption } from '../../../src/features/adopt/cli.js';
-import { describeApplied, describePlan, lossRefused } from '../../../src/cli/commands/apply.js';
-import { describeExamined } from '../../../src/cli/commands/doctor.js';
+import { describeApplied, describePlan, lossRefusedMessage } from '../../../src/cli/commands/apply.js';
+import { describeChecks } from '../../../src/cli/commands/doctor.js';
 import { describeAcceptance, describeDrift, describeRepair } from '../../../src/features/drift/cli.js';
-import { distinct } from '../../../src/cli/commands/lint.js';
+import { withoutRepetitions } from '../../../src/cli/commands/lint.js';
 import { describeTest } from '../../../src/cli/commands/policy.js';
 import { describePolicy } from '../../../src/cli/planned-changes.js';
 import { describeRebuilt } from '../../../src/features/projections/cli.js';
@@ -276,7 +276,7 @@ describe('dps apply', () => {
   });
 
   it('names the option that allows data loss, quoted for a shell', () => {
-    expect(lossRefused(['posts.title', 'a b', "it's"])).to.equal(
+    expect(lossRefusedMessage(['posts.title', 'a b', "it's"])).to.equal(
       "Nothing was changed: the data of posts.title, a b, it's would be lost. To allow that, use --allow-drop posts.title " +
         String.raw`--allow-drop 'a b' --allow-drop 'it'\''s'`,
     );
@@ -288,7 +288,7 @@ describe('dps doctor', () => {
     const example = finding('SERVICE_MISSING', 'one\ntwo');
     expect(
       lines(
-        describeExamined([
+        describeChecks([
           { name: 'database', result: 'ok', findings: [] },
           { name: 'log', result: 'error', findings: [example] },
         ]),
@@ -301,7 +301,7 @@ describe('dps doctor', () => {
       `         Fix: ${example.fix}`,
       '1 finding.',
     ]);
-    expect(describeExamined([])).to.equal('No problems found.');
+    expect(describeChecks([])).to.equal('No problems found.');
   });
 });
 
@@ -314,8 +314,8 @@ describe('dps lint', () => {
       { ...one, field: 'g' },
       { ...one, message: 'n' },
     ];
-    const all = [one, ...others] as unknown as Parameters<typeof distinct>[0];
-    expect(distinct([...all, ...all])).to.deep.equal(all);
+    const all = [one, ...others] as unknown as Parameters<typeof withoutRepetitions>[0];
+    expect(withoutRepetitions([...all, ...all])).to.deep.equal(all);
   });
 });
 

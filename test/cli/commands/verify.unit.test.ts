@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { describeAgainst, describeFileChain, describeVerified } from '../../../src/cli/commands/verify.js';
-import { describeChecked } from '../../../src/cli/checkpoint-files.js';
+import { describeComparison, describeFileChain, describeVerification } from '../../../src/cli/commands/verify.js';
+import { describeCheckpoints } from '../../../src/cli/checkpoint-files.js';
 import { describeDifference, describeDivergence } from '../../../src/doctor/differences.js';
 
 const HASH = 'ab'.repeat(32);
@@ -14,12 +14,12 @@ describe('dps verify', () => {
 
   it('reports whether the chain is intact and all projections agree', () => {
     expect(
-      lines(describeVerified({ ok: true, chain, projections: { ok: true, position: 7, differences: [] } })),
+      lines(describeVerification({ ok: true, chain, projections: { ok: true, position: 7, differences: [] } })),
     ).to.deep.equal([
       `The hash chain is valid: 7 events, head ${HASH}.`,
       'Fold, metadata rows and catalog match at position 7.',
     ]);
-    const text = describeVerified({
+    const text = describeVerification({
       ok: false,
       chain: {
         ...chain,
@@ -33,7 +33,7 @@ describe('dps verify', () => {
         ok: false,
         position: 7,
         differences: [{ where: 'metadata', collection: 'a', field: 'f', member: 'type', expected: 1, found: null }],
-      } as unknown as Parameters<typeof describeVerified>[0]['projections'],
+      } as unknown as Parameters<typeof describeVerification>[0]['projections'],
       checkpoints: [],
     });
     expect(lines(text)).to.deep.equal([
@@ -45,7 +45,9 @@ describe('dps verify', () => {
       '1 difference at position 7:',
       '  metadata a.f type: expected 1, found nothing',
     ]);
-    expect(lines(describeVerified({ ok: false, chain, projections: { ok: false, error: 'no' } }))[1]).to.equal('no');
+    expect(lines(describeVerification({ ok: false, chain, projections: { ok: false, error: 'no' } }))[1]).to.equal(
+      'no',
+    );
   });
 
   it('reports when a divergence was acknowledged, and an unacknowledged fork', () => {
@@ -67,7 +69,11 @@ describe('dps verify', () => {
     );
     const projections = { ok: true, position: 7, differences: [] } as const;
     const [first] = lines(
-      describeVerified({ ok: true, chain: { ...chain, erased: 2 }, projections: { ...projections, differences: [] } }),
+      describeVerification({
+        ok: true,
+        chain: { ...chain, erased: 2 },
+        projections: { ...projections, differences: [] },
+      }),
     );
     expect(first).to.equal(`The hash chain is valid: 7 events, head ${HASH}. Personal data was erased from 2 events.`);
     const broken = { position: 3, reason: 'its personal data is missing' };
@@ -90,10 +96,10 @@ describe('dps verify', () => {
   });
 
   it('reports whether a service has the same log', () => {
-    expect(describeAgainst({ url: 'u', ok: true, head: 9 })).to.equal(
+    expect(describeComparison({ url: 'u', ok: true, head: 9 })).to.equal(
       'The service at u has the same events; its log ends at position 9.',
     );
-    expect(describeAgainst({ url: 'u', ok: false, head: 9, position: 3, reason: 'other' })).to.equal(
+    expect(describeComparison({ url: 'u', ok: false, head: 9, position: 3, reason: 'other' })).to.equal(
       'The service at u differs at position 3: other.',
     );
   });
@@ -101,20 +107,20 @@ describe('dps verify', () => {
   it('reports which checkpoints match, and that no signature was verified', () => {
     const held = { file: 'c', ok: true, position: 7, time: 'then', signed_by: 'k' };
     const all = [held, { ...held, ok: false, reason: 'another hash' }] as unknown as Parameters<
-      typeof describeChecked
+      typeof describeCheckpoints
     >[0];
-    expect(describeChecked(all)).to.deep.equal([
+    expect(describeCheckpoints(all)).to.deep.equal([
       'Checkpoint c (position 7, then) matches the log: no event up to it has changed; signed by k.',
       'Checkpoint c (position 7, then) does not match the log: another hash.',
     ]);
-    const unsigned = [{ ...held, signed_by: null }] as unknown as Parameters<typeof describeChecked>[0];
-    expect(describeChecked(unsigned)).to.deep.equal([
+    const unsigned = [{ ...held, signed_by: null }] as unknown as Parameters<typeof describeCheckpoints>[0];
+    expect(describeCheckpoints(unsigned)).to.deep.equal([
       'Checkpoint c (position 7, then) matches the log: no event up to it has changed.',
       'No signature was verified. Pass the public key, which you must obtain separately, with --key.',
     ]);
     const differs = [{ ...held, ok: false, signed_by: null, reason: 'r' }] as unknown as Parameters<
-      typeof describeChecked
+      typeof describeCheckpoints
     >[0];
-    expect(describeChecked(differs)).to.have.length(1);
+    expect(describeCheckpoints(differs)).to.have.length(1);
   });
 });

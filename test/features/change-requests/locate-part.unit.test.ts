@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { below, locatedIn, relocated } from '../../../src/features/change-requests/routes-actions.js';
+import {
+  prefixLocations,
+  createBodyLocator,
+  translateLocations,
+} from '../../../src/features/change-requests/routes-actions.js';
 import { Refused } from '../../../src/http/errors.js';
 
 const refusal = (path: string | undefined, headers: string[] = []) =>
@@ -14,7 +18,7 @@ async function pathOf(work: Promise<unknown>): Promise<string | undefined> {
 
 describe('the location of a problem in a part of a body', () => {
   it('is translated to the diff, or to the snapshot that produced it', () => {
-    const [diff, snapshot] = [locatedIn({}), locatedIn({ snapshot: {} })];
+    const [diff, snapshot] = [createBodyLocator({}), createBodyLocator({ snapshot: {} })];
     expect(diff({ path: 'collections[0].type' }).path).to.equal('diff.collections[0].type');
     for (const full of ['', 'diff']) expect(diff({ path: full }).path, 'a diff that is not an object').to.equal('diff');
     expect(snapshot({ path: 'collections[0]' }).path).to.equal('snapshot');
@@ -35,17 +39,20 @@ describe('the location of a problem in a part of a body', () => {
       ['force', 'force'],
       [undefined, undefined],
     ] as const) {
-      expect(await pathOf(below('snapshot', refusal(path))), path).to.equal(full);
+      expect(await pathOf(prefixLocations('snapshot', refusal(path))), path).to.equal(full);
     }
-    expect(await below('snapshot', Promise.resolve(1))).to.equal(1);
+    expect(await prefixLocations('snapshot', Promise.resolve(1))).to.equal(1);
   });
 
   it('changes nothing else of a rejection or another error', async () => {
-    const moved = (await relocated(refusal('a', ['Retry-After', '1']), (problem) => ({ ...problem, path: 'b' })).catch(
-      (thrown: unknown) => thrown,
-    )) as Refused;
+    const moved = (await translateLocations(refusal('a', ['Retry-After', '1']), (problem) => ({
+      ...problem,
+      path: 'b',
+    })).catch((thrown: unknown) => thrown)) as Refused;
     expect([moved.problems[0]?.path, moved.headers]).to.deep.equal(['b', ['Retry-After', '1']]);
     const bug = new TypeError('bug');
-    expect(await relocated(Promise.reject(bug), (problem) => problem).catch((thrown: unknown) => thrown)).to.equal(bug);
+    expect(
+      await translateLocations(Promise.reject(bug), (problem) => problem).catch((thrown: unknown) => thrown),
+    ).to.equal(bug);
   });
 });

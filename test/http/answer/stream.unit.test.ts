@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
-import { goneSignal, write } from '../../../src/http/answer/stream.js';
+import { disconnectSignal, write } from '../../../src/http/answer/stream.js';
 
 /** A client that reads as much as `taken` allows. */
 function response() {
@@ -53,10 +53,10 @@ describe('a streamed response', () => {
 
   it('reports a closed connection, now or before', async () => {
     const res = response();
-    const signal = goneSignal(res);
+    const signal = disconnectSignal(res);
     expect(signal.aborted).to.equal(false);
     res.destroy();
-    expect(goneSignal(res).aborted).to.equal(true);
+    expect(disconnectSignal(res).aborted).to.equal(true);
     await new Promise((resolve) => res.once('close', resolve));
     expect(signal.aborted).to.equal(true);
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createRoom, growingShare } from '../../../src/http/body/limited-bytes.js';
+import { createRoom, createGrowingShare } from '../../../src/http/body/limited-bytes.js';
 import { AbandonedError, OverloadedError } from '../../../src/kernel/scheduler.js';
 
 const senderOf = (caller: string) => ({ caller, waitedMs: 0 });
@@ -116,7 +116,7 @@ describe('the room for bodies', () => {
 
   it('for small bodies is released by a body that becomes large', () => {
     const [small, large] = [createRoom(LIMITS), createRoom({ ...LIMITS, bytes: 1_000, bytesPerCaller: 1_000 })];
-    const share = growingShare(senderOf('a'), { small, large, longest: 10 });
+    const share = createGrowingShare(senderOf('a'), { small, large, longest: 10 });
     share.take(10);
     expect([small.taken(), large.taken()]).to.deep.equal([10, 0]);
     share.take(1);

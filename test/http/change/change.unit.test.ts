@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { expect } from 'chai';
-import { acknowledgedBy, takeAcknowledged } from '../../../src/http/change/change.js';
+import { readAcknowledgements, takeAcknowledgements } from '../../../src/http/change/change.js';
 import { Refused } from '../../../src/http/errors.js';
 
 const call = (body: unknown, header?: string) => ({
@@ -28,9 +28,9 @@ describe('acknowledgements of a change', () => {
 
   it('are removed from the body and reported at their locations', () => {
     const input = call({ hash: 'x', acknowledge: findings });
-    const { req, body } = takeAcknowledged(input);
+    const { req, body } = takeAcknowledgements(input);
     expect(body).to.deep.equal({ hash: 'x' });
-    const known = acknowledgedBy({ req });
+    const known = readAcknowledgements({ req });
     expect(known?.findings).to.deep.equal(findings);
     expect(known?.at?.(1)).to.deep.equal(['acknowledge', 1]);
   });
@@ -38,24 +38,24 @@ describe('acknowledgements of a change', () => {
   it('are read from the header if the body cannot contain them', () => {
     for (const body of [undefined, null, [], 'acknowledge', { hash: 'x' }]) {
       const input = call(body, 'LOSES_DATA:a.b');
-      expect(takeAcknowledged(input)).to.equal(input);
-      const known = acknowledgedBy(input);
+      expect(takeAcknowledgements(input)).to.equal(input);
+      const known = readAcknowledgements(input);
       expect(known?.findings).to.deep.equal([findings[0]]);
       expect(known?.at?.(0)).to.deep.equal(['X-Acknowledge']);
     }
-    expect(acknowledgedBy(takeAcknowledged(call({})))).to.equal(undefined);
-    expect(refusalOf(() => acknowledgedBy(takeAcknowledged(call({ acknowledge: [] }, 'A:a'))))).to.deep.equal([
-      ['acknowledge', 'send the acknowledgements in the body or in X-Acknowledge, not in both'],
-    ]);
+    expect(readAcknowledgements(takeAcknowledgements(call({})))).to.equal(undefined);
+    expect(refusalOf(() => readAcknowledgements(takeAcknowledgements(call({ acknowledge: [] }, 'A:a'))))).to.deep.equal(
+      [['acknowledge', 'send the acknowledgements in the body or in X-Acknowledge, not in both']],
+    );
   });
 
   it('are rejected at every invalid location', () => {
-    const refused = (acknowledge: unknown) => refusalOf(() => takeAcknowledged(call({ acknowledge })));
+    const refused = (acknowledge: unknown) => refusalOf(() => takeAcknowledgements(call({ acknowledge })));
     const full = [['acknowledge', 'must be an array of at most 1000 objects with code and place']];
     for (const wrong of [null, {}, 'LOSES_DATA:a', Array.from({ length: 1_001 }, () => findings[0])]) {
       expect(refused(wrong)).to.deep.equal(full);
     }
-    takeAcknowledged(call({ acknowledge: Array.from({ length: 1_000 }, () => findings[0]) }));
+    takeAcknowledgements(call({ acknowledge: Array.from({ length: 1_000 }, () => findings[0]) }));
     expect(refused([{ code: 'A' }])).to.deep.equal([
       ['acknowledge[0].place', 'place is required and must be a string'],
     ]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { beyond, filterOf, order, subject, subjectFilter, type } from '../../../src/http/history.js';
+import { afterCursor, filterOf, order, subject, subjectFilter, type } from '../../../src/http/history.js';
 import type { HttpDeps } from '../../../src/http/deps.js';
 
 const MESSAGES = (shape: typeof subject | typeof order | typeof type, text: string) =>
@@ -7,13 +7,13 @@ const MESSAGES = (shape: typeof subject | typeof order | typeof type, text: stri
 
 describe('the filter of the log', () => {
   it('continues where a page ended, within the original filter', () => {
-    expect(beyond({ collection: 'a', after: 5 }, 'asc', 9)).to.deep.equal({ collection: 'a', after: 9 });
-    expect(beyond({ after: 9, before: 20 }, 'asc', 5)).to.deep.equal({ after: 9, before: 20 });
-    expect(beyond({}, 'asc', undefined)).to.deep.equal({ after: 0 });
-    expect(beyond({ collection: 'a', before: 5 }, 'desc', 9)).to.deep.equal({ collection: 'a', before: 5 });
-    expect(beyond({ after: 2, before: 9 }, 'desc', 5)).to.deep.equal({ after: 2, before: 5 });
-    expect(beyond({ before: 9 }, 'desc', undefined)).to.deep.equal({ before: 9 });
-    expect(beyond({}, 'desc', 5)).to.deep.equal({ before: 5 });
+    expect(afterCursor({ collection: 'a', after: 5 }, 'asc', 9)).to.deep.equal({ collection: 'a', after: 9 });
+    expect(afterCursor({ after: 9, before: 20 }, 'asc', 5)).to.deep.equal({ after: 9, before: 20 });
+    expect(afterCursor({}, 'asc', undefined)).to.deep.equal({ after: 0 });
+    expect(afterCursor({ collection: 'a', before: 5 }, 'desc', 9)).to.deep.equal({ collection: 'a', before: 5 });
+    expect(afterCursor({ after: 2, before: 9 }, 'desc', 5)).to.deep.equal({ after: 2, before: 5 });
+    expect(afterCursor({ before: 9 }, 'desc', undefined)).to.deep.equal({ before: 9 });
+    expect(afterCursor({}, 'desc', 5)).to.deep.equal({ before: 5 });
   });
 
   it('selects a subject by kind, or by kind and id', () => {

@@ -18,8 +18,14 @@ import {
   memberKey,
   touchedAtHead,
 } from '../../../src/web/draft/model.js';
-import { discard, put, remove, renameCollection, renameField, unapplied } from '../../../src/web/draft/edits.js';
-import { type Item, chosenOf, itemsOf, leftOutOf, withDependents } from '../../../src/web/pages/review/model/items.js';
+import { discard, put, remove, renameCollection, renameField, remainingDraft } from '../../../src/web/draft/edits.js';
+import {
+  type Item,
+  selectChosen,
+  itemsOf,
+  leftOutOf,
+  withDependents,
+} from '../../../src/web/pages/review/model/items.js';
 import { accepted, attempt, follow, given } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 
@@ -136,11 +142,11 @@ describe('a partly applied draft', () => {
       const outcomes = subsetsOf(keys).map((subset) => {
         const isChosen = ({ key }: Item) => subset.includes(key);
         const leftOut = new Set([...subset, ...items.filter(isChosen).flatMap((item) => withDependents(items, item))]);
-        const chosen = chosenOf(diff, items, leftOut).diff;
+        const chosen = selectChosen(diff, items, leftOut).diff;
         const tried = attempt(start, 'apply-diff', { release, body: { hash, diff: chosen } });
         if (!tried.ok) return 'rejected';
         const after = follow(start, tried.value);
-        const rest = unapplied(draft, draft, leftOutOf({ items, keys: leftOut }));
+        const rest = remainingDraft(draft, draft, leftOutOf({ items, keys: leftOut }));
         const { diff: restDiff, conflicts } = draftDiff(rest, headOf(after, rest));
         expect(conflicts).deep.equal([]);
         const state = accepted(after, 'apply-diff', {
@@ -162,7 +168,7 @@ describe('a partly applied draft', () => {
   it('keeps an edit that was made while the rest was applied', () => {
     const sent = withMeta(EMPTY, start, 'articles', { note: 'x' });
     const edited = withFieldMeta(sent, ['articles', 'title'], { note: 'meanwhile' });
-    const rest = unapplied(edited, sent, { hasObject: () => false, membersOf: () => [] });
+    const rest = remainingDraft(edited, sent, { hasObject: () => false, membersOf: () => [] });
     expect(rest).deep.equal(withFieldMeta(EMPTY, ['articles', 'title'], { note: 'meanwhile' }));
   });
 });

@@ -28,7 +28,7 @@ import {
 } from '../../service/account-queries.js';
 import { itemsIn } from '../../service/request.js';
 import type { NewScope, User, Token, LiveSession } from '../../service/types.js';
-import { Answered, More, ProblemAlert } from '../../shared/problem-alert.js';
+import { QueryResult, LoadMoreButton, ProblemAlert } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
@@ -61,7 +61,7 @@ function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
-        <Answered query={tokens} label="Loading the tokens">
+        <QueryResult query={tokens} label="Loading the tokens">
           {(tokenList) =>
             tokenList.length === 0 ? (
               <None />
@@ -69,7 +69,7 @@ function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
               tokenList.map((each) => <TokenLine key={each.id} user={user} token={each} />)
             )
           }
-        </Answered>
+        </QueryResult>
         <NewToken user={user} />
       </Stack>
     </Modal>
@@ -265,7 +265,7 @@ export function AccountsPage() {
           New user
         </Button>
       </Group>
-      <Answered query={users} label="Loading the accounts">
+      <QueryResult query={users} label="Loading the accounts">
         {(accounts) => (
           <>
             <ul className={classes.users} aria-label="Users">
@@ -273,11 +273,13 @@ export function AccountsPage() {
                 <UserLine key={user.id} user={user} onOpen={(what) => setOpen({ what, user })} />
               ))}
             </ul>
-            <More of={users}>Show more of {(accounts.pages[0]?.meta.filter_count ?? 0).toLocaleString()} users</More>
+            <LoadMoreButton of={users}>
+              Show more of {(accounts.pages[0]?.meta.filter_count ?? 0).toLocaleString()} users
+            </LoadMoreButton>
             <SessionsPart />
           </>
         )}
-      </Answered>
+      </QueryResult>
       {open?.what === 'new' && <UserDialog user={null} onClose={close} />}
       {open?.what === 'user' && <UserDialog user={open.user} onClose={close} />}
       {open?.what === 'tokens' && <TokensDialog user={open.user} onClose={close} />}
@@ -371,14 +373,16 @@ function SessionsPart() {
       <Text size="sm" c="dimmed" mb="sm">
         Sessions of users who signed in. API tokens have no session and work until they are revoked or expire.
       </Text>
-      <Answered query={sessions} label="Loading the sessions">
+      <QueryResult query={sessions} label="Loading the sessions">
         {({ pages }) => (
           <>
             <Sessions sessions={itemsIn(pages)} />
-            <More of={sessions}>Show more of {(pages[0]?.meta.filter_count ?? 0).toLocaleString()} sessions</More>
+            <LoadMoreButton of={sessions}>
+              Show more of {(pages[0]?.meta.filter_count ?? 0).toLocaleString()} sessions
+            </LoadMoreButton>
           </>
         )}
-      </Answered>
+      </QueryResult>
     </section>
   );
 }

@@ -76,7 +76,7 @@ function UserForm({ user, onDone }: { user: User | null; onDone: () => void }) {
           onChange={(changed) => setInput({ ...input, ...changed })}
         />
         {user !== null && <Identities user={user} />}
-        {save.error !== null && !isSaidAtBoxes(save.error) && <ProblemAlert error={save.error} />}
+        {save.error !== null && !isShownAtInputs(save.error) && <ProblemAlert error={save.error} />}
         <Group justify="space-between" align="flex-end">
           {user === null ? <span /> : <Remove user={user} onDone={onDone} />}
           <SteadyButton type="submit" loading={save.isPending}>
@@ -90,7 +90,7 @@ function UserForm({ user, onDone }: { user: User | null; onDone: () => void }) {
 
 const inputOf = ({ email, name, role, status }: User): UserInput => ({ email, name, role, status, password: '' });
 
-const isSaidAtBoxes = (error: Error): boolean =>
+const isShownAtInputs = (error: Error): boolean =>
   error instanceof RefusedError && error.problems.every(({ extensions }) => SHOWN.includes(extensions.path ?? ''));
 
 interface BoxesProps {

@@ -16,7 +16,7 @@ import { lifeQuery } from '../../service/history-queries.js';
 import type { CollectionEvent } from '../../service/types.js';
 import { brief, typeText } from '../../shared/text.js';
 import { Glyph } from '../../shared/glyph.js';
-import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import type { EditName } from '../../editing/edit-names.js';
 import classes from './page.module.css';
@@ -159,7 +159,7 @@ export function FieldsTab(props: Props) {
   const { collection, onEdit } = props;
   const { data: drafted, error, refetch } = useDraftedFields(collection);
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  if (drafted === undefined) return <Waiting label="Loading the fields" height="200px" />;
+  if (drafted === undefined) return <LoadingIndicator label="Loading the fields" height="200px" />;
   return (
     <>
       {onEdit !== null && (

@@ -5,8 +5,8 @@ import { lifeQuery } from '../../service/history-queries.js';
 import type { CollectionEvent } from '../../service/types.js';
 import { brief } from '../../shared/text.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
-import { changesOf, restoredBy } from '../../shared/changes/sentences.js';
-import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { changesOf, restoredKeys } from '../../shared/changes/sentences.js';
+import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import classes from './history-tab.module.css';
 import { actorName } from '../../../schema/model/events.js';
@@ -15,7 +15,7 @@ import { actorName } from '../../../schema/model/events.js';
 export function HistoryTab({ collection }: { collection: string }) {
   const { data: events, error, refetch } = useQuery(lifeQuery(collection));
   if (events === undefined && error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  if (events === undefined) return <Waiting label="Loading the history" height="200px" />;
+  if (events === undefined) return <LoadingIndicator label="Loading the history" height="200px" />;
   if (events.length === 0) return <Text c="dimmed">The event log has no changes of this collection.</Text>;
   return (
     <ol className={classes.events}>
@@ -23,7 +23,7 @@ export function HistoryTab({ collection }: { collection: string }) {
         <li key={batch[0].batch} className={classes.event}>
           <Head event={batch[0]} />
           <Stack gap="xs">
-            <ChangeList changes={batch.flatMap((event) => changesOf(event.diff, restoredBy([event])))} />
+            <ChangeList changes={batch.flatMap((event) => changesOf(event.diff, restoredKeys([event])))} />
           </Stack>
         </li>
       ))}

@@ -17,7 +17,7 @@ import type { CollectionDocument, Sample } from '../../service/types.js';
 import { useMay } from '../../service/session.js';
 import { noteOpener } from '../../shared/focus.js';
 import { Page, useTitle } from '../../shared/page.js';
-import { ProblemAlert, Waiting, Answered } from '../../shared/problem-alert.js';
+import { ProblemAlert, LoadingIndicator, QueryResult } from '../../shared/problem-alert.js';
 import { FieldsTab } from './fields-tab.js';
 import { HistoryTab } from './history-tab.js';
 import { RelationsTab } from './relations-tab.js';
@@ -202,7 +202,7 @@ function LoadedCollection({ name }: { name: string }) {
   const shown = collections && shownAs(name, collections, current);
   const isKnown = current !== undefined || head === null;
   if (shown !== undefined && isKnown) return <CollectionView drafted={shown} asked={current} />;
-  if (error === null) return <Waiting label={`Loading ${name}`} />;
+  if (error === null) return <LoadingIndicator label={`Loading ${name}`} />;
   if (isNothing(error) && before !== name) return <FormerNameRedirect name={before} />;
   return (
     <Page wide>
@@ -362,7 +362,7 @@ function useParts({ drafted: { document, how }, sql, onEdit }: CollectionTabsPro
 
 function RowsTab({ collection }: { collection: string }) {
   return (
-    <Answered query={useQuery(sampleQuery(collection))} label="Loading rows">
+    <QueryResult query={useQuery(sampleQuery(collection))} label="Loading rows">
       {(sample) => (
         <>
           <Text size="sm" c="dimmed" mb="sm">
@@ -371,7 +371,7 @@ function RowsTab({ collection }: { collection: string }) {
           {sample.rows !== null && sample.rows.length > 0 && <Rows rows={sample.rows} collection={collection} />}
         </>
       )}
-    </Answered>
+    </QueryResult>
   );
 }
 

@@ -9,7 +9,7 @@ import { MarkBadge } from '../../draft/draft-bar.js';
 import { memberKey } from '../../draft/model.js';
 import { editDraft, useDraftedRelations } from '../../draft/store.js';
 import { Glyph } from '../../shared/glyph.js';
-import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import type { EditName } from '../../editing/edit-names.js';
 import classes from './page.module.css';
 
@@ -22,7 +22,7 @@ type OnEdit = ((edit: EditName, of?: string) => void) | null;
 export function RelationsTab({ collection, onEdit }: { collection: string; onEdit: OnEdit }) {
   const { data: relations, error, refetch } = useDraftedRelations();
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  if (relations === undefined) return <Waiting label="Loading the relations" height="200px" />;
+  if (relations === undefined) return <LoadingIndicator label="Loading the relations" height="200px" />;
   const out = relations.filter(({ document }) => document.many_collection === collection);
   const into = relations.filter(
     ({ document: { one_collection: one, one_allowed_collections: allowed } }) =>

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { collectionsQuery, databaseTableQuery, relationsQuery } from '../../service/queries.js';
 import type { DatabaseTable } from '../../service/types.js';
 import { bytesText, counted, brief } from '../../shared/text.js';
-import { Answered } from '../../shared/problem-alert.js';
+import { QueryResult } from '../../shared/problem-alert.js';
 import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
 import { Section } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
@@ -16,7 +16,7 @@ import own from './table-tab.module.css';
 /** Without the draft. Refetched each time it is opened; missing values are shown as unknown. */
 export function TableTab({ collection }: { collection: string }) {
   return (
-    <Answered query={useQuery(databaseTableQuery(collection))} label="Loading the table">
+    <QueryResult query={useQuery(databaseTableQuery(collection))} label="Loading the table">
       {(table) => (
         <Stack gap="xl">
           <Figures table={table} />
@@ -26,7 +26,7 @@ export function TableTab({ collection }: { collection: string }) {
           <Constraints constraints={table.constraints} />
         </Stack>
       )}
-    </Answered>
+    </QueryResult>
   );
 }
 

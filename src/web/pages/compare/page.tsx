@@ -6,7 +6,7 @@ import { type FormEvent, useState, useMemo } from 'react';
 import downloadIcon from 'icon:download';
 import { type ChangeObject, diffLines } from 'diff';
 import { momentDifferenceQuery, pastScriptQuery } from '../../service/history-queries.js';
-import { Answered, ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { QueryResult, ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { changesOf } from '../../shared/changes/sentences.js';
 import { Page, useTitle } from '../../shared/page.js';
@@ -37,7 +37,7 @@ function SqlDifference({ from, to }: { from: string; to: string }) {
   );
   const error = before.error ?? after.error;
   if (error !== null) return <ProblemAlert error={error} />;
-  if (parts === null) return <Waiting label="Comparing" height="160px" />;
+  if (parts === null) return <LoadingIndicator label="Comparing" height="160px" />;
   if (parts === undefined)
     return <Text>The scripts differ too much for a line-by-line comparison. Download both as files instead.</Text>;
   if (!parts.some(isChange)) return <Text c="dimmed">The scripts are identical.</Text>;
@@ -57,17 +57,17 @@ const difference = (before: string, after: string): ChangeObject<string>[] | und
 const isChange = ({ added, removed }: ChangeObject<string>): boolean => added || removed;
 
 function Part({ part }: { part: ChangeObject<string> }) {
-  if (part.added) return <ins className={classes.added}>{marked(part.value, '+ ')}</ins>;
-  if (part.removed) return <del className={classes.removed}>{marked(part.value, '− ')}</del>;
-  return <span className={classes.same}>{marked(shortened(part.value), '  ')}</span>;
+  if (part.added) return <ins className={classes.added}>{markLines(part.value, '+ ')}</ins>;
+  if (part.removed) return <del className={classes.removed}>{markLines(part.value, '− ')}</del>;
+  return <span className={classes.same}>{markLines(shortenText(part.value), '  ')}</span>;
 }
 
-const marked = (text: string, mark: string): string =>
+const markLines = (text: string, mark: string): string =>
   linesOf(text)
     .map((line) => `${mark}${line}\n`)
     .join('');
 
-function shortened(text: string): string {
+function shortenText(text: string): string {
   const lines = linesOf(text);
   if (lines.length <= 2 * AROUND + 1) return text;
   return [...lines.slice(0, AROUND), '⋯', ...lines.slice(-AROUND)].join('\n');
@@ -193,8 +193,8 @@ const asMoment = (text: string): string | number => (/^\d{1,15}$/.test(text.trim
 function Entries(moments: Both) {
   const loaded = useQuery(momentDifferenceQuery(moments.from, moments.to));
   return (
-    <Answered query={loaded} label="Comparing">
+    <QueryResult query={loaded} label="Comparing">
       {({ diff }) => <ChangeList changes={changesOf(diff)} />}
-    </Answered>
+    </QueryResult>
   );
 }

@@ -7,7 +7,7 @@ import GithubSlugger from 'github-slugger';
 import { type ReactNode, isValidElement, useEffect, useMemo } from 'react';
 import Markdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
-import { Answered } from '../../shared/problem-alert.js';
+import { QueryResult } from '../../shared/problem-alert.js';
 import { NotFound, Page, useTitle } from '../../shared/page.js';
 import { ReferenceTabs } from '../reference/reference-tabs.js';
 import classes from './page.module.css';
@@ -189,9 +189,9 @@ export function DocsPage() {
       <div className={classes.guides}>
         {isNarrow ? <Choice page={page} /> : <Contents page={page} />}
         <article className={classes.guide} aria-label={title}>
-          <Answered query={guide} label={`Loading ${title}`}>
+          <QueryResult query={guide} label={`Loading ${title}`}>
             {(text) => (text === null ? <NotFound /> : <Guide key={page} page={page} text={text} />)}
-          </Answered>
+          </QueryResult>
         </article>
       </div>
     </Page>

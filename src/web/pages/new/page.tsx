@@ -4,7 +4,7 @@ import { useDraftedCollections } from '../../draft/store.js';
 import classes from '../../editing/editor-frame.module.css';
 import { FormName, type Edit, useKeep } from '../../editing/use-keep.js';
 import { useMay } from '../../service/session.js';
-import { Answered } from '../../shared/problem-alert.js';
+import { QueryResult } from '../../shared/problem-alert.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { type FieldValues, useController, useForm, useFormContext } from 'react-hook-form';
 import { checksOf } from '../../../schema/normal-form/checks.js';
@@ -21,7 +21,7 @@ import { MemberInput, useChoices } from '../../editing/member-input.js';
 import { FOLDER_SECTIONS, memberAt } from '../../editing/members.js';
 import { NameInput } from '../../editing/relation-parts.js';
 import { type KeyKind, primaryKey } from '../../editing/relations.js';
-import { checkedBy } from '../../editing/resolver.js';
+import { createResolver } from '../../editing/resolver.js';
 
 const route = getRouteApi('/new');
 
@@ -61,7 +61,7 @@ export function NewPage() {
         }
       />
       <div className={classes.page}>
-        <Answered query={collections} label="Loading the collections">
+        <QueryResult query={collections} label="Loading the collections">
           {(all) => (
             <FormName value={`new ${as ?? 'collection'}`}>
               <NewCollectionForm
@@ -73,7 +73,7 @@ export function NewPage() {
               />
             </FormName>
           )}
-        </Answered>
+        </QueryResult>
       </div>
     </Page>
   );
@@ -195,7 +195,7 @@ function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: Props) 
       presets: [],
       meta: { ...COLLECTION_META_DEFAULTS, group },
     },
-    resolver: checkedBy({ meta: checksOf(collectionMeta) }, ({ collection, key }) => ({
+    resolver: createResolver({ meta: checksOf(collectionMeta) }, ({ collection, key }) => ({
       ...nameFault(String(collection), taken, 'collection'),
       ...(isFolder ? {} : nameFault(String(key), [], 'key')),
     })),

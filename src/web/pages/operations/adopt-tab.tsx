@@ -6,7 +6,7 @@ import { SCHEMA } from '../../service/queries.js';
 import type { Adoption, Problem } from '../../service/types.js';
 import { useRole } from '../../service/session.js';
 import { counted, brief } from '../../shared/text.js';
-import { Answered, ProblemAlert } from '../../shared/problem-alert.js';
+import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { useTitle } from '../../shared/page.js';
 import { ReasonInput } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
@@ -110,14 +110,14 @@ export function AdoptTab() {
           <AdoptionReport adoption={adopted} />
         </Alert>
       )}
-      <Answered query={unmanaged} label="Loading unmanaged tables">
-        {(tables) => (tables.length === 0 ? <None /> : <Choice tables={tables} onAdopted={setAdopted} />)}
-      </Answered>
+      <QueryResult query={unmanaged} label="Loading unmanaged tables">
+        {(tables) => (tables.length === 0 ? <NoTables /> : <Choice tables={tables} onAdopted={setAdopted} />)}
+      </QueryResult>
     </Stack>
   );
 }
 
-const None = () => (
+const NoTables = () => (
   <div className={classes.empty}>
     <Text fw={600}>No unmanaged tables</Text>
     <Text size="sm" mt={4}>

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { changesQuery, inWorkQuery, isInWork } from '../../service/change-queries.js';
 import { itemsIn } from '../../service/request.js';
 import type { ChangeSummary } from '../../service/types.js';
-import { Answered, More } from '../../shared/problem-alert.js';
+import { QueryResult, LoadMoreButton } from '../../shared/problem-alert.js';
 import { brief } from '../../shared/text.js';
 import { STATES, Progress, Withdraw } from '../../shared/change-request/progress.js';
 import { useTitle } from '../../shared/page.js';
@@ -17,7 +17,7 @@ import { actorName } from '../../../schema/model/events.js';
 /** Refetched every second while it makes progress. Hides the withdraw button without permission. */
 export function ChangeDetails({ id }: { id: string }) {
   return (
-    <Answered query={useQuery(changeQuery(id))} label="Loading the change request">
+    <QueryResult query={useQuery(changeQuery(id))} label="Loading the change request">
       {(request) => (
         <>
           <Progress request={request} />
@@ -26,7 +26,7 @@ export function ChangeDetails({ id }: { id: string }) {
           </Group>
         </>
       )}
-    </Answered>
+    </QueryResult>
   );
 }
 
@@ -36,15 +36,19 @@ export function ChangesTab() {
   const inWork = useQuery(inWorkQuery());
   const changes = useInfiniteQuery(changesQuery());
   return (
-    <Answered query={inWork} label="Loading the change requests">
+    <QueryResult query={inWork} label="Loading the change requests">
       {(first) => (
-        <Answered query={changes} label="Loading the change requests">
+        <QueryResult query={changes} label="Loading the change requests">
           {({ pages }) => (
-            <Lines inWork={first} newest={itemsIn(pages)} more={<More of={changes}>Show older requests</More>} />
+            <Lines
+              inWork={first}
+              newest={itemsIn(pages)}
+              more={<LoadMoreButton of={changes}>Show older requests</LoadMoreButton>}
+            />
           )}
-        </Answered>
+        </QueryResult>
       )}
-    </Answered>
+    </QueryResult>
   );
 }
 

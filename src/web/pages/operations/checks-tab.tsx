@@ -72,14 +72,14 @@ function CheckResult({ found: { ok, checks } }: { found: Examination }) {
       ))}
       <ul className={classes.looked} aria-label="Checks">
         {checks.map((check) => (
-          <Looked key={check.name} check={check} />
+          <CheckLine key={check.name} check={check} />
         ))}
       </ul>
     </div>
   );
 }
 
-function Looked({ check: { name, result } }: { check: Check }) {
+function CheckLine({ check: { name, result } }: { check: Check }) {
   return (
     <li data-result={result}>
       <span aria-hidden="true">{LOOKS[result].sign}</span> {name}
@@ -117,7 +117,7 @@ function DriftReport({ drift, onChanged }: { drift: Drift; onChanged: () => void
       <State ok={ok}>
         {ok
           ? 'No drift: the database matches the event log'
-          : [...differing(tables.length, 'table'), ...differing(objects.length, 'view')].join(', ')}
+          : [...countDiffering(tables.length, 'table'), ...countDiffering(objects.length, 'view')].join(', ')}
       </State>
       <ul className={classes.lines}>
         {tables.map((table) => (
@@ -127,7 +127,7 @@ function DriftReport({ drift, onChanged }: { drift: Drift; onChanged: () => void
           <ObjectDrift key={objectText(each.object)} found={each} onChanged={onChanged} />
         ))}
       </ul>
-      {!ok && isAdmin && <MakeAsLogged onChanged={onChanged} />}
+      {!ok && isAdmin && <RepairAllTables onChanged={onChanged} />}
       {names.length > 0 && (
         <Text size="sm" c="dimmed" mt="xs">
           Unmanaged {unmanaged_objects.length > 0 ? 'tables and views' : 'tables'} (not drift):{' '}
@@ -138,7 +138,7 @@ function DriftReport({ drift, onChanged }: { drift: Drift; onChanged: () => void
   );
 }
 
-const differing = (count: number, kind: 'table' | 'view'): string[] =>
+const countDiffering = (count: number, kind: 'table' | 'view'): string[] =>
   count === 0 ? [] : [`${count} ${count === 1 ? `${kind} differs` : `${kind}s differ`}`];
 
 type DriftObject = NonNullable<Drift['objects']>[number];
@@ -146,7 +146,7 @@ type DriftObject = NonNullable<Drift['objects']>[number];
 const objectText = ({ kind, id }: DriftObject['object']): string => `${kind.replace('_', ' ')} ${id}`;
 
 /** Repairs all tables at once. Destructive statements are left to people. */
-function MakeAsLogged({ onChanged }: { onChanged: () => void }) {
+function RepairAllTables({ onChanged }: { onChanged: () => void }) {
   const client = useQueryClient();
   const make = useMutation({
     mutationFn: () => rebuild('tables'),

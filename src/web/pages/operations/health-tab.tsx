@@ -2,7 +2,7 @@ import { Stack, Group, Text, Alert, Code, Progress } from '@mantine/core';
 import { useQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTitle } from '../../shared/page.js';
 import { healthQuery, projectionsQuery, rebuild } from '../../service/operations-queries.js';
-import { Answered, ProblemAlert } from '../../shared/problem-alert.js';
+import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { Part, State } from './part.js';
 import { SCHEMA } from '../../service/queries.js';
 import { useRole } from '../../service/session.js';
@@ -16,7 +16,7 @@ export function HealthPart() {
   const health = useQuery(healthQuery());
   return (
     <Part title="Health" about="The service reports its own health. This page updates every few seconds.">
-      <Answered query={health} label="Loading health">
+      <QueryResult query={health} label="Loading health">
         {({ checks }) => (
           <Group gap="xl">
             {Object.entries(checks).map(([name, { ok, message }]) => (
@@ -29,7 +29,7 @@ export function HealthPart() {
             ))}
           </Group>
         )}
-      </Answered>
+      </QueryResult>
     </Part>
   );
 }
@@ -42,7 +42,7 @@ export function ProjectionsPart() {
       title="Projections"
       about="The service derives tables, metadata rows and indexes from the event log. You can rebuild each of them."
     >
-      <Answered query={projections} label="Loading the projections">
+      <QueryResult query={projections} label="Loading the projections">
         {(loaded) => (
           <ul className={classes.lines}>
             {loaded.map((projection) => (
@@ -50,7 +50,7 @@ export function ProjectionsPart() {
             ))}
           </ul>
         )}
-      </Answered>
+      </QueryResult>
     </Part>
   );
 }

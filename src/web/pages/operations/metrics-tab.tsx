@@ -3,7 +3,7 @@ import { Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BETWEEN, type Reading, readingsQuery } from '../../service/operations-queries.js';
 import { bytesText } from '../../shared/text.js';
-import { Answered } from '../../shared/problem-alert.js';
+import { QueryResult } from '../../shared/problem-alert.js';
 import { useTitle } from '../../shared/page.js';
 import {
   type Fact,
@@ -26,9 +26,9 @@ export function MetricsTab() {
   useTitle('Metrics · Operations');
   const readings = useQuery(readingsQuery());
   return (
-    <Answered query={readings} label="Loading the metrics">
+    <QueryResult query={readings} label="Loading the metrics">
       {(loaded) => <Figures readings={loaded} />}
-    </Answered>
+    </QueryResult>
   );
 }
 
@@ -125,7 +125,7 @@ function Chart({ title, unit, series, say }: Props) {
           viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={heard(title, series, say)}
+          aria-label={describeSeries(title, series, say)}
         >
           <line x1="0" x2={WIDTH} y1={HEIGHT - 1} y2={HEIGHT - 1} className={chartClasses.axis} />
           <line x1="0" x2={WIDTH} y1="1" y2="1" className={chartClasses.axis} />
@@ -156,7 +156,7 @@ const lastOf = (points: Points, say: Props['say']): string => {
   return last === undefined || last === null ? '–' : say(last);
 };
 
-const heard = (title: string, series: readonly Series[], say: Props['say']): string =>
+const describeSeries = (title: string, series: readonly Series[], say: Props['say']): string =>
   `${title}: ${series.map(({ label, points }) => `${label} ${lastOf(points, say)}`).join(', ')}`;
 
 /** Draws nothing without known values. */

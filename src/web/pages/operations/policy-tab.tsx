@@ -23,7 +23,7 @@ import {
 } from '../../service/operations-queries.js';
 import { SCHEMA } from '../../service/queries.js';
 import { useRole } from '../../service/session.js';
-import { Answered, ProblemAlert } from '../../shared/problem-alert.js';
+import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { useTitle } from '../../shared/page.js';
 import { POLICY_CHANGE_WORDS, POLICY_WORDS, ACTION_WORDS, BY_LEVEL } from '../../shared/policy-words.js';
 import { ReasonInput } from '../../shared/form.js';
@@ -231,9 +231,9 @@ export function PolicyTab() {
   useTitle('Policy · Operations');
   const policy = useQuery(policyQuery());
   return (
-    <Answered query={policy} label="Loading the policy">
+    <QueryResult query={policy} label="Loading the policy">
       {(read) => <Editor read={read} />}
-    </Answered>
+    </QueryResult>
   );
 }
 

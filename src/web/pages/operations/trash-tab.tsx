@@ -8,7 +8,7 @@ import { trashQuery, type Restoring, restore, restorePlanQuery, purge } from '..
 import type { TrashEntry, Plan } from '../../service/types.js';
 import { useRole } from '../../service/session.js';
 import { bytesText, counted } from '../../shared/text.js';
-import { Answered, ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { QueryResult, ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { useTitle } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
@@ -120,7 +120,7 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: Back) => vo
           <Tried error={error} outlook={outlook} />
         </div>
         <Group justify="flex-end">
-          <SteadyButton type="submit" loading={bring.isPending} disabled={plan.isFetching || !mayCome(outlook)}>
+          <SteadyButton type="submit" loading={bring.isPending} disabled={plan.isFetching || !canBeRestored(outlook)}>
             Restore
           </SteadyButton>
         </Group>
@@ -132,7 +132,7 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: Back) => vo
 const messageOf = (error: Error | null, path: string): string | undefined =>
   error instanceof RefusedError ? error.at(path) : undefined;
 
-const mayCome = (outlook: RestoreOutlook | null): boolean => outlook?.refused.length === 0;
+const canBeRestored = (outlook: RestoreOutlook | null): boolean => outlook?.refused.length === 0;
 
 /** An error shown at its input is not repeated. */
 function Tried({ error, outlook }: { error: Error | null; outlook: RestoreOutlook | null }) {
@@ -140,7 +140,7 @@ function Tried({ error, outlook }: { error: Error | null; outlook: RestoreOutloo
     const isAtBox = messageOf(error, 'as') !== undefined || messageOf(error, 'without[0]') !== undefined;
     return isAtBox ? null : <ProblemAlert error={error} />;
   }
-  return outlook === null ? <Waiting label="Dry run" height="60px" /> : <Outlook outlook={outlook} />;
+  return outlook === null ? <LoadingIndicator label="Dry run" height="60px" /> : <Outlook outlook={outlook} />;
 }
 
 function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlook }) {
@@ -256,7 +256,7 @@ export function TrashTab() {
   const close = () => setOpen(null);
   return (
     <>
-      <Answered query={trash} label="Loading the trash">
+      <QueryResult query={trash} label="Loading the trash">
         {({ data: entries, meta }) =>
           entries.length === 0 ? (
             <Empty />
@@ -276,7 +276,7 @@ export function TrashTab() {
             </>
           )
         }
-      </Answered>
+      </QueryResult>
       {open?.what === 'restore' && <RestoreDialog entry={open.entry} onClose={close} />}
       {open?.what === 'purge' && <PurgeDialog entry={open.entry} onClose={close} />}
     </>

@@ -19,7 +19,7 @@ import {
 } from '../../../http/openapi/outline.js';
 import type { OpenApiDocument } from '../../../http/openapi/document.js';
 import { request, requestAnswer } from '../../service/request.js';
-import { Answered, ProblemAlert } from '../../shared/problem-alert.js';
+import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { ReferenceTabs } from './reference-tabs.js';
@@ -159,9 +159,9 @@ export function ReferencePage() {
         </Anchor>
         , and <code>/server/openapi.json</code> (OpenAPI 3.1).
       </Text>
-      <Answered query={outline} label="Loading the API reference">
+      <QueryResult query={outline} label="Loading the API reference">
         {(loaded) => <Operations outline={loaded} />}
-      </Answered>
+      </QueryResult>
     </Page>
   );
 }

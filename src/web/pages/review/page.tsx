@@ -11,7 +11,7 @@ import { FileSource } from './sources/file-source.js';
 import { PastSource } from './sources/base-select.js';
 import { batchQuery } from '../../service/history-queries.js';
 import type { Batch, ChangeRequest, ChangeSummary } from '../../service/types.js';
-import { Answered, More } from '../../shared/problem-alert.js';
+import { QueryResult, LoadMoreButton } from '../../shared/problem-alert.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { useBatchChanges } from '../../shared/changes/use-batch-changes.js';
 import { DATA_LOST, useLastApplied } from '../../shared/applied.js';
@@ -69,7 +69,7 @@ function Begin() {
         {changes.length > 0 && (
           <Section title="Change requests">
             <Requests changes={changes} />
-            <More of={requests}>Show older requests</More>
+            <LoadMoreButton of={requests}>Show older requests</LoadMoreButton>
           </Section>
         )}
       </Stack>
@@ -135,9 +135,9 @@ function RequestView({ id }: { id: string }) {
   const query = useQuery(changeQuery(id));
   return (
     <Page>
-      <Answered query={query} label="Loading the change request">
+      <QueryResult query={query} label="Loading the change request">
         {(request) => <Request request={request} isLost={query.error !== null} />}
-      </Answered>
+      </QueryResult>
     </Page>
   );
 }
@@ -205,9 +205,9 @@ function Done({ batch: id }: { batch: string }) {
   const batch = useQuery(batchQuery(id));
   return (
     <Page>
-      <Answered query={batch} label="Loading the applied change">
+      <QueryResult query={batch} label="Loading the applied change">
         {(loaded) => (loaded === null ? <Text>The event log has no such change.</Text> : <What batch={loaded} />)}
-      </Answered>
+      </QueryResult>
     </Page>
   );
 }
@@ -255,9 +255,9 @@ function What({ batch }: { batch: Batch }) {
           Undo opens a review first. Deleted objects are restored with their data while the trash keeps it.
         </Text>
       )}
-      <Answered query={changes} label="Loading the changes">
+      <QueryResult query={changes} label="Loading the changes">
         {(changeList) => <ChangeList changes={changeList} more={changes.more} />}
-      </Answered>
+      </QueryResult>
     </>
   );
 }

@@ -7,9 +7,9 @@ import { noteApplied } from '../../shared/applied.js';
 import { useHere } from '../../shared/focus.js';
 import { currentUserId, useMay } from '../../service/session.js';
 import type { Finding, Plan, Problem } from '../../service/types.js';
-import { type LeftOutItems, byCollection, chosenOf, itemsOf, keysSince, type Conflict } from './model/items.js';
+import { type LeftOutItems, byCollection, selectChosen, itemsOf, keysSince, type Conflict } from './model/items.js';
 import { acknowledgementsOf, stopsOf } from './model/policy.js';
-import { located } from './model/plan.js';
+import { locateProblems } from './model/plan.js';
 import { reasonFor } from './model/sentences.js';
 import { newId } from '../../shared/use-attempt.js';
 
@@ -103,7 +103,10 @@ export function useReview({ source, isBehind, onDone }: Options) {
   const [purge, setPurge] = useState(false);
   const groups = useMemo(() => byCollection(items), [items]);
   // Computed when it is sent or an error is located.
-  const chosen = useMemo(() => once(() => chosenOf(reviewed.diff, items, leftOut)), [reviewed.diff, items, leftOut]);
+  const chosen = useMemo(
+    () => memoize(() => selectChosen(reviewed.diff, items, leftOut)),
+    [reviewed.diff, items, leftOut],
+  );
   const carriedOut = useMemo(() => chosenItems(items, leftOut), [items, leftOut]);
   const suggested = useMemo(() => reasonFor(carriedOut), [carriedOut]);
   const why = reason ?? suggested;
@@ -148,7 +151,7 @@ export function useReview({ source, isBehind, onDone }: Options) {
       forgetTyped(source.key);
       source.onApplied(left);
     },
-    problems: useMemo(() => located(problems, chosen, items), [problems, chosen, items]),
+    problems: useMemo(() => locateProblems(problems, chosen, items), [problems, chosen, items]),
   };
 }
 
@@ -201,7 +204,7 @@ function usePlan(applying: Applying, { key, isWanted }: { key: readonly unknown[
 }
 
 /** Computed lazily once. */
-function once<T>(make: () => T): () => T {
+function memoize<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 }

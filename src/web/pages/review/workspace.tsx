@@ -11,7 +11,7 @@ import { counted } from '../../shared/text.js';
 import { conflictsOf, deletedCollections } from './model/items.js';
 import { ActionBar } from './parts/action-bar.js';
 import { ChangesPane, Outline } from './parts/changes-pane.js';
-import { ConcurrentConflicts, Kept, NoChangesPage, ConflictChoices } from './parts/notes.js';
+import { ConcurrentConflicts, ConcurrentChangesNote, NoChangesPage, ConflictChoices } from './parts/notes.js';
 import { Risks } from './parts/risks.js';
 import { type Source, type Review, useReview } from './use-review.js';
 import classes from './review.module.css';
@@ -80,7 +80,7 @@ interface PartProps {
 function Notices({ source, review, since }: PartProps & { since: ReturnType<typeof useSince> }) {
   const { items, leftOut, leave, kept } = review;
   const { conflicts, renewal } = source;
-  const goOn = async (theirs: readonly string[]) => {
+  const continueReview = async (theirs: readonly string[]) => {
     review.carryOut.reset();
     review.rehearsal.reset();
     leave(theirs, true);
@@ -93,12 +93,12 @@ function Notices({ source, review, since }: PartProps & { since: ReturnType<type
           since={since}
           conflicts={conflicts === undefined ? conflictsOf(items, since.diff) : []}
           isRenewing={renewal.isRenewing}
-          onGoOn={(theirs) => void goOn(theirs)}
+          onGoOn={(theirs) => void continueReview(theirs)}
         />
       )}
       {renewal.error !== null && <ProblemAlert error={renewal.error} retry={() => void renewal.renew()} />}
       {conflicts !== undefined && conflicts.length > 0 && <ConflictChoices conflicts={conflicts} />}
-      {kept.length > 0 && <Kept keys={kept} leave={leave} leftOut={leftOut} />}
+      {kept.length > 0 && <ConcurrentChangesNote keys={kept} leave={leave} leftOut={leftOut} />}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { useDraftedCollections, editSchema } from '../../draft/store.js';
 import { collectionsQuery } from '../../service/queries.js';
 import type { ListedCollection } from '../../service/types.js';
 import { useTitle } from '../../shared/page.js';
-import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import classes from './page.module.css';
 import type { Collection } from '../../../schema/model/model.js';
 import type { Drafted } from '../../draft/marked-documents.js';
@@ -103,13 +103,13 @@ export function SchemaPage() {
   useTitle(c === undefined ? 'Schema' : `${c} · Schema`);
   if (isPast && (collections !== undefined || error !== null)) {
     return (
-      <Suspense fallback={<Waiting label="Loading the history" />}>
+      <Suspense fallback={<LoadingIndicator label="Loading the history" />}>
         <Past at={at} tables={collections?.length ?? Infinity} />
       </Suspense>
     );
   }
   if (collections !== undefined) return <Now collections={collections} />;
-  if (error === null) return <Waiting label="Loading the schema" />;
+  if (error === null) return <LoadingIndicator label="Loading the schema" />;
   return (
     <div className={classes.message}>
       <ProblemAlert error={error} retry={() => void refetch()} />

@@ -1,7 +1,7 @@
 /** The schema page in the past, with the slider over the log. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { useHere } from '../../shared/focus.js';
 import { SchemaPanels } from './schema-view.js';
 import classes from './page.module.css';
@@ -40,7 +40,7 @@ export default function Past({ at, tables }: { at: number; tables: number }) {
       </div>
     );
   }
-  if (replay === null) return <Waiting label="Loading the history" />;
+  if (replay === null) return <LoadingIndicator label="Loading the history" />;
   const bar = <ReplayBar replay={replay} position={position} onGo={go} onClose={close} />;
   return <SchemaPanels collections={collections} past={{ replay, marks: replay.marks, bar }} />;
 }

@@ -17,7 +17,7 @@ import languageIcon from 'icon:translate';
 import addIcon from 'icon:add';
 import type { ListedCollection } from '../../service/types.js';
 import { useMay } from '../../service/session.js';
-import { Waiting } from '../../shared/problem-alert.js';
+import { LoadingIndicator } from '../../shared/problem-alert.js';
 import type { Marks } from './replay/frame.js';
 import type { Replay } from './replay/use-replay.js';
 import type { SchemaSearch } from './search.js';
@@ -222,7 +222,7 @@ export function SchemaPanels({ collections, past, tree, elsewhere = () => false 
         />
       )}
       {shows('diagram') && (
-        <Suspense fallback={<Waiting label="Loading the schema" />}>
+        <Suspense fallback={<LoadingIndicator label="Loading the schema" />}>
           <Diagram
             collections={collections}
             search={search}

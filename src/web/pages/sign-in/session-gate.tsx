@@ -21,7 +21,7 @@ import { useDocumentTitle } from '@mantine/hooks';
 import { send } from '../../service/send.js';
 import { resume, signOut, signIn, signInOutcome, signInWithToken, useSession } from '../../service/session.js';
 import type { SignInOutcome } from '../../service/types.js';
-import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import classes from './page.module.css';
 import { SteadyButton } from '../../shared/buttons.js';
@@ -45,7 +45,7 @@ function SignIn({ email }: { email?: string }) {
     return providers.error ? (
       <ProblemAlert error={providers.error} retry={() => void providers.refetch()} />
     ) : (
-      <Waiting label="Loading" />
+      <LoadingIndicator label="Loading" />
     );
   }
   const { oidc } = providers.data;
@@ -238,7 +238,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
         {start.error ? (
           <ProblemAlert error={start.error} retry={() => void start.refetch()} />
         ) : (
-          <Waiting label="Starting" />
+          <LoadingIndicator label="Starting" />
         )}
       </Center>
     );

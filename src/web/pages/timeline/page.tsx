@@ -18,7 +18,7 @@ import openIcon from 'icon:expand_more';
 import { batchesQuery, batchQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
 import { Glyph } from '../../shared/glyph.js';
-import { More, ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { LoadMoreButton, ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { dayOf, Time } from '../../shared/time.js';
 import { type TimelineSearch, filterOf } from './search.js';
@@ -139,7 +139,7 @@ function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
         )}
       </Group>
       {error !== null && <ProblemAlert error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Waiting label="Loading the changes" height="100px" />}
+      {data === undefined && error === null && <LoadingIndicator label="Loading the changes" height="100px" />}
       {data && <ChangeList changes={data} more={more} />}
     </div>
   );
@@ -259,9 +259,9 @@ export function TimelinePage() {
       </Group>
       <Filters search={search} onChange={change} />
       {error !== null && !isOfMore && <ProblemAlert error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Waiting label="Loading the history" height="200px" />}
+      {data === undefined && error === null && <LoadingIndicator label="Loading the history" height="200px" />}
       {data && <Batches batches={data.pages.flatMap((page) => page.data)} search={search} onChange={change} />}
-      <More of={changes}>Show older changes</More>
+      <LoadMoreButton of={changes}>Show older changes</LoadMoreButton>
     </Page>
   );
 }

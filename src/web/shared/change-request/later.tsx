@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Resolution, MergeConflict } from '../../../schema/merge/model.js';
-import { revert, type Act, act, permitPurge } from '../../service/change-queries.js';
+import { revert, type Act, sendAction, permitPurge } from '../../service/change-queries.js';
 import type { ChangeRequest, Problem } from '../../service/types.js';
 import { useMay, useMayRevise } from '../../service/session.js';
 import { startOf } from '../local-time.js';
@@ -26,7 +26,7 @@ export function useAct(id: string) {
   const client = useQueryClient();
   const { keyFor, end } = useAttempt();
   return useMutation({
-    mutationFn: (what: Act) => act(id, what, (sent) => keyFor(JSON.stringify([what.action, sent]))),
+    mutationFn: (what: Act) => sendAction(id, what, (sent) => keyFor(JSON.stringify([what.action, sent]))),
     onSettled: async (_, error) => {
       end(error);
       await client.invalidateQueries({ queryKey: [CHANGE, id] });

@@ -61,8 +61,8 @@ export function Proposal({ request }: { request: ChangeRequest }) {
   if (proposal === null) return null;
   return (
     <Stack gap="md">
-      {planned?.fresh === false && <Stale planned={planned} />}
-      <Judging request={request} />
+      {planned?.fresh === false && <StaleNotice planned={planned} />}
+      <ReviewActions request={request} />
       <Later request={request} />
       <Approvals proposal={proposal} />
       <Comments request={request} comments={proposal.comments} />
@@ -70,7 +70,7 @@ export function Proposal({ request }: { request: ChangeRequest }) {
   );
 }
 
-function Stale({ planned: { errors } }: { planned: NonNullable<ChangeRequest['planned']> }) {
+function StaleNotice({ planned: { errors } }: { planned: NonNullable<ChangeRequest['planned']> }) {
   return (
     <Caution title="This request is stale: the schema that it changes is different now">
       <Text size="sm">{errors?.[0]?.message ?? 'Rebase it onto the current schema, or propose it again.'}</Text>
@@ -151,7 +151,7 @@ function OwnPassword({ request, doing }: { request: ChangeRequest; doing: Return
 }
 
 /** Shown to admins, depending on its state. */
-function Judging({ request }: { request: ChangeRequest }) {
+function ReviewActions({ request }: { request: ChangeRequest }) {
   const { id, plan, planned, allowed, collections } = request;
   const isAwaited = useAwaited(request);
   const mayCarryOut = useMay('carryOut');

@@ -14,8 +14,9 @@ const MOST_EDITS = 2_000;
 export function lineDiff(before: string, after: string): DiffLine[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   const parts = diffArrays(old, now, { maxEditLength: MOST_EDITS });
-  if (parts === undefined) return [...signed('-', old), ...signed('+', now)];
-  return parts.flatMap(({ added, removed, value }) => signed(added ? '+' : removed ? '-' : ' ', value));
+  if (parts === undefined) return [...signLines('-', old), ...signLines('+', now)];
+  return parts.flatMap(({ added, removed, value }) => signLines(added ? '+' : removed ? '-' : ' ', value));
 }
 
-const signed = (sign: DiffLine['sign'], lines: readonly string[]): DiffLine[] => lines.map((text) => ({ sign, text }));
+const signLines = (sign: DiffLine['sign'], lines: readonly string[]): DiffLine[] =>
+  lines.map((text) => ({ sign, text }));

@@ -26,7 +26,7 @@ export type Restored = ReadonlySet<string>;
 const CREATED: ReadonlySet<string> = new Set(['collection.created', 'field.created']);
 
 /** Objects whose creating event restored them; may be empty. */
-export function restoredBy(
+export function restoredKeys(
   events: readonly Pick<LogEvent, 'type' | 'collection' | 'field' | 'subject' | 'data'>[],
 ): Restored {
   const back = events.filter(({ type, subject }) => CREATED.has(type) && subject?.kind === 'trash');

@@ -2,7 +2,7 @@ import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tansta
 import { useMemo } from 'react';
 import { batchDifferenceQuery, trashEventsQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
-import { changesOf, restoredBy } from './sentences.js';
+import { changesOf, restoredKeys } from './sentences.js';
 
 /**
  * `data` is undefined until the first page and the restored objects are loaded. `more` is the rest with its own
@@ -16,7 +16,8 @@ export function useBatchChanges(batch: Batch) {
   const pages = difference.data?.pages;
   const isWhole = !makes || events.data !== undefined;
   const data = useMemo(
-    () => (pages && isWhole ? pages.flatMap(({ diff }) => changesOf(diff, restoredBy(events.data ?? []))) : undefined),
+    () =>
+      pages && isWhole ? pages.flatMap(({ diff }) => changesOf(diff, restoredKeys(events.data ?? []))) : undefined,
     [pages, events.data, isWhole],
   );
   const more = moreOf(difference, last);

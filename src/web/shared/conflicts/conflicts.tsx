@@ -37,7 +37,7 @@ export function Conflicts({ of, shown, choiceOf, onChoose, words = WORDS }: Prop
   return (
     <>
       {of.slice(0, shown.count).map((conflict) => (
-        <One
+        <ConflictChoice
           key={conflict.key}
           conflict={conflict}
           words={words}
@@ -61,7 +61,7 @@ interface OneProps {
   onChoose: (choice: Choice) => void;
 }
 
-function One({ conflict, words, choice, onChoose }: OneProps) {
+function ConflictChoice({ conflict, words, choice, onChoose }: OneProps) {
   const { base, theirs, mine, why } = conflict;
   return (
     <Radio.Group

@@ -33,9 +33,9 @@ const namesIn = (location: MergeLocation): string[] =>
 /** `theirs` is the current value, `ours` of the merge. */
 function shownConflict({ kind, place, message, base, ours, theirs }: MergeConflict): ShownConflict {
   const { path = [] } = place;
-  const members = differing([base, ours, theirs]);
+  const members = differingMembers([base, ours, theirs]);
   const word = (value: unknown): string =>
-    path.length === 0 && isWhole(kind) ? presence(value) : membersText(value, members);
+    path.length === 0 && isWhole(kind) ? presenceText(value) : membersText(value, members);
   return {
     key: keyOfPlace(place),
     name: place.part === 'objects' ? objectTitle(place) : namesIn(place).slice(1).join('.'),
@@ -51,7 +51,7 @@ function shownConflict({ kind, place, message, base, ours, theirs }: MergeConfli
 const isWhole = (kind: ConflictKind): boolean => kind === 'removed' || kind === 'invalid' || kind === 'changed';
 
 /** Members that are not equal in all; null for values that are not objects. */
-function differing(values: readonly unknown[]): string[] | null {
+function differingMembers(values: readonly unknown[]): string[] | null {
   const objects = values.filter(isObject);
   if (objects.length < values.length) return null;
   const names = new Set(objects.flatMap((each) => Object.keys(each)));
@@ -63,11 +63,11 @@ const membersText = (value: unknown, members: readonly string[] | null): string 
     ? valueText(value)
     : members.map((name) => `${name} ${valueText(value[name])}`).join(', ');
 
-const presence = (value: unknown): string =>
+const presenceText = (value: unknown): string =>
   value === undefined ? 'absent' : isObject(value) ? 'present' : valueText(value);
 
 /** Combines earlier and new resolutions. */
-function decided(
+function combineResolutions(
   before: readonly Resolution[],
   conflicts: readonly MergeConflict[],
   choiceOf: (key: string) => 'mine' | 'theirs' | null,
@@ -124,7 +124,7 @@ export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecidePro
           size="xs"
           loading={isBusy}
           disabled={left > 0}
-          onClick={() => onDecided(decided(before, conflicts, choiceOf))}
+          onClick={() => onDecided(combineResolutions(before, conflicts, choiceOf))}
         >
           {left > 0 ? `Continue (${left.toLocaleString()} to choose)` : 'Continue'}
         </SteadyButton>

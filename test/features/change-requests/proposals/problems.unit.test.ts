@@ -19,7 +19,7 @@ const SAID: Readonly<Record<string, [Problem, Problem]>> = {
     { code: 'PLAN_CHANGED', message: 'Change request r1 was updated at the same time. Read it again.' },
   ],
   stale: [
-    problems.stale(REQUEST, 'now'),
+    problems.stalePlan(REQUEST, 'now'),
     {
       code: 'PLAN_CHANGED',
       message:

@@ -16,8 +16,8 @@ type Pick = (sample: Sample) => boolean;
 
 /** The rate per second, for all counters that `pick` selects. Counters restart with the process. */
 function ratesOf(readings: readonly Reading[], pick: Pick): Points {
-  return pairs(readings).map(([before, after]) => {
-    const grown = grownBy(before, after, pick);
+  return readingPairs(readings).map(([before, after]) => {
+    const grown = increaseOf(before, after, pick);
     return grown === null ? null : grown / ((after.at - before.at) / 1000);
   });
 }
@@ -27,17 +27,17 @@ function ratesOf(readings: readonly Reading[], pick: Pick): Points {
  * observations.
  */
 function quantilesOf(readings: readonly Reading[], histogram: string, share: number): Points {
-  return pairs(readings).map(([before, after]) => quantile(bucketsBetween(before, after, histogram), share));
+  return readingPairs(readings).map(([before, after]) => quantile(bucketsBetween(before, after, histogram), share));
 }
 
-const pairs = (readings: readonly Reading[]): [Reading, Reading][] =>
+const readingPairs = (readings: readonly Reading[]): [Reading, Reading][] =>
   readings.slice(1).map((after, index) => [readings[index] as Reading, after]);
 
 /** 0 if `pick` selects none. */
 const sumOf = ({ samples }: Reading, pick: Pick): number =>
   samples.reduce((sum, sample) => (pick(sample) ? sum + sample.value : sum), 0);
 
-function grownBy(before: Reading, after: Reading, pick: Pick): number | null {
+function increaseOf(before: Reading, after: Reading, pick: Pick): number | null {
   const grown = sumOf(after, pick) - sumOf(before, pick);
   return grown < 0 ? null : grown;
 }

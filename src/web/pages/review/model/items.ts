@@ -164,7 +164,7 @@ export interface Chosen {
 }
 
 /** The diff without unselected items. */
-export function chosenOf(diff: Partial<SchemaDiff>, items: readonly Item[], leftOut: ReadonlySet<string>): Chosen {
+export function selectChosen(diff: Partial<SchemaDiff>, items: readonly Item[], leftOut: ReadonlySet<string>): Chosen {
   const chosen: Record<Part, RawItem[]> = { collections: [], fields: [], relations: [], objects: [] };
   const sent: Record<Part, { item: Item; kept: readonly number[] | null }[]> = {
     collections: [],
@@ -210,9 +210,9 @@ export const deletedCollections = (items: readonly Item[]): readonly Item[] =>
 /** The items left out together with an item: the fields of a new collection, the relation of a new field. */
 export function withDependents(items: readonly Item[], { key, part, collection, field, how }: Item): string[] {
   if (how !== 'made' || part === 'relations' || part === 'objects') return [key];
-  const goesAlong = (each: Item): boolean =>
+  const isDeletedWith = (each: Item): boolean =>
     each.collection === collection && (part === 'collections' || (each.part === 'relations' && each.field === field));
-  return [key, ...items.filter((each) => each.key !== key && goesAlong(each)).map((each) => each.key)];
+  return [key, ...items.filter((each) => each.key !== key && isDeletedWith(each)).map((each) => each.key)];
 }
 
 /** The parts of the reviewed diff that the user did not choose. */

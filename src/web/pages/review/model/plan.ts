@@ -56,7 +56,7 @@ export interface Located {
 }
 
 /** Assigns problems by path, otherwise by the names they contain. */
-export function located(
+export function locateProblems(
   problems: readonly Problem[],
   chosen: () => Pick<Chosen, 'placeAt'>,
   items: readonly Item[],
@@ -64,9 +64,9 @@ export function located(
   const at = new Map<string, Problem[]>();
   const elsewhere: Problem[] = [];
   if (problems.length === 0) return { at, elsewhere };
-  const byCollection = grouped(items, ({ collection }) => collection);
+  const byCollection = groupBy(items, ({ collection }) => collection);
   for (const problem of problems) {
-    const place = placeOf(problem, chosen()) ?? namedBy(problem, byCollection);
+    const place = placeOf(problem, chosen()) ?? keyNamedBy(problem, byCollection);
     if (place === undefined) elsewhere.push(problem);
     else at.set(place, [...(at.get(place) ?? []), problem]);
   }
@@ -81,7 +81,7 @@ function placeOf({ extensions }: Problem, { placeAt }: Pick<Chosen, 'placeAt'>):
   return place?.member ?? place?.item;
 }
 
-function namedBy({ extensions }: Problem, items: ReadonlyMap<string, readonly Item[]>): string | undefined {
+function keyNamedBy({ extensions }: Problem, items: ReadonlyMap<string, readonly Item[]>): string | undefined {
   const { collection, field, object } = extensions as {
     collection?: string;
     field?: string;
@@ -93,7 +93,7 @@ function namedBy({ extensions }: Problem, items: ReadonlyMap<string, readonly It
   return itemNamed(items.get(collection) ?? [], collection, field)?.key;
 }
 
-function grouped<T>(items: readonly T[], keyFor: (item: T) => string): Map<string, T[]> {
+function groupBy<T>(items: readonly T[], keyFor: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
     const group = groups.get(keyFor(item));
@@ -128,7 +128,7 @@ const NOT_KEPT = 'DATA_NOT_KEPT';
 export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' | 'accepted'>): Loss[] {
   const nameOf = (collection: string | undefined, field: string | null | undefined) =>
     JSON.stringify([collection, field ?? null]);
-  const warnings = grouped(plan.warnings, ({ collection, field }) => nameOf(collection, field));
+  const warnings = groupBy(plan.warnings, ({ collection, field }) => nameOf(collection, field));
   return plan.statements
     .filter(({ loses_data: loses }) => loses)
     .map((statement, index) => {

@@ -5,7 +5,7 @@ import type { Finding } from '../../../service/types.js';
 import { ACTION_WORDS, BY_LEVEL, POLICY_CHANGE_WORDS, POLICY_WORDS } from '../../../shared/policy-words.js';
 
 /** The acknowledgement text of a finding: `LOSES_DATA:articles.title`. */
-export const acknowledgedAs = ({ code, ...place }: Finding): string => keyOf({ code, place: locationText(place) });
+export const acknowledgementText = ({ code, ...place }: Finding): string => keyOf({ code, place: locationText(place) });
 
 const STOPPING: ReadonlySet<string | undefined> = new Set(['acknowledge', 'approve', 'refuse']);
 
@@ -22,7 +22,7 @@ export function stopsOf(findings: readonly Finding[], acknowledged: ReadonlySet<
   const stops = new Map<string, Stop>();
   for (const finding of findings) {
     if (!STOPPING.has(finding.action)) continue;
-    const key = acknowledgedAs(finding);
+    const key = acknowledgementText(finding);
     const canBeKnown = finding.action === 'acknowledge';
     if (!stops.has(key)) stops.set(key, { key, finding, canBeKnown, isKnown: canBeKnown && acknowledged.has(key) });
   }

@@ -83,12 +83,12 @@ const template = (text: string, name: string): Phrase => {
   return [start, { name }, end].filter((part) => part !== '');
 };
 
-const either =
+const templateByValue =
   (whenTrue: string, otherwise: string): Say =>
   (name, { after }) =>
     template(after === true ? whenTrue : otherwise, name);
 
-const limit =
+const limitTemplate =
   (unit: string): Say =>
   (name, { before, after }) => {
     if (isNothing(after)) return template(`Remove the limit of ${shown(before)} ${unit} from *`, name);
@@ -105,18 +105,18 @@ const action =
 
 /** Sentences that are clearer than "Change the label of X from A to B". The key is the path of the member. */
 const SENTENCES: Readonly<Record<string, Say>> = {
-  'schema.is_nullable': either('Make * nullable', 'Make * not null'),
-  'schema.is_unique': either('Make * unique', 'Allow duplicate values in *'),
-  'schema.is_indexed': either('Create an index on *', 'Drop the index on *'),
-  'schema.is_primary_key': either('Make * the primary key', 'Remove * from the primary key'),
-  'schema.has_auto_increment': either('Add auto-increment to *', 'Remove auto-increment from *'),
-  'schema.max_length': limit('characters'),
-  'schema.numeric_precision': limit('digits'),
+  'schema.is_nullable': templateByValue('Make * nullable', 'Make * not null'),
+  'schema.is_unique': templateByValue('Make * unique', 'Allow duplicate values in *'),
+  'schema.is_indexed': templateByValue('Create an index on *', 'Drop the index on *'),
+  'schema.is_primary_key': templateByValue('Make * the primary key', 'Remove * from the primary key'),
+  'schema.has_auto_increment': templateByValue('Add auto-increment to *', 'Remove auto-increment from *'),
+  'schema.max_length': limitTemplate('characters'),
+  'schema.numeric_precision': limitTemplate('digits'),
   'schema.on_delete': action('ON DELETE'),
   'schema.on_update': action('ON UPDATE'),
-  'meta.hidden': either('Hide *', 'Show *'),
-  'meta.required': either('Make * required in forms', 'Make * optional in forms'),
-  'meta.readonly': either('Make * read-only in forms', 'Make * editable in forms'),
+  'meta.hidden': templateByValue('Hide *', 'Show *'),
+  'meta.required': templateByValue('Make * required in forms', 'Make * optional in forms'),
+  'meta.readonly': templateByValue('Make * read-only in forms', 'Make * editable in forms'),
   'meta.group': (name, { after }) =>
     isNothing(after) ? say`Move ${name} out of its group` : say`Move ${name} into the group ${shown(after)}`,
   'schema.default_value': (name, { before, after }) => {
@@ -144,11 +144,11 @@ const labelOf = ({ path }: Pick<Member, 'path'>): string => {
 export function memberSentence(item: Item, member: Member): Phrase {
   const name = item.part === 'relations' ? `${item.collection}.${item.field ?? ''}` : nameOf(item);
   if (isRename(member)) return say`Rename ${valueText(member.before)} to ${name}`;
-  const sentence = SENTENCES[member.path.join('.')] ?? plainly;
+  const sentence = SENTENCES[member.path.join('.')] ?? setSentence;
   return sentence(name, member);
 }
 
-const plainly: Say = (name, member) => {
+const setSentence: Say = (name, member) => {
   const { before, after } = member;
   const label = labelOf(member);
   const hasValues = isShort(before) && isShort(after);
@@ -172,7 +172,7 @@ export const LONGEST_REASON = 1000;
 /** @param items the items to apply */
 export function reasonFor(items: readonly Item[]): string {
   const news = new Set(items.filter(isNewCollection).map(({ collection }) => collection));
-  const gone = new Set(items.filter(isGoneCollection).map(({ collection }) => collection));
+  const gone = new Set(items.filter(isDeletedCollection).map(({ collection }) => collection));
   // Objects created or removed with their collection are covered by it.
   const explained = items.filter(
     (item) =>
@@ -188,12 +188,13 @@ export function reasonFor(items: readonly Item[]): string {
 function sentenceOf(item: Item, items: readonly Item[]): string {
   const [first] = sentencesOf(item, (collection) => countFields(items, collection));
   const more = item.how === 'changed' && item.members.length > 1 ? ` (and ${item.members.length - 1} more)` : '';
-  const text = first === undefined ? nameOf(item) : plain(item.part === 'fields' ? qualified(first, item) : first);
+  const text =
+    first === undefined ? nameOf(item) : plain(item.part === 'fields' ? withCollectionName(first, item) : first);
   return `${text}${more}`;
 }
 
 /** A field is named with its collection: there is no heading above a reason. */
-function qualified(phrase: Phrase, { collection }: Item): Phrase {
+function withCollectionName(phrase: Phrase, { collection }: Item): Phrase {
   const at = phrase.findIndex((part) => typeof part !== 'string');
   return phrase.map((part, index) =>
     index === at && typeof part !== 'string' ? { name: `${collection}.${part.name}` } : part,
@@ -219,4 +220,4 @@ function countsOf(items: readonly Item[]): Map<string, number> {
 }
 
 const isNewCollection = ({ part, how }: Item): boolean => part === 'collections' && how === 'made';
-const isGoneCollection = ({ part, how }: Item): boolean => part === 'collections' && how === 'removed';
+const isDeletedCollection = ({ part, how }: Item): boolean => part === 'collections' && how === 'removed';

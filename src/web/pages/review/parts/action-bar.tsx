@@ -221,10 +221,12 @@ function Refused({ review: { problems } }: { review: Review }) {
   return (
     <>
       {at.size > 0 && (
-        <Bad>{at.size === 1 ? '1 change was' : `${at.size} changes were`} rejected. See the error at each change.</Bad>
+        <ErrorText>
+          {at.size === 1 ? '1 change was' : `${at.size} changes were`} rejected. See the error at each change.
+        </ErrorText>
       )}
       {elsewhere.map(({ message }) => (
-        <Bad key={message}>{message}</Bad>
+        <ErrorText key={message}>{message}</ErrorText>
       ))}
     </>
   );
@@ -244,15 +246,15 @@ function NoAnswer({ review: { carryOut, rehearsal, planError } }: { review: Revi
   const error = carryOut.error ?? rehearsal.error ?? planError;
   if (!(error instanceof UnreachableError)) return null;
   return (
-    <Bad>
+    <ErrorText>
       {error.message}{' '}
       {carryOut.error !== null &&
         'Apply again. The service applies the change only once, even if this attempt succeeded.'}
-    </Bad>
+    </ErrorText>
   );
 }
 
-const Bad = ({ children }: { children: ReactNode }) => (
+const ErrorText = ({ children }: { children: ReactNode }) => (
   <Text size="sm" className={classes.badText} role="alert">
     {children}
   </Text>

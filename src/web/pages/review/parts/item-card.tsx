@@ -2,7 +2,7 @@ import { Badge, Button, Checkbox, Group, Stack, ActionIcon, Menu, Code, Unstyled
 import { useId, useState, type ReactNode } from 'react';
 import copyIcon from 'icon:content_copy';
 import type { Problem } from '../../../service/types.js';
-import { type Item, type Member, chosenOf, titleOf, withDependents } from '../model/items.js';
+import { type Item, type Member, selectChosen, titleOf, withDependents } from '../model/items.js';
 import {
   plain,
   type Phrase,
@@ -144,7 +144,7 @@ function CopyMenu({ item, review }: { item: Item; review: Review }) {
   const { copy, copied } = useCopy();
   const { items, applying, original } = review;
   const others = () => new Set(items.filter(({ key }) => key !== item.key).map(({ key }) => key));
-  const own = () => chosenOf(original, items, others()).diff;
+  const own = () => selectChosen(original, items, others()).diff;
   const body = () => ({ hash: applying.hash, diff: own() });
   const asCurl = () =>
     curlFor({

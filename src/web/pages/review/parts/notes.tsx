@@ -8,7 +8,7 @@ import { Page, useTitle } from '../../../shared/page.js';
 import type { Source } from '../use-review.js';
 import { Conflicts, useShown } from '../../../shared/conflicts/conflicts.js';
 import classes from './parts.module.css';
-import { ProblemAlert, Waiting } from '../../../shared/problem-alert.js';
+import { ProblemAlert, LoadingIndicator } from '../../../shared/problem-alert.js';
 import type { Batch, SchemaDiff } from '../../../service/types.js';
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
@@ -41,7 +41,7 @@ export function Frame<T>({ title, query, label, isFinal = false, below, children
         {title}
       </Title>
       {error === null || isFetching ? (
-        <Waiting label={label} height="240px" />
+        <LoadingIndicator label={label} height="240px" />
       ) : (
         <Stack gap="md">
           <ProblemAlert error={error} {...(!isFinal && { retry: () => void refetch() })} />
@@ -89,7 +89,7 @@ interface KeptProps {
 }
 
 /** Concurrent changes are kept unless the user decides otherwise. */
-export function Kept({ keys, leftOut, leave }: KeptProps) {
+export function ConcurrentChangesNote({ keys, leftOut, leave }: KeptProps) {
   const isKept = keys.every((key) => leftOut.has(key));
   const what = keys.length === 1 ? '1 new change by another user is' : `${keys.length} new changes by other users are`;
   return (

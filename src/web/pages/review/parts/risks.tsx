@@ -4,7 +4,7 @@ import type { Finding } from '../../../service/types.js';
 import { brief, sizeText } from '../../../shared/text.js';
 import { Time } from '../../../shared/time.js';
 import { type LockedTable, type Loss, lossesOf, otherFindings, type Statement } from '../model/plan.js';
-import { acknowledgedAs, type Stop, policyChanges } from '../model/policy.js';
+import { acknowledgementText, type Stop, policyChanges } from '../model/policy.js';
 import type { Review } from '../use-review.js';
 import classes from './parts.module.css';
 import { locationText } from '../../../../schema/model/location.js';
@@ -159,7 +159,8 @@ export function Risks({ review, warnings }: RisksProps) {
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
   const stopped = useMemo(() => new Set(stops.map(({ key }) => key)), [stops]);
   const others = useMemo(
-    () => otherFindings([...(plan?.warnings ?? []), ...warnings]).filter((each) => !stopped.has(acknowledgedAs(each))),
+    () =>
+      otherFindings([...(plan?.warnings ?? []), ...warnings]).filter((each) => !stopped.has(acknowledgementText(each))),
     [plan, warnings, stopped],
   );
   return (

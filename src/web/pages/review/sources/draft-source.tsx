@@ -9,7 +9,7 @@ import {
   readHead,
   settled,
   touchedAtHead,
-  unapplied,
+  remainingDraft,
 } from '../../../draft/index.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { keyOf, leftOutOf, memberKeyOf, titleOf } from '../model/items.js';
@@ -72,7 +72,7 @@ function OnHead({ draft, head, renewal }: Props) {
         isWhole: false,
         renewal,
         conflicts: descriptions,
-        onApplied: (left) => editDraft((now) => unapplied(now, draft, leftOutOf(left))),
+        onApplied: (left) => editDraft((now) => remainingDraft(now, draft, leftOutOf(left))),
       }}
     />
   );

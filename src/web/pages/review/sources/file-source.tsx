@@ -14,7 +14,7 @@ import {
   sinceThenQuery,
 } from '../../../service/review-queries.js';
 import { counted, brief } from '../../../shared/text.js';
-import { Answered, Waiting } from '../../../shared/problem-alert.js';
+import { QueryResult, LoadingIndicator } from '../../../shared/problem-alert.js';
 import { Decide, conflictsIn } from '../../../shared/conflicts/decide.js';
 import { Page, useTitle, Section } from '../../../shared/page.js';
 import { failingCollections, withoutCollections, timeInName } from '../model/file-document.js';
@@ -58,7 +58,7 @@ function AskBase({ name, named, onChoose, children }: AskBaseProps) {
         <bdi>{name}</bdi>
       </Title>
       {changes === undefined ? (
-        <Waiting label="Loading later changes" height="240px" />
+        <LoadingIndicator label="Loading later changes" height="240px" />
       ) : (
         <Stack gap="lg">
           <Text>
@@ -114,13 +114,13 @@ export function FileSource(props: Props) {
   const { file: id } = props.search;
   const kept = useQuery({ ...STILL, queryKey: ['file', id], queryFn: () => uploadedFile(id) });
   return (
-    <Answered query={kept} label="Loading the file">
-      {(file) => (file === null ? <Gone /> : <Based {...props} file={file} />)}
-    </Answered>
+    <QueryResult query={kept} label="Loading the file">
+      {(file) => (file === null ? <FileMissing /> : <FileWithBase {...props} file={file} />)}
+    </QueryResult>
   );
 }
 
-function Gone() {
+function FileMissing() {
   return (
     <Page>
       <Text>
@@ -134,7 +134,7 @@ function Gone() {
 }
 
 /** Asks for the base schema if the file name contains a time and it makes a difference. */
-function Based(props: Props & { file: UploadedFile }) {
+function FileWithBase(props: Props & { file: UploadedFile }) {
   const { search, file, onChange } = props;
   const named = useMemo(() => timeInName(file.name, file.at), [file]);
   const compared = <Compared {...props} named={named} />;
@@ -202,7 +202,7 @@ function Compared(props: BasedProps) {
   const comparison = useComparison(props);
   const { file, query, mirror, force, base } = comparison;
   const conflicts = conflictsIn(query.error);
-  if (conflicts !== null) return <Deciding comparison={comparison} conflicts={conflicts} />;
+  if (conflicts !== null) return <MergeConflicts comparison={comparison} conflicts={conflicts} />;
   return (
     <Frame
       title={file.name}
@@ -216,7 +216,7 @@ function Compared(props: BasedProps) {
           source={{
             key: `file ${file.id}`,
             title: file.name,
-            about: <About comparison={comparison} />,
+            about: <ComparisonOptions comparison={comparison} />,
             reviewed,
             // The merge base stays, also with concurrent changes.
             isWhole: mirror && base === NOW,
@@ -229,7 +229,7 @@ function Compared(props: BasedProps) {
   );
 }
 
-function About({ comparison }: { comparison: Comparison }) {
+function ComparisonOptions({ comparison }: { comparison: Comparison }) {
   const { base, named, isUnsaid, query, mirror, force, without, setWithout, change } = comparison;
   return (
     <Stack gap="xs">
@@ -259,7 +259,7 @@ function Refused({ comparison, error }: { comparison: Comparison; error: Error }
     <Stack gap="md">
       {!force && isForeign(error) && <Foreign onForce={() => change({ force: true })} />}
       <ImportWithout comparison={comparison} error={error} />
-      {base !== NOW && <About comparison={comparison} />}
+      {base !== NOW && <ComparisonOptions comparison={comparison} />}
     </Stack>
   );
 }
@@ -296,7 +296,7 @@ interface DecidingProps {
 }
 
 /** The file and others changed the same, so the result is unknown until resolved. */
-function Deciding({ comparison, conflicts }: DecidingProps) {
+function MergeConflicts({ comparison, conflicts }: DecidingProps) {
   const { file, resolve, setResolve, query } = comparison;
   useTitle(`${file.name} · Review`);
   return (
@@ -305,7 +305,7 @@ function Deciding({ comparison, conflicts }: DecidingProps) {
         <Title order={1} size="h3">
           <bdi>{file.name}</bdi>
         </Title>
-        <About comparison={comparison} />
+        <ComparisonOptions comparison={comparison} />
         <Decide
           // Earlier choices do not apply to these conflicts.
           key={conflicts.map(({ message }) => message).join('\n')}

@@ -36,7 +36,7 @@ function typeOf(name: string, beginning: string): string {
 }
 
 /** @returns its id in the address */
-async function bring(name: string, content: Blob): Promise<string> {
+async function storeFile(name: string, content: Blob): Promise<string> {
   const type = typeOf(name, await content.slice(0, 1_000).text());
   const file = { id: newId(), name, type, content, at: Date.now(), user: currentUserId() };
   atHand.set(file.id, file);
@@ -87,7 +87,7 @@ export function UploadForm() {
     if (isTaken.current) return;
     isTaken.current = true;
     // A folder can be dropped like a file, and a file may have been deleted.
-    const file = await bring(name, content).catch(() => null);
+    const file = await storeFile(name, content).catch(() => null);
     isTaken.current = false;
     if (file === null) setFault(`${name} cannot be read.`);
     else if (isHere()) await navigate({ to: '/review', search: { file } });

@@ -9,7 +9,7 @@ import tableIcon from 'icon:table';
 import folderIcon from 'icon:folder';
 import { Link } from '@tanstack/react-router';
 import type { ListedCollection, ChangeSummary, Drift } from '../../../service/types.js';
-import { ProblemAlert, Waiting } from '../../../shared/problem-alert.js';
+import { ProblemAlert, LoadingIndicator } from '../../../shared/problem-alert.js';
 import type { Replay } from '../replay/use-replay.js';
 import { useReplayGraph, useSteadyLayout } from '../replay/use-replay-graph.js';
 import type { SchemaSearch } from '../search.js';
@@ -118,7 +118,7 @@ function Fact({ children }: { children: ReactNode }) {
 const EVERY = 60_000;
 
 /** Undefined if not requested. Unknown and unreadable marks are omitted. Refreshed every minute. */
-function useStanding(isAsked: boolean): DrawnMarks | undefined {
+function useMarks(isAsked: boolean): DrawnMarks | undefined {
   const drift = useQuery({
     queryKey: [SCHEMA, 'standing'],
     queryFn: ({ signal }) => request<Drift>('/schema/drift', { signal }),
@@ -128,7 +128,7 @@ function useStanding(isAsked: boolean): DrawnMarks | undefined {
   const changes = useQuery({ ...inWorkQuery(), enabled: isAsked });
   const indexes = useIndexesUnderWay(isAsked);
   return useMemo(
-    () => (isAsked ? standingOf(drift.data?.tables ?? [], changes.data ?? [], indexes) : undefined),
+    () => (isAsked ? marksOf(drift.data?.tables ?? [], changes.data ?? [], indexes) : undefined),
     [isAsked, drift.data, changes.data, indexes],
   );
 }
@@ -136,7 +136,7 @@ function useStanding(isAsked: boolean): DrawnMarks | undefined {
 type Indexed = Pick<IndexUnderWay, 'collection' | 'field'>;
 
 /** The most important of several marks of a table. */
-function standingOf(
+function marksOf(
   tables: Drift['tables'],
   inWork: readonly Pick<ChangeSummary, 'collections'>[],
   indexes: readonly Indexed[] = [],
@@ -214,7 +214,7 @@ export default function Diagram({ replay, ...props }: Props) {
 type DrawingProps = Pick<Props, 'collections' | 'search' | 'onChange' | 'mayGoBack'>;
 
 function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
-  const standing = useStanding(search.drift === true && mayGoBack);
+  const standing = useMarks(search.drift === true && mayGoBack);
   const state = useGraph(collections, search, standing);
   const graph = state.status === 'there' ? state.graph : null;
   const layout = useQuery({
@@ -226,8 +226,8 @@ function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
     // Comparing a large graph by its JSON would be slow.
     queryKeyHashFn: () => `layout ${identityOf(graph)}`,
   });
-  if (state.status !== 'there') return <Otherwise state={state} onChange={onChange} />;
-  if (!layout.data) return <Waiting label="Drawing the diagram" />;
+  if (state.status !== 'there') return <DiagramStatus state={state} onChange={onChange} />;
+  if (!layout.data) return <LoadingIndicator label="Drawing the diagram" />;
   // A new layout resets the view.
   return (
     <Canvas
@@ -248,9 +248,10 @@ function ReplayDrawing({ replay, search, onChange }: DrawingProps & { replay: Re
   const kind = `${depth} ${hidden} ${near} ${near === 0 ? '' : c}`;
   const { placed, drawing, error } = useSteadyLayout(graph, kind, replay.marks.renamed);
   if (error !== null)
-    return <Otherwise state={{ status: 'failed', error, retry: () => undefined }} onChange={onChange} />;
-  if (state.status === 'failed' || state.status === 'too many') return <Otherwise state={state} onChange={onChange} />;
-  if (placed === null) return <Waiting label="Drawing the diagram" />;
+    return <DiagramStatus state={{ status: 'failed', error, retry: () => undefined }} onChange={onChange} />;
+  if (state.status === 'failed' || state.status === 'too many')
+    return <DiagramStatus state={state} onChange={onChange} />;
+  if (placed === null) return <LoadingIndicator label="Drawing the diagram" />;
   return (
     <Canvas
       title={`Schema at event ${replay.moment.position}`}
@@ -267,8 +268,8 @@ interface OtherwiseProps {
   onChange: Props['onChange'];
 }
 
-function Otherwise({ state, onChange }: OtherwiseProps) {
-  if (state.status === 'waiting') return <Waiting label="Drawing the diagram" />;
+function DiagramStatus({ state, onChange }: OtherwiseProps) {
+  if (state.status === 'waiting') return <LoadingIndicator label="Drawing the diagram" />;
   if (state.status === 'too many') return <TooMany {...state} onChange={onChange} />;
   return (
     <div className={classes.message}>

@@ -22,7 +22,7 @@ export function useReplayGraph(replay: Replay, search: SchemaSearch): GraphState
   const { c: chosen, near, hidden = false, depth = 'keys' } = search;
   const { moment, marks, previous, next } = replay;
   const relations = useMemo(() => [...moment.relations.values(), ...marks.gone.relations], [moment, marks]);
-  const collections = useMemo(() => withGone(replay), [replay]);
+  const collections = useMemo(() => withDeleted(replay), [replay]);
   const shown = useMemo(() => {
     const all = tablesFor(collections, { chosen, near, hidden, relations });
     return all.length <= MOST_DRAWN || near !== undefined ? all : touched(collections, replay, relations);
@@ -45,7 +45,7 @@ export function useReplayGraph(replay: Replay, search: SchemaSearch): GraphState
 }
 
 /** Listed in name order, like lists. */
-function withGone({ moment, marks }: Replay): ListedCollection[] {
+function withDeleted({ moment, marks }: Replay): ListedCollection[] {
   const all = [...moment.collections.values(), ...marks.gone.collections];
   return all.sort((a, b) => (a.collection < b.collection ? -1 : 1));
 }
