@@ -203,15 +203,15 @@ async function change(work: OnRequest, request: ChangeRequest, revise: Revise): 
   const { state } = request;
   const askedFor = await commandOf(work, request);
   if (!askedFor.ok) return fail(work, request, askedFor.problems);
-  const { name, command, ...how } = askedFor.value;
+  const { name, command, ...planOptions } = askedFor.value;
   // If the display of the holders fails, the next attempt shows them.
   const onBlocked = (problem: Problem): Promise<void> => showWaiting(work, problem).catch(() => undefined);
   const outcome = await work.pipeline.apply(name, state === 'scheduled' ? requireDue(request, command) : command, {
     cause: applicantsCause(request),
-    revise: requireApprovedPlan(request.id, revise, how),
+    revise: requireApprovedPlan(request.id, revise, planOptions),
     online: request.online,
     onBlocked,
-    ...how,
+    ...planOptions,
   });
   return handleOutcome(work, request, outcome);
 }

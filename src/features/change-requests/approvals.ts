@@ -88,11 +88,11 @@ export interface Approving {
 
 /** Each person counts once. A second approval refers to the current plan. */
 export const reviseForApproval =
-  (id: string, { plan, comment, by, credential, token, seen }: Approving, how: PlanOptions): Revise =>
+  (id: string, { plan, comment, by, credential, token, seen }: Approving, planOptions: PlanOptions): Revise =>
   async (client, batch) => {
     const request = await requireAllowed(client, id, 'approve');
     if (request.proposal.plan !== plan) return { kind: 'refused', problems: [otherPlan(request, plan)] };
-    const now = await planOf(batch, how);
+    const now = await planOf(batch, planOptions);
     if (now !== plan) return { kind: 'refused', problems: [stalePlan(request, now)] };
     const { policy } = batch;
     if (request.authors.some((author) => author.id === by.id) && !policy.author_may_approve)
@@ -121,17 +121,17 @@ interface ReviewedPlan {
   kind: 'stands';
   /** The approvals that count now. */
   approvals: readonly Approval[];
-  how: PlanOptions;
+  planOptions: PlanOptions;
 }
 
 /** Passes the counted approvals to the policy, and records how the plan is applied, for verification of the log. */
 const withCountedApprovals = (
-  { approvals, how }: ReviewedPlan,
+  { approvals, planOptions }: ReviewedPlan,
   outcome: RevisedBatch | Refusal,
 ): RevisedBatch | Refusal =>
   outcome.kind === 'refused'
     ? outcome
-    : { ...outcome, events: outcome.events.map((event) => withOptions(event, how)), approvals };
+    : { ...outcome, events: outcome.events.map((event) => withOptions(event, planOptions)), approvals };
 
 function withOptions(event: LogEvent, { purge, acknowledges }: PlanOptions): LogEvent {
   if (event.type !== 'change.applied') return event;
@@ -143,36 +143,40 @@ function withOptions(event: LogEvent, { purge, acknowledges }: PlanOptions): Log
 /** Rejects a plan that differs from the reviewed one. */
 async function requireReviewedPlan(
   client: pg.ClientBase,
-  { request, batch, how }: { request: ChangeRequest; batch: PlannedBatch; how: PlanOptions },
+  { request, batch, planOptions }: { request: ChangeRequest; batch: PlannedBatch; planOptions: PlanOptions },
 ): Promise<Refusal | ReviewedPlan> {
-  const plan = await planOf(batch, how);
+  const plan = await planOf(batch, planOptions);
   if (plan !== request.proposal?.plan) return { kind: 'refused', problems: [stalePlan(request, plan)] };
-  return { kind: 'stands', approvals: countedApprovals(await readJudgedApprovals(client, request, batch.policy)), how };
+  return {
+    kind: 'stands',
+    approvals: countedApprovals(await readJudgedApprovals(client, request, batch.policy)),
+    planOptions,
+  };
 }
 
 /* Prepares and applies exactly the approved change of a proposal, after deciding it again. */
 
 export interface ActionOptions {
   engine: Pick<PreparationEngine, 'planPreparation'>;
-  how: PlanOptions;
+  planOptions: PlanOptions;
 }
 
 /** Applies it, or begins the preparation. The runner then applies it, unless only the preparation was requested. */
 export const reviseForAction =
-  (id: string, action: Extract<ChangeAction, 'prepare' | 'apply'>, { engine, how }: ActionOptions): Revise =>
+  (id: string, action: Extract<ChangeAction, 'prepare' | 'apply'>, { engine, planOptions }: ActionOptions): Revise =>
   async (client, batch) => {
     const request = await requireAllowed(client, id, action);
-    const stands = await requireReviewedPlan(client, { request, batch, how });
+    const stands = await requireReviewedPlan(client, { request, batch, planOptions });
     if (stands.kind === 'refused') return stands;
     return withCountedApprovals(stands, await applyOrPrepare(client, { request, batch, action }, engine));
   };
 
 /** For dry runs: returns the batch if it is still the reviewed plan. @param foresee adds what would be prepared first */
 export const reviseForDryRun =
-  (id: string, { how, foresee }: { how: PlanOptions; foresee?: Revise }): Revise =>
+  (id: string, { planOptions, foresee }: { planOptions: PlanOptions; foresee?: Revise }): Revise =>
   async (client, batch) => {
     const request = await requireAllowed(client, id, 'apply');
-    const stands = await requireReviewedPlan(client, { request, batch, how });
+    const stands = await requireReviewedPlan(client, { request, batch, planOptions });
     if (stands.kind === 'refused') return stands;
     const revised = await foresee?.(client, batch);
     return revised?.kind === 'refused' ? revised : { ...batch, kind: 'revised', also: [], ...revised, change: id };
@@ -221,11 +225,11 @@ export const reviseForStart =
  * @param revise the action for a request without review
  */
 export const requireApprovedPlan =
-  (id: string, revise: Revise, how: PlanOptions): Revise =>
+  (id: string, revise: Revise, planOptions: PlanOptions): Revise =>
   async (client, batch) => {
     const request = await readChange(client, id);
     if (request === undefined || request.proposal === null) return revise(client, batch);
-    const stands = await requireReviewedPlan(client, { request, batch, how });
+    const stands = await requireReviewedPlan(client, { request, batch, planOptions });
     if (stands.kind === 'refused') return stands;
     const revised = withCountedApprovals(stands, await revise(client, batch));
     // If preparation is no longer needed, the request waits, as its author wanted.
@@ -241,13 +245,13 @@ const TIMES = { past: 60_000, future: 366 * 86_400_000 };
 
 /** Requires that it could be applied now, including the policy. @param at ISO 8601 */
 export const reviseForSchedule =
-  (id: string, at: string, how: PlanOptions): Revise =>
+  (id: string, at: string, planOptions: PlanOptions): Revise =>
   async (client, batch) => {
     const request = await requireAllowed(client, id, 'apply');
     const wait = await untilTime(client, at);
     if (wait < -TIMES.past) return { kind: 'refused', problems: [badTime(at, 'has passed')] };
     if (wait > TIMES.future) return { kind: 'refused', problems: [badTime(at, 'is more than a year away')] };
-    const stands = await requireReviewedPlan(client, { request, batch, how });
+    const stands = await requireReviewedPlan(client, { request, batch, planOptions });
     if (stands.kind === 'refused') return stands;
     const scheduled = replaceBatch(batch, { events: [changeEvent('change.scheduled', id, { at })], also: [] });
     return withCountedApprovals(stands, { ...scheduled, online: request.online });

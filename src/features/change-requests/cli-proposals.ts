@@ -54,13 +54,13 @@ export async function update(invocation: Invocation): Promise<ExitCode> {
   const purges = isSet(values, 'purge');
   if (title === undefined && !purges) throw new UsageError('Nothing to update: use --title or --purge.');
   const body = { ...(title !== undefined && { title }), ...(purges && { purge: true }) };
-  return act(invocation, 'updateChange', { body, told: 'Updated.' });
+  return act(invocation, 'updateChange', { body, message: 'Updated.' });
 }
 
 /** The text is stored outside the log, so it can be erased. */
 export async function comment(invocation: Invocation): Promise<ExitCode> {
   const [, argument = ''] = invocation.positionals;
-  return act(invocation, 'commentChange', { body: { comment: argument }, told: 'Commented.' });
+  return act(invocation, 'commentChange', { body: { comment: argument }, message: 'Commented.' });
 }
 
 /** Shows the request on a terminal and asks. Without a terminal, the command must name the plan. */
@@ -76,7 +76,7 @@ export async function approve(invocation: Invocation): Promise<ExitCode> {
   const comment = text(values, 'comment');
   return act(invocation, 'approveChange', {
     body: { ...read, ...(comment !== undefined && { comment }) },
-    told: 'Approved.',
+    message: 'Approved.',
   });
 }
 
@@ -96,14 +96,14 @@ async function showProposal(invocation: Invocation): Promise<{ plan: string | nu
 
 export async function reject(invocation: Invocation): Promise<ExitCode> {
   const comment = text(invocation.values, 'comment');
-  return act(invocation, 'rejectChange', { body: comment === undefined ? {} : { comment }, told: 'Rejected.' });
+  return act(invocation, 'rejectChange', { body: comment === undefined ? {} : { comment }, message: 'Rejected.' });
 }
 
 /** Waits for the result if the change must be prepared first. */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   const at = text(invocation.values, 'at');
   if (at !== undefined)
-    return act(invocation, 'applyChange', { body: { at }, told: `It will be applied at ${oneLine(at)}.` });
+    return act(invocation, 'applyChange', { body: { at }, message: `It will be applied at ${oneLine(at)}.` });
   const id = idOf(invocation);
   const { status, data } = await send(invocation, 'applyChange');
   if (status === 202) return followChange(invocation, { data: await readChange(invocation, id) });
@@ -115,7 +115,7 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
 
 /** Reports conflicts and changes nothing then, because they cannot be resolved here. */
 export async function rebase(invocation: Invocation): Promise<ExitCode> {
-  return act(invocation, 'rebaseChange', { body: {}, told: 'It fits the current schema.' });
+  return act(invocation, 'rebaseChange', { body: {}, message: 'It fits the current schema.' });
 }
 
 /** Opens a new request that reverts this one. */
@@ -137,10 +137,10 @@ type Acting = 'updateChange' | 'commentChange' | 'approveChange' | 'rejectChange
 interface Act {
   body: object;
   /** The text that is printed before the state. */
-  told: string;
+  message: string;
 }
 
-async function act(invocation: Invocation, operation: Acting, { body, told: message }: Act): Promise<ExitCode> {
+async function act(invocation: Invocation, operation: Acting, { body, message }: Act): Promise<ExitCode> {
   const { data } = await send(invocation, operation, body);
   const { terminal, values } = invocation;
   terminal.print(isSet(values, 'json') ? json(data) : `${message} The change request is ${oneLine(data.state)}.`);

@@ -152,7 +152,7 @@ interface RequestedOperationNow {
   input: object;
   /** Decides the change against the schema and the policy at the head, if the request allows the action. */
   command: Prepare<Proposed>;
-  how: PlanOptions;
+  planOptions: PlanOptions;
   online: boolean;
 }
 
@@ -167,12 +167,12 @@ export async function requestedOperationNow(
   if (request.proposal === null) return refuse(wrongState(id, request));
   const askedFor = await commandOf(reading, request);
   if (!askedFor.ok) return askedFor;
-  const { command, name, input, ...how } = askedFor.value;
+  const { command, name, input, ...planOptions } = askedFor.value;
   const decided = command as Command<Proposed>;
   return ok({
     name: name as ProposedOperation,
     input,
-    how,
+    planOptions,
     online: request.online,
     command: async (client, ...at) => {
       const now = await requireAllowed(client, id, action);

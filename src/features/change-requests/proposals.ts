@@ -67,10 +67,10 @@ export interface RequestedChange extends Pick<RequestedOperation, 'purge' | 'ack
 export interface Proposals {
   /** Rejects with the problems of the change. */
   propose(asked: RequestedChange & { title: string }, request: RequestContext): Promise<Outcome>;
-  /** @param how without `asked`, the requested change stays. `purge` alone changes only that option */
+  /** @param update without `asked`, the requested change stays. `purge` alone changes only that option */
   update(
     id: string,
-    how: { said: Pick<ChangeUpdated, 'title' | 'reason'>; asked?: RequestedChange | undefined; purge?: boolean },
+    update: { said: Pick<ChangeUpdated, 'title' | 'reason'>; asked?: RequestedChange | undefined; purge?: boolean },
     request: RequestContext,
   ): Promise<Outcome>;
   comment(id: string, text: string, request: RequestContext): Promise<Outcome>;
@@ -127,39 +127,39 @@ export function createProposals(options: ProposalOptions): Proposals {
   const runAction = async (id: string, action: 'prepare' | 'apply', request: RequestContext): Promise<Outcome> => {
     const askedFor = await requestedOperationNow(options, id, action);
     if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
-    const { name, command, how, online } = askedFor.value;
-    const revise = reviseForAction(id, action, { ...options, how });
+    const { name, command, planOptions, online } = askedFor.value;
+    const revise = reviseForAction(id, action, { ...options, planOptions });
     return pipeline.apply(name, command, {
       ...request,
       revise,
-      ...how,
+      ...planOptions,
       online,
     });
   };
   return {
-    async propose({ title, name, input, command, online, ...how }, request) {
-      const document = await documentOf({ operation: name, input, ...how });
+    async propose({ title, name, input, command, online, ...planOptions }, request) {
+      const document = await documentOf({ operation: name, input, ...planOptions });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
-      const proposed = { operation: name, document: document.value, online, ...toPlanOptions(how) };
+      const proposed = { operation: name, document: document.value, online, ...toPlanOptions(planOptions) };
       const revise = reviseForProposal(randomUUID(), { title, ...proposed });
       const within: Revise = async (client, batch) => {
         await requireRoom(client, request.cause.actor.id, options.quotas.changes);
         return revise(client, batch);
       };
-      return pipeline.apply(name, command, withRevise(request, within, how));
+      return pipeline.apply(name, command, withRevise(request, within, planOptions));
     },
     async update(id, { said, asked: sent, purge }, request) {
       const change = sent === undefined && purge !== undefined ? await withPurge(options, id, purge) : ok(sent);
       if (!change.ok) return { kind: 'refused', problems: change.problems };
       if (change.value === undefined) return pipeline.apply('record', planTextUpdate(id, said), request);
-      const { name, input, command, online, ...how } = change.value;
-      const document = await documentOf({ operation: name, input, ...how });
+      const { name, input, command, online, ...planOptions } = change.value;
+      const document = await documentOf({ operation: name, input, ...planOptions });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
-      const proposed: Proposed = { operation: name, document: document.value, online, ...toPlanOptions(how) };
+      const proposed: Proposed = { operation: name, document: document.value, online, ...toPlanOptions(planOptions) };
       return pipeline.apply(
         name,
         requireUpdatable(id, command),
-        withRevise(request, reviseForUpdate(id, said, proposed), how),
+        withRevise(request, reviseForUpdate(id, said, proposed), planOptions),
       );
     },
     comment: async (id, text, request) =>
@@ -173,15 +173,15 @@ export function createProposals(options: ProposalOptions): Proposals {
         return { kind: 'refused', problems: [otherView(id, read, shown?.hash)] };
       const askedFor = await requestedOperationNow(options, id, 'approve');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
-      const { name, command, how, online } = askedFor.value;
+      const { name, command, planOptions, online } = askedFor.value;
       const approving = {
         ...approval,
         seen: shown?.seen,
         comment: await commentDocument(comment),
         by: request.cause.actor,
       };
-      const revise = reviseForApproval(id, approving, how);
-      return pipeline.apply(name, command, { ...withRevise(request, revise, how), online });
+      const revise = reviseForApproval(id, approving, planOptions);
+      return pipeline.apply(name, command, { ...withRevise(request, revise, planOptions), online });
     },
     reject: async (id, comment, request) =>
       pipeline.apply('record', planRejection(id, await commentDocument(comment)), request),
@@ -190,20 +190,20 @@ export function createProposals(options: ProposalOptions): Proposals {
     async rehearse(id, request) {
       const askedFor = await requestedOperationNow(options, id, 'apply');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
-      const { name, command, how, online } = askedFor.value;
+      const { name, command, planOptions, online } = askedFor.value;
       return pipeline.dryRun(name, command, {
         ...request,
-        revise: reviseForDryRun(id, { how, ...(online && { foresee: withPreparation(options.engine) }) }),
-        ...how,
+        revise: reviseForDryRun(id, { planOptions, ...(online && { foresee: withPreparation(options.engine) }) }),
+        ...planOptions,
         online,
       });
     },
     async schedule(id, at, request) {
       const askedFor = await requestedOperationNow(options, id, 'apply');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
-      const { name, command, how, online } = askedFor.value;
-      const revise = reviseForSchedule(id, at, how);
-      return pipeline.apply(name, command, { ...request, revise, ...how, online });
+      const { name, command, planOptions, online } = askedFor.value;
+      const revise = reviseForSchedule(id, at, planOptions);
+      return pipeline.apply(name, command, { ...request, revise, ...planOptions, online });
     },
     rebase: (id, resolutions, request) => rebase(rebasing, { id, resolutions }, request),
     revert: (reverting, request) => revert(rebasing, reverting, request),
@@ -219,9 +219,9 @@ export function createProposals(options: ProposalOptions): Proposals {
 async function withPurge(reading: Reading, id: string, purge: boolean): Promise<Result<RequestedChange>> {
   const askedFor = await requestedOperationNow(reading, id, 'update');
   if (!askedFor.ok) return askedFor;
-  const { how, ...change } = askedFor.value;
+  const { planOptions, ...change } = askedFor.value;
   if (change.name === 'update-policy') return refuse(deletesNothing(id));
-  const acknowledged = how.acknowledges && { acknowledged: [...how.acknowledges.findings] };
+  const acknowledged = planOptions.acknowledges && { acknowledged: [...planOptions.acknowledges.findings] };
   return ok({ ...change, ...(purge && { purge }), ...acknowledged });
 }
 

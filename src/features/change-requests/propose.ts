@@ -59,11 +59,11 @@ export async function requireRoom(client: pg.ClientBase, author: string, most: n
 export const reviseForProposal =
   (
     id: string,
-    { title, operation, document, online, reverts, ...how }: Proposed & { title: string; reverts?: string },
+    { title, operation, document, online, reverts, ...planOptions }: Proposed & { title: string; reverts?: string },
   ): Revise =>
   async (_, batch) => {
     if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
-    const { collections, ...plan } = await describePlannedBatch(batch, how);
+    const { collections, ...plan } = await describePlannedBatch(batch, planOptions);
     const askedFor = { operation, document: document.hash, online, collections };
     const proposal = { ...askedFor, ...(reverts !== undefined && { reverts }) };
     const opened = changeEvent('change.opened', id, { ...proposal, proposal: { title, ...plan } });
@@ -81,23 +81,23 @@ export const planTextUpdate =
   };
 
 export const reviseForUpdate =
-  (id: string, texts: Said, { operation, document, online, ...how }: Proposed): Revise =>
+  (id: string, texts: Said, { operation, document, online, ...planOptions }: Proposed): Revise =>
   async (client, batch) => {
     const request = await requireAllowed(client, id, 'update');
     if (operation !== request.operation) return { kind: 'refused', problems: [otherSubject(request)] };
     if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
-    const requested = { document: document.hash, online, ...(await describePlannedBatch(batch, how)) };
+    const requested = { document: document.hash, online, ...(await describePlannedBatch(batch, planOptions)) };
     const updated = changeEvent('change.updated', id, { ...texts, ...requested });
     return replaceBatch(batch, { events: [updated], also: keepDocuments([document]), online });
   };
 
 async function describePlannedBatch(
   batch: PlannedBatch,
-  how: PlanOptions,
+  planOptions: PlanOptions,
 ): Promise<{ collections: string[]; plan: string; base: number }> {
   return {
     collections: [...collectionsChanged(batch.events)].sort(byName),
-    plan: await planOf(batch, how),
+    plan: await planOf(batch, planOptions),
     base: batch.before.head.position,
   };
 }
@@ -202,7 +202,7 @@ export interface Rebasing extends Reading {
 }
 
 interface MergedChange {
-  how: Pick<RequestedOperation, 'purge' | 'acknowledged'>;
+  planOptions: Pick<RequestedOperation, 'purge' | 'acknowledged'>;
   online: boolean;
   leading: Leading;
   /** Checks preconditions before deciding. @throws CommandRefused */
@@ -213,15 +213,15 @@ interface MergedChange {
 /** Decides and records the merged change in one transaction, so that the schema cannot change in between. */
 async function applyMerged(
   { pipeline, release, documentOf }: Rebasing,
-  { how, online, leading, require, becomes }: MergedChange,
+  { planOptions, online, leading, require, becomes }: MergedChange,
   request: RequestContext,
 ): Promise<Outcome> {
-  const { purge, acknowledged } = how;
+  const { purge, acknowledged } = planOptions;
   const command: Prepare<CommandOf<'apply-diff'> & { proposed: Proposed }> = async (client, ours) => {
     await require(client);
     const merged = await mergeOntoCurrent(client, { ours, release }, leading);
     if (merged === undefined) throw new CommandRefused([nothingLeft()]);
-    const document = await documentOf({ operation: 'apply-diff', input: merged.input, ...how });
+    const document = await documentOf({ operation: 'apply-diff', input: merged.input, ...planOptions });
     const acknowledges = acknowledged && { acknowledges: { findings: acknowledged } };
     const proposed = { operation: 'apply-diff', document, online, ...(purge && { purge }), ...acknowledges } as const;
     return { ...merged.command, proposed };
@@ -251,7 +251,7 @@ export async function rebase(
   return applyMerged(
     rebasing,
     {
-      how: { ...(purge && { purge }), ...(acknowledged && { acknowledged }) },
+      planOptions: { ...(purge && { purge }), ...(acknowledged && { acknowledged }) },
       online,
       leading: { base, ...led, resolutions },
       require: async (client) => {
@@ -311,7 +311,7 @@ export async function revert(
   return applyMerged(
     rebasing,
     {
-      how: {},
+      planOptions: {},
       online: online ?? applied.value.online,
       leading: { base, theirs, again, kept, resolutions, objects: base.objects !== theirs.objects },
       require: async (client) => {
