@@ -18,7 +18,7 @@ const SAID: Readonly<Record<string, [Problem, Problem]>> = {
     problems.updatedMeanwhile('r1'),
     { code: 'PLAN_CHANGED', message: 'Change request r1 was updated at the same time. Read it again.' },
   ],
-  stale: [
+  stalePlan: [
     problems.stalePlan(REQUEST, 'now'),
     {
       code: 'PLAN_CHANGED',
