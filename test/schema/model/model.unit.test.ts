@@ -70,7 +70,7 @@ describe('the description of a document', () => {
       'schema/import/relations.ts': 'reads each member from files of other systems',
       'projector/metadata/rows.ts': 'SQL: the columns of service_relations',
       'projector/metadata/rebuild.ts': 'SQL: the columns of service_relations',
-      'projector/verify/rows.ts': 'SQL: the columns of service_relations',
+      'projector/verify/index.ts': 'SQL: the columns of service_relations',
       'web/editing/column-defaults.ts': 'resets the members that depend on the type',
     };
     const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
