@@ -46,7 +46,7 @@ export function clientTypes(routes: readonly Route[], { paths, components }: Ope
     '/** Headers of requests. */',
     `export interface RequestHeaders {\n${requestHeaders(operations.map(({ described }) => described)).join('\n')}\n}`,
     '',
-    '/** What an operation has if it does not state otherwise. */',
+    '/** The defaults of the members of an operation. */',
     'interface Plain {',
     ...Object.entries(PLAIN).map(([name, type]) => `  ${name}: ${type};`),
     '}',

@@ -817,7 +817,7 @@ export interface RequestHeaders {
   /** The reason for the change. The events record it. */ 'X-Reason'?: string;
 }
 
-/** What an operation has if it does not state otherwise. */
+/** The defaults of the members of an operation. */
 interface Plain {
   params: object;
   query: object;

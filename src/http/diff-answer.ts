@@ -24,8 +24,8 @@ const IN_PARTS =
   'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and continue with the others.';
 
 /**
- * Returns how to compare definitions of a snapshot with those of some states: PostgreSQL compares what only may differ
- * in spelling. Empty on an instance that does not manage objects.
+ * Returns how to compare definitions of a snapshot with those of some states. PostgreSQL compares definitions that may
+ * differ only in spelling. Empty on an instance that does not manage objects.
  */
 export async function equalityOf(
   { plans, config }: Pick<HttpDeps, 'plans' | 'config'>,

@@ -106,8 +106,8 @@ export async function createCollectionRestore(
 /* Restores a field. Its values and its table are checked under the lock. */
 
 /**
- * Someone can change the copy of the values by hand. PostgreSQL might convert the values then, and the copy is dropped
- * afterwards.
+ * Someone can change the copy of the values by hand. PostgreSQL might then convert the values, and the service would
+ * drop the copy.
  * @param kept the field, by its name before the deletion
  * @throws ProblemError if the copy has other columns or types than the log says
  */

@@ -106,7 +106,7 @@ describe('purging from the trash under a policy', function () {
     expect(data[0]?.context.acknowledged).to.deep.equal([{ code: 'LOSES_DATA', place: 'seen' }]);
   });
 
-  it('names the way to an approval, which then purges the data', async () => {
+  it('names how to get an approval, and purges the data with one', async () => {
     await create('kept');
     await policy({ findings: { DATA_NOT_KEPT: 'approve' } });
     const position = await deleted('/fields/kept/body');

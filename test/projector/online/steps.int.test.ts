@@ -246,7 +246,7 @@ describe('preparation steps', () => {
       received.push(...waiting_for.map((each) => each.application));
     };
     const running = engine.runStep(contextOf(session, online, add, { progress }), add);
-    await until('it is told who is in the way', () => Promise.resolve(received.includes('shop')));
+    await until('the warning names the application in the way', () => Promise.resolve(received.includes('shop')));
     await instance.pool.query('SELECT FROM books LIMIT 1');
     await application.query('COMMIT');
     await application.end();

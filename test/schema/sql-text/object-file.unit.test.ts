@@ -51,7 +51,7 @@ describe('the file of a view', () => {
     ['with a comment of several lines', 'CREATE VIEW v AS SELECT 1 AS a', "a\r\n'b' \\ c\n"],
     ['with a backslash in the comment', 'CREATE VIEW v AS SELECT 1 AS a', 'a\\nb'],
   ] as const)
-    it(`is read as it was written: a definition ${title}`, () => {
+    it(`reads back what it wrote for a definition ${title}`, () => {
       const text = writeObjectFile(view(definition, comment));
       expect(read(text)).to.deep.equal(view(definition, comment));
       expect(read(text.replaceAll('\r', '').replaceAll('\n', '\r\n').replaceAll('\r\n', '\n'))).to.deep.equal(
