@@ -1,6 +1,6 @@
 /** The health check, for load balancers and people. */
 import type { HealthCheck, HealthReport } from './http/deps.js';
-import { inTime } from './kernel/time.js';
+import { limitTime } from './kernel/time.js';
 import type { LogWatch } from './log/watch.js';
 import type { Pipeline } from './pipeline/index.js';
 import { DISK_FULL } from './postgres/errors.js';
@@ -53,7 +53,7 @@ async function checkDatabase(
 ): Promise<HealthCheck> {
   const { text, values } = schemasExist(schemas);
   try {
-    const [{ rows }] = await inTime(Promise.all([pool.query<{ there: boolean }>(text, values), head]), LIMIT_MS);
+    const [{ rows }] = await limitTime(Promise.all([pool.query<{ there: boolean }>(text, values), head]), LIMIT_MS);
     if (rows[0]?.there === true) return { ok: true };
   } catch {
     return { ok: false, message: 'The database does not respond.' };
@@ -65,7 +65,7 @@ async function checkDatabase(
 }
 
 async function checkLog(read: Promise<unknown>, watch: HealthDeps['watch']): Promise<HealthCheck> {
-  const unread = await inTime(read, LIMIT_MS).then(
+  const unread = await limitTime(read, LIMIT_MS).then(
     () => null,
     (error: unknown) => (error instanceof UnreadableEventError ? ` at position ${error.position}` : ''),
   );
@@ -93,7 +93,7 @@ const STOPPED = `
 
 async function checkProjections(pool: Queryable): Promise<HealthCheck> {
   try {
-    const { rows } = await inTime(pool.query<Stopped>(STOPPED), LIMIT_MS);
+    const { rows } = await limitTime(pool.query<Stopped>(STOPPED), LIMIT_MS);
     if (rows.length === 0) return { ok: true };
     const stopped = rows.map(({ name, at, sqlstate }) => `${name} at event ${at} (SQLSTATE ${sqlstate ?? 'none'})`);
     return {

@@ -1,4 +1,4 @@
-import { shellQuoted } from '../kernel/shell.js';
+import { quoteForShell } from '../kernel/shell.js';
 import type { Command } from 'commander';
 
 /** A command and the words before it: `''`, `users`, `users add`. */
@@ -39,12 +39,12 @@ const wordsOf = ({ commands, options, choices }: CompletedCommand): string =>
   [...commands.map(({ name }) => name), ...choices, ...options.flatMap(({ flags }) => flags)].join(' ');
 
 function bash(commands: readonly CompletedCommand[]): string {
-  const paths = commands.filter(({ path }) => path !== '').map(({ path }) => shellQuoted(path));
+  const paths = commands.filter(({ path }) => path !== '').map(({ path }) => quoteForShell(path));
   const values = commands.flatMap(({ path, options }) =>
     options
       .filter(({ takesValue }) => takesValue)
       .flatMap(({ flags, choices }) =>
-        flags.map((flag) => `    ${shellQuoted(`${path}:${flag}`)}) found=${shellQuoted(choices.join(' '))} ;;`),
+        flags.map((flag) => `    ${quoteForShell(`${path}:${flag}`)}) found=${quoteForShell(choices.join(' '))} ;;`),
       ),
   );
   return `# completion of dps for bash
@@ -61,7 +61,7 @@ _dps() {
 ${values.join('\n')}
     *)
       case "$path" in
-${commands.map((command) => `        ${shellQuoted(command.path)}) found=${shellQuoted(wordsOf(command))} ;;`).join('\n')}
+${commands.map((command) => `        ${quoteForShell(command.path)}) found=${quoteForShell(wordsOf(command))} ;;`).join('\n')}
       esac ;;
   esac
   COMPREPLY=($(compgen -W "$found" -- "$current"))
@@ -81,12 +81,12 @@ function fish(all: readonly CompletedCommand[]): string {
     const parents = after.map((name) => `__fish_seen_subcommand_from ${name}`);
     const here = names === '' ? parents : [...parents, `not __fish_seen_subcommand_from ${names}`];
     const at = (conditions: string[]) =>
-      conditions.length === 0 ? '' : ` -n ${shellQuoted(conditions.join('; and '))}`;
+      conditions.length === 0 ? '' : ` -n ${quoteForShell(conditions.join('; and '))}`;
     return [
       ...commands.map(
-        ({ name, summary }) => `complete -c dps -f${at(here)} -a ${shellQuoted(name)} -d ${shellQuoted(summary)}`,
+        ({ name, summary }) => `complete -c dps -f${at(here)} -a ${quoteForShell(name)} -d ${quoteForShell(summary)}`,
       ),
-      ...(choices.length === 0 ? [] : [`complete -c dps -f${at(parents)} -a ${shellQuoted(choices.join(' '))}`]),
+      ...(choices.length === 0 ? [] : [`complete -c dps -f${at(parents)} -a ${quoteForShell(choices.join(' '))}`]),
       ...options.map((option) => `complete -c dps${at(parents)} ${fishOption(option)}`),
     ];
   });
@@ -95,6 +95,6 @@ function fish(all: readonly CompletedCommand[]): string {
 
 function fishOption({ flags, summary, takesValue, choices }: CompletedCommand['options'][number]): string {
   const names = flags.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`));
-  const value = takesValue ? [choices.length === 0 ? '-r' : `-x -a ${shellQuoted(choices.join(' '))}`] : [];
-  return [...names, ...value, `-d ${shellQuoted(summary)}`].join(' ');
+  const value = takesValue ? [choices.length === 0 ? '-r' : `-x -a ${quoteForShell(choices.join(' '))}`] : [];
+  return [...names, ...value, `-d ${quoteForShell(summary)}`].join(' ');
 }

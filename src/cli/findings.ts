@@ -7,7 +7,7 @@ import type { finding } from '../http/openapi/answers/schema.js';
 import { locationText } from '../schema/model/location.js';
 import { policyText } from './planned-changes.js';
 import { type Level, RULES, type Rule, ruleOf, LEVELS } from '../schema/findings/index.js';
-import { counted } from '../kernel/text.js';
+import { formatCount } from '../kernel/text.js';
 
 type Finding = z.output<typeof finding>;
 
@@ -184,7 +184,7 @@ function countText(findings: readonly Shown[]): string {
     const count = findings.filter((finding) => (finding.level ?? 'warn') === level).length;
     return count === 0 ? [] : [`${count} ${level}`];
   });
-  return `${counted(findings.length, 'finding')}: ${counts.join(', ')}.`;
+  return `${formatCount(findings.length, 'finding')}: ${counts.join(', ')}.`;
 }
 
 const MARKS: Readonly<Record<string, string>> = { danger: '🛑', warn: '⚠️', note: 'ℹ️' };

@@ -3,7 +3,7 @@ import type { diff, finding } from '../http/openapi/answers/schema.js';
 import { oneLine } from './output.js';
 import { locationText, INVALID_LOCATION, canonicalLocation } from '../schema/model/location.js';
 import { type Acknowledgement, type Policy, keyOf } from '../schema/policy.js';
-import { shellQuoted } from '../kernel/shell.js';
+import { quoteForShell } from '../kernel/shell.js';
 import { type Values, UsageError, texts } from './command.js';
 
 /* The policy's effect on a change, and acknowledged findings. */
@@ -76,7 +76,7 @@ export function withOptionNames(message: string, path?: string): string {
 }
 
 /** Quoted for a shell. */
-export const shellWord = (text: string): string => (/^[\w.:%-]+$/.test(text) ? text : shellQuoted(text));
+export const shellWord = (text: string): string => (/^[\w.:%-]+$/.test(text) ? text : quoteForShell(text));
 
 /** One line per rule, then collections, online changes and approvals. */
 export function describePolicy({ findings, collections, online_above_rows: rows, ...people }: Policy): string {

@@ -1,4 +1,4 @@
-import { counted, visibleText } from '../kernel/text.js';
+import { formatCount, visibleText } from '../kernel/text.js';
 import type { AcknowledgedDivergence } from '../log/verify-log.js';
 import type { Difference } from '../projector/verify/index.js';
 import type { Disallowed } from '../schema/change-requests/replay-policy.js';
@@ -7,7 +7,7 @@ import type { Divergence, LogPosition } from '../schema/model/events.js';
 
 /** `1 difference`, `3 differences` */
 export function countDifferences({ length }: readonly Difference[]): string {
-  return counted(length, 'difference');
+  return formatCount(length, 'difference');
 }
 
 /** One line: `catalog articles.title type: expected "text", found "integer"`. */

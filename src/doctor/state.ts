@@ -13,7 +13,7 @@ import type { Difference } from '../projector/verify/index.js';
 import type { ProjectionStatus } from '../features/projections/index.js';
 import { findOrphans } from '../projector/online/copy.js';
 import { readWebhooks } from '../features/webhooks/rows.js';
-import { quoted, visibleText } from '../kernel/text.js';
+import { quoteName, visibleText } from '../kernel/text.js';
 
 export const protection: Check = {
   name: 'log is append-only',
@@ -200,9 +200,10 @@ export const trash: Check = {
 
 function describeAltered(altered: readonly AlteredColumn[]): string {
   const lines = altered.slice(0, TRASH_SHOWN).map(({ position, collection, field, name, type, found }) => {
-    const object = field === null ? `table ${quoted(collection)}` : `values of ${quoted(`${collection}.${field}`)}`;
+    const object =
+      field === null ? `table ${quoteName(collection)}` : `values of ${quoteName(`${collection}.${field}`)}`;
     const column = found === null ? 'does not exist' : `has the type ${found} instead of ${type}`;
-    return visibleText(`  ${object} (position ${position}): column ${quoted(name)} ${column}`);
+    return visibleText(`  ${object} (position ${position}): column ${quoteName(name)} ${column}`);
   });
   const more = altered.length > TRASH_SHOWN ? [`  and ${altered.length - TRASH_SHOWN} more`] : [];
   return `Someone changed deleted objects in the trash:\n${[...lines, ...more].join('\n')}`;
@@ -216,11 +217,11 @@ export const webhooks: Check = {
     return rows.flatMap(({ name, state, disabled_because: because, failing_since: since, last_error: error }) => {
       if (state === 'failing')
         return [
-          finding('WEBHOOK_FAILING', `The webhook ${quoted(name)} has failed since ${since}. ${error ?? ''}`.trim()),
+          finding('WEBHOOK_FAILING', `The webhook ${quoteName(name)} has failed since ${since}. ${error ?? ''}`.trim()),
         ];
       if (state === 'enabled' || because === 'requested') return [];
       return [
-        finding('WEBHOOK_DISABLED', `The webhook ${quoted(name)} is disabled: ${WHY[because ?? ''] ?? because}.`),
+        finding('WEBHOOK_DISABLED', `The webhook ${quoteName(name)} is disabled: ${WHY[because ?? ''] ?? because}.`),
       ];
     });
   },

@@ -2,7 +2,14 @@
 import { parseDefinition } from '../schema/sql-text/object-definition.js';
 import { VENDOR } from '../schema/snapshot/snapshot.js';
 import { visibleText } from '../kernel/text.js';
-import { type Problem, type ProblemCode, type Subject, MAX_PROBLEMS, type Path, invalid } from '../kernel/problem.js';
+import {
+  type Problem,
+  type ProblemCode,
+  type Subject,
+  MAX_PROBLEMS,
+  type Path,
+  invalidProblem,
+} from '../kernel/problem.js';
 import { isObject } from '../kernel/json.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { runYielding } from '../kernel/event-loop.js';
@@ -220,7 +227,7 @@ function addOtherSchemaOfDefinition(
   const named = typeof definition === 'string' && kind !== undefined ? schemaOfDefinition(definition) : undefined;
   if (named === undefined || named === managed) return;
   const message = `definition must create the object in ${JSON.stringify(managed)}, the default schema, and names ${JSON.stringify(named)}`;
-  problems.push(invalid([...at(), 'definition'], message));
+  problems.push(invalidProblem([...at(), 'definition'], message));
 }
 
 function addOtherSchemas(
@@ -235,7 +242,8 @@ function addOtherSchemas(
     const name = schema[member];
     if (typeof name !== 'string' || problems.length >= MAX_PROBLEMS) continue;
     if (name === schemas[0] || (ignores && !schemas.includes(name))) delete schema[member];
-    else if (!schemas.includes(name)) problems.push(invalid([...at(), 'schema', member], notManaged(member, schemas)));
+    else if (!schemas.includes(name))
+      problems.push(invalidProblem([...at(), 'schema', member], notManaged(member, schemas)));
   }
 }
 

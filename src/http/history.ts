@@ -1,6 +1,6 @@
 /* Parameters of history routes: event filters and points in time. */
 import { z } from 'zod';
-import { invalid } from '../kernel/problem.js';
+import { invalidProblem } from '../kernel/problem.js';
 import { readMoment, type Moment } from '../reads/history/time-travel.js';
 import type { State } from '../schema/model/state.js';
 import type { HttpDeps } from './deps.js';
@@ -146,10 +146,10 @@ export function createMomentState(deps: Pick<HttpDeps, 'history' | 'store'>) {
   const pointAt = createPointAt(deps, 'INVALID_PAYLOAD');
   return async (value: unknown, member: string, call: Call<unknown>): Promise<State> => {
     const text = Number.isSafeInteger(value) ? String(value) : value;
-    if (typeof text !== 'string') throw new Refused([invalid([member], MOMENT)]);
+    if (typeof text !== 'string') throw new Refused([invalidProblem([member], MOMENT)]);
     const parsed = cursor.safeParse(text);
     const moment = parsed.success ? ({ kind: 'position', position: parsed.data.position } as const) : readMoment(text);
-    if (moment === null) throw new Refused([invalid([member], MOMENT)]);
+    if (moment === null) throw new Refused([invalidProblem([member], MOMENT)]);
     if (parsed.success) await requireInLog(parsed.data, deps.history);
     return (await pointAt(moment, member, call)).state;
   };

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { runYielding } from '../kernel/event-loop.js';
 import { isObject } from '../kernel/json.js';
-import { invalid, unknownMembers, type Path } from '../kernel/problem.js';
+import { invalidProblem, unknownMembers, type Path } from '../kernel/problem.js';
 import { stepsTo } from '../kernel/resumable.js';
 import { readPolicy } from '../log/decisive-events.js';
 import { planBatch } from '../projector/ddl/plan.js';
@@ -114,7 +114,7 @@ export const policyBody = z
 export function readPolicyBody(body: unknown, member?: string): Policy {
   const at = member === undefined ? [] : [member];
   const hidden = hiddenMembers(body, at);
-  if (hidden.length > 0) throw new Refused(hidden.map((path) => invalid(path, 'is not the code of a finding')));
+  if (hidden.length > 0) throw new Refused(hidden.map((path) => invalidProblem(path, 'is not the code of a finding')));
   return member === undefined
     ? readShape(policyBody, body)
     : (readShape(z.object({ [member]: policyBody }), { [member]: body })[member] as Policy);
@@ -159,7 +159,7 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
     const { diff, snapshot } = body;
     if ((diff === undefined) === (snapshot === undefined))
       throw new Refused([
-        invalid([], 'the body must have either diff (with its hash, as returned by /schema/diff) or snapshot'),
+        invalidProblem([], 'the body must have either diff (with its hash, as returned by /schema/diff) or snapshot'),
       ]);
     if (diff !== undefined) return diff;
     const compared = async () => {
@@ -197,7 +197,7 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
 }
 
 function bodyOf(body: unknown): Record<string, unknown> {
-  if (!isObject(body)) throw new Refused([invalid([], 'the body must be an object with diff or snapshot')]);
+  if (!isObject(body)) throw new Refused([invalidProblem([], 'the body must be an object with diff or snapshot')]);
   const problems = unknownMembers(body, MEMBERS, []);
   if (problems.length > 0) throw new Refused(problems);
   return body;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import { type Caller, allows } from '../features/accounts/caller.js';
 import type { Identify } from '../features/accounts/identify.js';
-import { NotInTimeError, inTime } from '../kernel/time.js';
+import { NotInTimeError, limitTime } from '../kernel/time.js';
 import { AbandonedError, runAsChange, runAsRead, scheduler } from '../kernel/scheduler.js';
 import { environmentProblem, readOnly, unavailable } from '../postgres/errors.js';
 import type { Fresh } from '../reads/freshness.js';
@@ -66,7 +66,7 @@ export interface Serving {
 const ANSWER_LIMIT = 2_000;
 
 function orNull<T>(answer: Promise<T>): Promise<T | null> {
-  return inTime(answer, ANSWER_LIMIT).catch(() => null);
+  return limitTime(answer, ANSWER_LIMIT).catch(() => null);
 }
 
 /** Milliseconds between two attempts while the database is unavailable. */
@@ -80,7 +80,7 @@ async function waitWhileUnavailable<T>(patience: number, work: () => Promise<T>)
   for (;;) {
     try {
       if (patience === 0) return await work();
-      return await inTime(work(), Math.max(1, end - performance.now()));
+      return await limitTime(work(), Math.max(1, end - performance.now()));
     } catch (error) {
       if (error instanceof NotInTimeError) throw new ProblemError(unavailable(NO_ANSWER), error);
       const problem = error instanceof ProblemError ? error.problem : environmentProblem(error);

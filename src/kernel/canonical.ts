@@ -64,7 +64,7 @@ export function createCanonicalWriter(): (value: unknown) => string {
   const shapeOf = (object: object): Shape => {
     const members = Object.keys(object);
     const alike = shapes.get(members[0]);
-    const existing = alike?.find((shape) => sameMembers(shape.members, members));
+    const existing = alike?.find((shape) => hasSameMembers(shape.members, members));
     if (existing !== undefined) return existing;
     if (members.some((member) => UNORDERED.test(member))) throw new UnorderedError();
     // Canonical JSON orders members by UTF-16 code unit.
@@ -77,18 +77,18 @@ export function createCanonicalWriter(): (value: unknown) => string {
     return shape;
   };
 
-  const sortedCopy = (value: unknown): unknown => {
+  const copySorted = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map(sortedCopy);
+    if (Array.isArray(value)) return value.map(copySorted);
     const object = value as Record<string, unknown>;
     const copy: Record<string, unknown> = {};
-    for (const member of shapeOf(object).sorted) copy[member] = sortedCopy(object[member]);
+    for (const member of shapeOf(object).sorted) copy[member] = copySorted(object[member]);
     return copy;
   };
 
   return (value) => {
     try {
-      return JSON.stringify(sortedCopy(value));
+      return JSON.stringify(copySorted(value));
     } catch (error) {
       if (error instanceof UnorderedError) return canonicalJson(value);
       throw error;
@@ -132,7 +132,7 @@ function* pushElements(pieces: string[], elements: unknown[], write: (value: unk
   pieces.push(']');
 }
 
-function sameMembers(a: readonly string[], b: readonly string[]): boolean {
+function hasSameMembers(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((member, index) => member === b[index]);
 }
 

@@ -117,17 +117,20 @@ export function renderPath(path: Path): string {
 export function unknownMembers(object: object, knownNames: ReadonlySet<string>, at: Path): Problem[] {
   const unknown = Object.keys(object).filter((member) => !knownNames.has(member));
   return problemsOfEach(unknown, (member) => [
-    invalid([...at, member], `unknown member ${JSON.stringify(member)}; known members: ${[...knownNames].join(', ')}`),
+    invalidProblem(
+      [...at, member],
+      `unknown member ${JSON.stringify(member)}; known members: ${[...knownNames].join(', ')}`,
+    ),
   ]);
 }
 
 /** A problem with a member of a body at `path`. */
-export function invalid(path: Path, message: string, details?: Record<string, unknown>): Problem {
+export function invalidProblem(path: Path, message: string, details?: Record<string, unknown>): Problem {
   return { code: 'INVALID_PAYLOAD', message, path: renderPath(path), ...(details ? { details } : {}) };
 }
 
 /** A problem with the schema that a command leads to. `locate` adds its location in the body. */
-export function about(
+export function problemAbout(
   subject: Subject,
   message: string,
   { code = 'INVALID_PAYLOAD', details }: { code?: ProblemCode; details?: Record<string, unknown> } = {},
@@ -138,7 +141,7 @@ export function about(
 }
 
 /** Returns the indexes of names that occur earlier in the list. */
-export function repeated(names: readonly string[]): number[] {
+export function findRepeated(names: readonly string[]): number[] {
   const seen = new Set<string>();
   return names.flatMap((name, index) => {
     if (seen.has(name)) return [index];

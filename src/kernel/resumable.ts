@@ -16,7 +16,7 @@ const NO_PAUSE: readonly void[] = [];
 const PAUSE: readonly void[] = [undefined];
 
 /** Call `yield* pause()` after each of many short steps. It pauses after every `count` of them. */
-export function pausingEvery(count: number): () => Iterable<void> {
+export function pauseEvery(count: number): () => Iterable<void> {
   let left = count;
   return () => {
     left -= 1;

@@ -1,6 +1,6 @@
 /** Messages for values that do not match a schema, where the schema has no message of its own. */
 import type { z } from 'zod';
-import { counted } from './text.js';
+import { formatCount } from './text.js';
 
 const EXPECTED: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -19,20 +19,20 @@ export function shapeMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (isMissing) return 'is required.';
   if (issue.code === 'invalid_type') return EXPECTED[issue.expected] && `must be ${EXPECTED[issue.expected]}.`;
   if (issue.code === 'invalid_value') return oneOf(issue.values);
-  if (issue.code === 'unrecognized_keys') return knownMembers(issue.inst);
+  if (issue.code === 'unrecognized_keys') return listKnownMembers(issue.inst);
   if (issue.code === 'invalid_union') return Array.isArray(issue.options) ? oneOf(issue.options) : undefined;
   return limitMessage(issue);
 }
 
 /** Only object schemas report unrecognized keys. */
-function knownMembers(schema: z.core.$ZodRawIssue['inst']): string {
+function listKnownMembers(schema: z.core.$ZodRawIssue['inst']): string {
   const members = Object.keys((schema as z.core.$ZodObject)._zod.def.shape);
   return members.length === 0 ? 'no member is expected.' : `known members: ${members.join(', ')}.`;
 }
 
 function limitMessage(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'too_small') return limited('at least', issue.minimum, issue.origin);
-  if (issue.code === 'too_big') return limited('at most', issue.maximum, issue.origin);
+  if (issue.code === 'too_small') return limitText('at least', issue.minimum, issue.origin);
+  if (issue.code === 'too_big') return limitText('at most', issue.maximum, issue.origin);
   return issue.code === 'invalid_format' ? FORMATS[issue.format] : undefined;
 }
 
@@ -47,7 +47,9 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 const UNITS: Readonly<Record<string, string>> = { string: 'character', array: 'item' };
 
-function limited(how: string, limit: number | bigint, origin: string): string {
+function limitText(comparison: string, limit: number | bigint, origin: string): string {
   const unit = UNITS[origin];
-  return unit === undefined ? `must be ${how} ${limit}.` : `must have ${how} ${counted(limit, unit)}.`;
+  return unit === undefined
+    ? `must be ${comparison} ${limit}.`
+    : `must have ${comparison} ${formatCount(limit, unit)}.`;
 }

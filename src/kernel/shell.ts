@@ -1,2 +1,2 @@
 /** Quotes a text as one word in single quotes, for any POSIX shell. The shell expands nothing in it. */
-export const shellQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+export const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -5,7 +5,7 @@ import type { Resumable } from './resumable.js';
 const AT_ONCE = 500;
 
 /** `[...items].sort(compare)` in steps. */
-export function* sortedInSteps<T>(items: Iterable<T>, compare: (a: T, b: T) => number): Resumable<T[]> {
+export function* sortInSteps<T>(items: Iterable<T>, compare: (a: T, b: T) => number): Resumable<T[]> {
   let runs: T[][] = [];
   for (const item of items) {
     const run = runs.at(-1);

@@ -34,10 +34,10 @@ export const visibleText = (message: string): string =>
   message.replaceAll(HIDDEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 
 /** Puts a name in double quotes, for messages. Null is written without quotes. */
-export const quoted = (name: string | null): string => JSON.stringify(name);
+export const quoteName = (name: string | null): string => JSON.stringify(name);
 
 /** `1 table`, `2 tables` */
-export const counted = (count: number | bigint, noun: string): string =>
+export const formatCount = (count: number | bigint, noun: string): string =>
   `${count} ${noun}${Number(count) === 1 ? '' : 's'}`;
 
 /** A uuid: 8-4-4-4-12 hexadecimal digits in either case. */

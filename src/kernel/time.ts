@@ -20,7 +20,7 @@ export class NotInTimeError extends Error {
  * Returns the result of `work` if it arrives within `limit` milliseconds.
  * @throws NotInTimeError, and the errors of `work`
  */
-export async function inTime<T>(work: Promise<T>, limit: number): Promise<T> {
+export async function limitTime<T>(work: Promise<T>, limit: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timedOut = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new NotInTimeError(`no response within ${limit} ms`)), limit);
@@ -44,7 +44,7 @@ interface PauseLimits {
  * processes that failed together do not retry together ("equal jitter": M. Brooker, Exponential Backoff and Jitter,
  * 2015).
  */
-export function growingPause(failures: number, { retry, maximum }: PauseLimits): number {
+export function computePause(failures: number, { retry, maximum }: PauseLimits): number {
   const full = Math.min(maximum, retry * 2 ** (failures - 1));
   return Math.round(full * (0.5 + Math.random() / 2));
 }

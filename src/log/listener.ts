@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pgListen, { type Subscriber } from 'pg-listen';
-import { growingPause } from '../kernel/time.js';
+import { computePause } from '../kernel/time.js';
 import { logChannel } from '../postgres/locked-session.js';
 import { SQLSTATE } from '../postgres/errors.js';
 import { hostsOf } from '../postgres/hosts/choose-host.js';
@@ -47,7 +47,7 @@ const FAREWELL = 500;
 /** Connects only after `start`. It never gives up: it logs each failure and tries again. */
 export function createListener(options: ListenerOptions): Listener {
   const closing = new AbortController();
-  const backoff = options.backoff ?? ((attempt) => growingPause(attempt, PAUSE));
+  const backoff = options.backoff ?? ((attempt) => computePause(attempt, PAUSE));
   let connected = false;
   let running: Promise<void> | undefined;
 

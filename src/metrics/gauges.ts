@@ -1,5 +1,5 @@
 /** Gauges that are read on each scrape. */
-import { inTime } from '../kernel/time.js';
+import { limitTime } from '../kernel/time.js';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ProjectionStatus } from '../features/projections/index.js';
 import type { ServerState } from '../postgres/server.js';
@@ -104,7 +104,7 @@ export function addGauges(registry: Registry, sources: Sources): void {
 }
 
 function addWebhooks(registry: Registry, { webhooks }: Sources): void {
-  const read = shareRuns(() => inTime(webhooks.countByState(), ANSWER_LIMIT).catch(() => null));
+  const read = shareRuns(() => limitTime(webhooks.countByState(), ANSWER_LIMIT).catch(() => null));
   void new Gauge({
     name: 'dps_webhooks',
     help: 'Webhooks by state: enabled, failing, disabled.',
@@ -159,7 +159,7 @@ function shareRuns<T>(ask: () => Promise<T>): () => Promise<T> {
 const ANSWER_LIMIT = 2_000;
 
 function addProjections(registry: Registry, sources: Sources): void {
-  const read = shareRuns(() => inTime(sources.projections(), ANSWER_LIMIT).catch(() => null));
+  const read = shareRuns(() => limitTime(sources.projections(), ANSWER_LIMIT).catch(() => null));
   void new Gauge({
     name: 'dps_database_up',
     help: '1 while the database responds, 0 while it does not.',
@@ -209,7 +209,7 @@ function addChanges(registry: Registry, sources: Sources): void {
     registers: [registry],
     async collect() {
       this.reset();
-      const counts = await inTime(sources.changes(), ANSWER_LIMIT).catch(() => null);
+      const counts = await limitTime(sources.changes(), ANSWER_LIMIT).catch(() => null);
       if (counts !== null) for (const state of CHANGE_STATES) this.set({ state }, counts.get(state) ?? 0);
     },
   });

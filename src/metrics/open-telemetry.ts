@@ -17,7 +17,7 @@ import { type ExportResult, ExportResultCode, W3CTraceContextPropagator } from '
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
-import { inTime } from '../kernel/time.js';
+import { limitTime } from '../kernel/time.js';
 import type { Handled } from '../http/request-log.js';
 import type { Apply, Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
@@ -134,7 +134,7 @@ export function createTraces(options: TraceOptions): Traces {
       return { ...pipeline, apply: traced };
     },
     stop: async () => {
-      await inTime(provider.shutdown(), LAST_EXPORT).catch(() =>
+      await limitTime(provider.shutdown(), LAST_EXPORT).catch(() =>
         logger.warn('the last traces could not be exported before the service stopped'),
       );
     },

@@ -3,7 +3,7 @@
  * names it.
  */
 import type pg from 'pg';
-import { inTime } from '../kernel/time.js';
+import { limitTime } from '../kernel/time.js';
 import { advisoryKey } from '../postgres/locked-session.js';
 import { lockTimeout } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
@@ -70,7 +70,7 @@ export async function isStillHeld(
   within: number,
 ): Promise<boolean> {
   const holdersQuery = options.pool.query(HOLDERS, conflictsOf(options.location.schema, locks));
-  const { rows } = await inTime(holdersQuery, Math.max(1, within));
+  const { rows } = await limitTime(holdersQuery, Math.max(1, within));
   const present = new Set((rows as Holder[]).map(holderKey));
   return holders.some((holder) => present.has(holderKey(holder)));
 }

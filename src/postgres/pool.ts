@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { yieldToEventLoop } from '../kernel/event-loop.js';
-import { NotInTimeError, inTime } from '../kernel/time.js';
+import { NotInTimeError, limitTime } from '../kernel/time.js';
 import { LostConnectionError, isRecoveryConflict } from './errors.js';
 import type { Logger } from './logger.js';
 import { ServiceClient, type ServiceClientConfig, isPooled } from './client.js';
@@ -202,7 +202,7 @@ async function connect(pool: pg.Pool, within: number | undefined): Promise<pg.Po
   const connecting = pool.connect();
   if (within === undefined) return connecting;
   try {
-    return await inTime(connecting, Math.max(1, within));
+    return await limitTime(connecting, Math.max(1, within));
   } catch (error) {
     if (!(error instanceof NotInTimeError)) throw error;
     connecting.then(
@@ -223,7 +223,7 @@ async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean>
   if (!used.needsReset) return true;
   // The answer to the caller is written in this turn of the event loop and reaches its socket first.
   await yieldToEventLoop();
-  return inTime(client.query(CLEAN), CLEAN_LIMIT).then(
+  return limitTime(client.query(CLEAN), CLEAN_LIMIT).then(
     () => {
       used.needsReset = false;
       return true;

@@ -1,6 +1,6 @@
 /* The findings of a plan, with facts from the database about its tables. */
 import { runYielding } from '../kernel/event-loop.js';
-import { NotInTimeError, inTime } from '../kernel/time.js';
+import { NotInTimeError, limitTime } from '../kernel/time.js';
 import type { Warning } from '../kernel/warning.js';
 import { namesInLifetimes, spansOfCollections } from '../log/lifetimes.js';
 import { readPolicy } from '../log/decisive-events.js';
@@ -244,7 +244,7 @@ interface Asking {
 async function ask(db: Queryable, place: DescribedTables, { questions, patient }: Asking): Promise<DatabaseFacts> {
   if (patient) return answer(db, place, questions);
   try {
-    return await inTime(answer(db, place, questions), LIMIT);
+    return await limitTime(answer(db, place, questions), LIMIT);
   } catch (error) {
     if (error instanceof NotInTimeError) return {};
     throw error;

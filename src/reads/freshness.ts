@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { shareNext } from '../kernel/memoize.js';
-import { NotInTimeError, inTime } from '../kernel/time.js';
+import { NotInTimeError, limitTime } from '../kernel/time.js';
 import { environmentProblem, isConnectionLoss, isRecoveryConflict, unavailable } from '../postgres/errors.js';
 import { CHECK_COLUMNS, type HeadCheck } from '../log/divergence.js';
 import { GENESIS_HASH, type LogHead } from '../log/head.js';
@@ -145,7 +145,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
   const shared = shareNext(ask);
   const patience = PATIENCE * (options.timeout ?? TIMEOUT);
   return {
-    check: () => inTime(shared(), patience).catch(unanswered),
+    check: () => limitTime(shared(), patience).catch(unanswered),
     close: async () => {
       closed = true;
       await current?.end();

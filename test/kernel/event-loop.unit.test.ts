@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { createTimeSlice, mapYielding, runYielding, yieldToEventLoop } from '../../src/kernel/event-loop.js';
-import { type Resumable, runToEnd, stepsTo, pausingEvery } from '../../src/kernel/resumable.js';
+import { type Resumable, runToEnd, stepsTo, pauseEvery } from '../../src/kernel/resumable.js';
 
 describe('work in steps', () => {
   function* threeSteps(): Resumable<{ done: string }> {
@@ -17,7 +17,7 @@ describe('work in steps', () => {
   });
 
   it('pauses after a fixed number of items', () => {
-    const pause = pausingEvery(3);
+    const pause = pauseEvery(3);
     const pauses = Array.from({ length: 7 }, () => [...pause()].length);
     expect(pauses).to.deep.equal([0, 0, 1, 0, 0, 1, 0]);
   });

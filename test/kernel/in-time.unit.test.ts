@@ -1,16 +1,16 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { NotInTimeError, inTime } from '../../src/kernel/time.js';
+import { NotInTimeError, limitTime } from '../../src/kernel/time.js';
 
 describe('waiting with a limit', () => {
   it('ends with the result, its error, or a timeout', async () => {
-    expect(await inTime(Promise.resolve(1), 1_000)).to.equal(1);
-    const failing = inTime(Promise.reject(new Error('no')), 1_000);
+    expect(await limitTime(Promise.resolve(1), 1_000)).to.equal(1);
+    const failing = limitTime(Promise.reject(new Error('no')), 1_000);
     expect(await failing.catch((error: Error) => error.message)).to.equal('no');
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       let ended: unknown;
-      void inTime(new Promise(() => undefined), 100).catch((error: unknown) => (ended = error));
+      void limitTime(new Promise(() => undefined), 100).catch((error: unknown) => (ended = error));
       mock.timers.tick(99);
       await new Promise(setImmediate);
       expect(ended).to.equal(undefined);

@@ -4,13 +4,13 @@ import { operations } from '../../src/schema/operations/index.js';
 import {
   type Result,
   MAX_PROBLEMS,
-  about,
+  problemAbout,
   allOf,
-  invalid,
+  invalidProblem,
   ok,
   problemsOfEach,
   refuse,
-  repeated,
+  findRepeated,
   unknownMembers,
 } from '../../src/kernel/problem.js';
 
@@ -19,14 +19,14 @@ describe('checking the items of a list', () => {
     let read = 0;
     const result = allOf(Array(300_000).fill({}), (_, index) => {
       read++;
-      return refuse(invalid([index], 'is wrong'));
+      return refuse(invalidProblem([index], 'is wrong'));
     });
     expect(runToEnd(result)).to.include({ ok: false });
     expect(read).to.equal(MAX_PROBLEMS);
     const looked: number[] = [];
     const problems = problemsOfEach(Array(300).keys(), (item, index) => {
       looked.push(index);
-      return [invalid([item], 'is wrong'), invalid([item], 'is of no use')];
+      return [invalidProblem([item], 'is wrong'), invalidProblem([item], 'is of no use')];
     });
     expect(problems).to.have.lengthOf(MAX_PROBLEMS);
     expect(looked).to.deep.equal([...Array(MAX_PROBLEMS / 2).keys()]);
@@ -73,7 +73,7 @@ describe('checking the items of a list', () => {
 describe('a problem', () => {
   it('of the schema names its object', () => {
     const field = { kind: 'field', collection: 'a', field: 'b' } as const;
-    expect(about(field, 'is wrong')).to.deep.equal({
+    expect(problemAbout(field, 'is wrong')).to.deep.equal({
       code: 'INVALID_PAYLOAD',
       message: 'is wrong',
       subject: field,
@@ -81,7 +81,7 @@ describe('a problem', () => {
       field: 'b',
     });
     const collection = { kind: 'collection', collection: 'a' } as const;
-    expect(about(collection, 'is there', { code: 'ALREADY_EXISTS', details: { by: 'x' } })).to.deep.equal({
+    expect(problemAbout(collection, 'is there', { code: 'ALREADY_EXISTS', details: { by: 'x' } })).to.deep.equal({
       code: 'ALREADY_EXISTS',
       message: 'is there',
       subject: collection,
@@ -91,19 +91,19 @@ describe('a problem', () => {
   });
 
   it('of a body names its location', () => {
-    expect(invalid(['fields', 2, 'a b', 'c'], 'is wrong')).to.deep.equal({
+    expect(invalidProblem(['fields', 2, 'a b', 'c'], 'is wrong')).to.deep.equal({
       code: 'INVALID_PAYLOAD',
       message: 'is wrong',
       path: 'fields[2]["a b"].c',
     });
-    expect(invalid([], 'is wrong', { at: 7 })).to.deep.include({ path: '', details: { at: 7 } });
+    expect(invalidProblem([], 'is wrong', { at: 7 })).to.deep.include({ path: '', details: { at: 7 } });
     expect(unknownMembers({ a: 1, b: 2, c: 3 }, new Set(['a', 'z']), ['x'])).to.deep.equal([
-      invalid(['x', 'b'], 'unknown member "b"; known members: a, z'),
-      invalid(['x', 'c'], 'unknown member "c"; known members: a, z'),
+      invalidProblem(['x', 'b'], 'unknown member "b"; known members: a, z'),
+      invalidProblem(['x', 'c'], 'unknown member "c"; known members: a, z'),
     ]);
   });
 
   it('lists every duplicate name', () => {
-    expect(repeated(['a', 'b', 'a', 'c', 'b', 'a'])).to.deep.equal([2, 4, 5]);
+    expect(findRepeated(['a', 'b', 'a', 'c', 'b', 'a'])).to.deep.equal([2, 4, 5]);
   });
 });

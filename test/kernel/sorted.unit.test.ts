@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { runToEnd } from '../../src/kernel/resumable.js';
-import { sortedInSteps } from '../../src/kernel/sorted.js';
+import { sortInSteps } from '../../src/kernel/sorted.js';
 
 const byKey = ([a]: [number, number], [b]: [number, number]) => a - b;
 
@@ -13,12 +13,12 @@ describe('sorting in steps', () => {
   it('yields the same as sorting at once, and is stable', () => {
     for (const length of [0, 1, 2, 499, 500, 501, 1_000, 1_501, 4_321]) {
       const input = items(length);
-      expect(runToEnd(sortedInSteps(input, byKey))).to.deep.equal([...input].sort(byKey));
+      expect(runToEnd(sortInSteps(input, byKey))).to.deep.equal([...input].sort(byKey));
     }
     fc.assert(
       fc.property(fc.array(fc.integer(), { maxLength: 2_000 }), (input) => {
         const compare = (a: number, b: number) => a - b;
-        expect(runToEnd(sortedInSteps(input, compare))).to.deep.equal([...input].sort(compare));
+        expect(runToEnd(sortInSteps(input, compare))).to.deep.equal([...input].sort(compare));
       }),
       { numRuns: 20 },
     );
@@ -26,14 +26,14 @@ describe('sorting in steps', () => {
 
   it('does not modify its input', () => {
     const input = items(1_200);
-    runToEnd(sortedInSteps(input, byKey));
+    runToEnd(sortInSteps(input, byKey));
     expect(input).to.deep.equal(items(1_200));
   });
 
   it('compares at most some thousand times between pauses', () => {
     let compared = 0;
     let most = 0;
-    const steps = sortedInSteps(items(20_000, 20_000), (a, b) => {
+    const steps = sortInSteps(items(20_000, 20_000), (a, b) => {
       compared += 1;
       return byKey(a, b);
     });

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { plan as planSchema } from '../../http/openapi/answers/operating.js';
-import { counted } from '../../kernel/text.js';
+import { formatCount } from '../../kernel/text.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
 import { type DiffDocument, describeWarning, isEmpty, shellWord, selectBlocked } from '../planned-changes.js';
@@ -138,7 +138,7 @@ function toApplied(answer: ServiceResponse, plan: Plan): Applied {
 
 /** One line. */
 export function describeApplied({ batch, position, events, statements }: Applied): string {
-  return `Applied: ${counted(events, 'event')}, ${counted(statements, 'statement')}; position ${position}, batch ${batch ?? 'none'}.`;
+  return `Applied: ${formatCount(events, 'event')}, ${formatCount(statements, 'statement')}; position ${position}, batch ${batch ?? 'none'}.`;
 }
 
 /** One line per statement, then the findings, and whether PostgreSQL accepts it. */
@@ -152,7 +152,7 @@ export function describePlan({ events, statements, warnings, accepted, errors = 
     );
   const verdict = accepted === false ? 'PostgreSQL rejects it:' : online === undefined ? 'PostgreSQL accepts it.' : '';
   lines.push(
-    `Plan: ${counted(events.length, 'event')}, ${counted(statements.length, 'statement')}. ${verdict}`.trimEnd(),
+    `Plan: ${formatCount(events.length, 'event')}, ${formatCount(statements.length, 'statement')}. ${verdict}`.trimEnd(),
   );
   if (accepted === false) lines.push(...errors.map(({ message }) => `  ${oneLine(message)}`));
   return lines.join('\n');

@@ -1,4 +1,4 @@
-import { counted } from '../../kernel/text.js';
+import { formatCount } from '../../kernel/text.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { holdsServer } from '../../postgres/embedded/index.js';
 import { type Addresses, directly } from '../../postgres/pool.js';
@@ -73,5 +73,5 @@ export function describeChecks(examined: readonly Examined[]): string {
     ]),
   ]);
   const count = examined.reduce((sum, { findings }) => sum + findings.length, 0);
-  return [...lines, count === 0 ? 'No problems found.' : `${counted(count, 'finding')}.`].join('\n');
+  return [...lines, count === 0 ? 'No problems found.' : `${formatCount(count, 'finding')}.`].join('\n');
 }

@@ -11,7 +11,7 @@ import {
 import { type Source, printFindings } from '../findings.js';
 import { writeResult, json } from '../output.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
-import { counted } from '../../kernel/text.js';
+import { formatCount } from '../../kernel/text.js';
 
 /** GitHub rejects comments longer than 65,536 characters. */
 const MAX_LENGTH = 60_000;
@@ -21,7 +21,7 @@ export function planMarkdown(document: DiffDocument): string {
   if (isEmpty(document)) return '### Schema plan\n\nNothing to do: the schema already has this state.';
   const rows = entriesOf(document.diff).map(row);
   const warnings = (document.warnings ?? []).map((warning) => `- ${escaped(describeWarning(warning))}`);
-  const count = counted(rows.length, 'change');
+  const count = formatCount(rows.length, 'change');
   return cut([
     `### Schema plan: ${count}`,
     '',

@@ -1,4 +1,4 @@
-import { counted } from '../../kernel/text.js';
+import { formatCount } from '../../kernel/text.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { json } from '../output.js';
 import { LOCK } from '../schema-files/contents.js';
@@ -28,8 +28,8 @@ async function write(invocation: Invocation, directory: string): Promise<ExitCod
 /** `2 collections`, `2 collections and 1 object`. */
 function contentsOf(files: readonly string[]): string {
   const objects = files.filter((file) => file.startsWith(`${OBJECT_FOLDER}/`)).length;
-  const collections = counted(files.length - objects, 'collection');
-  return objects === 0 ? collections : `${collections} and ${counted(objects, 'object')}`;
+  const collections = formatCount(files.length - objects, 'collection');
+  return objects === 0 ? collections : `${collections} and ${formatCount(objects, 'object')}`;
 }
 
 /** Updates the directory to contain the files, and lists other files in it. */

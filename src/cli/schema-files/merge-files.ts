@@ -11,7 +11,7 @@ import { parseDocument, readDocument } from '../document.js';
 import { type ServiceResponse, requestAnyStatus, readInfo, refusal } from '../connections/service.js';
 import { LOCK } from './contents.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';
-import { counted } from '../../kernel/text.js';
+import { formatCount } from '../../kernel/text.js';
 
 /* Describes merge conflicts for the person who resolves them. */
 
@@ -23,7 +23,7 @@ export interface ConflictAnswer {
 /** One or more lines per conflict, with the locations in files and the options. */
 export function describeConflicts(conflicts: readonly ConflictAnswer[], files: SchemaFiles): string {
   const lines = conflicts.map((conflict) => describe(conflict, files));
-  const count = counted(conflicts.length, 'conflict');
+  const count = formatCount(conflicts.length, 'conflict');
   return `${lines.join('\n')}\nNothing was changed: ${count} between the files and changes by others since. Edit the files to match the service, or resolve all conflicts with --take ours (the service) or --take theirs (the files).`;
 }
 

@@ -1,4 +1,4 @@
-import { counted } from '../../kernel/text.js';
+import { formatCount } from '../../kernel/text.js';
 import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { type AdoptionReport, adoptionReport } from './read.js';
 import type { Note } from '../../projector/inspect/needs.js';
@@ -52,8 +52,8 @@ export function describeAdoption({
   const done = isDry === true ? 'Would adopt' : 'Adopted';
   const lines = adopted.map((name) => `+ ${name}`);
   for (const name of objects ?? []) lines.push(oneLine(`+ ${objectArgument(name)}`));
-  const beside = objects === undefined ? '' : ` and ${counted(objects.length, 'object')}`;
-  lines.push(`${done} ${counted(adopted.length, 'table')} with ${counted(relations, 'relation')}${beside}.`);
+  const beside = objects === undefined ? '' : ` and ${formatCount(objects.length, 'object')}`;
+  lines.push(`${done} ${formatCount(adopted.length, 'table')} with ${formatCount(relations, 'relation')}${beside}.`);
   for (const { table, message, ...more } of refused) {
     const name = 'object' in more ? objectArgument(more.object) : table;
     lines.push(oneLine(`! ${name} stays unmanaged: ${message}`));
@@ -86,8 +86,8 @@ function countedKinds(group: readonly Note[]): string[] {
   return [...groupedBy(group, ({ kind }) => kind)].map(([kind, same]) => {
     const names = new Set(same.map(({ table, name }) => `${table ?? ''}\0${name}`));
     const tables = new Set(same.flatMap(({ table }) => table ?? []));
-    const where = tables.size === 0 ? '' : ` on ${counted(tables.size, 'table')}`;
-    return `  ${oneLine(`${same[0]?.code}: ${counted(names.size, 'object')} of kind "${kind}"${where} (--json lists them)`)}`;
+    const where = tables.size === 0 ? '' : ` on ${formatCount(tables.size, 'table')}`;
+    return `  ${oneLine(`${same[0]?.code}: ${formatCount(names.size, 'object')} of kind "${kind}"${where} (--json lists them)`)}`;
   });
 }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Note, Refused } from '../../projector/inspect/needs.js';
 import type { AdoptRequest, AdoptTables, CatalogFindings, FoundTable } from '../../schema/operations/adopt-tables.js';
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 import type { ObjectName } from '../../schema/model/objects.js';
 import { type ObjectAdoption, type RefusedObject, objectNoteName, readObjectAdoption } from './objects.js';
 import { extrasOf, type State } from '../../schema/model/state.js';
@@ -410,7 +410,7 @@ function parentRefusal(
   if (partitionOf === null) return null;
   const { schema: elsewhere, table } = partitionOf;
   if (elsewhere === schema && (fine.has(table) || state.collections.has(table))) return null;
-  const message = `it is a partition of ${quoted(table)}, which must be adopted before it or together with it`;
+  const message = `it is a partition of ${quoteName(table)}, which must be adopted before it or together with it`;
   return { table: name, code: 'PARENT_NOT_ADOPTED', message };
 }
 

@@ -20,7 +20,7 @@ import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { type Answer, jsonAnswer, unwrap } from '../../http/answer/answer.js';
 import type { Call } from '../../http/route.js';
 import { isUuid } from '../../kernel/text.js';
-import { type Problem, invalid } from '../../kernel/problem.js';
+import { type Problem, invalidProblem } from '../../kernel/problem.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { RequestedChange } from './proposals.js';
 import { type Comparison, compareSnapshot } from '../../schema/compare/compare-snapshot.js';
@@ -199,17 +199,17 @@ const MOST_CONFLICTS = 100;
 
 async function diffOf(body: Body, compared: () => Promise<Comparison>): Promise<unknown> {
   if (body.snapshot === undefined) return withoutSnapshot(body);
-  if (body.diff !== undefined) throw new Refused([invalid(['snapshot'], 'send either a diff or a snapshot')]);
+  if (body.diff !== undefined) throw new Refused([invalidProblem(['snapshot'], 'send either a diff or a snapshot')]);
   const { hash, diff } = await compared();
   if (isEmptyDiff(diff))
-    throw new Refused([invalid(['snapshot'], 'this changes nothing: the schema already has this state')]);
+    throw new Refused([invalidProblem(['snapshot'], 'this changes nothing: the schema already has this state')]);
   return { hash, diff };
 }
 
 function withoutSnapshot(body: Body): unknown {
   for (const member of ['base', 'mode', 'force'] as const)
     if (body[member] !== undefined)
-      throw new Refused([invalid([member], `${member} can only be used with a snapshot`)]);
+      throw new Refused([invalidProblem([member], `${member} can only be used with a snapshot`)]);
   return body.diff;
 }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Credential, allows } from '../accounts/caller.js';
 import { noQuery } from '../../http/request/query.js';
-import { type Problem, invalid } from '../../kernel/problem.js';
+import { type Problem, invalidProblem } from '../../kernel/problem.js';
 import type { Outcome, RequestContext } from '../../pipeline/types.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Acknowledgement } from '../../schema/policy.js';
@@ -49,7 +49,7 @@ function policyOf(body: bodies.NewChange | bodies.ChangeUpdate, { caller }: Call
   if (body.policy === undefined) return undefined;
   const others = OF_SCHEMA.filter((member) => body[member] !== undefined);
   if (others.length > 0)
-    throw new Refused(others.map((member) => invalid([member], `${member} cannot be sent with a policy`)));
+    throw new Refused(others.map((member) => invalidProblem([member], `${member} cannot be sent with a policy`)));
   const policy = readPolicyBody(body.policy, 'policy');
   if (!allows(caller.role, 'admin')) throw refused('FORBIDDEN', 'Only an admin can propose a policy.');
   return { name: 'update-policy', input: { policy }, command: { policy } };
@@ -83,7 +83,8 @@ function openingRoute(deps: HttpDeps): Route {
     async handle(call) {
       const { body } = call;
       const change = policyOf(body, call) ?? (await proposed(body, call));
-      if (change === undefined) throw new Refused([invalid(['diff'], 'a diff, a snapshot or a policy is required')]);
+      if (change === undefined)
+        throw new Refused([invalidProblem(['diff'], 'a diff, a snapshot or a policy is required')]);
       const proposal = { ...change, ...readPlanOptions(call, body), title: body.title, online: body.online ?? false };
       return respondAfterAction(call, 'open-change', {
         run: (context) =>
@@ -99,7 +100,7 @@ function readPlanOptions(call: Call<unknown>, { purge, acknowledge }: Pick<bodie
   const inHeader = acknowledgeOf(call.req);
   if (inHeader !== undefined && acknowledge !== undefined)
     throw new Refused([
-      invalid(['acknowledge'], 'send the acknowledgements in the body or in X-Acknowledge, not in both'),
+      invalidProblem(['acknowledge'], 'send the acknowledgements in the body or in X-Acknowledge, not in both'),
     ]);
   const acknowledged = [...(acknowledge?.map(withCanonicalLocation) ?? inHeader ?? [])];
   return { ...(purge === true && { purge }), ...(acknowledged.length > 0 && { acknowledged }) };
@@ -152,10 +153,10 @@ function rejectOptionsWithoutDiff({ body, req }: Pick<Call<unknown>, 'req'> & { 
     value === undefined ? [] : [name],
   );
   if (members.length > 0)
-    throw new Refused(members.map((member) => invalid([member], `${member} can only be sent with a diff`)));
+    throw new Refused(members.map((member) => invalidProblem([member], `${member} can only be sent with a diff`)));
   if (body.title === undefined && body.reason === undefined && body.purge === undefined)
     throw new Refused([
-      invalid([], 'nothing to update: send a title, a reason, a diff, a snapshot, a policy or the option purge'),
+      invalidProblem([], 'nothing to update: send a title, a reason, a diff, a snapshot, a policy or the option purge'),
     ]);
 }
 
@@ -275,7 +276,7 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
         const request = await findChange(changes, call);
         const { at } = call.body;
         if (call.query.dry_run) {
-          if (at !== undefined) throw new Refused([invalid(['at'], AT_WITH_DRY_RUN)]);
+          if (at !== undefined) throw new Refused([invalidProblem(['at'], AT_WITH_DRY_RUN)]);
           const run = (context: RequestContext) => changes.rehearse(request.id, context);
           return respondWithPlan(deps, call, {
             command: 'apply-change',

@@ -2,7 +2,7 @@
  * Executes change requests in any live process. A session lock protects each request, so other processes take it over
  * if this one dies. Temporary failures are retried with increasing delays.
  */
-import { createEarliestTimer, growingPause } from '../../kernel/time.js';
+import { createEarliestTimer, computePause } from '../../kernel/time.js';
 import { isConnectionLoss } from '../../postgres/errors.js';
 import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -175,7 +175,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   const noteFailure = async (id: string, error: unknown): Promise<void> => {
     const isQuick = (error instanceof NotNowError && !(error instanceof LostError)) || isConnectionLoss(error);
     const count = (failed.get(id)?.count ?? 0) + 1;
-    const pause = isQuick ? pauses.retry : growingPause(count, pauses);
+    const pause = isQuick ? pauses.retry : computePause(count, pauses);
     failed.set(id, { count, until: performance.now() + pause });
     const how = { change: id, attempts: count, error };
     if (error instanceof NotNowError) logger.info('a change request is waiting', { change: id, reason: error.message });

@@ -1,4 +1,4 @@
-import { counted } from '../../kernel/text.js';
+import { formatCount } from '../../kernel/text.js';
 import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { findDrift } from './find.js';
 import type { Drift, DriftDifference, ObjectDrift, TableDrift } from './model.js';
@@ -97,8 +97,8 @@ export function describeAcceptance(
   if (objects !== undefined) lines.push(...acceptedObjects(objects));
   for (const { collection, from, to } of fields)
     lines.push(`  ${locationText({ collection, field: from })} is now ${locationText({ collection, field: to })}`);
-  const beside = objects && counted(objects.changed.length + objects.deleted.length, 'object');
-  const accepted = [counted(count, 'table'), ...(beside === undefined ? [] : [beside])].join(' and ');
+  const beside = objects && formatCount(objects.changed.length + objects.deleted.length, 'object');
+  const accepted = [formatCount(count, 'table'), ...(beside === undefined ? [] : [beside])].join(' and ');
   lines.push(`${isDry ? 'Would accept' : 'Accepted'} the drift of ${accepted}.`);
   for (const each of left) lines.push(`! ${notAcceptedText(each)} still differs: ${each.message}`);
   for (const { table, code, message } of more.not_represented) lines.push(`  ${code} on ${table}: ${message}`);

@@ -15,7 +15,7 @@ import {
 } from '../../schema/model/state.js';
 import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { sortedInSteps } from '../../kernel/sorted.js';
+import { sortInSteps } from '../../kernel/sorted.js';
 import { asSent } from '../../postgres/client.js';
 import type { IsEqual, Note } from '../../projector/inspect/needs.js';
 import { type Converted, convertTable } from '../../projector/inspect/convert.js';
@@ -248,7 +248,7 @@ function* driftedTables(
   }
   const renamed = yield* renamedTables(missing, unmanaged);
   const drifted = new Map<string, Difference[]>();
-  for (const each of yield* sortedInSteps(differences, (a, b) => byName(a.collection, b.collection))) {
+  for (const each of yield* sortInSteps(differences, (a, b) => byName(a.collection, b.collection))) {
     yield;
     if (isConsequence(each, renamed)) continue;
     const group = drifted.get(each.collection);

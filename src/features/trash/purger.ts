@@ -14,7 +14,7 @@ import {
 } from './rows.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Point } from '../../log/fold.js';
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 import type { PurgeTrash } from '../../schema/operations/trash.js';
 import type { Pipeline, PipelineOptions, Reader } from '../../pipeline/types.js';
 import { MAY_CREATE_SCHEMAS } from '../../projector/catalog/deletion-facts.js';
@@ -82,7 +82,7 @@ async function reasonToKeep(
 /** Another table may have taken its place. Only a person can tell if that may be dropped. */
 const replaced = ({ field }: TrashEntry, lost: readonly string[]): string =>
   field === null
-    ? `the table in the trash has no column ${lost.map(quoted).join(', ')}, so someone changed or replaced it. ` +
+    ? `the table in the trash has no column ${lost.map(quoteName).join(', ')}, so someone changed or replaced it. ` +
       'If it is not needed, drop it with SQL, then purge the entry'
     : 'someone changed or replaced the table that keeps its values. If it is not needed, drop it with SQL, then purge the entry';
 

@@ -33,7 +33,7 @@ import { COPY, countValues } from '../../projector/ddl/trash.js';
 import { type Sql, integer, qualified, sql, trash, tableOfNode } from '../../projector/ddl/sql.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { SQLSTATE, sqlState } from '../../postgres/errors.js';
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 
 /*
  * Finds the source of a restoration for tables and fields. It is the entry of the trash, or the log if the database was
@@ -121,7 +121,7 @@ async function requireUnalteredCopy(
   if (altered.length === 0) return;
   const { collection, field } = kept;
   const message =
-    `Field ${quoted(`${collection}.${field}`)} cannot be restored: in the table ${altered[0]?.table} in the trash, ` +
+    `Field ${quoteName(`${collection}.${field}`)} cannot be restored: in the table ${altered[0]?.table} in the trash, ` +
     `${altered.map(alterationText).join(', ')}, so someone changed or replaced it. Change it back with SQL, then restore the field.`;
   const details = { columns: altered.map(({ name }) => name) };
   throw new ProblemError({ code: 'IN_USE', message, collection, field: field ?? '', details });
@@ -129,8 +129,8 @@ async function requireUnalteredCopy(
 
 const alterationText = ({ name, type, found }: AlteredColumn): string =>
   found === null
-    ? `column ${quoted(name)} of the type ${type} is missing`
-    : `column ${quoted(name)} has the type ${found} instead of ${type}`;
+    ? `column ${quoteName(name)} of the type ${type} is missing`
+    : `column ${quoteName(name)} has the type ${found} instead of ${type}`;
 
 /* Counts rows without a value for a restored NOT NULL field. */
 

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { createEarliestTimer, growingPause } from '../../kernel/time.js';
+import { createEarliestTimer, computePause } from '../../kernel/time.js';
 import { originAt } from '../../log/signed-checkpoints/position.js';
 import { selectEventTexts } from '../../log/read.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -213,7 +213,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
   const fail = async (webhook: Claimed, attempt: Sent & Parameters<typeof recordFailure>[2]): Promise<void> => {
     const { id, name, failures } = webhook;
-    const pause = Math.max(growingPause(failures + 1, pauses), attempt.retryAfter ?? 0);
+    const pause = Math.max(computePause(failures + 1, pauses), attempt.retryAfter ?? 0);
     const days = await recordFailure(pool, { ...webhook, owner }, attempt, pause);
     if (days === null) return;
     const { error: reason, status } = attempt;

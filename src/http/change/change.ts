@@ -11,7 +11,7 @@ import type {
   StoredAnswer,
   Acknowledgements,
 } from '../../pipeline/types.js';
-import { type Problem, invalid, unknownMembers } from '../../kernel/problem.js';
+import { type Problem, invalidProblem, unknownMembers } from '../../kernel/problem.js';
 import { type Cause, type LogEvent, isAdopted, isDeletion } from '../../schema/model/events.js';
 import { type State, isFolder } from '../../schema/model/state.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../schema/operations/index.js';
@@ -117,14 +117,16 @@ export function readAcknowledgements({ req }: Pick<Call<unknown>, 'req'>): Ackno
   const inHeader = acknowledgeOf(req);
   const inBody = taken.get(req);
   if (inHeader !== undefined && inBody !== undefined)
-    throw new Refused([invalid([MEMBER], 'send the acknowledgements in the body or in X-Acknowledge, not in both')]);
+    throw new Refused([
+      invalidProblem([MEMBER], 'send the acknowledgements in the body or in X-Acknowledge, not in both'),
+    ]);
   if (inBody !== undefined) return { findings: inBody, at: (index) => [MEMBER, index] };
   return inHeader && { findings: inHeader, at: () => ['X-Acknowledge'] };
 }
 
 function read(list: unknown): Acknowledgement[] {
   if (!Array.isArray(list) || list.length > MOST)
-    throw new Refused([invalid([MEMBER], `must be an array of at most ${MOST} objects with code and place`)]);
+    throw new Refused([invalidProblem([MEMBER], `must be an array of at most ${MOST} objects with code and place`)]);
   const problems = list.flatMap((entry: unknown, index) => problemsOf(entry, index));
   if (problems.length > 0) throw new Refused(problems);
   return (list as Acknowledgement[]).map(withCanonicalLocation);
@@ -138,14 +140,14 @@ export const withCanonicalLocation = ({ code, place }: Acknowledgement): Acknowl
 
 function problemsOf(entry: unknown, index: number): Problem[] {
   const at = [MEMBER, index];
-  if (!isObject(entry)) return [invalid(at, 'must be an object with code and place')];
+  if (!isObject(entry)) return [invalidProblem(at, 'must be an object with code and place')];
   const problems = unknownMembers(entry, new Set(['code', 'place']), at);
   for (const member of ['code', 'place'])
     if (typeof entry[member] !== 'string')
-      problems.push(invalid([...at, member], `${member} is required and must be a string`));
+      problems.push(invalidProblem([...at, member], `${member} is required and must be a string`));
   const { place } = entry;
   if (typeof place === 'string' && canonicalLocation(place) === undefined)
-    problems.push(invalid([...at, 'place'], INVALID_LOCATION));
+    problems.push(invalidProblem([...at, 'place'], INVALID_LOCATION));
   return problems;
 }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { runYielding } from '../../kernel/event-loop.js';
 import { isObject } from '../../kernel/json.js';
-import { invalid, unknownMembers } from '../../kernel/problem.js';
+import { invalidProblem, unknownMembers } from '../../kernel/problem.js';
 import { mergeSnapshot, stateOfSnapshot } from '../../schema/merge/merge-states.js';
 import { type MergeConflict, describeLocation, readResolutions } from '../../schema/merge/model.js';
 import { OBJECT_KINDS } from '../../schema/model/objects.js';
@@ -108,10 +108,10 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
 }
 
 function membersOf(body: unknown): { base: unknown; ours?: unknown; theirs: unknown; resolve?: unknown } {
-  if (!isObject(body)) throw new Refused([invalid([], 'the body must be an object with base and theirs')]);
+  if (!isObject(body)) throw new Refused([invalidProblem([], 'the body must be an object with base and theirs')]);
   const problems = unknownMembers(body, MEMBERS, []);
   for (const member of ['base', 'theirs']) {
-    if (body[member] === undefined) problems.push(invalid([member], `${member} is required`));
+    if (body[member] === undefined) problems.push(invalidProblem([member], `${member} is required`));
   }
   if (problems.length > 0) throw new Refused(problems);
   return body as { base: unknown; theirs: unknown };

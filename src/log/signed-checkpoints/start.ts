@@ -6,7 +6,7 @@ import { isStandby } from '../../postgres/server.js';
 import { type CheckpointOptions, type Checkpoints, createCheckpoints } from './index.js';
 import { type Keys, createKeys } from './keys.js';
 import { createTarget, RefusedError, type Target, type Delivery } from './targets.js';
-import { growingPause } from '../../kernel/time.js';
+import { computePause } from '../../kernel/time.js';
 import { ProblemError } from '../../kernel/problem.js';
 import { advisoryKey } from '../../postgres/locked-session.js';
 import { withClient, type Queryable } from '../../postgres/pool.js';
@@ -212,7 +212,7 @@ function createPublisher(options: PublisherOptions): Publisher {
     } catch (error) {
       if (stopping.signal.aborted) return;
       attempts += 1;
-      const retry_in = growingPause(attempts, pauses);
+      const retry_in = computePause(attempts, pauses);
       report(error as Error, retry_in);
       later(retry_in);
     }

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { ExchangeError, isConnectionLoss, isLocked, unavailable } from '../../postgres/errors.js';
 import { type Parameterised, sendBatch, sendNamed } from '../../postgres/exchange.js';
 import { OUTCOME_UNKNOWN, watchReplication, SYNC_POINT } from '../../postgres/transaction.js';
-import { NotInTimeError, inTime } from '../../kernel/time.js';
+import { NotInTimeError, limitTime } from '../../kernel/time.js';
 import { advisoryKey } from '../../postgres/locked-session.js';
 import { type Backend, IS_BACKEND, withOwnClient } from '../../postgres/client.js';
 import { TIMELINE } from '../../postgres/hosts/probe.js';
@@ -194,7 +194,7 @@ export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
     resolve: async (deadline) => {
       if (left.size === 0) return null;
       running ??= lookUp().finally(() => (running = undefined));
-      return inTime(running, Math.max(1, deadline - performance.now())).catch((error: unknown) => {
+      return limitTime(running, Math.max(1, deadline - performance.now())).catch((error: unknown) => {
         if (error instanceof NotInTimeError) return earlierUnknown();
         throw error;
       });

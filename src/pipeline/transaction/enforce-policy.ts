@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
-import { MAX_PROBLEMS, type Problem, invalid } from '../../kernel/problem.js';
+import { MAX_PROBLEMS, type Problem, invalidProblem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -233,7 +233,7 @@ function unfound({ findings, at }: Acknowledgements, matched: ReadonlySet<number
   return findings.flatMap(({ code, place }, index) => {
     if (matched.has(index)) return [];
     const message = `no finding matches the acknowledgement ${JSON.stringify(keyOf({ code, place }))}. Read the plan again`;
-    return [invalid(at?.(index) ?? [], message, { acknowledged: { code, place } })];
+    return [invalidProblem(at?.(index) ?? [], message, { acknowledged: { code, place } })];
   });
 }
 

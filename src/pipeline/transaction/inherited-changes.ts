@@ -1,7 +1,7 @@
 /** Creates the events for managed child tables whose columns PostgreSQL changes together with those of the parent. */
 import { jsonEqual } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 import { changedAttributes } from '../../projector/ddl/alter-column.js';
 import type { Descendant } from '../../projector/catalog/deletion-facts.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
@@ -245,7 +245,7 @@ function update(own: Field | Collection, next: Field | Collection): LogEvent[] {
 function nameTaken({ table, parent }: Child, field: string): Problem {
   const { collection } = parent.event;
   const message =
-    `Table ${quoted(table)} inherits from ${quoted(collection)}, so its column would get the name ${quoted(field)} too, ` +
+    `Table ${quoteName(table)} inherits from ${quoteName(collection)}, so its column would get the name ${quoteName(field)} too, ` +
     'and a field of it has that name. Rename or delete that field first.';
   return { code: 'ALREADY_EXISTS', message, collection, field };
 }

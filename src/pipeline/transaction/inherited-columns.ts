@@ -5,7 +5,7 @@
 import { runYielding } from '../../kernel/event-loop.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -337,7 +337,7 @@ function otherParents({ event, before, now }: Parent, links: readonly Descendant
   if (child === undefined) return [];
   const parents = child.parentNames ?? [];
   const message =
-    `The ${isRetyped ? 'type' : 'name'} of column ${quoted(field)} of ${quoted(collection)} cannot be changed: ` +
+    `The ${isRetyped ? 'type' : 'name'} of column ${quoteName(field)} of ${quoteName(collection)} cannot be changed: ` +
     `the table ${child.name} inherits the column from ${parents.join(' and ')}, and PostgreSQL does not change it for one of several parents. ` +
     `Detach the table from the other parents (ALTER TABLE ${child.name} NO INHERIT …), change the column in all of them, and attach it again.`;
   const details = { inherited_by: [child.name], parents };

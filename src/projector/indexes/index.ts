@@ -6,7 +6,7 @@
  * increasing delays, and at once when an event drops the index.
  */
 import type pg from 'pg';
-import { createEarliestTimer, growingPause } from '../../kernel/time.js';
+import { createEarliestTimer, computePause } from '../../kernel/time.js';
 import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
 import { isConnectionLoss, sqlState } from '../../postgres/errors.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -129,7 +129,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
       if (stopped || isReadOnly()) return;
       attempts += 1;
       await report(error);
-      timer.set(growingPause(attempts, pauses));
+      timer.set(computePause(attempts, pauses));
     }
   };
 

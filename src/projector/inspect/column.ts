@@ -1,4 +1,4 @@
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 import { notNullName, identitySequenceName } from '../../schema/model/constraint-names.js';
 import { type ColumnExtras, type TableExtras, isSerial } from '../../schema/model/extras.js';
 import { checkExpression } from '../../schema/sql-text/expression.js';
@@ -126,7 +126,7 @@ export function toField(
 function orUnsupported({ name, type, default: text }: CatalogColumn, read: Result<Field>): Result<Field> {
   if (read.ok) return read;
   const definition = text === null ? type : `${type} DEFAULT ${text}`;
-  const message = `column ${quoted(name)} is defined as ${definition}, which the service does not support: change the column in the database, or leave the table unmanaged`;
+  const message = `column ${quoteName(name)} is defined as ${definition}, which the service does not support: change the column in the database, or leave the table unmanaged`;
   return refuse({ code: 'INVALID_PAYLOAD', message });
 }
 
@@ -202,7 +202,7 @@ function generationOf(
   const fault = used === null ? listFault(converting, part) : `uses ${used}`;
   if (fault === null) return generated;
   unmanaged.push({ kind: 'generated', name });
-  const message = `the generation expression of ${quoted(name)} ${fault}: it stays unchanged, and snapshots contain an ordinary column`;
+  const message = `the generation expression of ${quoteName(name)} ${fault}: it stays unchanged, and snapshots contain an ordinary column`;
   note(converting, { kind: 'generated column', name, code: 'GENERATED_COLUMN_NOT_REPRESENTED', message });
   return null;
 }
@@ -210,7 +210,7 @@ function generationOf(
 function notNullExtras(converting: Converting, { name, notNull, nullable }: CatalogColumn) {
   if (nullable || notNull === null) return {};
   if (notNull.more !== null) {
-    const message = `constraint ${quoted(notNull.name)}: snapshots contain that ${quoted(name)} is NOT NULL, but not that the constraint is ${notNull.more}`;
+    const message = `constraint ${quoteName(notNull.name)}: snapshots contain that ${quoteName(name)} is NOT NULL, but not that the constraint is ${notNull.more}`;
     note(converting, { kind: 'constraint', name: notNull.name, code: 'CONSTRAINT_NOT_REPRESENTED', message });
   }
   const isUsual = notNull.name === notNullName(converting.table.table, name);

@@ -1,4 +1,4 @@
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import { type ColumnExtras, type TableExtras, tableExtras } from '../../schema/model/extras.js';
@@ -23,11 +23,11 @@ export interface Converted {
 /** Explains why a table cannot become a collection, judged by its names and its owner. Returns null if it can. */
 export function refusalOf({ table }: Pick<Converting, 'table'>): Refused | null {
   if (table.extension !== null) {
-    const message = `it belongs to the extension ${quoted(table.extension)}, which creates and changes it`;
+    const message = `it belongs to the extension ${quoteName(table.extension)}, which creates and changes it`;
     return { table: table.name, code: 'BELONGS_TO_EXTENSION', message };
   }
   if (table.schema !== undefined && table.name !== `${table.schema}.${table.table}`) {
-    const message = `another collection or table is named ${quoted(`${table.schema}.${table.table}`)}`;
+    const message = `another collection or table is named ${quoteName(`${table.schema}.${table.table}`)}`;
     return { table: table.name, code: 'NAME_NOT_ALLOWED', message };
   }
   const [wrong] = checkName('collection', table.name, []);
@@ -35,7 +35,7 @@ export function refusalOf({ table }: Pick<Converting, 'table'>): Refused | null 
   for (const { name } of table.columns) {
     const [problem] = checkName('field', name, []);
     if (problem === undefined) continue;
-    return { table: table.name, code: 'COLUMN_NOT_ALLOWED', message: `column ${quoted(name)}: ${problem.message}` };
+    return { table: table.name, code: 'COLUMN_NOT_ALLOWED', message: `column ${quoteName(name)}: ${problem.message}` };
   }
   return null;
 }
@@ -93,7 +93,7 @@ function notePartitionKey(converting: Converting): void {
   const fault =
     key === null || converting.like !== undefined ? null : checkSqlText('partition key', key, contextOf(converting));
   if (fault === null) return;
-  const message = `the partition key of ${quoted(name)} ${fault}: it stays unchanged, and a snapshot with this table cannot be applied elsewhere`;
+  const message = `the partition key of ${quoteName(name)} ${fault}: it stays unchanged, and a snapshot with this table cannot be applied elsewhere`;
   note(converting, { kind: 'partition key', name, code: 'PARTITION_KEY_NOT_REPRESENTED', message });
 }
 

@@ -1,5 +1,5 @@
 /* Converts constraints and indexes: fields represent some of them, the table's extras represent the others. */
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 import {
   extrasOf,
   hasTable,
@@ -250,7 +250,7 @@ function keptReference(
   const isReachable = references?.schema === converting.schema && isManaged(converting, target);
   const fault = isReachable
     ? referenceFault(definition, schemaOfTable(converting, target))
-    : `references ${quoted(target)}, which is not managed`;
+    : `references ${quoteName(target)}, which is not managed`;
   return fault ?? { name, definition, references: target };
 }
 
@@ -322,7 +322,7 @@ function leaveUnmanaged({ extras }: Building, converting: Converting, left: Unre
  * @param fault follows the name in the message, for example "is invalid"
  */
 function noteUnrepresented(converting: Converting, { kind, name, fault }: Unrepresented): void {
-  const message = `${kind} ${quoted(name)} ${fault}: it stays unchanged, and no snapshot contains it`;
+  const message = `${kind} ${quoteName(name)} ${fault}: it stays unchanged, and no snapshot contains it`;
   note(converting, { kind, name, code: `${kind.toUpperCase()}_NOT_REPRESENTED`, message });
 }
 

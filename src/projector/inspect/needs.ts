@@ -1,5 +1,5 @@
 /* Lists the objects that a table uses: those that a snapshot can create, and those that must already exist. */
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS, type TableExtras } from '../../schema/model/extras.js';
 import { needLabel, needsOfNode } from '../../schema/model/order.js';
 import { checkSqlText, type TextKind } from '../../schema/sql-text/check-sql-text.js';
@@ -138,7 +138,7 @@ function isListed(need: Need, around: TextContext, converting: Converting): bool
   if (need.kind !== 'domain' || isDescribed(need, converting)) return true;
   const faults = textsOfDomain(need, []).flatMap(({ kind, text }) => checkSqlText(kind, text, around) ?? []);
   if (faults.length === 0) return true;
-  const message = `domain ${quoted(need.name)} ${faults[0]}: create it before you apply a snapshot with this table elsewhere`;
+  const message = `domain ${quoteName(need.name)} ${faults[0]}: create it before you apply a snapshot with this table elsewhere`;
   note(converting, { kind: 'type', name: need.name, code: 'TYPE_NEEDED', message });
   return false;
 }
@@ -148,7 +148,7 @@ const isDescribed = (need: Need, { like }: Converting): boolean =>
 
 function extensionNeed(name: string, converting: Converting): Need[] {
   if (TRUSTED_EXTENSIONS.has(name)) return [{ kind: 'extension', name }];
-  const message = `extension ${quoted(name)}: create it before you apply a snapshot with this table elsewhere`;
+  const message = `extension ${quoteName(name)}: create it before you apply a snapshot with this table elsewhere`;
   note(converting, { kind: 'extension', name, code: 'EXTENSION_NEEDED', message });
   return [];
 }
@@ -186,7 +186,7 @@ function typeNeed(type: UsedType, converting: Converting): Need[] {
     return [{ kind: 'enum', ...schemaIn(objects, type.schema), name: type.name, labels: type.labels }];
   }
   if (objects.isManaged(type.schema) && type.kind === 'd') return [domainNeed(type, objects)];
-  const message = `type ${quoted(type.name)}: create it before you apply a snapshot with this table elsewhere`;
+  const message = `type ${quoteName(type.name)}: create it before you apply a snapshot with this table elsewhere`;
   note(converting, { kind: 'type', name: type.name, code: 'TYPE_NEEDED', message });
   return [];
 }

@@ -1,7 +1,7 @@
 /** Compares the fold, the metadata rows and PostgreSQL's catalog. */
 import type pg from 'pg';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
-import { sortedInSteps } from '../../kernel/sorted.js';
+import { sortInSteps } from '../../kernel/sorted.js';
 import {
   type ColumnField,
   hasColumn,
@@ -71,7 +71,7 @@ export async function verify(
       ...(await verifyChanges(client, state.position)),
       ...(await verifyAccounts(client)),
     ];
-    const differences = await runYielding(sortedInSteps(results, (a, b) => byName(a.collection, b.collection)));
+    const differences = await runYielding(sortInSteps(results, (a, b) => byName(a.collection, b.collection)));
     return { ok: differences.length === 0, differences };
   } finally {
     if (own) await client.query('ROLLBACK');
@@ -321,7 +321,7 @@ async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, storedRows: 
   }
   // Most rows are equal, so only the differences are sorted, here by field. The caller sorts by collection.
   const ordered = await runYielding(
-    sortedInSteps(differences, (a, b) => byName(a.field ?? '', b.field ?? '')),
+    sortInSteps(differences, (a, b) => byName(a.field ?? '', b.field ?? '')),
     slice,
   );
   for (const row of rows.values()) {

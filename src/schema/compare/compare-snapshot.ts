@@ -6,7 +6,7 @@ import { isObject } from '../../kernel/json.js';
 import {
   type Problem,
   type Result,
-  invalid,
+  invalidProblem,
   ok,
   refuse,
   unknownMembers,
@@ -26,9 +26,9 @@ import { renameProblems } from '../invariants/names.js';
 import { withRenames, type Renames } from '../transition/renames.js';
 import { composedFault, withComposedNames, checkName } from '../normal-form/names.js';
 import { looksRenamed } from './looks-renamed.js';
-import { inverse } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/inverse.js';
 import type { Names } from '../fold/replace-names.js';
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 
 /*
  * Reads `renamed_from`, the former name of a collection or field in a submitted snapshot. It is an instruction and
@@ -123,7 +123,7 @@ function collectionRenames(state: State, { documents, said: all }: Documents, re
     // An invalid name is reported when the document is read.
     if (from === undefined || typeof to !== 'string') continue;
     if (isSystemCollection(from) || isSystemCollection(to)) {
-      renamedFrom.problems.push(invalid([...at, MEMBER], 'a collection of the service cannot be renamed'));
+      renamedFrom.problems.push(invalidProblem([...at, MEMBER], 'a collection of the service cannot be renamed'));
       continue;
     }
     const isThere = (name: string) => state.collections.has(name);
@@ -147,7 +147,7 @@ function fieldRenames(
   { documents, said: all, collections }: Documents & { collections: Names },
   renamedFrom: RenamedFrom,
 ): Renames['fields'] {
-  const former = inverse(collections);
+  const former = invertMap(collections);
   const fields = new Map<string, Map<string, string>>();
   const sent = sentNames(documents, ({ collection, field }) => `${String(collection)}\0${String(field)}`);
   for (const { at, document } of all) {
@@ -180,7 +180,7 @@ function sentNames(
 function textAt(document: { [member: string]: unknown }, at: Path, { problems }: RenamedFrom): string | undefined {
   const value = document[MEMBER];
   if (typeof value === 'string') return value;
-  problems.push(invalid([...at, MEMBER], `${MEMBER} must be a string: the former name`));
+  problems.push(invalidProblem([...at, MEMBER], `${MEMBER} must be a string: the former name`));
   return undefined;
 }
 
@@ -188,14 +188,14 @@ function decide(naming: Naming, { notes, problems }: RenamedFrom): void {
   const { kind, from, to, at, isThere, isSent, names, location } = naming;
   const refused = fault(naming);
   if (refused !== null) {
-    problems.push({ ...invalid([...at, MEMBER], refused), ...location });
+    problems.push({ ...invalidProblem([...at, MEMBER], refused), ...location });
     return;
   }
   if (isThere(from) && !isSent(from)) {
     problems.push(...checkName(kind, to, [...at, kind]));
     names.set(from, to);
   } else if (!isThere(to) && naming.notes) {
-    const message = `${kind} ${quoted(from)} does not exist, so it cannot be renamed: ${quoted(to)} is created`;
+    const message = `${kind} ${quoteName(from)} does not exist, so it cannot be renamed: ${quoteName(to)} is created`;
     notes.push({ code: 'RENAMED_FROM_NOTHING', ...location, message });
   }
 }
@@ -203,12 +203,12 @@ function decide(naming: Naming, { notes, problems }: RenamedFrom): void {
 function fault({ kind, from, to, isThere, isSent, names }: Naming): string | null {
   if (from === to) return `${MEMBER} must differ from the current name of the ${kind}`;
   if (names.has(from))
-    return `${quoted(from)} can be renamed to one ${kind} only, and is already renamed to ${quoted(names.get(from) ?? null)}`;
+    return `${quoteName(from)} can be renamed to one ${kind} only, and is already renamed to ${quoteName(names.get(from) ?? null)}`;
   if (!isThere(from)) return null;
   if (isThere(to))
-    return `${quoted(from)} and ${quoted(to)} both exist, so neither can be renamed to the other. Omit ${MEMBER}, or delete one of them first`;
+    return `${quoteName(from)} and ${quoteName(to)} both exist, so neither can be renamed to the other. Omit ${MEMBER}, or delete one of them first`;
   if (!isSent(from)) return null;
-  return `the snapshot contains ${quoted(from)} too, and a renamed object gives up its old name. Add the other one in a later snapshot`;
+  return `the snapshot contains ${quoteName(from)} too, and a renamed object gives up its old name. Add the other one in a later snapshot`;
 }
 
 export interface CompareOptions {
@@ -258,7 +258,10 @@ export function* compareSnapshot(state: State, body: unknown, options: CompareOp
 export function* desiredBy(state: State, body: unknown, options: CompareOptions): Resumable<Result<Desired>> {
   if (!isObject(body))
     return refuse(
-      invalid([], 'a snapshot must be an object with version, service, vendor, collections, fields and relations'),
+      invalidProblem(
+        [],
+        'a snapshot must be an object with version, service, vendor, collections, fields and relations',
+      ),
     );
   const origin = originProblems(body, options);
   if (origin.length > 0) return refuse(...origin);
@@ -324,14 +327,14 @@ function originProblems(body: { [member: string]: unknown }, { force, release }:
   const { version, service, vendor } = body;
   if (version !== SNAPSHOT_VERSION) {
     const reason = version === undefined ? 'it is missing' : `${JSON.stringify(version)} is not supported`;
-    return [invalid(['version'], `version must be ${SNAPSHOT_VERSION}; ${reason}`)];
+    return [invalidProblem(['version'], `version must be ${SNAPSHOT_VERSION}; ${reason}`)];
   }
   if (force) return [];
   const problems: Problem[] = [];
   const bypass = 'to compare it anyway, use force (?force, dps --force)';
   if (service !== release) {
     problems.push(
-      invalid(
+      invalidProblem(
         ['service'],
         `the snapshot was created by ${made(service, body)}, and this is release ${release}; ${bypass}`,
       ),
@@ -340,7 +343,7 @@ function originProblems(body: { [member: string]: unknown }, { force, release }:
   if (vendor !== VENDOR) {
     const of =
       vendor === undefined ? 'does not name its database vendor' : `was created for vendor ${JSON.stringify(vendor)}`;
-    problems.push(invalid(['vendor'], `the snapshot ${of}, and this is ${JSON.stringify(VENDOR)}; ${bypass}`));
+    problems.push(invalidProblem(['vendor'], `the snapshot ${of}, and this is ${JSON.stringify(VENDOR)}; ${bypass}`));
   }
   return problems;
 }
@@ -358,7 +361,7 @@ function ownParts(body: { [member: string]: unknown }, withObjects: boolean): Re
   const problems = unknownMembers(body, withObjects ? MEMBERS_WITH_OBJECTS : MEMBERS, []);
   for (const part of ['collections', 'fields', 'relations', 'objects'] as const) {
     if (body[part] !== undefined && !Array.isArray(body[part]))
-      problems.push(invalid([part], `${part} must be an array`));
+      problems.push(invalidProblem([part], `${part} must be an array`));
   }
   if (problems.length > 0) return refuse(...problems);
   const { collections, fields, relations, objects } = body as SnapshotParts;

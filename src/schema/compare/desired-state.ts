@@ -24,7 +24,7 @@ import {
 } from './submitted-documents.js';
 import { type ObjectEquality, readObjects } from './objects.js';
 import { locate } from '../../kernel/locate.js';
-import { MAX_PROBLEMS, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
+import { MAX_PROBLEMS, type Result, invalidProblem, ok, refuse } from '../../kernel/problem.js';
 import { type FieldDocument, collectionDocumentOf, fieldDocumentsOf } from '../snapshot/documents.js';
 import { type CollectionNode, type State, getField, getRelation } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -157,7 +157,7 @@ function* readFields(reading: Reading, documents: Documents): Resumable<void> {
     const holder = draft.get(collection);
     if (holder === undefined) {
       const message = `collection ${JSON.stringify(collection)} does not exist in the snapshot`;
-      problems.push({ ...invalid([...at, 'collection'], message), collection, field });
+      problems.push({ ...invalidProblem([...at, 'collection'], message), collection, field });
       continue;
     }
     const current = yield* documentsIn(collection);
@@ -215,7 +215,7 @@ function* readRelations(reading: Reading, documents: Documents): Resumable<void>
       const message = `collection ${JSON.stringify(collection)} does not exist in the snapshot`;
       const steps = ['many_collection'];
       const path = [...at, ...(stepsTo?.(steps) ?? relationSteps(steps, input))];
-      problems.push({ ...invalid(path, message), collection, field });
+      problems.push({ ...invalidProblem(path, message), collection, field });
       continue;
     }
     const base = getRelation(state, collection, field);

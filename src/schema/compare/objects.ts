@@ -1,6 +1,6 @@
 /* Reads the views and materialized views of a submitted snapshot. */
 import { isObject } from '../../kernel/json.js';
-import { MAX_PROBLEMS, type Problem, type Result, invalid } from '../../kernel/problem.js';
+import { MAX_PROBLEMS, type Problem, type Result, invalidProblem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
 import { type State, getObject } from '../model/state.js';
@@ -51,7 +51,7 @@ export function* readObjects(
     const read = readObject(state, document, { index, equality });
     if (!read.ok) problems.push(...read.problems);
     else if (sent.has(objectKey(read.value)))
-      problems.push(invalid(['objects', index], `${objectLabel(read.value)} occurs more than once in objects`));
+      problems.push(invalidProblem(['objects', index], `${objectLabel(read.value)} occurs more than once in objects`));
     else {
       sent.add(objectKey(read.value));
       if (read.value !== getObject(state, read.value)) draft.putObject(read.value);

@@ -2,8 +2,8 @@
 import { isObject } from '../../kernel/json.js';
 import { relationEnds } from '../normal-form/index.js';
 import { type DocumentLocation, type Locations, documentLocation } from '../../kernel/locate.js';
-import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../../kernel/problem.js';
-import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
+import { MAX_PROBLEMS, type Path, type Problem, invalidProblem } from '../../kernel/problem.js';
+import { type Resumable, pauseEvery } from '../../kernel/resumable.js';
 import { isSystemCollection } from '../model/system-collections.js';
 import { relationLocation } from '../normal-form/relation.js';
 
@@ -122,7 +122,7 @@ export function documentsOf(
   return collect(reading, part, (input, at) => {
     for (const member of members) {
       if (typeof input[member] !== 'string')
-        return invalid([...at, member], `${member} is required and must be a string`);
+        return invalidProblem([...at, member], `${member} is required and must be a string`);
     }
     return members.map((member) => input[member] as string);
   });
@@ -133,8 +133,9 @@ export function relationDocuments(reading: Collecting): Resumable<Documents> {
   return collect(reading, 'relations', (input, at) => {
     const [collection, field] = relationEnds(input);
     if (typeof collection !== 'string')
-      return invalid([...at, 'many_collection'], 'many_collection is required and must be a string');
-    if (typeof field !== 'string') return invalid([...at, 'many_field'], 'many_field is required and must be a string');
+      return invalidProblem([...at, 'many_collection'], 'many_collection is required and must be a string');
+    if (typeof field !== 'string')
+      return invalidProblem([...at, 'many_field'], 'many_field is required and must be a string');
     return [collection, field];
   });
 }
@@ -149,20 +150,22 @@ function* collect(
 ): Resumable<Documents> {
   const { parts, problems } = reading;
   const documents = new Documents();
-  const pause = pausingEvery(STEP);
+  const pause = pauseEvery(STEP);
   for (const [index, input] of (parts[part] ?? []).entries()) {
     if (problems.length >= MAX_PROBLEMS) break;
     yield* pause();
     const at = [part, index];
-    const names = isObject(input) ? namesOf(input, at) : invalid(at, 'must be an object');
+    const names = isObject(input) ? namesOf(input, at) : invalidProblem(at, 'must be an object');
     if (!Array.isArray(names)) {
       problems.push(names);
       continue;
     }
     if (isSystemCollection(names[0] as string)) {
-      problems.push(invalid(at, `${JSON.stringify(names[0])} is a system collection; remove it from the snapshot`));
+      problems.push(
+        invalidProblem(at, `${JSON.stringify(names[0])} is a system collection; remove it from the snapshot`),
+      );
     } else if (documents.has(...(names as [string, string?])))
-      problems.push(invalid(at, `${JSON.stringify(names.join('.'))} occurs more than once in ${part}`));
+      problems.push(invalidProblem(at, `${JSON.stringify(names.join('.'))} occurs more than once in ${part}`));
     const location = sentPlace(reading, part, names as [string, string]) ?? { at, stepsTo: undefined };
     documents.set({ names, input: input as { [member: string]: unknown }, ...location });
   }

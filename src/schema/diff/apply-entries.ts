@@ -21,10 +21,10 @@ import {
 } from './entries.js';
 import { copyJson, jsonEqual, type Json } from '../../kernel/json.js';
 import { readNewCollection, readNewField, readNewRelation, withNamedType } from '../normal-form/index.js';
-import { MAX_PROBLEMS, type Path, type Result, invalid, refuse, type Problem } from '../../kernel/problem.js';
+import { MAX_PROBLEMS, type Path, type Result, invalidProblem, refuse, type Problem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type DocumentLocation, type Locations, stepsIn } from '../../kernel/locate.js';
-import { inverse } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/inverse.js';
 import type { Names } from '../fold/replace-names.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { NO_RENAMES, type Renames, isNone, withRenames } from '../transition/renames.js';
@@ -176,7 +176,7 @@ function missingHolder(findings: EntryFindings, at: Path, { collection, diff }: 
   const message = `collection ${JSON.stringify(collection)} does not exist`;
   // If the collection is missing, adding an object to it is an error of the diff. Changing an object means that the
   // collection was deleted in the meantime.
-  if (isAddition(diff)) findings.problems.push({ ...invalid([...at, 'collection'], message), collection });
+  if (isAddition(diff)) findings.problems.push({ ...invalidProblem([...at, 'collection'], message), collection });
   else findings.conflicts.push(conflict([...at, 'collection'], message));
 }
 
@@ -222,11 +222,11 @@ function changeMembers<T extends object>({ problems, conflicts }: EntryFindings,
   for (const [index, misfit] of misfits) {
     const path = [...at, 'diff', index];
     if (misfit.conflict) conflicts.push(conflict(path, misfit.message));
-    else problems.push(invalid(path, misfit.message));
+    else problems.push(invalidProblem(path, misfit.message));
   }
   if (misfits.length > 0) return;
   if (hasGap(document)) {
-    problems.push(invalid(at, 'the array has a gap: elements between the added ones are missing'));
+    problems.push(invalidProblem(at, 'the array has a gap: elements between the added ones are missing'));
     return;
   }
   const value = readNamed(target, document, at, (steps) => stepsInEntries(diff, steps));
@@ -243,7 +243,7 @@ function readNamed<T>(
 ): Result<T> {
   const value = read(document, at, stepsTo);
   if (!value.ok || isMeant(value.value)) return value;
-  return refuse(invalid(at, 'the document names a different object than its entry'));
+  return refuse(invalidProblem(at, 'the document names a different object than its entry'));
 }
 
 /** Changes the document in place. Returns mismatches by the index of their entry. */
@@ -320,7 +320,7 @@ type NodeByName = (name: string) => CollectionNode | undefined;
 
 /** Returns a collection by its new name. */
 function nodesByNewNames(state: State, collections: Names): NodeByName {
-  const former = inverse(collections);
+  const former = invertMap(collections);
   return (name) => {
     const old = former.get(name) ?? (collections.has(name) ? undefined : name);
     return old === undefined ? undefined : state.collections.get(old);
@@ -376,7 +376,7 @@ function namesOf(
   for (const { from, to, at } of all) {
     if (names.has(from)) {
       const message = `${JSON.stringify(from)} can be renamed to one ${reading.member} only, and is already renamed to ${JSON.stringify(names.get(from))}`;
-      findings.problems.push(invalid([...at, 'lhs'], message));
+      findings.problems.push(invalidProblem([...at, 'lhs'], message));
     } else names.set(from, to);
   }
   for (const { to, at } of all) {
@@ -397,10 +397,11 @@ function renameIn(
   const at = ['diff', part, index, 'diff', location];
   const { lhs: from, rhs } = item.diff[location] as { lhs: unknown; rhs: unknown };
   const wrong: Problem[] = [];
-  if (typeof from !== 'string') wrong.push(invalid([...at, 'lhs'], `lhs must be the current name of the ${member}`));
-  if (rhs !== to) wrong.push(invalid([...at, 'rhs'], `rhs must be ${JSON.stringify(to)}, the name of the item`));
+  if (typeof from !== 'string')
+    wrong.push(invalidProblem([...at, 'lhs'], `lhs must be the current name of the ${member}`));
+  if (rhs !== to) wrong.push(invalidProblem([...at, 'rhs'], `rhs must be ${JSON.stringify(to)}, the name of the item`));
   else wrong.push(...checkName(member, rhs, [...at, 'rhs']));
-  if (from === to) wrong.push(invalid([...at, 'rhs'], 'rhs must differ from lhs'));
+  if (from === to) wrong.push(invalidProblem([...at, 'rhs'], 'rhs must differ from lhs'));
   problems.push(...wrong);
   if (wrong.length > 0 || typeof from !== 'string') return [];
   if (isThere(from)) return [{ from, to, at }];

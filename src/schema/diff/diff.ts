@@ -1,5 +1,5 @@
 /** A diff describes changes as entries of kinds `N`, `D`, `E` and `A`. */
-import { inverse } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/inverse.js';
 import { relationBody, isReplacedCollection, isReplacedField } from '../transition/context.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
 import { type ObjectName, type SchemaObject, objectKey } from '../model/objects.js';
@@ -69,7 +69,7 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
     diff.collections.push({ collection: name, diff: collectionEntries(from.collections.get(name)) });
   }
   const states = { tables: tables.state, base: named.state, to, renames };
-  const former = inverse(renames.collections);
+  const former = invertMap(renames.collections);
   for (const name of [...new Set([...all, ...tables.touched, ...named.touched])].sort(byName)) {
     yield;
     const { before, after } = addCollection(states, { name, old: former.get(name) }, diff);
@@ -159,7 +159,7 @@ function* addFields(
 ): Resumable<void> {
   const { collection } = after.collection;
   const names: Names = states.renames.fields.get(collection) ?? new Map();
-  const former = inverse(names);
+  const former = invertMap(names);
   diffs.push(...fieldsGivingWay(states, collection, names));
   for (const field of before === undefined ? [] : fieldsInOrder(before)) {
     yield;

@@ -2,7 +2,7 @@
  * The origin of a new object that existed before consists of its identity and its trash entry. Applying the diff
  * restores such objects. Without an origin, the new object is a different one with the same name.
  */
-import { type Path, type Problem, invalid, renderPath } from '../../kernel/problem.js';
+import { type Path, type Problem, invalidProblem, renderPath } from '../../kernel/problem.js';
 import { type Identity, memberKey, type State } from '../model/state.js';
 import { type RecreatedObjects, type InTrash, restorableEntries } from '../transition/restoring-transition.js';
 import type { SchemaDiff, CollectionDiff, FieldDiff } from './diff.js';
@@ -44,11 +44,11 @@ export function originProblems(item: { [member: string]: unknown }, at: Path): P
   if (identity === undefined && restores === undefined) return [];
   const problems: Problem[] = [];
   if (typeof identity !== 'string' || !/^\d{1,15}(\.\d{1,6})?$/.test(identity))
-    problems.push(invalid([...at, 'identity'], 'identity must have the value that /history/diff returned'));
+    problems.push(invalidProblem([...at, 'identity'], 'identity must have the value that /history/diff returned'));
   if (restores !== undefined && !(Number.isSafeInteger(restores) && (restores as number) > 0))
-    problems.push(invalid([...at, 'restores'], 'restores must be the position of a deletion'));
+    problems.push(invalidProblem([...at, 'restores'], 'restores must be the position of a deletion'));
   if (!Array.isArray(diff) || !isAddition(diff as Entry<unknown>[]))
-    problems.push(invalid([...at, 'identity'], 'only a new object can have an identity here'));
+    problems.push(invalidProblem([...at, 'identity'], 'only a new object can have an identity here'));
   return problems;
 }
 
@@ -62,7 +62,7 @@ export function sharedIdentities({ collections, fields }: SchemaDiff): Problem[]
       seen.add(identity);
       return [];
     }
-    return [invalid(['diff', part, index, 'identity'], 'another object already has this identity')];
+    return [invalidProblem(['diff', part, index, 'identity'], 'another object already has this identity')];
   };
   return [...collections.flatMap(check('collections')), ...fields.flatMap(check('fields'))];
 }

@@ -4,7 +4,7 @@
  * Omitted members stay absent.
  */
 import { isObject } from '../../kernel/json.js';
-import { invalid, ok, refuse, type Result } from '../../kernel/problem.js';
+import { invalidProblem, ok, refuse, type Result } from '../../kernel/problem.js';
 import { SYSTEM_PREFIX, REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import type { Warning } from '../../kernel/warning.js';
 import { isFolder, readCollections, resolveKinds, dropFieldsOfFolders, readFields } from './collections.js';
@@ -302,10 +302,10 @@ export function importSnapshot(
   systemCollections: ReadonlySet<string>,
   instance: Instance = EMPTY_INSTANCE,
 ): Result<ImportedSnapshot> {
-  if (!isObject(body)) return refuse(invalid([], 'a snapshot must be a JSON object'));
+  if (!isObject(body)) return refuse(invalidProblem([], 'a snapshot must be a JSON object'));
   const parts = PARTS.filter((part) => body[part] !== undefined);
   const wrong = parts.filter((part) => !Array.isArray(body[part]));
-  if (wrong.length > 0) return refuse(...wrong.map((part) => invalid([part], `${part} must be an array`)));
+  if (wrong.length > 0) return refuse(...wrong.map((part) => invalidProblem([part], `${part} must be an array`)));
   const into = start(body, { systemCollections, instance, parts: new Set<string>(parts) });
   for (const name of Object.keys(body)) if (!TOP_LEVEL.has(name)) warnOfMember(into, '', name);
   warnOfSystemFields(body, into);

@@ -1,6 +1,6 @@
 /* A running import: what was read, and what was skipped. */
 import { isObject } from '../../kernel/json.js';
-import { invalid, MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
+import { invalidProblem, MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
 import { SYSTEM_PREFIX, isSystemCollection } from '../model/system-collections.js';
 import type { Collection, Field, NewRelation, Relation, RelationMeta } from '../model/model.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -103,7 +103,7 @@ export function* documentsOf(part: string, body: Record<string, unknown>, into: 
   for (const [index, input] of list.entries()) {
     if (into.problems.length >= MAX_PROBLEMS) return;
     if (isObject(input)) yield { input, at: [part, index] };
-    else into.problems.push(invalid([part, index], `an entry of ${part} must be a JSON object`));
+    else into.problems.push(invalidProblem([part, index], `an entry of ${part} must be a JSON object`));
   }
 }
 
@@ -116,7 +116,7 @@ interface Entry {
 export function requiredName(member: string, { input, at }: Entry, into: Import): string | undefined {
   const value = input[member];
   if (typeof value === 'string' && value !== '') return value;
-  into.problems.push(invalid([...at, member], `${member} is required and must be a name, as a string`));
+  into.problems.push(invalidProblem([...at, member], `${member} is required and must be a name, as a string`));
   return undefined;
 }
 

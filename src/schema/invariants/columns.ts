@@ -1,5 +1,5 @@
-import { quoted } from '../../kernel/text.js';
-import { type Problem, about, type Subject, problemsOfEach } from '../../kernel/problem.js';
+import { quoteName } from '../../kernel/text.js';
+import { type Problem, problemAbout, type Subject, problemsOfEach } from '../../kernel/problem.js';
 import { type CollectionNode, type State, primaryKeyOf, extrasOf } from '../model/state.js';
 import { SYSTEM_COLUMNS } from '../normal-form/names.js';
 import { constraintColumns, indexColumns, keyDefinition } from '../sql-text/definitions.js';
@@ -24,7 +24,7 @@ interface Grouping {
 function groupFault(name: string, group: string | null, { parentOf, sound }: Grouping): string | undefined {
   const seen = new Set([name]);
   for (let at = group; at !== null && !sound.has(at);) {
-    if (seen.has(at)) return `group ${quoted(group)} makes a cycle: ${quoted(at)} would contain itself`;
+    if (seen.has(at)) return `group ${quoteName(group)} makes a cycle: ${quoteName(at)} would contain itself`;
     seen.add(at);
     const parent = parentOf(at);
     if (typeof parent === 'string') return parent;
@@ -63,7 +63,7 @@ export function fieldProblems(state: State, node: CollectionNode): Problem[] {
   const groups = groupsIn(node);
   return problemsOfEach(node.fields.values(), ({ field, meta, schema }) => {
     const problem = (member: string[], message: string): Problem =>
-      about({ kind: 'field', collection, field, member }, message);
+      problemAbout({ kind: 'field', collection, field, member }, message);
     const group = groupFault(field, meta.group, groups);
     const grouping = group === undefined ? [] : [problem(['meta', 'group'], group)];
     if (schema === null) return grouping;
@@ -77,8 +77,10 @@ function groupsIn({ collection: { collection }, fields }: CollectionNode): Group
   const parentOf = (name: string) => {
     const parent = fields.get(name);
     if (parent === undefined)
-      return `field ${quoted(name)} does not exist in ${quoted(collection)}, so it cannot be the group`;
-    return parent.schema === null ? parent.meta : `${quoted(name)} is a column, and only an alias field can be a group`;
+      return `field ${quoteName(name)} does not exist in ${quoteName(collection)}, so it cannot be the group`;
+    return parent.schema === null
+      ? parent.meta
+      : `${quoteName(name)} is a column, and only an alias field can be a group`;
   };
   return { parentOf, sound: new Set() };
 }
@@ -89,7 +91,7 @@ function groupsIn({ collection: { collection }, fields }: CollectionNode): Group
  */
 function shadowFaults({ collections }: State, { data_type: type }: ColumnSchema): Fault[] {
   if (!isExtensionType(type) || !collections.get(type)?.collection.schema) return [];
-  return [['data_type', `collection ${quoted(type)} exists, and its table uses the name of that type`]];
+  return [['data_type', `collection ${quoteName(type)} exists, and its table uses the name of that type`]];
 }
 
 /* The maximum number of columns. */
@@ -105,8 +107,8 @@ export function columnCountProblems(node: CollectionNode): Problem[] {
   for (const { field, schema } of node.fields.values()) {
     if (schema !== null) columns += 1;
     if (columns <= MAX_COLUMNS) continue;
-    const message = `field ${quoted(field)} exceeds the limit: a table in PostgreSQL has at most ${MAX_COLUMNS.toLocaleString('en')} columns. A field of type "alias" has no column`;
-    return [about({ kind: 'field', collection, field, member: ['field'] }, message)];
+    const message = `field ${quoteName(field)} exceeds the limit: a table in PostgreSQL has at most ${MAX_COLUMNS.toLocaleString('en')} columns. A field of type "alias" has no column`;
+    return [problemAbout({ kind: 'field', collection, field, member: ['field'] }, message)];
   }
   return [];
 }
@@ -128,7 +130,7 @@ function extrasProblems(state: State, node: CollectionNode): Problem[] {
     ...partitionFaults(state, extras),
     ...referenceFaults(state, extras),
   ];
-  return faults.map((fault) => about(subjectOf(node.collection.collection, extras, fault), fault[1]));
+  return faults.map((fault) => problemAbout(subjectOf(node.collection.collection, extras, fault), fault[1]));
 }
 
 function subjectOf(collection: string, extras: TableExtras, [list, , name]: CollectionFault): Subject {
@@ -146,11 +148,11 @@ function keyFaults(node: CollectionNode, { primary_key: key }: TableExtras): Col
   const marked = primaryKeyOf(node).map(({ field }) => field);
   const same = marked.length === key.columns.length && key.columns.every((column) => marked.includes(column));
   if (same) return includedFaults(node, key);
-  const columns = key.columns.map(quoted).join(', ');
+  const columns = key.columns.map(quoteName).join(', ');
   return [
     [
       'primary_key',
-      `the primary key ${quoted(key.name)} contains ${columns}. Exactly these fields must have is_primary_key`,
+      `the primary key ${quoteName(key.name)} contains ${columns}. Exactly these fields must have is_primary_key`,
     ],
   ];
 }
@@ -161,7 +163,10 @@ function includedFaults({ fields }: CollectionNode, { name, definition }: Key): 
   const gone = included.filter((column) => !fields.get(column)?.schema);
   if (gone.length === 0) return [];
   return [
-    ['primary_key', `the primary key ${quoted(name)} contains ${gone.map(quoted).join(', ')}, which does not exist`],
+    [
+      'primary_key',
+      `the primary key ${quoteName(name)} contains ${gone.map(quoteName).join(', ')}, which does not exist`,
+    ],
   ];
 }
 
@@ -171,7 +176,7 @@ function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = []
   const faults = (member: 'constraints' | 'indexes', name: string, columns: ReadonlySet<string>): CollectionFault[] => {
     const gone = [...columns].filter(isGone);
     if (gone.length === 0) return [];
-    return [[member, `${quoted(name)} uses ${gone.map(quoted).join(', ')}, and no such column exists`, name]];
+    return [[member, `${quoteName(name)} uses ${gone.map(quoteName).join(', ')}, and no such column exists`, name]];
   };
   return [
     ...constraints.flatMap(({ name, definition }) => faults('constraints', name, constraintColumns(definition))),
@@ -184,14 +189,18 @@ function partitionFaults({ collections }: State, { partition_of: partition }: Ta
   if (partition === undefined) return [];
   const parent = collections.get(partition.table)?.collection.schema;
   if (parent?.extras?.partition_by !== undefined) return [];
-  return [['partition_of', `partitioned collection ${quoted(partition.table)} does not exist`]];
+  return [['partition_of', `partitioned collection ${quoteName(partition.table)} does not exist`]];
 }
 
 function referenceFaults({ collections }: State, { constraints = [] }: TableExtras): CollectionFault[] {
   return constraints.flatMap(({ name, references }): CollectionFault[] => {
     if (references === undefined || collections.get(references)?.collection.schema) return [];
     return [
-      ['constraints', `${quoted(name)} references ${quoted(references)}, which is not a collection with a table`, name],
+      [
+        'constraints',
+        `${quoteName(name)} references ${quoteName(references)}, which is not a collection with a table`,
+        name,
+      ],
     ];
   });
 }
@@ -203,19 +212,19 @@ function referenceFaults({ collections }: State, { constraints = [] }: TableExtr
 export function collectionProblems(state: State, node: CollectionNode, groups: Grouping): Problem[] {
   const { collection, meta, schema } = node.collection;
   const problem = (member: string[], message: string): Problem =>
-    about({ kind: 'collection', collection, member }, message);
+    problemAbout({ kind: 'collection', collection, member }, message);
   const problems: Problem[] = [];
   const group = groupFault(collection, meta.group, groups);
   if (group !== undefined) problems.push(problem(['meta', 'group'], group));
   for (const member of ['archive_field', 'sort_field'] as const) {
     const field = meta[member];
     if (field !== null && !node.fields.has(field)) {
-      const message = `${quoted(field)} is not a field of ${quoted(collection)}; name one of its fields, or null`;
+      const message = `${quoteName(field)} is not a field of ${quoteName(collection)}; name one of its fields, or null`;
       problems.push(problem(['meta', member], message));
     }
   }
   if (schema === null && node.fields.size > 0) {
-    problems.push(problem(['fields'], `${quoted(collection)} is a folder (schema null) and cannot have fields`));
+    problems.push(problem(['fields'], `${quoteName(collection)} is a folder (schema null) and cannot have fields`));
   }
   return [...problems, ...keysProblems(node), ...extrasProblems(state, node)];
 }
@@ -230,14 +239,14 @@ function keysProblems(node: CollectionNode): Problem[] {
 
 /** The problem of a second primary key `field` in addition to `first`. */
 export function secondKey(collection: string, first: string, field: string): Problem {
-  const message = `field ${quoted(field)} cannot be the primary key of collection ${quoted(collection)}: field ${quoted(first)} is its primary key, and a collection has one. Send is_primary_key false for ${quoted(field)}, or move the key from ${quoted(first)} in the same request`;
-  return about({ kind: 'field', collection, field, member: ['schema', 'is_primary_key'] }, message);
+  const message = `field ${quoteName(field)} cannot be the primary key of collection ${quoteName(collection)}: field ${quoteName(first)} is its primary key, and a collection has one. Send is_primary_key false for ${quoteName(field)}, or move the key from ${quoteName(first)} in the same request`;
+  return problemAbout({ kind: 'field', collection, field, member: ['schema', 'is_primary_key'] }, message);
 }
 
 /** Creates the grouping that the checks of one state share. Valid group chains are checked once. */
 export function groupsOf(state: State): Grouping {
   const parentOf = (name: string) =>
     state.collections.get(name)?.collection.meta ??
-    `collection ${quoted(name)} does not exist, so it cannot be the group`;
+    `collection ${quoteName(name)} does not exist, so it cannot be the group`;
   return { parentOf, sound: new Set() };
 }

@@ -1,6 +1,6 @@
 /** Rules that hold in every state. They are checked on the result of a command before it becomes events. */
 import { memberKey, type State, relationsTo, extrasOf, type CollectionNode, byName } from '../model/state.js';
-import { MAX_PROBLEMS, type Problem, about, problemsOfEach } from '../../kernel/problem.js';
+import { MAX_PROBLEMS, type Problem, problemAbout, problemsOfEach } from '../../kernel/problem.js';
 import { sqlTextProblems } from '../sql-text/texts.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { collectionProblems, groupsOf, columnCountProblems, fieldProblems } from './columns.js';
@@ -16,7 +16,7 @@ import { objectProblems } from './objects.js';
 import { relationProblems, shownOnceProblems } from './relation.js';
 import type { Relation, ColumnSchema, Field } from '../model/model.js';
 import { jsonEqual } from '../../kernel/json.js';
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 
 /** The states before and after a change, and the collections that it touches. */
 export interface ProposedChange {
@@ -111,8 +111,8 @@ function movedTableProblems(before: CollectionNode, after: CollectionNode): Prob
   if (!from || !to || (from.schema === to.schema && from.name === to.name)) return [];
   if (before.identities.collection !== after.identities.collection) return [];
   const { collection } = after.collection;
-  const message = `${quoted(collection)} has its table in another schema: move the table by renaming the collection`;
-  return [about({ kind: 'collection', collection, member: ['schema', 'schema'] }, message)];
+  const message = `${quoteName(collection)} has its table in another schema: move the table by renaming the collection`;
+  return [problemAbout({ kind: 'collection', collection, member: ['schema', 'schema'] }, message)];
 }
 
 /** PostgreSQL drops the partitions together with a partitioned table. */
@@ -121,10 +121,13 @@ function orphanProblems(gone: CollectionNode, { collections }: State): Problem[]
   const { collection } = gone.collection;
   const partitions = [...collections.values()].filter((node) => extrasOf(node).partition_of?.table === collection);
   if (partitions.length === 0) return [];
-  const names = partitions.map((node) => quoted(node.collection.collection)).sort(byName);
-  const message = `${quoted(collection)} has the partitions ${names.join(', ')}: delete them first`;
+  const names = partitions.map((node) => quoteName(node.collection.collection)).sort(byName);
+  const message = `${quoteName(collection)} has the partitions ${names.join(', ')}: delete them first`;
   return [
-    about({ kind: 'collection', collection }, message, { code: 'IN_USE', details: { partitions: names.length } }),
+    problemAbout({ kind: 'collection', collection }, message, {
+      code: 'IN_USE',
+      details: { partitions: names.length },
+    }),
   ];
 }
 
@@ -140,7 +143,9 @@ function columnProblems(
     if (old === now) return [];
     const isChanged = !isRecreated(collection, name);
     const message = isDivided && columnDiffers(old, now) ? DIVIDED : isChanged ? unknownFault(old, now) : null;
-    return message === null ? [] : [about({ kind: 'field', collection, field: name, member: ['schema'] }, message)];
+    return message === null
+      ? []
+      : [problemAbout({ kind: 'field', collection, field: name, member: ['schema'] }, message)];
   });
 }
 
@@ -177,7 +182,7 @@ function foreignKeyProblems(
     const [old, now] = [foreignKey(before.relations.get(name)), foreignKey(after.relations.get(name))];
     if (jsonEqual(old, now) || (now === null && isDropped(old?.one_collection ?? ''))) continue;
     const { collection } = before.collection;
-    problems.push(about({ kind: 'relation', collection, field: name, member: ['schema'] }, DIVIDED_KEY));
+    problems.push(problemAbout({ kind: 'relation', collection, field: name, member: ['schema'] }, DIVIDED_KEY));
   }
   return problems;
 }
@@ -223,7 +228,9 @@ function partitioningProblems(before: CollectionNode, after: CollectionNode): Pr
   const fixed = [before, after].some(isPartitioned) ? (['primary_key'] as const) : [];
   return (['partition_by', 'partition_of', ...fixed] as const)
     .filter((member) => !jsonEqual(old[member], now[member]))
-    .map((member) => about({ kind: 'collection', collection, member: ['schema', 'extras', member] }, PARTITIONING));
+    .map((member) =>
+      problemAbout({ kind: 'collection', collection, member: ['schema', 'extras', member] }, PARTITIONING),
+    );
 }
 
 const PARTITIONING = 'the partitioning of a table can only be changed in the database';

@@ -13,10 +13,10 @@ import {
   locateTable,
   locationKey,
 } from '../model/state.js';
-import { type Problem, about, type Subject, problemsOfEach, type Path } from '../../kernel/problem.js';
+import { type Problem, problemAbout, type Subject, problemsOfEach, type Path } from '../../kernel/problem.js';
 import type { Renames } from '../transition/renames.js';
 import type { UnwrittenText } from '../transition/rename-texts.js';
-import { quoted, invisibleFault } from '../../kernel/text.js';
+import { quoteName, invisibleFault } from '../../kernel/text.js';
 import {
   NOT_NULL_SUFFIX,
   notNullName,
@@ -50,9 +50,9 @@ interface Taken {
 }
 
 function problem({ name, kind, of }: Taken, subject: Subject): Problem {
-  const message = `${quoted(name)} is already the name of ${kind} ${of}: choose another name`;
+  const message = `${quoteName(name)} is already the name of ${kind} ${of}: choose another name`;
   const taken = [{ name, kind: kind.replace(/^the /, '') }];
-  return about(subject, message, { code: 'ALREADY_EXISTS', details: { taken } });
+  return problemAbout(subject, message, { code: 'ALREADY_EXISTS', details: { taken } });
 }
 
 /** Null if the field has no sequence, or one with a custom name. */
@@ -84,7 +84,7 @@ function notNullProblems(node: CollectionNode): Problem[] {
     const name = schema?.constraint_name ?? '';
     const column = names.get(name);
     if (column === undefined) return [];
-    const of = `constraint of ${quoted(column)}`;
+    const of = `constraint of ${quoteName(column)}`;
     const member = ['schema', 'constraint_name'];
     return [problem({ name, kind: 'the NOT NULL', of }, { kind: 'relation', collection, field, member })];
   });
@@ -105,9 +105,13 @@ export function locationProblems(state: State, node: CollectionNode, from: State
   // If both are new, the second one by name is reported.
   const other = others.find((each) => from.collections.has(each) || each < collection);
   if (other === undefined) return [];
-  const table = `${quoted(schema.schema)}.${quoted(tableNameOf(node))}`;
+  const table = `${quoteName(schema.schema)}.${quoteName(tableNameOf(node))}`;
   const subject = { kind: 'collection', collection, member: ['schema', 'name'] } as const;
-  return [about(subject, `table ${table} already belongs to collection ${quoted(other)}`, { code: 'ALREADY_EXISTS' })];
+  return [
+    problemAbout(subject, `table ${table} already belongs to collection ${quoteName(other)}`, {
+      code: 'ALREADY_EXISTS',
+    }),
+  ];
 }
 
 /** PostgreSQL omits the name of this schema, which every search path contains. */
@@ -119,8 +123,8 @@ export function referenceProblems(state: State, node: CollectionNode): Problem[]
   return (extrasOf(node).constraints ?? []).flatMap(({ name, definition, references }, index) => {
     if (references === undefined || namesTable(state, definition, references)) return [];
     const member = ['schema', 'extras', 'constraints', index, 'references'];
-    const message = `the definition of ${quoted(name)} references another table than that of collection ${quoted(references)}`;
-    return [about({ kind: 'constraint', collection, name, member }, message)];
+    const message = `the definition of ${quoteName(name)} references another table than that of collection ${quoteName(references)}`;
+    return [problemAbout({ kind: 'constraint', collection, name, member }, message)];
   });
 }
 
@@ -168,10 +172,10 @@ function problemsWithin(node: CollectionNode, parts: readonly Part[]): Problem[]
       taken.set(name, kind);
       return [];
     }
-    const message = `${quoted(name)} is already the name of another ${other} of ${quoted(collection)}; give one of them another name in extras`;
+    const message = `${quoteName(name)} is already the name of another ${other} of ${quoteName(collection)}; give one of them another name in extras`;
     const details = { taken: [{ name, kind: `${other} of the table` }] };
     const subject = { kind: 'field', collection, field, member: ['schema', member] } as const;
-    return [about(subject, message, { code: 'ALREADY_EXISTS', details })];
+    return [problemAbout(subject, message, { code: 'ALREADY_EXISTS', details })];
   });
 }
 
@@ -189,8 +193,8 @@ function problemsBeyond(state: State, node: CollectionNode, parts: readonly Part
     const other = otherThan(state, { schema: node.collection.schema?.schema, name }, own);
     if (other === null) return [];
     const { kind, said: description } = other;
-    const message = `${quoted(name)} is already the name of ${description}: choose another name`;
-    return [about(subject, message, { code: 'ALREADY_EXISTS', details: { taken: [{ name, kind }] } })];
+    const message = `${quoteName(name)} is already the name of ${description}: choose another name`;
+    return [problemAbout(subject, message, { code: 'ALREADY_EXISTS', details: { taken: [{ name, kind }] } })];
   });
 }
 
@@ -216,7 +220,7 @@ function otherThan(
   own: string | null,
 ): { kind: string; said: string } | null {
   const holder = state.indexNames.get(locationKey(schema, name));
-  if (holder !== undefined && holder !== own) return { kind: 'index', said: `an index of ${quoted(holder)}` };
+  if (holder !== undefined && holder !== own) return { kind: 'index', said: `an index of ${quoteName(holder)}` };
   const hidden = own !== null && holder === own && hasTableAt(state, schema, name);
   return hidden ? { kind: 'table', said: 'a table' } : null;
 }
@@ -281,13 +285,15 @@ function renamedToProblems({ collections, fields }: Renames): Problem[] {
 function collectionName(collection: string): Problem[] {
   const fault = nameFault(collection);
   if (fault === null) return [];
-  return [about({ kind: 'collection', collection, member: ['collection'] }, `the name of a collection ${fault}`)];
+  return [
+    problemAbout({ kind: 'collection', collection, member: ['collection'] }, `the name of a collection ${fault}`),
+  ];
 }
 
 function fieldName(collection: string, field: string): Problem[] {
   const fault = nameFault(field);
   if (fault === null) return [];
-  return [about({ kind: 'field', collection, field, member: ['field'] }, `the name of a field ${fault}`)];
+  return [problemAbout({ kind: 'field', collection, field, member: ['field'] }, `the name of a field ${fault}`)];
 }
 
 /** Constraints, indexes and other objects of the table. */
@@ -296,7 +302,9 @@ function objectNames(node: CollectionNode, before: CollectionNode | undefined): 
   const old = new Set(before === undefined ? [] : namedObjects(before).map(({ name }) => name));
   return namedObjects(node).flatMap(({ name, kind, member }) => {
     const fault = old.has(name) ? null : invisibleFault(name);
-    return fault === null ? [] : [about({ kind: 'collection', collection, member }, `the name of ${kind} ${fault}`)];
+    return fault === null
+      ? []
+      : [problemAbout({ kind: 'collection', collection, member }, `the name of ${kind} ${fault}`)];
   });
 }
 
@@ -337,7 +345,7 @@ function partitionProblems(to: State, { fields }: Renames): Problem[] {
     return [...names].flatMap(([field, name]) => {
       if (node.fields.get(name)?.schema == null || fields.get(parent)?.get(field) === name) return [];
       const message = `a partition has the columns of ${JSON.stringify(parent)}: rename the column there too`;
-      return [about({ kind: 'field', collection, field: name }, message, { code: 'IN_USE' })];
+      return [problemAbout({ kind: 'field', collection, field: name }, message, { code: 'IN_USE' })];
     });
   });
 }
@@ -345,6 +353,6 @@ function partitionProblems(to: State, { fields }: Renames): Problem[] {
 function unwrittenProblem({ collection, field, path }: UnwrittenText): Problem {
   const message = 'this SQL may contain a renamed name, and the service cannot rewrite it: change or remove it first';
   return field === undefined
-    ? about({ kind: 'collection', collection, member: path }, message, { code: 'IN_USE' })
-    : about({ kind: 'field', collection, field, member: path }, message, { code: 'IN_USE' });
+    ? problemAbout({ kind: 'collection', collection, member: path }, message, { code: 'IN_USE' })
+    : problemAbout({ kind: 'field', collection, field, member: path }, message, { code: 'IN_USE' });
 }

@@ -2,10 +2,10 @@
  * Checks that a shared object is defined equally in all tables that use it, that a sequence has only one owner column,
  * and that a table lists what it uses.
  */
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 import { type Need, isIdentity } from '../model/extras.js';
 import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/order.js';
-import { type Problem, about } from '../../kernel/problem.js';
+import { type Problem, problemAbout } from '../../kernel/problem.js';
 import type { Field } from '../model/model.js';
 import { type CollectionNode, type State, extrasOf } from '../model/state.js';
 import { extensionsWith } from '../sql-text/allowed-names.js';
@@ -65,7 +65,7 @@ function problemsOf(node: CollectionNode, owners: ReadonlyMap<string, OwnedNeed>
     if (fault === null) return [];
     const member = ['schema', 'extras', 'needs', index];
     const subject = { kind: 'need', collection, name: need.name, member } as const;
-    return [about(subject, `${need.kind} ${quoted(need.name)} ${fault}`)];
+    return [problemAbout(subject, `${need.kind} ${quoteName(need.name)} ${fault}`)];
   });
 }
 
@@ -76,7 +76,7 @@ function ownerProblems(node: CollectionNode, before: CollectionNode | undefined)
     if (fault === null) return [];
     const member = ['schema', 'extras', 'needs', index, 'owned_by'];
     const subject = { kind: 'need', collection, name: need.name, member } as const;
-    return [about(subject, `${need.kind} ${quoted(need.name)} ${fault}`)];
+    return [problemAbout(subject, `${need.kind} ${quoteName(need.name)} ${fault}`)];
   });
 }
 
@@ -85,18 +85,18 @@ function ownerFault(need: Need, node: CollectionNode, before: CollectionNode | u
   const owner = ownerOf(need);
   if (owner === undefined) return null;
   const schema = node.fields.get(owner)?.schema ?? null;
-  if (schema === null) return `must be owned by column ${quoted(owner)}, which does not exist`;
+  if (schema === null) return `must be owned by column ${quoteName(owner)}, which does not exist`;
   if (before === undefined || (schema.generation_expression === null && !isIdentity(schema))) return null;
   const had = needsOfNode(before).some((each) => needLabel(each) === needLabel(need) && ownerOf(each) === owner);
-  return had ? null : `must be owned by column ${quoted(owner)}, which generates its values without it`;
+  return had ? null : `must be owned by column ${quoteName(owner)}, which generates its values without it`;
 }
 
 function faultOf(need: Need, owner: OwnedNeed | undefined): string | null {
   if (owner === undefined) return null;
   if (!isSameNeed(need, owner.need))
-    return `differs from the definition in ${quoted(owner.collection)}. Every table must define it in the same way`;
+    return `differs from the definition in ${quoteName(owner.collection)}. Every table must define it in the same way`;
   if (ownerOf(need) === undefined || owner.owner === undefined) return null;
-  return `is already owned by a column of ${quoted(owner.owner)}`;
+  return `is already owned by a column of ${quoteName(owner.owner)}`;
 }
 
 /*
@@ -123,17 +123,17 @@ function removedProblem(need: Need, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   const member = ['schema', 'extras', 'needs'];
   const subject = { kind: 'need', collection, name: need.name, member } as const;
-  return [about(subject, `must contain ${need.kind} ${quoted(need.name)}, because ${user} uses it`)];
+  return [problemAbout(subject, `must contain ${need.kind} ${quoteName(need.name)}, because ${user} uses it`)];
 }
 
 /** Returns a part of the table that is valid only with the need. Null if there is none. */
 function userOf(need: Need, node: CollectionNode): string | null {
   const isUsed = usesNeed(need, node);
   const field = [...node.fields.values()].find((each) => isUsedBy(need, each) || textsOfField(each).some(isUsed));
-  if (field !== undefined) return `field ${quoted(field.field)}`;
+  if (field !== undefined) return `field ${quoteName(field.field)}`;
   const extras = extrasOf(node);
   const domain = extras.needs?.find((each) => each.kind === 'domain' && isTypeOf(need, each.type));
-  if (domain !== undefined) return `domain ${quoted(domain.name)}`;
+  if (domain !== undefined) return `domain ${quoteName(domain.name)}`;
   return textsOfTable(extras).some(isUsed) ? 'a constraint, an index or a partition of the table' : null;
 }
 

@@ -1,6 +1,6 @@
 /** Problems of views and materialized views that the parser does not find. */
 import type { Problem } from '../../kernel/problem.js';
-import { invisibleFault, quoted } from '../../kernel/text.js';
+import { invisibleFault, quoteName } from '../../kernel/text.js';
 import { OBJECT_KINDS, type ObjectName, objectKey } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
 import { type State, hasTable } from '../model/state.js';
@@ -21,6 +21,6 @@ function takenNameProblems(state: State, { kind, id }: ObjectName): Problem[] {
   const other = OBJECT_KINDS.find((each) => each !== kind && state.objects.has(objectKey({ kind: each, id })));
   const taken = hasTable(state, id) ? 'collection' : other?.replace('_', ' ');
   if (taken === undefined) return [];
-  const message = `${quoted(id)} is already the name of a ${taken}: choose another name`;
+  const message = `${quoteName(id)} is already the name of a ${taken}: choose another name`;
   return [{ code: 'ALREADY_EXISTS', message, object: { kind, id } }];
 }

@@ -1,9 +1,9 @@
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 import { isFolder, type State, getField, primaryKeyOf, byName, getRelation, relationsTo } from '../model/state.js';
 import { holdsText, keyFamily } from '../sql-text/data-types.js';
 import { columnType } from '../normal-form/index.js';
 import type { ColumnSchema, Relation } from '../model/model.js';
-import { type Path, type Problem, type ProblemCode, about } from '../../kernel/problem.js';
+import { type Path, type Problem, type ProblemCode, problemAbout } from '../../kernel/problem.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
 import { INCOMPARABLE } from './columns.js';
 import { relationBody } from '../transition/context.js';
@@ -43,9 +43,9 @@ export function shownOnceProblems(state: State, relations: readonly Relation[], 
     if (shown === undefined) checked.set(one, (shown = firstByAlias(state, one, from)));
     const first = shown.get(alias);
     if (first === undefined || first === relation) return [];
-    const message = `alias ${quoted(alias)} of ${quoted(one)} already shows the relation ${quoted(nameOf(first))}`;
+    const message = `alias ${quoteName(alias)} of ${quoteName(one)} already shows the relation ${quoteName(nameOf(first))}`;
     const member = ['one_field'];
-    return [about({ kind: 'relation', collection: many_collection, field: many_field, member }, message)];
+    return [problemAbout({ kind: 'relation', collection: many_collection, field: many_field, member }, message)];
   });
 }
 
@@ -75,22 +75,27 @@ export function relationProblems(state: State, relation: Relation, from: State):
   }
   const { many_collection: collection, many_field: field } = relation;
   return faults.map(({ path: member, message, ...more }) =>
-    about({ kind: 'relation', collection, field, member }, message, more),
+    problemAbout({ kind: 'relation', collection, field, member }, message, more),
   );
 }
 
 function manyFaults(state: State, { many_collection, many_field }: Relation): Fault[] {
   const node = state.collections.get(many_collection);
   if (node === undefined)
-    return [{ path: ['many_collection'], message: `collection ${quoted(many_collection)} does not exist` }];
+    return [{ path: ['many_collection'], message: `collection ${quoteName(many_collection)} does not exist` }];
   const field = node.fields.get(many_field);
   if (field === undefined) {
     return [
-      { path: ['many_field'], message: `field ${quoted(many_field)} does not exist in ${quoted(many_collection)}` },
+      {
+        path: ['many_field'],
+        message: `field ${quoteName(many_field)} does not exist in ${quoteName(many_collection)}`,
+      },
     ];
   }
   if (field.schema !== null) return [];
-  return [{ path: ['many_field'], message: `${quoted(many_field)} is an alias field; the many side must be a column` }];
+  return [
+    { path: ['many_field'], message: `${quoteName(many_field)} is an alias field; the many side must be a column` },
+  ];
 }
 
 function oneFaults(state: State, relation: Relation): Fault[] {
@@ -106,13 +111,13 @@ function oneFaults(state: State, relation: Relation): Fault[] {
   if (relation.schema === null) return [];
   if (key === undefined) {
     return [
-      { path, message: `${quoted(one)} has no primary key with a single column that a foreign key can reference` },
+      { path, message: `${quoteName(one)} has no primary key with a single column that a foreign key can reference` },
     ];
   }
   const column = getField(state, relation.many_collection, relation.many_field)?.schema as ColumnSchema;
   if (fits(column, key)) return [];
   const message =
-    `${quoted(relation.many_field)} has the type ${columnType(column)}, but the primary key of ${quoted(one)} has the type ` +
+    `${quoteName(relation.many_field)} has the type ${columnType(column)}, but the primary key of ${quoteName(one)} has the type ` +
     `${columnType(key)}; give both the same type`;
   return [{ path: ['many_field'], message }];
 }
@@ -122,12 +127,12 @@ function keyOf(state: State, one: string): ColumnSchema | undefined | string {
   if (isSystemCollection(one)) {
     const key = REFERABLE_SYSTEM_COLLECTIONS.get(one);
     return key === undefined
-      ? `${quoted(one)} is a system collection that relations cannot reference`
+      ? `${quoteName(one)} is a system collection that relations cannot reference`
       : (key as unknown as ColumnSchema);
   }
   const node = state.collections.get(one);
-  if (node === undefined) return `collection ${quoted(one)} does not exist`;
-  if (isFolder(node)) return `${quoted(one)} is a folder, and a relation can only reference a table`;
+  if (node === undefined) return `collection ${quoteName(one)} does not exist`;
+  if (isFolder(node)) return `${quoteName(one)} is a folder, and a relation can only reference a table`;
   const keys = primaryKeyOf(node);
   return keys.length === 1 ? (keys[0]?.schema as ColumnSchema) : undefined;
 }
@@ -167,12 +172,12 @@ function anyFaults(state: State, relation: Relation): Fault[] {
 function pointerFault(state: State, { many_collection, one_collection_field: name }: Relation): string | null {
   const schema = name === null ? undefined : getField(state, many_collection, name)?.schema;
   if (name === null || !schema) {
-    return `a many-to-any relation needs one_collection_field, a column of ${quoted(many_collection)} that stores the name of the collection`;
+    return `a many-to-any relation needs one_collection_field, a column of ${quoteName(many_collection)} that stores the name of the collection`;
   }
   if (schema.generation_expression !== null)
-    return `${quoted(name)} is generated, so it cannot store the name of a collection`;
+    return `${quoteName(name)} is generated, so it cannot store the name of a collection`;
   if (holdsText(schema.data_type)) return null;
-  return `${quoted(name)} has the type ${columnType(schema)}, which cannot store the name of a collection; name a text column`;
+  return `${quoteName(name)} has the type ${columnType(schema)}, which cannot store the name of a collection; name a text column`;
 }
 
 /** Checks the names of fields that may be null, but must exist if they are set. */
@@ -186,7 +191,7 @@ function weakFaults(state: State, relation: Relation): Fault[] {
   if (one_field !== null && one_collection !== null && getField(state, one_collection, one_field)?.schema !== null) {
     faults.push({
       path: ['one_field'],
-      message: `${quoted(one_field)} is not an alias field of ${quoted(one_collection)}; name an alias field, or null`,
+      message: `${quoteName(one_field)} is not an alias field of ${quoteName(one_collection)}; name an alias field, or null`,
     });
   }
   return faults;
@@ -207,7 +212,7 @@ function roleFaults(relation: Relation): Fault[] {
     const other = ROLES.slice(0, index).find(([before]) => name !== null && relation[before] === name);
     if (other === undefined) return [];
     return [
-      { path: [member], message: `${quoted(name)} already stores ${other[1]} (${other[0]}); name another field` },
+      { path: [member], message: `${quoteName(name)} already stores ${other[1]} (${other[0]}); name another field` },
     ];
   });
 }
@@ -216,10 +221,11 @@ function columnFault(state: State, relation: Relation, member: 'junction_field' 
   const { many_collection, [member]: name } = relation;
   if (name === null) return undefined;
   const field = getField(state, many_collection, name);
-  if (field === undefined) return `field ${quoted(name)} does not exist in ${quoted(many_collection)}`;
-  if (field.schema === null) return `${quoted(name)} is an alias field, which stores no value; name a column, or null`;
+  if (field === undefined) return `field ${quoteName(name)} does not exist in ${quoteName(many_collection)}`;
+  if (field.schema === null)
+    return `${quoteName(name)} is an alias field, which stores no value; name a column, or null`;
   const order = member === 'sort_field' ? INCOMPARABLE.get(field.schema.data_type) : undefined;
-  return order === undefined ? undefined : `${quoted(name)} cannot be the sort field: ${order}`;
+  return order === undefined ? undefined : `${quoteName(name)} cannot be the sort field: ${order}`;
 }
 
 /** Constraint names are unique per table. */
@@ -230,7 +236,7 @@ function constraintNameFaults(state: State, relation: Relation, from: State): Fa
   for (const other of others) {
     if (other.many_field === relation.many_field || other.schema?.constraint_name !== name) continue;
     if (!isConflicting(relation, other, from)) continue;
-    const message = `constraint ${quoted(name)} is already the foreign key of ${quoted(other.many_field)}`;
+    const message = `constraint ${quoteName(name)} is already the foreign key of ${quoteName(other.many_field)}`;
     const details = { taken: [{ name, kind: 'constraint of the table' }] };
     return [{ code: 'ALREADY_EXISTS', path: ['schema', 'constraint_name'], message, details }];
   }

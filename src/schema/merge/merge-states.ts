@@ -35,7 +35,7 @@ import {
 } from './model.js';
 import { renameSides, isSameNode, type Renamed } from './rename-sides.js';
 import type { Json } from '../../kernel/json.js';
-import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
+import { type Problem, type Result, invalidProblem, ok, refuse } from '../../kernel/problem.js';
 import { changeProblems } from '../invariants/index.js';
 import { renameProblems } from '../invariants/names.js';
 import { type Comparison, type CompareOptions, desiredBy } from '../compare/compare-snapshot.js';
@@ -339,7 +339,7 @@ export function* mergeSnapshot(
 
 /** @param index of the resolution in the body */
 export const nothingToDecide = (index: number): Problem =>
-  invalid(['resolve', index, 'place'], 'no conflict exists here; copy place from a conflict');
+  invalidProblem(['resolve', index, 'place'], 'no conflict exists here; copy place from a conflict');
 
 /**
  * Returns the state of a snapshot, for a base that is in no log. Its objects are matched to `ours` by name, because a

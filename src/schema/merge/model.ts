@@ -4,7 +4,7 @@ import {
   type Path,
   type Problem,
   type Result,
-  invalid,
+  invalidProblem,
   ok,
   problemsInSteps,
   refuse,
@@ -122,17 +122,19 @@ const PARTS = new Set(['collections', 'fields', 'relations']);
 /** Reads any number of submitted resolutions. */
 export function* readResolutions(input: unknown): Resumable<Result<Resolution[]>> {
   if (input === undefined) return ok([]);
-  if (!Array.isArray(input)) return refuse(invalid(['resolve'], 'resolve must be an array of { place, take }'));
+  if (!Array.isArray(input)) return refuse(invalidProblem(['resolve'], 'resolve must be an array of { place, take }'));
   const problems = yield* problemsInSteps(input, (each, index) => resolutionProblems(each, ['resolve', index]));
   return problems.length > 0 ? refuse(...problems) : ok(input as Resolution[]);
 }
 
 function resolutionProblems(input: unknown, at: Path): Problem[] {
-  if (!isObject(input)) return [invalid(at, 'must be an object with place and take')];
+  if (!isObject(input)) return [invalidProblem(at, 'must be an object with place and take')];
   const problems = unknownMembers(input, MEMBERS, at);
   const { place, take } = input;
-  if (take !== 'ours' && take !== 'theirs') problems.push(invalid([...at, 'take'], 'take must be ours or theirs'));
-  if (!isPlace(place)) problems.push(invalid([...at, 'place'], 'place must be copied unchanged from a conflict'));
+  if (take !== 'ours' && take !== 'theirs')
+    problems.push(invalidProblem([...at, 'take'], 'take must be ours or theirs'));
+  if (!isPlace(place))
+    problems.push(invalidProblem([...at, 'place'], 'place must be copied unchanged from a conflict'));
   return problems;
 }
 

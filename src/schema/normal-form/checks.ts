@@ -1,6 +1,6 @@
 /* Checks of single members, and reading documents with them. */
 import type { z } from 'zod';
-import { invalid, MAX_PROBLEMS, type Path, type Problem } from '../../kernel/problem.js';
+import { invalidProblem, MAX_PROBLEMS, type Path, type Problem } from '../../kernel/problem.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { memberOf } from '../model/model.js';
 
@@ -54,7 +54,7 @@ export interface Reading {
 export function addFault(reading: Reading, steps: Path, message: string): void {
   if (reading.problems.length >= MAX_PROBLEMS) return;
   const sent = reading.stepsTo?.(steps) ?? steps;
-  reading.problems.push(invalid([...reading.at, ...sent], `${steps.at(-1)} ${message}`));
+  reading.problems.push(invalidProblem([...reading.at, ...sent], `${steps.at(-1)} ${message}`));
 }
 
 /** A problem of a member: the steps to it, and a message that follows its name. */

@@ -8,7 +8,7 @@ import {
   collectionMeta,
   tableSchema,
 } from '../model/model.js';
-import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
+import { invalidProblem, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
 import {
   asText,
   addFault,
@@ -46,7 +46,7 @@ export const TOP_LEVEL_META = [
  * is a table. Directus omits it for folders, so imports treat its absence as a folder.
  */
 export function readNewCollection(input: unknown, at: Path, options: ReadOptions): Result<Collection> {
-  if (!isObject(input)) return refuse(invalid(at, 'a collection must be a JSON object'));
+  if (!isObject(input)) return refuse(invalidProblem(at, 'a collection must be a JSON object'));
   const reading = startReading(input, at, options);
   reading.problems.push(...checkName('collection', input['collection'], [...at, 'collection']));
   const name = asText(input['collection']);
@@ -72,7 +72,7 @@ export function mergeCollection(
   at: Path,
   options: ReadOptions,
 ): Result<Collection> {
-  if (!isObject(input)) return refuse(invalid(at, 'a collection must be a JSON object'));
+  if (!isObject(input)) return refuse(invalidProblem(at, 'a collection must be a JSON object'));
   const reading = startReading(input, at, options);
   const name = existing.collection;
   if (input['collection'] !== undefined && input['collection'] !== name) {

@@ -8,7 +8,7 @@ import {
   fieldMeta,
   membersOf,
 } from '../model/model.js';
-import { invalid, ok, type Path, type Problem, refuse, type Result } from '../../kernel/problem.js';
+import { invalidProblem, ok, type Path, type Problem, refuse, type Result } from '../../kernel/problem.js';
 import { asText, checksOf, addFault, type Reading, Wrong, mustEqual, type Others, overlay } from './checks.js';
 import { checkName } from './names.js';
 import { type FieldReadOptions, type ReadOptions, startReading } from './options.js';
@@ -195,7 +195,7 @@ function translated({ type, given }: Written, existing: Field | undefined): Writ
  * match, and unknown ones are problems (unless imported). References to other objects are not checked.
  */
 export function readNewField(input: unknown, at: Path, options: FieldReadOptions): Result<Field> {
-  if (!isObject(input)) return refuse(invalid(at, 'a field must be a JSON object'));
+  if (!isObject(input)) return refuse(invalidProblem(at, 'a field must be a JSON object'));
   const reading = startReading(input, at, options);
   const collection = input['collection'] ?? options.collection;
   const field = input['field'];
@@ -214,7 +214,7 @@ export function readNewField(input: unknown, at: Path, options: FieldReadOptions
  * Returns `existing` itself if nothing differs.
  */
 export function mergeField(existing: Field, input: unknown, at: Path, options: ReadOptions): Result<Field> {
-  if (!isObject(input)) return refuse(invalid(at, 'a field must be a JSON object'));
+  if (!isObject(input)) return refuse(invalidProblem(at, 'a field must be a JSON object'));
   const reading = startReading(input, at, options);
   for (const name of ['collection', 'field'] as const) {
     const value = input[name];

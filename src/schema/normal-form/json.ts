@@ -1,6 +1,6 @@
 /** Checks the size, depth and text of a JSON document from outside, once per body. */
 import { textFault } from '../../kernel/text.js';
-import { MAX_PROBLEMS, invalid, type Path, type Problem } from '../../kernel/problem.js';
+import { MAX_PROBLEMS, invalidProblem, type Path, type Problem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 export interface JsonLimits {
@@ -34,7 +34,7 @@ const STEP = 2_000;
 export function* checkJson(value: unknown, limits: JsonLimits = {}): Resumable<JsonCheck> {
   if (isContainer(value)) return yield* checkContainers(value, limits);
   const fault = leafFault(value);
-  return { problems: fault === null ? [] : [invalid([], `the value ${fault}`)], values: 1 };
+  return { problems: fault === null ? [] : [invalidProblem([], `the value ${fault}`)], values: 1 };
 }
 
 function* checkContainers(
@@ -46,8 +46,9 @@ function* checkContainers(
   let [values, visited, stepped] = [1, 0, 0];
   for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
     if (visit.depth <= maxDepth) values += yield* checkChildren(visit, open, problems);
-    else problems.push(invalid(pathOf(visit), `the document must not be nested deeper than ${maxDepth} levels`));
-    if (values > maxValues) problems.push(invalid([], `the document must not contain more than ${maxValues} values`));
+    else problems.push(invalidProblem(pathOf(visit), `the document must not be nested deeper than ${maxDepth} levels`));
+    if (values > maxValues)
+      problems.push(invalidProblem([], `the document must not contain more than ${maxValues} values`));
     if (values > maxValues || problems.length >= MAX_PROBLEMS) break;
     // Empty containers count as well.
     visited += 1;
@@ -76,7 +77,7 @@ function* checkChildren(visit: Visit, open: Visit[], problems: Problem[]): Resum
   const names = Object.keys(members);
   for (const name of names) {
     const fault = textFault(name);
-    if (fault !== null) problems.push(invalid(pathOf(visit), `the name of a member ${fault}`));
+    if (fault !== null) problems.push(invalidProblem(pathOf(visit), `the name of a member ${fault}`));
     else checkChild(visit, name, members[name], { open, problems });
   }
   return names.length;
@@ -90,7 +91,7 @@ function checkChild(parent: Visit, step: string | number, value: unknown, { open
     return;
   }
   const fault = leafFault(value);
-  if (fault !== null) problems.push(invalid([...pathOf(parent), step], `the value ${fault}`));
+  if (fault !== null) problems.push(invalidProblem([...pathOf(parent), step], `the value ${fault}`));
 }
 
 function leafFault(value: unknown): string | null {

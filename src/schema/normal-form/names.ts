@@ -1,6 +1,6 @@
 import { invisibleFault, surrogateFault } from '../../kernel/text.js';
 import { fits, MAX_NAME_BYTES } from '../model/name-length.js';
-import { invalid, type Path, type Problem } from '../../kernel/problem.js';
+import { invalidProblem, type Path, type Problem } from '../../kernel/problem.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
 /** System columns of every PostgreSQL table. */
@@ -22,16 +22,16 @@ export function identifierFault(name: string): string | null {
 
 /** Returns the problems of a collection or field name at `at`. */
 export function checkName(kind: 'collection' | 'field', name: unknown, at: Path): Problem[] {
-  if (typeof name !== 'string') return [invalid(at, `${kind} must be the name of the ${kind}, as a string`)];
+  if (typeof name !== 'string') return [invalidProblem(at, `${kind} must be the name of the ${kind}, as a string`)];
   const fault = identifierFault(name) ?? reserved(kind, name);
-  return fault === null ? [] : [invalid(at, `the name of a ${kind} ${fault}`)];
+  return fault === null ? [] : [invalidProblem(at, `the name of a ${kind} ${fault}`)];
 }
 
 /** Checks a newly chosen name. Adopted names may contain format characters. */
 export function checkNewName(kind: 'collection' | 'field', name: unknown, at: Path): Problem[] {
   const problems = checkName(kind, name, at);
   const fault = problems.length === 0 ? invisibleFault(name as string) : null;
-  return fault === null ? problems : [invalid(at, `the name of a ${kind} ${fault}`)];
+  return fault === null ? problems : [invalidProblem(at, `the name of a ${kind} ${fault}`)];
 }
 
 function reserved(kind: 'collection' | 'field', name: string): string | null {

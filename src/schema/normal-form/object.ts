@@ -4,11 +4,11 @@ import {
   type Path,
   type Problem,
   type Result,
-  invalid,
+  invalidProblem,
   ok,
   problemsOfEach,
   refuse,
-  repeated,
+  findRepeated,
   unknownMembers,
 } from '../../kernel/problem.js';
 import { textFault } from '../../kernel/text.js';
@@ -33,43 +33,44 @@ const MEMBERS: ReadonlySet<string> = new Set(Object.keys(objectDocument.shape));
 export function readObjectNames(input: unknown, at: Path): Result<ObjectName[] | undefined> {
   if (input === undefined) return ok(undefined);
   if (!Array.isArray(input) || input.length === 0)
-    return refuse(invalid(at, 'must be an array with at least one object: { kind, id }'));
+    return refuse(invalidProblem(at, 'must be an array with at least one object: { kind, id }'));
   const names: ObjectName[] = [];
   const problems = problemsOfEach(input, (each: unknown, index): Problem[] => {
     const { kind, id } = isObject(each) ? each : {};
     if (!isObject(each) || !isObjectKind(kind) || typeof id !== 'string')
-      return [invalid([...at, index], `must be { kind, id } with the kind ${OBJECT_KINDS.join(' or ')}`)];
+      return [invalidProblem([...at, index], `must be { kind, id } with the kind ${OBJECT_KINDS.join(' or ')}`)];
     names.push({ kind, id });
     return unknownMembers(each, new Set(['kind', 'id']), [...at, index]);
   });
   if (problems.length > 0) return refuse(...problems);
-  const twice = repeated(names.map(objectKey));
+  const twice = findRepeated(names.map(objectKey));
   if (twice.length === 0) return ok(names);
   return refuse(
     ...twice.map((index) =>
-      invalid([...at, index], `${objectLabel(names[index] as ObjectName)} occurs more than once in the array`),
+      invalidProblem([...at, index], `${objectLabel(names[index] as ObjectName)} occurs more than once in the array`),
     ),
   );
 }
 
 /** Reads a document without defaults for `kind` and `definition`. The id follows from the definition if it is absent. */
 export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
-  if (!isObject(input)) return refuse(invalid(at, 'an object must have kind and definition'));
+  if (!isObject(input)) return refuse(invalidProblem(at, 'an object must have kind and definition'));
   const { kind, definition } = input;
-  if (!isObjectKind(kind)) return refuse(invalid([...at, 'kind'], `kind must be ${OBJECT_KINDS.join(' or ')}`));
+  if (!isObjectKind(kind)) return refuse(invalidProblem([...at, 'kind'], `kind must be ${OBJECT_KINDS.join(' or ')}`));
   if (typeof definition !== 'string')
-    return refuse(invalid([...at, 'definition'], 'definition is required and must be one SQL statement'));
+    return refuse(invalidProblem([...at, 'definition'], 'definition is required and must be one SQL statement'));
   const parsed = parseDefinition(definition);
   const id = input['id'] ?? (typeof parsed === 'string' ? undefined : parsed.name);
-  if (typeof parsed === 'string') return refuse(invalid([...at, 'definition'], `definition ${parsed}`));
-  if (typeof id !== 'string') return refuse(invalid([...at, 'id'], 'id must be the name of the object, as a string'));
+  if (typeof parsed === 'string') return refuse(invalidProblem([...at, 'definition'], `definition ${parsed}`));
+  if (typeof id !== 'string')
+    return refuse(invalidProblem([...at, 'id'], 'id must be the name of the object, as a string'));
   const base = { kind, id, definition, comment: null, ...(kind === 'materialized_view' && { indexes: [] }) };
   return mergeObject(base, { ...input, id }, at);
 }
 
 /** Reads a change. Absent members stay as they are, and a definition that differs only in spelling too. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
-  if (!isObject(input)) return refuse(invalid(at, 'must be an object with the members to change'));
+  if (!isObject(input)) return refuse(invalidProblem(at, 'must be an object with the members to change'));
   const merged: Record<string, unknown> = { ...existing, ...input };
   const problems = [
     ...unknownMembers(input, MEMBERS, at),
@@ -92,46 +93,50 @@ export function mergeObject(existing: SchemaObject, input: unknown, at: Path): R
 
 function nameProblems(existing: SchemaObject, { kind, id }: Record<string, unknown>, at: Path): Problem[] {
   const problems: Problem[] = [];
-  if (kind !== existing.kind) problems.push(invalid([...at, 'kind'], `kind cannot change. It is ${existing.kind}`));
+  if (kind !== existing.kind)
+    problems.push(invalidProblem([...at, 'kind'], `kind cannot change. It is ${existing.kind}`));
   if (id !== existing.id)
     problems.push(
-      invalid([...at, 'id'], `id cannot change here. It is ${JSON.stringify(existing.id)}; rename the object`),
+      invalidProblem([...at, 'id'], `id cannot change here. It is ${JSON.stringify(existing.id)}; rename the object`),
     );
   const fault = identifierFault(existing.id);
-  if (fault !== null) problems.push(invalid([...at, 'definition'], `the name of the object ${fault}`));
+  if (fault !== null) problems.push(invalidProblem([...at, 'definition'], `the name of the object ${fault}`));
   return problems;
 }
 
 /** Checks a definition that is not the existing one. */
 function definitionProblems(existing: SchemaObject, definition: unknown, at: Path): Problem[] {
-  if (typeof definition !== 'string') return [invalid(at, 'definition must be one SQL statement, as a string')];
+  if (typeof definition !== 'string') return [invalidProblem(at, 'definition must be one SQL statement, as a string')];
   const fault = definitionFault(definition, existing);
-  return fault === null ? [] : [invalid(at, `definition ${fault}`)];
+  return fault === null ? [] : [invalidProblem(at, `definition ${fault}`)];
 }
 
 function commentProblems(comment: unknown, at: Path): Problem[] {
   if (comment === null) return [];
-  if (typeof comment !== 'string') return [invalid(at, 'comment must be a string or null')];
+  if (typeof comment !== 'string') return [invalidProblem(at, 'comment must be a string or null')];
   const fault = textFault(comment);
-  return fault === null ? [] : [invalid(at, `comment ${fault}`)];
+  return fault === null ? [] : [invalidProblem(at, `comment ${fault}`)];
 }
 
 function indexProblems({ kind }: SchemaObject, indexes: unknown, at: Path): Problem[] {
   if (indexes === undefined) return [];
-  if (kind !== 'materialized_view') return [invalid(at, 'only a materialized view can have indexes')];
-  if (!Array.isArray(indexes)) return [invalid(at, 'indexes must be an array of { name, definition }')];
+  if (kind !== 'materialized_view') return [invalidProblem(at, 'only a materialized view can have indexes')];
+  if (!Array.isArray(indexes)) return [invalidProblem(at, 'indexes must be an array of { name, definition }')];
   const parsed = indexes.map((each) => objectDocument.shape.indexes.unwrap().element.safeParse(each));
   const problems = parsed.flatMap(({ data }, index): Problem[] => {
-    if (data === undefined) return [invalid([...at, index], 'must be { name, definition } and may have unique: true')];
+    if (data === undefined)
+      return [invalidProblem([...at, index], 'must be { name, definition } and may have unique: true')];
     const [name, definition] = [identifierFault(data.name), checkIndexDefinition(data.definition)];
     return [
-      ...(name === null ? [] : [invalid([...at, index, 'name'], `the name of an index ${name}`)]),
-      ...(definition === null ? [] : [invalid([...at, index, 'definition'], `definition ${definition}`)]),
+      ...(name === null ? [] : [invalidProblem([...at, index, 'name'], `the name of an index ${name}`)]),
+      ...(definition === null ? [] : [invalidProblem([...at, index, 'definition'], `definition ${definition}`)]),
     ];
   });
   if (problems.length > 0) return problems;
-  const twice = repeated(parsed.flatMap(({ data }) => data?.name ?? []));
-  return twice.map((index) => invalid([...at, index, 'name'], 'another index of this object already has this name'));
+  const twice = findRepeated(parsed.flatMap(({ data }) => data?.name ?? []));
+  return twice.map((index) =>
+    invalidProblem([...at, index, 'name'], 'another index of this object already has this name'),
+  );
 }
 
 const sortedIndexes = (indexes: readonly ObjectIndex[]): ObjectIndex[] =>

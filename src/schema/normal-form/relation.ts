@@ -13,7 +13,7 @@ import {
   relationMembers,
 } from '../model/model.js';
 import { stepsIn, type DocumentLocation } from '../../kernel/locate.js';
-import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
+import { invalidProblem, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
 import { addFault, type Reading, overlay, checksOf, Wrong, mustEqual, type Others } from './checks.js';
 import { type ReadOptions, startReading } from './options.js';
 import { foreignKeyName } from '../model/name-length.js';
@@ -193,7 +193,7 @@ function derivedMembers({ many_collection, many_field, one_collection, was }: Ke
  * none. If absent, `foreignKeyByDefault` decides. `id` is ignored.
  */
 export function readNewRelation(input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
-  if (!isObject(input)) return refuse(invalid(at, 'a relation must be a JSON object'));
+  if (!isObject(input)) return refuse(invalidProblem(at, 'a relation must be a JSON object'));
   const reading = startReading(input, at, {
     ...options,
     stepsTo: options.stepsTo ?? ((steps) => stepsIn(input, relationSteps(steps, input))),
@@ -221,7 +221,7 @@ export function readNewRelation(input: unknown, at: Path, options: ReadOptions):
  * absent `schema` keeps the foreign key, null drops it, and an object changes or creates it.
  */
 export function mergeRelation(existing: Relation, input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
-  if (!isObject(input)) return refuse(invalid(at, 'a relation must be a JSON object'));
+  if (!isObject(input)) return refuse(invalidProblem(at, 'a relation must be a JSON object'));
   const reading = startReading(input, at, {
     ...options,
     stepsTo: options.stepsTo ?? ((steps) => stepsIn(input, relationSteps(steps, input))),

@@ -5,7 +5,7 @@ import { invariantProblems } from '../invariants/index.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import { locate } from '../../kernel/locate.js';
 import {
-  invalid,
+  invalidProblem,
   ok,
   refuse,
   unknownMembers,
@@ -78,23 +78,25 @@ type Check = (element: unknown, at: Path) => Problem[];
 
 function elementsOf(list: unknown, at: Path, check: Check): Problem[] {
   if (list === undefined) return [];
-  if (!Array.isArray(list) || list.length === 0) return [invalid(at, `${renderPath(at)} must be a non-empty array`)];
+  if (!Array.isArray(list) || list.length === 0)
+    return [invalidProblem(at, `${renderPath(at)} must be a non-empty array`)];
   return problemsOfEach(list, (each, index) => check(each, [...at, index]));
 }
 
 function nameCollection(name: unknown, at: Path, only: Named): Problem[] {
-  if (typeof name !== 'string') return [invalid(at, 'must be the name of a collection, as a string')];
+  if (typeof name !== 'string') return [invalidProblem(at, 'must be the name of a collection, as a string')];
   only.set(name, null);
   return [];
 }
 
 function nameField(named: unknown, at: Path, only: Named): Problem[] {
-  if (!isObject(named)) return [invalid(at, 'must be an object with collection and field')];
+  if (!isObject(named)) return [invalidProblem(at, 'must be an object with collection and field')];
   const { collection, field } = named;
   const problems = unknownMembers(named, new Set(['collection', 'field']), at);
   if (typeof collection !== 'string')
-    problems.push(invalid([...at, 'collection'], 'collection is required and must be a string'));
-  if (typeof field !== 'string') problems.push(invalid([...at, 'field'], 'field is required and must be a string'));
+    problems.push(invalidProblem([...at, 'collection'], 'collection is required and must be a string'));
+  if (typeof field !== 'string')
+    problems.push(invalidProblem([...at, 'field'], 'field is required and must be a string'));
   if (typeof collection !== 'string' || typeof field !== 'string') return problems;
   const fields = only.get(collection);
   if (fields !== null) only.set(collection, (fields ?? new Set()).add(field));
@@ -203,7 +205,7 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
 
   parse({ body }) {
     if (!isObject(body))
-      return refuse(invalid([], 'the body must be an object: {}, or collections, fields and objects to accept'));
+      return refuse(invalidProblem([], 'the body must be an object: {}, or collections, fields and objects to accept'));
     const problems = unknownMembers(body, new Set(['collections', 'fields', 'objects']), []);
     const only: Named = new Map();
     problems.push(...readNamed(body, only));
@@ -228,7 +230,7 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
 };
 
 function unknownNames(state: State, { only, objects = [] }: AcceptRequest, found: FoundDrift): Problem[] {
-  if (objects.length > 0 && found.objects === undefined) return [invalid(['objects'], OBJECTS_OFF)];
+  if (objects.length > 0 && found.objects === undefined) return [invalidProblem(['objects'], OBJECTS_OFF)];
   const collections = [...(only?.keys() ?? [])].filter((name) => !state.collections.has(name));
   const unknown = [
     ...collections.map((name) => missingCollection(state, name)),

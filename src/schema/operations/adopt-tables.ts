@@ -13,18 +13,18 @@ import { adoptLocations, type Operation } from './operation.js';
 import {
   type Problem,
   type Result,
-  invalid,
+  invalidProblem,
   ok,
   problemsOfEach,
   refuse,
   renderPath,
-  repeated,
+  findRepeated,
   unknownMembers,
 } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { neededFirst, partitionsFirst } from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 
 /** Named tables, views and materialized views, or all unmanaged ones. */
 export type AdoptRequest = { tables: string[]; objects?: ObjectName[] } | { all: true };
@@ -96,12 +96,12 @@ function* putFound(draft: Draft, { tables, completed, relations, objects }: Cata
 
 function readRequest(body: unknown): Result<AdoptRequest> {
   const shape = 'the body must be {"tables": ["…"]}, {"objects": [{"kind": "view", "id": "…"}]} or {"all": true}';
-  if (!isObject(body)) return refuse(invalid([], shape));
+  if (!isObject(body)) return refuse(invalidProblem([], shape));
   const problems = unknownMembers(body, MEMBERS, []);
   const { tables, all } = body;
   const isNamed = tables !== undefined || body['objects'] !== undefined;
-  if (isNamed === (all !== undefined)) problems.push(invalid([], `${shape}. {"all": true} allows no names`));
-  if (all !== undefined && all !== true) problems.push(invalid(['all'], 'all must be true or omitted'));
+  if (isNamed === (all !== undefined)) problems.push(invalidProblem([], `${shape}. {"all": true} allows no names`));
+  if (all !== undefined && all !== true) problems.push(invalidProblem(['all'], 'all must be true or omitted'));
   if (all === true && problems.length === 0) return ok({ all });
   return readNames(body, problems);
 }
@@ -116,14 +116,14 @@ function readNames({ tables, objects }: { [member: string]: unknown }, problems:
 
 function nameProblems(tables: unknown): Problem[] {
   if (!Array.isArray(tables) || tables.length === 0) {
-    return [invalid(['tables'], 'tables must be an array with at least one table name')];
+    return [invalidProblem(['tables'], 'tables must be an array with at least one table name')];
   }
   const wrong = problemsOfEach(tables, (name: unknown, index) =>
-    typeof name === 'string' ? [] : [invalid(['tables', index], 'must be the name of a table, as a string')],
+    typeof name === 'string' ? [] : [invalidProblem(['tables', index], 'must be the name of a table, as a string')],
   );
   if (wrong.length > 0) return wrong;
-  return problemsOfEach(repeated(tables as string[]), (index) => [
-    invalid(['tables', index], `${quoted(tables[index] ?? '')} occurs more than once in the array`),
+  return problemsOfEach(findRepeated(tables as string[]), (index) => [
+    invalidProblem(['tables', index], `${quoteName(tables[index] ?? '')} occurs more than once in the array`),
   ]);
 }
 
@@ -133,7 +133,7 @@ function requestProblems(state: State, request: AdoptRequest, found: CatalogFind
 }
 
 function objectProblems(state: State, names: readonly ObjectName[], { objects, refused }: CatalogFindings): Problem[] {
-  if (names.length > 0 && objects === undefined) return [invalid(['objects'], OBJECTS_OFF)];
+  if (names.length > 0 && objects === undefined) return [invalidProblem(['objects'], OBJECTS_OFF)];
   const missing = new Set(objects?.missing.map(objectKey));
   const reasons = new Map(refused.flatMap(({ object, message }) => (object ? [[objectKey(object), message]] : [])));
   return problemsOfEach(names, (name, index): Problem[] => {
@@ -153,15 +153,15 @@ function tableProblems(state: State, tables: readonly string[], { missing, refus
   return problemsOfEach(tables, (table, index): Problem[] => {
     const location = { path: renderPath(['tables', index]), collection: table };
     if (state.collections.has(table)) {
-      return [{ code: 'ALREADY_EXISTS', message: `table ${quoted(table)} is already a collection`, ...location }];
+      return [{ code: 'ALREADY_EXISTS', message: `table ${quoteName(table)} is already a collection`, ...location }];
     }
     if (missing.includes(table)) {
-      return [{ code: 'NOT_FOUND', message: `table ${quoted(table)} does not exist in the database`, ...location }];
+      return [{ code: 'NOT_FOUND', message: `table ${quoteName(table)} does not exist in the database`, ...location }];
     }
     const refusal = refused.find((each) => each.table === table && each.object === undefined);
     return refusal === undefined
       ? []
-      : [{ code: 'INVALID_PAYLOAD', message: `${quoted(table)}: ${refusal.message}`, ...location }];
+      : [{ code: 'INVALID_PAYLOAD', message: `${quoteName(table)}: ${refusal.message}`, ...location }];
   });
 }
 

@@ -16,7 +16,7 @@ import {
   ok,
   refuse,
   type Path,
-  invalid,
+  invalidProblem,
   problemsInSteps,
   problemsOfEach,
   unknownMembers,
@@ -140,7 +140,7 @@ function takeRenamed({ draft, findings }: ApplyContext, { kind, id, diff }: Obje
   const fault = identifierFault(id);
   if (rhs !== id || fault !== null) {
     const message = fault === null ? `rhs must be ${JSON.stringify(id)}, the id of the item` : `the name ${fault}`;
-    findings.problems.push(invalid([...at, 'rhs'], message));
+    findings.problems.push(invalidProblem([...at, 'rhs'], message));
     return [];
   }
   const node = typeof lhs === 'string' ? draft.takeObject({ kind, id: lhs }) : undefined;
@@ -198,14 +198,17 @@ export function* readDiffDocument(
   withObjects = false,
 ): Resumable<Result<{ hash: string; diff: SchemaDiff }>> {
   if (!isObject(body))
-    return refuse(invalid([], 'the body must be an object with hash and diff, as returned by /schema/diff'));
+    return refuse(invalidProblem([], 'the body must be an object with hash and diff, as returned by /schema/diff'));
   // The response of /schema/diff contains `warnings` and can be sent unchanged.
   const problems = unknownMembers(body, new Set(['hash', 'diff', 'warnings']), []);
   const { hash, diff } = body;
   if (typeof hash !== 'string')
-    problems.push(invalid(['hash'], 'hash is required; send the one that /schema/diff returned'));
+    problems.push(invalidProblem(['hash'], 'hash is required; send the one that /schema/diff returned'));
   if (!isObject(diff)) {
-    return refuse(...problems, invalid(['diff'], 'diff must be an object with collections, fields and relations'));
+    return refuse(
+      ...problems,
+      invalidProblem(['diff'], 'diff must be an object with collections, fields and relations'),
+    );
   }
   const parts = (Object.keys(PARTS) as Part[]).filter((part) => part !== 'objects' || withObjects);
   problems.push(...unknownMembers(diff, new Set(parts), ['diff']));
@@ -231,7 +234,7 @@ const completeDiff = ({
 function* partProblems(items: unknown, part: Part): Resumable<Problem[]> {
   const at = ['diff', part];
   if (items === undefined) return [];
-  if (!Array.isArray(items)) return [invalid(at, `${part} must be an array`)];
+  if (!Array.isArray(items)) return [invalidProblem(at, `${part} must be an array`)];
   const problems = yield* problemsInSteps(items, (item, index) => itemProblems(item, part, [...at, index]));
   return problems.length > 0 ? problems : yield* doubled(items, part);
 }
@@ -256,7 +259,9 @@ function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
     seen.set(id, first === undefined ? item : null);
     if (first === undefined || (first !== null && isRemoval(first.diff) && isComing(item, part))) return [];
     const name = JSON.stringify(id.replace('\0', '.'));
-    return [invalid(['diff', part, index], `${name} occurs more than once in ${part}; put its entries into one diff`)];
+    return [
+      invalidProblem(['diff', part, index], `${name} occurs more than once in ${part}; put its entries into one diff`),
+    ];
   });
 }
 
@@ -266,40 +271,40 @@ const isComing = (item: Item, part: Part): boolean =>
 const RENAMED_BY = { collections: 'collection', fields: 'field', relations: undefined, objects: 'id' } as const;
 
 function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
-  if (!isObject(item)) return [invalid(at, 'must be an object')];
+  if (!isObject(item)) return [invalidProblem(at, 'must be an object')];
   const problems = unknownMembers(item, ITEM_MEMBERS[part], at);
   for (const member of PARTS[part]) {
     if (typeof item[member] !== 'string')
-      problems.push(invalid([...at, member], `${member} is required and must be a string`));
+      problems.push(invalidProblem([...at, member], `${member} is required and must be a string`));
   }
   const { collection, diff, related_collection: related = null } = item;
   if (related !== null && typeof related !== 'string') {
-    problems.push(invalid([...at, 'related_collection'], 'related_collection must be a string or null'));
+    problems.push(invalidProblem([...at, 'related_collection'], 'related_collection must be a string or null'));
   }
   if (typeof collection === 'string' && isSystemCollection(collection)) {
     const message = `${JSON.stringify(collection)} is a system collection and cannot be changed`;
-    problems.push(invalid([...at, 'collection'], message));
+    problems.push(invalidProblem([...at, 'collection'], message));
   }
   return [...problems, ...originProblems(item, at), ...entriesProblems(diff, [...at, 'diff'])];
 }
 
 function entriesProblems(diff: unknown, at: Path): Problem[] {
-  if (!Array.isArray(diff) || diff.length === 0) return [invalid(at, 'diff must be an array of entries')];
+  if (!Array.isArray(diff) || diff.length === 0) return [invalidProblem(at, 'diff must be an array of entries')];
   const mixesWholeObject =
     diff.length > 1 && diff.some((entry) => isObject(entry) && isWhole(entry as unknown as Entry));
-  if (mixesWholeObject) return [invalid(at, 'an entry for the whole object must be the only entry')];
+  if (mixesWholeObject) return [invalidProblem(at, 'an entry for the whole object must be the only entry')];
   return problemsOfEach(diff, (entry, index) => entryProblems(entry, [...at, index]));
 }
 
 function entryProblems(entry: unknown, at: Path): Problem[] {
-  if (!isObject(entry)) return [invalid(at, 'an entry must be an object with kind')];
+  if (!isObject(entry)) return [invalidProblem(at, 'an entry must be an object with kind')];
   const kind = entry['kind'];
   const members = ENTRY_MEMBERS.get(kind);
-  if (members === undefined) return [invalid([...at, 'kind'], 'kind must be N, D, E or A')];
+  if (members === undefined) return [invalidProblem([...at, 'kind'], 'kind must be N, D, E or A')];
   const required = [...members].filter((member) => member !== 'path' || kind === 'E' || kind === 'A');
   const problems = [...unknownMembers(entry, members, at), ...missingMembers(entry, required, at)];
   if (entry['path'] !== undefined && !isPath(entry['path'])) {
-    problems.push(invalid([...at, 'path'], 'path must be an array with at least one member name or index'));
+    problems.push(invalidProblem([...at, 'path'], 'path must be an array with at least one member name or index'));
   }
   return kind === 'A' ? [...problems, ...elementProblems(entry, at)] : problems;
 }
@@ -307,7 +312,7 @@ function entryProblems(entry: unknown, at: Path): Problem[] {
 function missingMembers(entry: { [member: string]: unknown }, required: readonly string[], at: Path): Problem[] {
   return required
     .filter((member) => entry[member] === undefined)
-    .map((member) => invalid([...at, member], `${member} is required for this kind`));
+    .map((member) => invalidProblem([...at, member], `${member} is required for this kind`));
 }
 
 function isPath(path: unknown): boolean {
@@ -320,12 +325,12 @@ const isIndex = (value: unknown): boolean => Number.isSafeInteger(value) && (val
 function elementProblems({ index, item }: { [member: string]: unknown }, at: Path): Problem[] {
   const problems: Problem[] = [];
   if (index !== undefined && !isIndex(index))
-    problems.push(invalid([...at, 'index'], 'index must be a non-negative integer'));
+    problems.push(invalidProblem([...at, 'index'], 'index must be a non-negative integer'));
   if (item === undefined) return problems;
   const inner = [...at, 'item'];
-  if (!isObject(item)) return [...problems, invalid(inner, 'item must be an object with kind N or D')];
+  if (!isObject(item)) return [...problems, invalidProblem(inner, 'item must be an object with kind N or D')];
   if (item['kind'] !== 'N' && item['kind'] !== 'D')
-    return [...problems, invalid([...inner, 'kind'], 'kind must be N or D')];
+    return [...problems, invalidProblem([...inner, 'kind'], 'kind must be N or D')];
   const members = ['kind', item['kind'] === 'N' ? 'rhs' : 'lhs'];
   return [...problems, ...unknownMembers(item, new Set(members), inner), ...missingMembers(item, members, inner)];
 }

@@ -13,14 +13,14 @@ import {
 import {
   type Problem,
   allOf,
-  invalid,
+  invalidProblem,
   ok,
   problemsOfEach,
   refuse,
-  repeated,
+  findRepeated,
   type Path,
   type Result,
-  about,
+  problemAbout,
   unknownMembers,
   renderPath,
 } from '../../kernel/problem.js';
@@ -57,7 +57,7 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
   isLight: ({ collection: { schema } }) => schema !== null,
 
   *parse({ body, concurrentIndexes, at = [] }) {
-    if (!isObject(body)) return refuse(invalid(at, 'a collection must be a JSON object'));
+    if (!isObject(body)) return refuse(invalidProblem(at, 'a collection must be a JSON object'));
     const problems = unknownMembers(body, MEMBERS, at);
     const meta = mergedMeta(body, at);
     if (!meta.ok) return refuse(...problems, ...meta.problems);
@@ -108,7 +108,7 @@ function* newNames({ collection, fields }: Pick<CreateCollection, 'collection' |
 /** The problem ALREADY_EXISTS, also if a folder has the name. */
 function takenName({ collection }: Collection): Problem {
   const message = `collection ${JSON.stringify(collection)} already exists`;
-  return about({ kind: 'collection', collection, member: ['collection'] }, message, { code: 'ALREADY_EXISTS' });
+  return problemAbout({ kind: 'collection', collection, member: ['collection'] }, message, { code: 'ALREADY_EXISTS' });
 }
 
 type Body = { [member: string]: Json };
@@ -116,13 +116,13 @@ type Body = { [member: string]: Json };
 /** Merges members at the top level into `meta`. */
 function mergedMeta(body: Body, at: Path): Result<Body> {
   const submittedMeta = body['meta'] ?? {};
-  if (!isObject(submittedMeta)) return refuse(invalid([...at, 'meta'], 'meta must be an object'));
+  if (!isObject(submittedMeta)) return refuse(invalidProblem([...at, 'meta'], 'meta must be an object'));
   const meta: Body = { ...submittedMeta };
   const problems: Problem[] = [];
   const put = (member: string, target: string, value: Json) => {
     if (Object.hasOwn(meta, target) && !jsonEqual(meta[target], value)) {
       problems.push(
-        invalid([...at, member], `${member} and meta.${target} are both given and differ; send one of them`),
+        invalidProblem([...at, member], `${member} and meta.${target} are both given and differ; send one of them`),
       );
     } else meta[target] = value;
   };
@@ -144,10 +144,10 @@ function readTranslation(value: Json, at: Path): Result<Json> {
     const translations = JSON.parse(value) as Json;
     // The body was checked, but not the JSON within its strings.
     const problems = runToEnd(checkJson(translations)).problems;
-    return problems.length > 0 ? refuse(...problems.map((each) => invalid(at, each.message))) : ok(translations);
+    return problems.length > 0 ? refuse(...problems.map((each) => invalidProblem(at, each.message))) : ok(translations);
   } catch {
     return refuse(
-      invalid(at, 'translation must be an object of names per language, or a string with that object as JSON'),
+      invalidProblem(at, 'translation must be an object of names per language, or a string with that object as JSON'),
     );
   }
 }
@@ -155,12 +155,12 @@ function readTranslation(value: Json, at: Path): Result<Json> {
 function* readFields(input: Json | undefined, collection: Collection, at: Path): Resumable<Result<Field[]>> {
   const path = [...at, 'fields'];
   if (input !== undefined && !Array.isArray(input))
-    return refuse(invalid(path, 'fields must be an array of field objects'));
+    return refuse(invalidProblem(path, 'fields must be an array of field objects'));
   const items = input ?? [];
   if (collection.schema === null) {
     return items.length === 0
       ? ok([])
-      : refuse(invalid(path, 'a folder (schema null) has no table, so it cannot have fields'));
+      : refuse(invalidProblem(path, 'a folder (schema null) has no table, so it cannot have fields'));
   }
   const fields = yield* allOf(items, (each, index) => readOne(each, [...path, index], collection.collection));
   if (!fields.ok) return fields;
@@ -174,11 +174,11 @@ function readOne(input: Json, at: Path, collection: string): Result<Field> {
   const problems: Problem[] = [];
   if (isObject(input)) {
     for (const member of ['field', 'type'] as const) {
-      if (input[member] === undefined) problems.push(invalid([...at, member], `${member} is required`));
+      if (input[member] === undefined) problems.push(invalidProblem([...at, member], `${member} is required`));
     }
     const meta = isObject(input['meta']) ? input['meta'] : {};
     if (input['interface'] === undefined && meta['interface'] === undefined) {
-      problems.push(invalid([...at, 'interface'], 'interface is required, either here or in meta'));
+      problems.push(invalidProblem([...at, 'interface'], 'interface is required, either here or in meta'));
     }
   }
   const field = readNewField(input, at, { imported: false, topLevelMeta: true, collection });
@@ -194,7 +194,7 @@ function duplicates(fields: Field[], path: Path): Problem[] {
     if (first === undefined) seen.set(field, index);
     return first === undefined
       ? []
-      : [invalid([...path, index, 'field'], `${JSON.stringify(field)} is already the name of fields[${first}]`)];
+      : [invalidProblem([...path, index, 'field'], `${JSON.stringify(field)} is already the name of fields[${first}]`)];
   });
 }
 
@@ -203,14 +203,14 @@ function withPrimaryKey(fields: Field[], collection: string, path: Path): Result
   const keys = fields.flatMap((field, index) => (isPrimary(field) ? [index] : []));
   if (keys.length > 1) {
     const message = `fields[${keys[0]}] is already the primary key, and a collection has one`;
-    return refuse(...keys.slice(1).map((key) => invalid([...path, key, 'schema', 'is_primary_key'], message)));
+    return refuse(...keys.slice(1).map((key) => invalidProblem([...path, key, 'schema', 'is_primary_key'], message)));
   }
   if (keys.length === 1) return ok(fields);
   const id = defaultPrimaryKey(collection);
   const taken = fields.findIndex((field) => field.field === id.field);
   if (taken < 0) return ok([id, ...fields]);
   const message = `no field is the primary key, and the default name "${id.field}" is in use: set is_primary_key on a field`;
-  return refuse(invalid([...path, taken, 'schema', 'is_primary_key'], message));
+  return refuse(invalidProblem([...path, taken, 'schema', 'is_primary_key'], message));
 }
 
 /** Keeps the submitted order: a missing sort becomes the index within the field's group. */
@@ -251,14 +251,14 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
   isLight: () => true,
 
   parse({ collection, body, at = [] }) {
-    if (!isObject(body)) return refuse(invalid(at, 'the body must be an object with the member meta'));
+    if (!isObject(body)) return refuse(invalidProblem(at, 'the body must be an object with the member meta'));
     const { meta = {}, schema } = body;
     const problems = unknownMembers(body, UPDATED_MEMBERS, at);
     if (body['collection'] !== undefined && body['collection'] !== collection) {
       const message = `an update cannot rename, and this collection is ${JSON.stringify(collection)}. To rename it: POST /collections/${encodeURIComponent(collection)}/rename`;
-      problems.push(invalid([...at, 'collection'], message));
+      problems.push(invalidProblem([...at, 'collection'], message));
     }
-    if (!isObject(meta)) return refuse(...problems, invalid([...at, 'meta'], 'meta must be an object'));
+    if (!isObject(meta)) return refuse(...problems, invalidProblem([...at, 'meta'], 'meta must be an object'));
     return problems.length > 0
       ? refuse(...problems)
       : ok({ collection, meta, at, ...(schema === undefined ? {} : { schema }) });
@@ -294,15 +294,15 @@ function schemaProblems(submitted: Json, { collection, schema: now }: Collection
   if (submitted === null || now === null) {
     return submitted === now
       ? []
-      : [invalid(path, 'a table cannot become a folder or a folder a table; send schema as you read it')];
+      : [invalidProblem(path, 'a table cannot become a folder or a folder a table; send schema as you read it')];
   }
-  if (!isObject(submitted)) return [invalid(path, 'schema must be an object or null')];
+  if (!isObject(submitted)) return [invalidProblem(path, 'schema must be an object or null')];
   const wrong = Object.keys(submitted).filter((member) => !SCHEMA_MEMBERS.has(member));
   const current = { name: now.name ?? collection, schema: now.schema, comment: now.comment };
   for (const [member, value] of Object.entries(current))
     if (submitted[member] !== undefined && submitted[member] !== value) wrong.push(member);
   return wrong.map((member) =>
-    invalid([...path, member], 'an update can change meta only; send schema as you read it'),
+    invalidProblem([...path, member], 'an update can change meta only; send schema as you read it'),
   );
 }
 
@@ -385,12 +385,13 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
 
   *parse({ body }) {
     if (!Array.isArray(body))
-      return refuse(invalid([], 'the body must be an array of collections, each with its name and meta'));
+      return refuse(invalidProblem([], 'the body must be an array of collections, each with its name and meta'));
     const updates = yield* allOf(body, (element: unknown, index) => {
-      if (!isObject(element)) return refuse(invalid([index], 'a collection must be an object with its name and meta'));
+      if (!isObject(element))
+        return refuse(invalidProblem([index], 'a collection must be an object with its name and meta'));
       const name = element['collection'];
       if (typeof name !== 'string')
-        return refuse(invalid([index, 'collection'], 'collection is required and must be a string'));
+        return refuse(invalidProblem([index, 'collection'], 'collection is required and must be a string'));
       return updateCollection.parse({ collection: name, body: element, at: [index] });
     });
     if (!updates.ok) return updates;
@@ -411,7 +412,7 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
 };
 
 function doubled(names: string[]): Problem[] {
-  return problemsOfEach(repeated(names), (index) => [
-    invalid([index, 'collection'], `${JSON.stringify(names[index])} occurs more than once in the array`),
+  return problemsOfEach(findRepeated(names), (index) => [
+    invalidProblem([index, 'collection'], `${JSON.stringify(names[index])} occurs more than once in the array`),
   ]);
 }

@@ -9,13 +9,13 @@ import {
   type Path,
   type Problem,
   type Result,
-  about,
+  problemAbout,
   allOf,
-  invalid,
+  invalidProblem,
   ok,
   refuse,
   renderPath,
-  repeated,
+  findRepeated,
 } from '../../kernel/problem.js';
 import { withComposedNames } from '../normal-form/names.js';
 import {
@@ -31,7 +31,7 @@ import { locate } from '../../kernel/locate.js';
 import { secondKey } from '../invariants/columns.js';
 import { collectionName } from '../model/system-collections.js';
 import { keyDefinition, expressionColumns } from '../sql-text/definitions.js';
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 
 /* Finds changes of a field that are never possible. */
 
@@ -51,7 +51,7 @@ function referenceProblems(target: KeyTarget | null, schema: Json | undefined, a
   return Object.entries(derived).flatMap(([member, now]) => {
     if (schema[member] === undefined || collectionName(schema[member], (name) => name === now) === now) return [];
     const message = `${member} must be ${JSON.stringify(now)} or omitted: the relation of the field determines it`;
-    return [invalid([...at, 'schema', member], message)];
+    return [invalidProblem([...at, 'schema', member], message)];
   });
 }
 
@@ -95,7 +95,7 @@ function neededBy(state: State, node: CollectionNode, { collection, field, schem
 function asKey(state: State, collection: string, field: string): Need {
   const users = relationsTo(state, collection).map((each) => `${each.many_collection}.${each.many_field}`);
   const also = users.length > 0 ? `, and relations reference it (${users.join(', ')})` : '';
-  const message = `${quoted(field)} is the primary key of ${quoted(collection)}${also}; delete the collection, or make another field the key first`;
+  const message = `${quoteName(field)} is the primary key of ${quoteName(collection)}${also}; delete the collection, or make another field the key first`;
   return [message, users];
 }
 
@@ -104,7 +104,9 @@ function inKey(node: CollectionNode, field: string): Need[] {
   const key = extrasOf(node).primary_key;
   const carried = key?.definition === undefined ? [] : keyDefinition(key.definition).including;
   if (key === undefined || !carried.includes(field)) return [];
-  return [[`the primary key ${quoted(key.name)} contains ${quoted(field)}, so it cannot be changed here`, key.columns]];
+  return [
+    [`the primary key ${quoteName(key.name)} contains ${quoteName(field)}, so it cannot be changed here`, key.columns],
+  ];
 }
 
 /** Fields of the collection whose expression uses the field. */
@@ -114,7 +116,7 @@ function inExpressions(node: CollectionNode, collection: string, field: string):
     .map((other) => other.field);
   if (readers.length === 0) return [];
   const [are, them] = readers.length === 1 ? ['is', 'that'] : ['are', 'them'];
-  const message = `${readers.map(quoted).join(', ')} ${are} computed from ${quoted(field)}; delete or change ${them} first`;
+  const message = `${readers.map(quoteName).join(', ')} ${are} computed from ${quoteName(field)}; delete or change ${them} first`;
   return [[message, readers.map((reader) => `${collection}.${reader}`)]];
 }
 
@@ -127,7 +129,7 @@ function asPointer({ relations }: CollectionNode, collection: string, field: str
     .filter((relation) => relation.one_collection_field === field)
     .map(({ many_field }) => {
       const user = `${collection}.${many_field}`;
-      const message = `the many-to-any relation ${user} stores the name of its collection in ${quoted(field)}; delete ${user} first`;
+      const message = `the many-to-any relation ${user} stores the name of its collection in ${quoteName(field)}; delete ${user} first`;
       return [message, [user]];
     });
 }
@@ -150,11 +152,11 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
   alters: ({ field }) => [field.collection],
 
   parse({ collection, body: sent, concurrentIndexes }) {
-    if (!isObject(sent)) return refuse(invalid([], 'a field must be a JSON object'));
+    if (!isObject(sent)) return refuse(invalidProblem([], 'a field must be a JSON object'));
     const body = withComposedNames(sent, [sent['field']]);
     const problems: Problem[] = [];
     for (const member of ['field', 'type']) {
-      if (body[member] === undefined) problems.push(invalid([member], `${member} is required`));
+      if (body[member] === undefined) problems.push(invalidProblem([member], `${member} is required`));
     }
     if (problems.length > 0) return refuse(...problems);
     const field = readNewField(body, [], { imported: false, topLevelMeta: true, collection });
@@ -173,7 +175,7 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
     if (node.fields.has(field.field)) {
       const message = `field ${JSON.stringify(field.field)} of collection ${JSON.stringify(field.collection)} already exists`;
       const subject = { kind: 'field', collection: field.collection, field: field.field, member: ['field'] } as const;
-      return refuse(locate(about(subject, message, { code: 'ALREADY_EXISTS' }), locations));
+      return refuse(locate(problemAbout(subject, message, { code: 'ALREADY_EXISTS' }), locations));
     }
     const draft = new Draft(state);
     draft.putField(field.meta.sort === null ? last(node, field) : field);
@@ -218,13 +220,15 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
 
   *parse({ collection, field, body, concurrentIndexes }) {
     if (field !== undefined) {
-      if (!isObject(body)) return refuse(invalid([], 'the body must be an object with the members to change'));
+      if (!isObject(body)) return refuse(invalidProblem([], 'the body must be an object with the members to change'));
       const problems = sameNames(body, collection, field, []);
       if (problems.length > 0) return refuse(...problems);
       return ok({ collection, changes: [{ field, body, at: [] }], concurrentIndexes });
     }
     if (!Array.isArray(body)) {
-      return refuse(invalid([], 'the body must be an array of fields, each with its name and the members to change'));
+      return refuse(
+        invalidProblem([], 'the body must be an array of fields, each with its name and the members to change'),
+      );
     }
     const changes = yield* allOf(body, (element: unknown, index) => readChange(element, collection, index));
     if (!changes.ok) return changes;
@@ -251,16 +255,17 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
 
 function readChange(element: unknown, collection: string, index: number): Result<FieldChange> {
   if (!isObject(element))
-    return refuse(invalid([index], 'a field must be an object with its name and the members to change'));
+    return refuse(invalidProblem([index], 'a field must be an object with its name and the members to change'));
   const { field } = element;
-  if (typeof field !== 'string') return refuse(invalid([index, 'field'], 'field is required and must be a string'));
+  if (typeof field !== 'string')
+    return refuse(invalidProblem([index, 'field'], 'field is required and must be a string'));
   const problems = sameNames(element, collection, field, [index]);
   return problems.length > 0 ? refuse(...problems) : ok({ field, body: element, at: [index] });
 }
 
 function doubled(names: string[]): Problem[] {
-  return repeated(names).map((index) =>
-    invalid([index, 'field'], `${JSON.stringify(names[index])} occurs more than once in the array`),
+  return findRepeated(names).map((index) =>
+    invalidProblem([index, 'field'], `${JSON.stringify(names[index])} occurs more than once in the array`),
   );
 }
 
@@ -269,11 +274,11 @@ function sameNames(body: { [member: string]: Json }, collection: string, field: 
   if (body['field'] !== undefined && body['field'] !== field) {
     const way = `POST /fields/${encodeURIComponent(collection)}/${encodeURIComponent(field)}/rename`;
     const message = `an update cannot rename, and this field is ${JSON.stringify(field)}. To rename it: ${way}`;
-    problems.push(invalid([...at, 'field'], message));
+    problems.push(invalidProblem([...at, 'field'], message));
   }
   if (body['collection'] !== undefined && body['collection'] !== collection) {
     problems.push(
-      invalid(
+      invalidProblem(
         [...at, 'collection'],
         `a field cannot move to another collection. Its collection is ${JSON.stringify(collection)}`,
       ),
@@ -296,7 +301,7 @@ function merge(state: State, node: CollectionNode, { field, body, at }: FieldCha
   if (fault === null) return merged;
   const [member, becomes] = fault;
   const message = `field ${JSON.stringify(field)} ${becomes}; delete it and create it again`;
-  return refuse(invalid([...at, ...(isObject(body['schema']) ? ['schema', member] : ['type'])], message));
+  return refuse(invalidProblem([...at, ...(isObject(body['schema']) ? ['schema', member] : ['type'])], message));
 }
 
 interface DeleteField {

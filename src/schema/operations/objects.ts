@@ -1,6 +1,6 @@
 /** create-object, update-object, rename-object, delete-object. */
 import { isObject } from '../../kernel/json.js';
-import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
+import { type Problem, type Result, invalidProblem, ok, refuse, unknownMembers } from '../../kernel/problem.js';
 import { OBJECT_KINDS, type ObjectKind, type ObjectName, type SchemaObject, objectLabel } from '../model/objects.js';
 import { type State, getObject } from '../model/state.js';
 import { composed, identifierFault } from '../normal-form/names.js';
@@ -49,7 +49,7 @@ export const updateObject: Operation<'update-object', ObjectInput & { body: unkn
     if (!name.ok) return name;
     return isObject(body)
       ? ok({ ...name.value, body })
-      : refuse(invalid([], 'the body must be an object with the members to change'));
+      : refuse(invalidProblem([], 'the body must be an object with the members to change'));
   },
 
   decide(state, { kind, id, body }) {
@@ -73,13 +73,14 @@ export const renameObject: Operation<'rename-object', ObjectInput & { body: unkn
   parse({ kind, id, body }) {
     const name = readName({ kind, id });
     if (!name.ok) return name;
-    if (!isObject(body)) return refuse(invalid([], 'the body must be an object with the new name: {"to": "…"}'));
+    if (!isObject(body)) return refuse(invalidProblem([], 'the body must be an object with the new name: {"to": "…"}'));
     const problems = unknownMembers(body, new Set(['to']), []);
     const to = composed(body['to']);
-    if (typeof to !== 'string') problems.push(invalid(['to'], 'to is required and must be the new name, as a string'));
+    if (typeof to !== 'string')
+      problems.push(invalidProblem(['to'], 'to is required and must be the new name, as a string'));
     else {
       const fault = identifierFault(to);
-      if (fault !== null) problems.push(invalid(['to'], `the name of an object ${fault}`));
+      if (fault !== null) problems.push(invalidProblem(['to'], `the name of an object ${fault}`));
     }
     return problems.length > 0 ? refuse(...problems) : ok({ ...name.value, to: to as string });
   },

@@ -13,7 +13,7 @@ import {
   missingField,
   systemCollection,
 } from './operation.js';
-import { type Problem, type Result, about, invalid, ok, refuse } from '../../kernel/problem.js';
+import { type Problem, type Result, problemAbout, invalidProblem, ok, refuse } from '../../kernel/problem.js';
 import { type State, getField, getRelation } from '../model/state.js';
 import { collectionName } from '../model/system-collections.js';
 
@@ -31,7 +31,7 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
   name: 'create-relation',
 
   parse({ body }) {
-    if (!isObject(body)) return refuse(invalid([], 'a relation must be a JSON object'));
+    if (!isObject(body)) return refuse(invalidProblem([], 'a relation must be a JSON object'));
     const relation = readNewRelation(body, [], { imported: false, foreignKeyByDefault: true });
     if (!relation.ok) return relation;
     const empty = emptyChoice(relation.value, placesOf(relation.value, body));
@@ -50,7 +50,9 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
     }
     if (!state.collections.has(collection)) {
       const subject = { kind: 'relation', collection, field, member: ['many_collection'] } as const;
-      return refuse(locate(about(subject, `collection ${JSON.stringify(collection)} does not exist`), locations));
+      return refuse(
+        locate(problemAbout(subject, `collection ${JSON.stringify(collection)} does not exist`), locations),
+      );
     }
     const draft = new Draft(state);
     draft.putRelation(relation);
@@ -74,13 +76,13 @@ export const updateRelation: Operation<'update-relation', UpdateRelationInput, U
   name: 'update-relation',
 
   parse({ collection, field, body }) {
-    if (!isObject(body)) return refuse(invalid([], 'the body must be an object with the members to change'));
+    if (!isObject(body)) return refuse(invalidProblem([], 'the body must be an object with the members to change'));
     const problems: Problem[] = [];
     const ends = { many_collection: collection, collection, many_field: field, field };
     for (const [member, now] of Object.entries(ends)) {
       if (body[member] === undefined || body[member] === now) continue;
       problems.push(
-        invalid(
+        invalidProblem(
           [member],
           `the many side of a relation cannot change. It is ${JSON.stringify(now)}; delete the relation and create another`,
         ),
@@ -136,7 +138,7 @@ function emptyChoice(relation: NewRelation, locations: Locations): Problem | und
   const { many_collection: collection, many_field: field, one_allowed_collections: allowed } = relation;
   if (allowed?.length !== 0) return undefined;
   const subject = { kind: 'relation', collection, field, member: ['one_allowed_collections'] } as const;
-  return locate(about(subject, 'one_allowed_collections must name at least one collection'), locations);
+  return locate(problemAbout(subject, 'one_allowed_collections must name at least one collection'), locations);
 }
 
 export interface DeleteRelation {

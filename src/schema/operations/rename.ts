@@ -5,7 +5,15 @@ import { parentOf, withPartitions } from '../model/order.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { checkName, composed } from '../normal-form/names.js';
 import { isObject } from '../../kernel/json.js';
-import { type Path, type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
+import {
+  type Path,
+  type Problem,
+  type Result,
+  invalidProblem,
+  ok,
+  refuse,
+  unknownMembers,
+} from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { NO_RENAMES, type Renames, withRenames } from '../transition/renames.js';
 import { type Operation, decideDraft, missingCollection, missingField, systemCollection } from './operation.js';
@@ -81,10 +89,10 @@ export const renameField: Operation<'rename-field', RenameFieldInput, RenameFiel
 const TO: Path = ['to'];
 
 function readTo(body: unknown, kind: 'collection' | 'field'): Result<string> {
-  if (!isObject(body)) return refuse(invalid([], 'the body must be an object with the new name: {"to": "…"}'));
+  if (!isObject(body)) return refuse(invalidProblem([], 'the body must be an object with the new name: {"to": "…"}'));
   const problems = unknownMembers(body, new Set(['to']), []);
   const to = composed(body['to']);
-  if (to === undefined) problems.push(invalid(TO, 'to is required and must be the new name, as a string'));
+  if (to === undefined) problems.push(invalidProblem(TO, 'to is required and must be the new name, as a string'));
   else problems.push(...checkName(kind, to, TO));
   return problems.length > 0 ? refuse(...problems) : ok(to as string);
 }

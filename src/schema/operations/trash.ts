@@ -1,5 +1,5 @@
 /* purge-trash, restore-collection, restore-field. */
-import { ok, type Problem, type Result, invalid, refuse, unknownMembers } from '../../kernel/problem.js';
+import { ok, type Problem, type Result, invalidProblem, refuse, unknownMembers } from '../../kernel/problem.js';
 import { type RestoreField, fieldRestoration } from '../transition/restore-field.js';
 import { type Operation, decideDraft } from './operation.js';
 import { type OtherEvent, trashSubject } from '../model/events.js';
@@ -42,13 +42,14 @@ const MEMBERS = new Set(['as', 'without']);
 /** Reads the body. A missing body has no options. */
 export function readRestoreRequest(body: unknown, kind: 'collection' | 'field'): Result<RestoreRequest> {
   if (body === undefined || body === null) return ok({ without: [] });
-  if (!isObject(body)) return refuse(invalid([], 'the body must be an object, optionally with "as" and "without"'));
+  if (!isObject(body))
+    return refuse(invalidProblem([], 'the body must be an object, optionally with "as" and "without"'));
   const problems: Problem[] = unknownMembers(body, MEMBERS, []);
   const { without = [] } = body;
   const as = composed(body['as']);
   if (as !== undefined) problems.push(...checkNewName(kind, as, ['as']));
   const isList = Array.isArray(without) && without.every((each) => typeof each === 'string');
-  if (!isList) problems.push(invalid(['without'], 'without must be an array of names'));
+  if (!isList) problems.push(invalidProblem(['without'], 'without must be an array of names'));
   return problems.length > 0 ? refuse(...problems) : ok({ as: as as string | undefined, without: without as string[] });
 }
 

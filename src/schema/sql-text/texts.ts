@@ -1,7 +1,14 @@
 /* Lists all SQL texts of a collection that PostgreSQL evaluates. */
 import type { Domain, TableExtras, ColumnExtras, Need } from '../model/extras.js';
 import type { Field } from '../model/model.js';
-import { type Path, MAX_PROBLEMS, type Problem, type Subject, about, problemsInSteps } from '../../kernel/problem.js';
+import {
+  type Path,
+  MAX_PROBLEMS,
+  type Problem,
+  type Subject,
+  problemAbout,
+  problemsInSteps,
+} from '../../kernel/problem.js';
 import { type TextKind, checkSqlText } from './check-sql-text.js';
 import { type CollectionNode, type State, extrasOf } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -78,7 +85,7 @@ function* problemsOf(before: CollectionNode | undefined, node: CollectionNode): 
         field === undefined
           ? { kind: 'collection', collection, member: path }
           : { kind: 'field', collection, field, member: path };
-      return [about(subject, `${path.at(-1)} ${fault}`)];
+      return [problemAbout(subject, `${path.at(-1)} ${fault}`)];
     });
   const ofTable = check(newTexts(tableTexts(before), tableTexts(node)));
   const ofFields = yield* problemsInSteps(node.fields.values(), (field) => {

@@ -2,7 +2,7 @@
  * Renames in SQL texts and templates, and of derived names. The fold does not do this, so the command does, and the
  * event contains the result.
  */
-import { inverse } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/inverse.js';
 import { type Names, type Renaming, replaceNodes } from '../fold/replace-names.js';
 import { notNullName } from '../model/constraint-names.js';
 import { foreignKeyName } from '../model/name-length.js';
@@ -321,7 +321,7 @@ function withKeyNames(node: CollectionNode, renaming: Renaming, was: CollectionN
 
 function formerFieldIn(renaming: Renaming, { collection }: CollectionNode): (name: string) => string {
   if ('collections' in renaming || renaming.collection !== collection.collection) return same;
-  return lookUp(inverse(renaming.fields));
+  return lookUp(invertMap(renaming.fields));
 }
 
 /** NOT NULL constraints of a partition are named after its parent and follow its name. */

@@ -2,7 +2,7 @@
  * Finds renames between two states by identity and creates their events. Names are released before others take them:
  * removed objects release theirs, and swaps use a temporary name.
  */
-import { inverse } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/inverse.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Names, type Renaming, withCollectionNames, withFieldNames } from '../fold/replace-names.js';
 import { type NewEvent, type DocumentPatch, newEvent } from '../model/events.js';
@@ -210,7 +210,7 @@ export function withoutInTheWay(from: State, { collections, fields }: Renames): 
   const draft = new Draft(from);
   const gone = inTheWay(collections, (each) => from.collections.has(each));
   for (const name of gone) dropCollection(draft, from, name);
-  const former = inverse(collections);
+  const former = invertMap(collections);
   for (const [now, names] of fields) {
     const name = former.get(now) ?? now;
     const node = draft.get(name);

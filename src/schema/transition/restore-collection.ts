@@ -2,7 +2,7 @@
  * Restores a collection from the trash as it was, by current names. It also restores what was deleted with it in the
  * same batch, if the other side still exists and the name is free.
  */
-import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
+import { type Problem, type Result, invalidProblem, ok, refuse } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import {
   type CollectionNode,
@@ -442,6 +442,6 @@ function keysOf({ past, name, node }: Restoring): string[] {
 function unknownKeys(names: readonly string[], without: readonly string[]): Problem[] {
   return without.flatMap((each, index) => {
     const message = `no restored foreign key is named ${JSON.stringify(each)}`;
-    return names.includes(each) ? [] : [invalid(['without', index], message, { known: names })];
+    return names.includes(each) ? [] : [invalidProblem(['without', index], message, { known: names })];
   });
 }

@@ -1,5 +1,5 @@
 /** Restores a field from the trash as it was, by current names, with what was deleted with it. */
-import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
+import { type Problem, type Result, invalidProblem, ok, refuse } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { indexNameOf, uniqueNameOf, notNullNameOf } from '../model/constraint-names.js';
 import type { Field, NewRelation, Relation, TableSchema } from '../model/model.js';
@@ -17,7 +17,7 @@ import { Draft } from './draft.js';
 import { keyChange } from './restoring-transition.js';
 import { renamesBetween, withRenames } from './renames.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
-import { quoted } from '../../kernel/text.js';
+import { quoteName } from '../../kernel/text.js';
 import { withExtras } from './cascade.js';
 
 /*
@@ -144,7 +144,7 @@ function putBackDefinitions(at: PutBack, before: CollectionNode): StaysAway[] {
       if (!columns.has(field) || there.some(({ name }) => name === each.name)) return false;
       if (at.isLeft(each.name)) return false;
       const gone = [...columns].find((column) => !stays(column));
-      const lacks = gone === undefined ? lostTarget(at, each) : quoted(gone);
+      const lacks = gone === undefined ? lostTarget(at, each) : quoteName(gone);
       if (lacks !== undefined) away.push(`${each.name}: ${lacks} no longer exists`);
       return lacks === undefined;
     });
@@ -161,7 +161,7 @@ function putBackDefinitions(at: PutBack, before: CollectionNode): StaysAway[] {
 type Columns = (definition: string) => ReadonlySet<string>;
 
 const lostTarget = (at: PutBack, { references }: Definition): string | undefined =>
-  references === undefined || sameCollection(at, references) ? undefined : quoted(references);
+  references === undefined || sameCollection(at, references) ? undefined : quoteName(references);
 
 type Lists = Required<Pick<NonNullable<TableSchema['extras']>, 'constraints' | 'indexes' | 'needs'>>;
 
@@ -209,9 +209,10 @@ function endsOf(
   if (one_collection !== null) {
     return sameCollection(at, one_collection)
       ? { one_allowed_collections: allowed }
-      : `${quoted(one_collection)} no longer exists`;
+      : `${quoteName(one_collection)} no longer exists`;
   }
-  if (pointer !== null && !stays(pointer)) return `${quoted(pointer)}, which stores its collection, no longer exists`;
+  if (pointer !== null && !stays(pointer))
+    return `${quoteName(pointer)}, which stores its collection, no longer exists`;
   return { one_allowed_collections: allowed?.filter((each) => sameCollection(at, each)) ?? null };
 }
 
@@ -373,5 +374,5 @@ function ownKeys(table: string, { field, schema }: Field): string[] {
 
 function unknownKey(name: string, index: number, names: readonly string[]): Problem {
   const message = `no restored constraint or index is named ${JSON.stringify(name)}`;
-  return invalid(['without', index], message, { known: names });
+  return invalidProblem(['without', index], message, { known: names });
 }

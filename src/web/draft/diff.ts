@@ -1,4 +1,4 @@
-import { inverse } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/inverse.js';
 import { type Json, jsonEqual } from '../../kernel/json.js';
 import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from '../../schema/diff/diff.js';
 import { type Entry, entriesBetween } from '../../schema/diff/entries.js';
@@ -106,8 +106,8 @@ type HeadByKey = { [P in Part]: ReadonlyMap<string, Documents[P]> };
 
 export function byDraftNames(draft: Draft, head: Pick<Head, Part>): HeadByKey {
   const rename = createRenamer({
-    collections: inverse(draft.names.collections),
-    fields: new Map([...draft.names.fields].map(([name, former]) => [name, inverse(former)])),
+    collections: invertMap(draft.names.collections),
+    fields: new Map([...draft.names.fields].map(([name, former]) => [name, invertMap(former)])),
   });
   const keyed = <P extends Part>(part: P) =>
     new Map(

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Problem, about } from '../../../src/kernel/problem.js';
+import { type Problem, problemAbout } from '../../../src/kernel/problem.js';
 import { locate } from '../../../src/kernel/locate.js';
 import { diffLocations, stepsInEntries } from '../../../src/schema/diff/apply-entries.js';
 
@@ -42,15 +42,17 @@ describe('locations in a diff', () => {
     } as never);
     const pathOf = (problem: Problem): string | undefined => locate(problem, places).path;
     const member = ['meta', 'note'] as const;
-    expect(pathOf(about({ kind: 'collection', collection: 'b', member }, ''))).to.equal(
+    expect(pathOf(problemAbout({ kind: 'collection', collection: 'b', member }, ''))).to.equal(
       'diff.collections[1].diff[0].rhs.meta.note',
     );
-    expect(pathOf(about({ kind: 'field', collection: 'a', field: 'x', member }, ''))).to.equal(
+    expect(pathOf(problemAbout({ kind: 'field', collection: 'a', field: 'x', member }, ''))).to.equal(
       'diff.fields[3].diff[0].rhs.meta.note',
     );
-    expect(pathOf(about({ kind: 'field', collection: 'b', field: 'x', member }, ''))).to.equal(
+    expect(pathOf(problemAbout({ kind: 'field', collection: 'b', field: 'x', member }, ''))).to.equal(
       'diff.fields[1].diff[0].rhs.meta.note',
     );
-    expect(pathOf(about({ kind: 'relation', collection: 'a', field: 'y' }, ''))).to.match(/^diff\.relations\[1\]/);
+    expect(pathOf(problemAbout({ kind: 'relation', collection: 'a', field: 'y' }, ''))).to.match(
+      /^diff\.relations\[1\]/,
+    );
   });
 });

@@ -27,7 +27,7 @@ import type { ReferenceSearch } from './search.js';
 import classes from './page.module.css';
 import { CopyButton, SteadyButton } from '../../shared/buttons.js';
 import { RefusedError } from '../../service/send.js';
-import { shellQuoted } from '../../../kernel/shell.js';
+import { quoteForShell } from '../../../kernel/shell.js';
 
 function Shape({ shape }: { shape: Outline['shapes'][number] }) {
   return (
@@ -321,14 +321,14 @@ function indented(text: string): string {
 /** The same as a shell command. The token is left to the reader. */
 function curlOf(operation: OutlinedOperation, typed: Typed, body: string | undefined): string {
   const parts = [
-    `curl ${shellQuoted(location.origin + pathOf(operation, typed))}`,
+    `curl ${quoteForShell(location.origin + pathOf(operation, typed))}`,
     '-H "Authorization: Bearer $TOKEN"',
   ];
   if (operation.method !== 'GET') parts.splice(1, 0, `-X ${operation.method}`);
   for (const [name, value] of Object.entries(headersOf(operation, typed)))
-    parts.push(`-H ${shellQuoted(`${name}: ${value}`)}`);
+    parts.push(`-H ${quoteForShell(`${name}: ${value}`)}`);
   if (body !== undefined && body.trim() !== '') {
-    parts.push('-H "Content-Type: application/json"', `-d ${shellQuoted(body)}`);
+    parts.push('-H "Content-Type: application/json"', `-d ${quoteForShell(body)}`);
   }
   return parts.join(' \\\n  ');
 }

@@ -1,4 +1,4 @@
-import { shellQuoted } from '../../../../kernel/shell.js';
+import { quoteForShell } from '../../../../kernel/shell.js';
 
 /** The review as a shell command. The token comes from the shell variable TOKEN. No line of JSON is END alone. */
 export function curlFor({ origin, path, body, reason }: CurlInput): string {
@@ -17,4 +17,4 @@ interface CurlInput {
 }
 
 /** Quoted for a POSIX shell. */
-const quoted = (text: string): string => shellQuoted(text.replaceAll(/[\r\n]+/g, ' '));
+const quoted = (text: string): string => quoteForShell(text.replaceAll(/[\r\n]+/g, ' '));
