@@ -17,8 +17,8 @@ import { createFirstAdminRecorder } from './features/accounts/change-account.js'
 import { createPurger } from './features/trash/purger.js';
 import { readDatabase, createServerRole, readServerState, type ServerRole } from './postgres/server.js';
 import type { Logger } from './postgres/logger.js';
-import { type ConnectionOptions, createPool, directly, withSessions } from './postgres/pool.js';
-import { openDatabase, isStartupRefused, unexpectedPooler } from './postgres/open-database.js';
+import { type ConnectionOptions, createPool, toDirectOptions, withSessions } from './postgres/pool.js';
+import { openDatabase, isStartupRefused, createUnexpectedPoolerError } from './postgres/open-database.js';
 import { createMetrics } from './metrics/index.js';
 import { startTraces } from './metrics/traces.js';
 import { countChanges } from './features/change-requests/rows.js';
@@ -87,7 +87,7 @@ const READ_ONLY =
 
 /** Only a missing privilege of the database user needs an explanation. Other messages explain themselves. */
 function explainFailure(error: unknown): unknown {
-  if (isStartupRefused(error)) return unexpectedPooler(error);
+  if (isStartupRefused(error)) return createUnexpectedPoolerError(error);
   if (sqlState(error) === SQLSTATE.read_only_sql_transaction) return new OperatorError(READ_ONLY, { cause: error });
   if (sqlState(error) !== SQLSTATE.insufficient_privilege) return error;
   return new OperatorError(
@@ -201,7 +201,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   shutdown.add('pool', () => pool.end());
   const database = await readDatabase(pool);
   const location = { database: database.database, schema, schemas };
-  const connection = directly(options);
+  const connection = toDirectOptions(options);
   const preparing = {
     ...options,
     pool,

@@ -1,13 +1,13 @@
 /* Checks of the database server and of the schemas. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { createClient, directly, type Queryable } from '../postgres/pool.js';
+import { createClient, toDirectOptions, type Queryable } from '../postgres/pool.js';
 import { type Check, finding, type DoctorContext, type Finding } from './check.js';
 import { locksPerTransaction, readLockSettings } from '../projector/refusals/ddl-failure.js';
 import { own } from '../postgres/own-tables.js';
 import { type Schemas, lostSchema, missingPrivilege, schemasExist } from '../postgres/schemas.js';
 import { holdsService, migrationsOf, isRestoring } from '../postgres/migrate.js';
-import { isStartupRefused, isThroughPooler, unexpectedPooler } from '../postgres/open-database.js';
+import { isStartupRefused, isThroughPooler, createUnexpectedPoolerError } from '../postgres/open-database.js';
 
 /* Checks the server: its version, capacity and settings. */
 
@@ -290,7 +290,7 @@ export const pooler: Check = {
       return [finding('POOLER_UNEXPECTED', `DB_POOLER is ${databasePooler}, and DATABASE_URL ${what}.`)];
     } catch (error) {
       if (!isStartupRefused(error)) throw error;
-      return [finding('POOLER_UNEXPECTED', unexpectedPooler(error).message)];
+      return [finding('POOLER_UNEXPECTED', createUnexpectedPoolerError(error).message)];
     } finally {
       await client.end().catch(() => undefined);
     }
@@ -329,7 +329,7 @@ export const listening: Check = {
   needsPrimary: true,
   async run({ config, addresses }) {
     const connection = { ...config, applicationName: 'dps doctor', connectTimeout: LISTEN_PATIENCE, ...addresses };
-    const [listener, speaker] = [createClient(directly(connection)), createClient(connection)];
+    const [listener, speaker] = [createClient(toDirectOptions(connection)), createClient(connection)];
     const clients = [listener, speaker];
     for (const client of clients) client.on('error', () => undefined);
     try {

@@ -5,7 +5,7 @@ import { type Caller, allows } from '../features/accounts/caller.js';
 import type { Identify } from '../features/accounts/identify.js';
 import { NotInTimeError, limitTime } from '../kernel/time.js';
 import { AbandonedError, runAsChange, runAsRead, scheduler } from '../kernel/scheduler.js';
-import { environmentProblem, readOnly, unavailable } from '../postgres/errors.js';
+import { environmentProblem, readOnly, unavailableProblem } from '../postgres/errors.js';
 import type { Fresh } from '../reads/freshness.js';
 import { type Answer, failureAnswer } from './answer/answer.js';
 import type { Bodies } from './body/index.js';
@@ -82,7 +82,7 @@ async function waitWhileUnavailable<T>(patience: number, work: () => Promise<T>)
       if (patience === 0) return await work();
       return await limitTime(work(), Math.max(1, end - performance.now()));
     } catch (error) {
-      if (error instanceof NotInTimeError) throw new ProblemError(unavailable(NO_ANSWER), error);
+      if (error instanceof NotInTimeError) throw new ProblemError(unavailableProblem(NO_ANSWER), error);
       const problem = error instanceof ProblemError ? error.problem : environmentProblem(error);
       if (problem?.code !== 'UNAVAILABLE' || performance.now() + PAUSE >= end) throw error;
       await sleep(PAUSE * (0.5 + Math.random() / 2));
@@ -95,7 +95,7 @@ function identifyFromCache(identify: Identify, token: string): Promise<Caller> {
   const caller = identify.lastKnown(token);
   if (caller !== null) return Promise.resolve(caller);
   throw new ProblemError(
-    unavailable('The database is unavailable, and this process has not seen the token before. Try again later.'),
+    unavailableProblem('The database is unavailable, and this process has not seen the token before. Try again later.'),
   );
 }
 

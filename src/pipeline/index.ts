@@ -1,7 +1,7 @@
 /** The write path: it turns a command into events, tables, rows and an answer in one transaction. */
 import { logDiverged } from '../log/divergence.js';
 import { createLogWatch } from '../log/watch.js';
-import { SQLSTATE, environmentProblem, unavailable } from '../postgres/errors.js';
+import { SQLSTATE, environmentProblem, unavailableProblem } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
 import { commitOrThrow } from '../postgres/transaction.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
@@ -219,7 +219,9 @@ async function resolveCommitInDoubt<C>(
   }
   if (!committed && lost.isWholeChange) return again();
   if (!committed)
-    return refusal(unavailable('The connection to the database was lost before the commit. Nothing was changed.'));
+    return refusal(
+      unavailableProblem('The connection to the database was lost before the commit. Nothing was changed.'),
+    );
   options.store.publish(point);
   return done;
 }
@@ -249,7 +251,7 @@ function refusalOf(error: unknown, options: Options): Refusal {
 function problemOf(error: unknown, { primaryUrl }: Options): Problem | undefined {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof DivergedError)
-    return unavailable('The log has forked just now. Nothing was changed. Try again.');
+    return unavailableProblem('The log has forked just now. Nothing was changed. Try again.');
   if (error instanceof UnreadableEventError) return logUnreadable(error);
   return environmentProblem(error instanceof StaleConnectionError ? error.cause : error, primaryUrl);
 }

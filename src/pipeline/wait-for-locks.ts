@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { isConnectionLoss, isLocked, lockTimeout, unavailable } from '../postgres/errors.js';
+import { isConnectionLoss, isLocked, lockTimeout, unavailableProblem } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
 import { IDLE } from '../postgres/limits.js';
 import { type Holder, LockedError, holderKey } from '../projector/ddl/table-locks.js';
@@ -121,7 +121,7 @@ async function waitForHolders({ options, deadline, abandoned }: Trying, { confli
 }
 
 function callerGone() {
-  return unavailable('The client disconnected while the change waited for a lock. Nothing was changed.');
+  return unavailableProblem('The client disconnected while the change waited for a lock. Nothing was changed.');
 }
 
 type Ended<T> =

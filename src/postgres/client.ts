@@ -1,7 +1,7 @@
 /* A client of the driver that knows the schema of the service's own tables and supports several hosts and poolers. */
 import type { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { LostConnectionError, withoutValues } from './errors.js';
+import { LostConnectionError, removeValues } from './errors.js';
 import type { Host } from './hosts/address.js';
 import type { Hosts } from './hosts/choose-host.js';
 import { nameOwnSchema } from './own-tables.js';
@@ -60,7 +60,7 @@ export class ServiceClient extends pg.Client {
     this.pooled = settings !== undefined;
     const { connection } = this as unknown as { connection: Wire & EventEmitter };
     // The server process, as reported by the server. Undefined behind a pooler, and until a transaction has queried it.
-    connection.prependListener('errorMessage', (error: pg.DatabaseError) => withoutValues(error, serviceSchema));
+    connection.prependListener('errorMessage', (error: pg.DatabaseError) => removeValues(error, serviceSchema));
     if (settings !== undefined) this.#expectNoSession(connection, settings);
     const query = connection.query.bind(connection);
     const parse = connection.parse.bind(connection);
@@ -109,12 +109,12 @@ export class ServiceClient extends pg.Client {
     beginWithSettings(connection, settings);
     prepareNothingOn(connection);
     const query = this.query.bind(this) as (...given: unknown[]) => unknown;
-    this.query = ((config: unknown, ...more: unknown[]) => query(unnamed(config), ...more)) as typeof this.query;
+    this.query = ((config: unknown, ...more: unknown[]) => query(removeName(config), ...more)) as typeof this.query;
   }
 }
 
 /** Removes the name under which the server would keep the statement. */
-function unnamed(config: unknown): unknown {
+function removeName(config: unknown): unknown {
   const isNamed = typeof config === 'object' && config !== null && 'name' in config && !('submit' in config);
   return isNamed ? { ...config, name: undefined } : config;
 }
@@ -123,7 +123,7 @@ function unnamed(config: unknown): unknown {
 export const isPooled = (client: pg.ClientBase): boolean => (client as unknown as ServiceClient).pooled;
 
 /** Returns a statement as this client sends it, for display. @param client one of our clients */
-export const asSent = <T extends string>(client: pg.ClientBase, text: T): T =>
+export const nameSentSchema = <T extends string>(client: pg.ClientBase, text: T): T =>
   nameOwnSchema(text, (client as unknown as ServiceClient).serviceSchema) as T;
 
 /* Identifies the server process of a transaction, to find it from another connection. */

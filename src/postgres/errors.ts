@@ -146,22 +146,22 @@ export const isRecoveryConflict = (error: unknown): boolean =>
  */
 export function environmentProblem(error: unknown, primaryUrl: string | null = null): Problem | undefined {
   const state = sqlState(error);
-  if (isLocked(error)) return isRecoveryConflict(error) ? unavailable(RECOVERY_CONFLICT) : lockTimeout();
-  if (state === SQLSTATE.query_canceled) return tooLong();
+  if (isLocked(error)) return isRecoveryConflict(error) ? unavailableProblem(RECOVERY_CONFLICT) : lockTimeout();
+  if (state === SQLSTATE.query_canceled) return createTooLongProblem();
   if (state === SQLSTATE.read_only_sql_transaction || driverError(error) instanceof ReadOnlyServerError)
     return readOnly(primaryUrl);
   return unavailability(error, state);
 }
 
 function unavailability(error: unknown, state: string | undefined): Problem | undefined {
-  if (isPoolExhausted(error)) return overloaded('All database connections are in use');
-  if (isOlderRelease(error, state)) return unavailable(OLDER_RELEASE);
+  if (isPoolExhausted(error)) return overloadedProblem('All database connections are in use');
+  if (isOlderRelease(error, state)) return unavailableProblem(OLDER_RELEASE);
   if (isConnectionLoss(error) || isRefusedConnection(state))
-    return unavailable('The database is not reachable. Nothing was changed. Try again later.');
+    return unavailableProblem('The database is not reachable. Nothing was changed. Try again later.');
   if (state === SQLSTATE.disk_full)
-    return { ...unavailable(`${DISK_FULL} Nothing was changed.`), details: { sqlstate: state } };
+    return { ...unavailableProblem(`${DISK_FULL} Nothing was changed.`), details: { sqlstate: state } };
   if (state?.startsWith('53'))
-    return unavailable('The database is out of resources. Nothing was changed. Try again later.');
+    return unavailableProblem('The database is out of resources. Nothing was changed. Try again later.');
   return undefined;
 }
 
@@ -182,12 +182,12 @@ export function readOnly(primaryUrl: string | null): Problem {
 }
 
 /** The problem UNAVAILABLE. The request was correct and may succeed when repeated. */
-export function unavailable(message: string): Problem {
+export function unavailableProblem(message: string): Problem {
   return { code: 'UNAVAILABLE', message };
 }
 
 /** The problem OVERLOADED: the service has too much work. @param reason a clause */
-export function overloaded(reason: string): Problem {
+export function overloadedProblem(reason: string): Problem {
   return { code: 'OVERLOADED', message: `${reason}. Nothing was changed. Try again later.` };
 }
 
@@ -197,7 +197,7 @@ export function lockTimeout(who = 'Another session holds a lock that this change
 }
 
 /** The problem if a statement exceeded its time limit or was cancelled. */
-function tooLong(): Problem {
+function createTooLongProblem(): Problem {
   return {
     code: 'LOCK_TIMEOUT',
     message:
@@ -223,13 +223,13 @@ const RAISED_BY = /^PL\/pgSQL function (?!inline_code_block\b)(.+?) line \d+ at 
  * and stack, and keeps names of tables, columns and constraints.
  * @param ownSchema the schema of the service's own functions, whose messages contain no values
  */
-export function withoutValues(error: pg.DatabaseError, ownSchema: string): void {
+export function removeValues(error: pg.DatabaseError, ownSchema: string): void {
   const raisedBy = RAISED_BY.exec(error.where ?? '')?.[1];
   const isForeign = raisedBy !== undefined && !raisedBy.replaceAll('"', '').startsWith(`${ownSchema}.`);
   if (!isForeign && !ABOUT_VALUES.test(error.code ?? '')) return;
   const description = isForeign
     ? `the function ${raisedBy} raised an exception (SQLSTATE ${error.code}); its text is in the log of PostgreSQL`
-    : wordedFor(error);
+    : describeError(error);
   const { message } = error;
   error.message = description;
   if (error.stack !== undefined) error.stack = error.stack.replace(message, () => description);
@@ -237,7 +237,7 @@ export function withoutValues(error: pg.DatabaseError, ownSchema: string): void 
 }
 
 /** Builds the message from the SQLSTATE and names only. */
-function wordedFor(error: pg.DatabaseError): string {
+function describeError(error: pg.DatabaseError): string {
   const { code = '' } = error;
   if (isOlderRelease(error, code)) return OLDER_RELEASE;
   return CONSTRAINTS.get(code)?.(error) ?? VALUES.get(code) ?? `${generalWords(code)} (SQLSTATE ${code})`;

@@ -79,8 +79,8 @@ class Exchange<Row> implements pg.Submittable {
   readonly #how: ExchangeOptions<Row>;
   readonly #types: Pick<pg.ClientBase, 'getTypeParser'>;
 
-  constructor(how: ExchangeOptions<Row>, types: Pick<pg.ClientBase, 'getTypeParser'>) {
-    this.#how = how;
+  constructor(options: ExchangeOptions<Row>, types: Pick<pg.ClientBase, 'getTypeParser'>) {
+    this.#how = options;
     this.#types = types;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -212,7 +212,7 @@ function memoizeTextOf(): typeof textOf {
  * @throws ExchangeError from each promise that has not settled
  */
 export function sendReads(client: pg.ClientBase, statements: readonly Parameterised[]): Promise<unknown[][]>[] {
-  const answers = statements.map(awaited);
+  const answers = statements.map(createDeferredRows);
   const left = answers.values();
   const done = exchange(client, {
     write(connection) {
@@ -235,7 +235,7 @@ export function sendReads(client: pg.ClientBase, statements: readonly Parameteri
   return answers.map(({ rows }) => rows);
 }
 
-function awaited() {
+function createDeferredRows() {
   let resolve!: (rows: unknown[][]) => void;
   let reject!: (error: unknown) => void;
   const rows = new Promise<unknown[][]>((...both) => ([resolve, reject] = both));
@@ -248,8 +248,8 @@ function send(client: pg.ClientBase, write: Write): Promise<StatementResult[]> {
   return exchange(client, { write, toRow: toObject });
 }
 
-function exchange<Row>(client: pg.ClientBase, how: ExchangeOptions<Row>): Promise<Result<Row>[]> {
-  const made = new Exchange(how, client);
+function exchange<Row>(client: pg.ClientBase, options: ExchangeOptions<Row>): Promise<Result<Row>[]> {
+  const made = new Exchange(options, client);
   client.query(made);
   return made.done;
 }

@@ -137,7 +137,7 @@ async function scriptOf(file: URL, schema: string): Promise<string> {
 }
 
 /** Creates further schemas, which may be added to the settings at any start. */
-async function ensureMore(client: pg.ClientBase, { schema, schemas = [] }: MigrateOptions): Promise<void> {
+async function ensureFurtherSchemas(client: pg.ClientBase, { schema, schemas = [] }: MigrateOptions): Promise<void> {
   for (const each of schemas) if (each !== schema) await ensureSchema(client, each);
 }
 
@@ -145,16 +145,16 @@ async function ensureMore(client: pg.ClientBase, { schema, schemas = [] }: Migra
 async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<void> {
   if (await holdsService(client, options.serviceSchema)) {
     await rejectForeignObjects(client, options);
-    return ensureMore(client, options);
+    return ensureFurtherSchemas(client, options);
   }
-  await locked(client, options, async () => {
+  await runLocked(client, options, async () => {
     // Services of other schemas may start concurrently and use the same schema for their own tables.
     const everySchema = { database: options.database.database, schema: '' };
     await client.query(`SELECT pg_catalog.pg_advisory_xact_lock($1)`, [advisoryKey(everySchema, 'schemas')]);
     // Another process may have started this service in the meantime.
     if (!(await holdsService(client, options.serviceSchema))) await rejectLeftoverTrash(client, options);
     await ensureSchema(client, options.schema);
-    await ensureMore(client, options);
+    await ensureFurtherSchemas(client, options);
     await ensureSchema(client, options.serviceSchema);
     await rejectForeignObjects(client, options);
     await client.query(`CREATE TABLE IF NOT EXISTS ${own.migrations} ${MIGRATIONS_TABLE}`);
@@ -175,7 +175,7 @@ export async function holdsService(db: Queryable, serviceSchema: string): Promis
 /** @returns the number of the newest applied migration */
 async function apply(client: pg.ClientBase, migration: Migration, options: MigrateOptions): Promise<number> {
   const script = await scriptOf(migration.file, client.escapeIdentifier(options.serviceSchema));
-  return locked(client, options, async () => {
+  return runLocked(client, options, async () => {
     // Claims the number after the lock, because some poolers make the lock ineffective.
     const inserted = await client.query(
       `INSERT INTO ${own.migrations} (number, name) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
@@ -183,7 +183,7 @@ async function apply(client: pg.ClientBase, migration: Migration, options: Migra
     );
     if (inserted.rowCount === 0) return newestApplied(client);
     await client.query(script).catch((error: unknown) => {
-      if (EXISTS.has(sqlState(error))) throw lostRow(migration, options, (error as Error).message);
+      if (EXISTS.has(sqlState(error))) throw createLostRowError(migration, options, (error as Error).message);
       throw new Error(`migration ${migration.name} failed: ${(error as Error).message}`, { cause: error });
     });
     options.logger.info('migration applied', { migration: migration.name });
@@ -203,11 +203,11 @@ async function refuseLostRows(
   const applied = new Set(rows.map(({ number }) => number));
   const newest = Math.max(...applied);
   const lost = migrations.find(({ number }) => number < newest && !applied.has(number));
-  if (lost !== undefined) throw lostRow(lost, options, 'a later migration was applied');
+  if (lost !== undefined) throw createLostRowError(lost, options, 'a later migration was applied');
 }
 
 /** @param reason why the migration must have been applied */
-function lostRow(
+function createLostRowError(
   { name, number }: Migration,
   { serviceSchema }: Pick<MigrateOptions, 'serviceSchema'>,
   reason: string,
@@ -220,7 +220,7 @@ function lostRow(
 }
 
 /** Runs `work` in a transaction while no other process migrates this schema. */
-async function locked<T>(
+async function runLocked<T>(
   client: pg.ClientBase,
   { schema, database }: Pick<MigrateOptions, 'schema' | 'database'>,
   work: () => Promise<T>,

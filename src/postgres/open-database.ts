@@ -24,13 +24,13 @@ export interface Seen {
 }
 
 /** @param client a plain client of the driver, without start-up parameters that a pooler might reject */
-async function seeWay(client: pg.Client): Promise<Seen> {
+async function inspectConnection(client: pg.Client): Promise<Seen> {
   const { rows } = await client.query<{ database: string }>('SELECT pg_catalog.current_database() AS database');
   return {
     pooled: await isThroughPooler(client),
     database: rows[0]?.database ?? '',
     system: await systemOf(client),
-    refuses: await transactionsRefused(client),
+    refuses: await readTransactionError(client),
   };
 }
 
@@ -54,7 +54,7 @@ async function systemOf(client: pg.Client): Promise<string | null> {
 }
 
 /** In statement mode each statement may use another session, so the pooler rejects BEGIN. */
-async function transactionsRefused(client: pg.Client): Promise<string | undefined> {
+async function readTransactionError(client: pg.Client): Promise<string | undefined> {
   try {
     await client.query('BEGIN');
     await client.query('ROLLBACK');
@@ -104,14 +104,14 @@ export const isStartupRefused = (error: unknown): boolean =>
 const PROTOCOL_VIOLATION = '08P01';
 
 /** The error if a pooler rejected a connection that was expected to have none. */
-export const unexpectedPooler = (cause: unknown): PoolerError =>
+export const createUnexpectedPoolerError = (cause: unknown): PoolerError =>
   new PoolerError(
     'DB_POOLER is none, but DATABASE_URL uses a pooler that rejects session settings. Remove DB_POOLER.',
     { cause },
   );
 
 /** The error if the address contains `options`, which a pooler does not pass on. */
-export const lostOptions = (): PoolerError =>
+export const createLostOptionsError = (): PoolerError =>
   new PoolerError(
     'DATABASE_URL cannot be used: its pooler does not pass its options on. Set them for the role or the database (ALTER ROLE … ' +
       'SET, ALTER DATABASE … SET).',
@@ -157,7 +157,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export async function openDatabase(options: SourceOptions): Promise<DatabaseSource> {
   const { databaseUrl, logger } = options;
   if (databaseUrl !== null) {
-    const addresses = await reachable(databaseUrl, options);
+    const addresses = await checkAddresses(databaseUrl, options);
     return { ...addresses, ended: new Promise(() => undefined), stop: () => Promise.resolve() };
   }
   const embedded = await startEmbedded(options);
@@ -167,13 +167,13 @@ export async function openDatabase(options: SourceOptions): Promise<DatabaseSour
 }
 
 /** Connects once to each address, so that a wrong one is explained early. */
-async function reachable(databaseUrl: string, options: SourceOptions): Promise<Addresses> {
+async function checkAddresses(databaseUrl: string, options: SourceOptions): Promise<Addresses> {
   const { directDatabaseUrl = null, databasePooler: expected = null, logger } = options;
   const seen = await reach(databaseUrl, 'DATABASE_URL');
   const direct = directDatabaseUrl === null ? null : await reach(directDatabaseUrl, 'DIRECT_DATABASE_URL');
   const pooler = poolerOf({ seen, expected, direct });
   if (pooler !== undefined) {
-    if (/[?&]options=/.test(databaseUrl)) throw lostOptions();
+    if (/[?&]options=/.test(databaseUrl)) throw createLostOptionsError();
     logger.info('DATABASE_URL uses a pooler', { mode: pooler });
   }
   return { connectionString: databaseUrl, pooler: pooler, direct: directDatabaseUrl ?? undefined };
@@ -184,15 +184,15 @@ async function reach(address: string, setting: string): Promise<Seen> {
   const hosts = hostsOf(address);
   const limit = Date.now() + START_UP_LIMIT_MS;
   for (;;) {
-    const connectionString = hosts === null ? address : await chosen(hosts, setting);
+    const connectionString = hosts === null ? address : await chooseHost(hosts, setting);
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
     client.on('error', () => undefined);
     try {
       await client.connect();
-      return await seeWay(client);
+      return await inspectConnection(client);
     } catch (error) {
       const isComing = sqlState(error) === CANNOT_CONNECT_NOW || (hosts !== null && isConnectionLoss(error));
-      if (!isComing || Date.now() > limit) throw unreachable(error, setting);
+      if (!isComing || Date.now() > limit) throw createUnreachableError(error, setting);
       hosts?.doubt();
       await sleep(RETRY_MS);
     } finally {
@@ -202,11 +202,11 @@ async function reach(address: string, setting: string): Promise<Seen> {
 }
 
 /** A process that starts during a failover waits for the new primary like others. */
-async function chosen(hosts: Hosts, setting: string): Promise<string> {
+async function chooseHost(hosts: Hosts, setting: string): Promise<string> {
   try {
     return hosts.of(await hosts.choose(START_UP_LIMIT_MS));
   } catch (error) {
-    if (sqlState(error) !== undefined) throw unreachable(error, setting);
+    if (sqlState(error) !== undefined) throw createUnreachableError(error, setting);
     throw new OperatorError(`The database of ${setting} cannot be used: ${(error as Error).message}.`, {
       cause: error,
     });
@@ -232,9 +232,9 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   '57P03': 'it is still starting up',
 };
 
-function unreachable(cause: unknown, setting: string): OperatorError {
+function createUnreachableError(cause: unknown, setting: string): OperatorError {
   // We sent no start-up parameters, so the rejected ones come from the address.
-  if (isStartupRefused(cause)) return lostOptions();
+  if (isStartupRefused(cause)) return createLostOptionsError();
   const code = sqlState(cause) ?? (cause as NodeJS.ErrnoException).code ?? '';
   const why = Object.hasOwn(EXPLANATIONS, code) ? EXPLANATIONS[code] : (cause as Error).message.replace(/\.$/, '');
   return new OperatorError(`The database of ${setting} cannot be used: ${why}.`, { cause });

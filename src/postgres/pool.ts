@@ -27,7 +27,7 @@ type Query = (...given: unknown[]) => Promise<unknown>;
  */
 export function retryRecoveryConflicts(pool: pg.Pool): void {
   const query = pool.query.bind(pool) as Query;
-  const retried: Query = async (...args) => {
+  const queryWithRetries: Query = async (...args) => {
     for (let count = 1; ; count += 1) {
       try {
         return await query(...args);
@@ -37,7 +37,7 @@ export function retryRecoveryConflicts(pool: pg.Pool): void {
       }
     }
   };
-  Object.assign(pool, { query: retried });
+  Object.assign(pool, { query: queryWithRetries });
 }
 
 /** The addresses of a database. */
@@ -101,7 +101,7 @@ export function createClient(options: ConnectionOptions, more: pg.ClientConfig =
  * Returns the options for a direct connection. Work that needs a session cannot use a pooler, which assigns one per
  * transaction.
  */
-export function directly<T extends Addresses>(options: T): T {
+export function toDirectOptions<T extends Addresses>(options: T): T {
   const { direct = options.connectionString } = options;
   return { ...options, connectionString: direct, pooler: undefined, direct: undefined };
 }
@@ -121,7 +121,7 @@ export function connectionConfig(options: ConnectionOptions): ServiceClientConfi
       ? // Start-up parameters cost no round trip and apply from the beginning.
         { options: `${given} ${startupOptions(settings)}`.trimStart() }
       : { settings: transactionSettings(settings) }),
-    ...(direct !== undefined && { direct: connectionConfig(directly(options)) }),
+    ...(direct !== undefined && { direct: connectionConfig(toDirectOptions(options)) }),
     connectionTimeoutMillis: options.connectTimeout ?? 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -152,7 +152,7 @@ export async function withSessions<T>(
   work: (pool: pg.Pool) => Promise<T>,
 ): Promise<T> {
   if (options.pooler === undefined) return work(pool);
-  const sessions = createPool({ ...directly(options), max: 1 });
+  const sessions = createPool({ ...toDirectOptions(options), max: 1 });
   try {
     return await work(sessions);
   } finally {
@@ -191,7 +191,7 @@ export async function withClient<T>(
     broken = client.getTransactionStatus() !== 'I';
     return result;
   } finally {
-    void cleaned(client, broken).then((clean) => {
+    void cleanSession(client, broken).then((clean) => {
       client.removeListener('error', ignore);
       client.release(!clean);
     });
@@ -214,7 +214,7 @@ async function connect(pool: pg.Pool, within: number | undefined): Promise<pg.Po
 }
 
 /** True if the connection can be reused without side effects. */
-async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean> {
+async function cleanSession(client: pg.PoolClient, broken: boolean): Promise<boolean> {
   if (broken) return false;
   // Behind a pooler, the session already belongs to another client. Our transactions there set everything at their
   // beginning.

@@ -118,7 +118,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
   /** The last observed role, whether the server is prepared or not. */
   let currentRole = standby;
 
-  const become = (next: boolean): void => {
+  const changeRole = (next: boolean): void => {
     state = { standby: next, lag: 0 };
     logger.info(
       next ? 'the database server is a standby: this process only reads' : 'the database server is a primary',
@@ -131,7 +131,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
     preparing = true;
     try {
       await prepare();
-      if (!currentRole) become(false);
+      if (!currentRole) changeRole(false);
     } catch (error) {
       logger.warn('the database server was promoted, and does not accept writes yet', { error });
     } finally {
@@ -144,7 +144,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
     observe: (row) => {
       const { replay } = row;
       currentRole = row.standby;
-      if (currentRole && !state.standby) become(true);
+      if (currentRole && !state.standby) changeRole(true);
       if (currentRole) state = { standby: true, lag: replay === null ? 0 : lagOf(replay) };
       else if (state.standby) {
         state = { standby: true, lag: 0 };

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ProblemError } from '../kernel/problem.js';
-import { isConnectionLoss, unavailable } from './errors.js';
+import { isConnectionLoss, unavailableProblem } from './errors.js';
 import { type Parameterised, sendBatch } from './exchange.js';
 import { TIMELINE } from './hosts/probe.js';
 import { type Target, withOwnClient } from './client.js';
@@ -89,7 +89,7 @@ async function isCommitted(target: Target, lost: Transaction): Promise<boolean |
   for (const delay of LOOKS) {
     if (performance.now() - started + delay > ENOUGH) break;
     await sleep(delay);
-    const status = await withOwnClient(target, LIMIT, (client) => look(client, lost)).catch(() => undefined);
+    const status = await withOwnClient(target, LIMIT, (client) => readStatus(client, lost)).catch(() => undefined);
     if (status === 'committed') return true;
     if (status === 'aborted') return false;
     if (status === 'unknown') return undefined;
@@ -101,7 +101,10 @@ async function isCommitted(target: Target, lost: Transaction): Promise<boolean |
  * Returns the status of the transaction. Terminates it if it waits for its lost client. After a failover, its id may
  * belong to another transaction.
  */
-async function look(client: pg.ClientBase, { transaction, backend, timeline }: Transaction): Promise<string | null> {
+async function readStatus(
+  client: pg.ClientBase,
+  { transaction, backend, timeline }: Transaction,
+): Promise<string | null> {
   const { rows } = await client.query<{ status: string | null; timeline: number | null }>(
     `SELECT pg_catalog.pg_xact_status($1::text::xid8) AS status, ${TIMELINE} AS timeline`,
     [transaction],
@@ -120,10 +123,10 @@ async function look(client: pg.ClientBase, { transaction, backend, timeline }: T
 
 /** The problem UNAVAILABLE after a lost connection, if certainly nothing was written. */
 const notCommitted = () =>
-  unavailable('The connection to the database was lost before the commit. Nothing was changed.');
+  unavailableProblem('The connection to the database was lost before the commit. Nothing was changed.');
 
 /** The first sentence of every such problem. `npm run chaos` recognizes the problem by it. */
 export const OUTCOME_UNKNOWN =
   'The connection to the database was lost during the commit, so it is not known whether the change was committed.';
 
-const unknownOutcome = () => unavailable(`${OUTCOME_UNKNOWN} Check the current state before you send it again.`);
+const unknownOutcome = () => unavailableProblem(`${OUTCOME_UNKNOWN} Check the current state before you send it again.`);

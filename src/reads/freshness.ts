@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { shareNext } from '../kernel/memoize.js';
 import { NotInTimeError, limitTime } from '../kernel/time.js';
-import { environmentProblem, isConnectionLoss, isRecoveryConflict, unavailable } from '../postgres/errors.js';
+import { environmentProblem, isConnectionLoss, isRecoveryConflict, unavailableProblem } from '../postgres/errors.js';
 import { CHECK_COLUMNS, type HeadCheck } from '../log/divergence.js';
 import { GENESIS_HASH, type LogHead } from '../log/head.js';
 import type { Logger } from '../postgres/logger.js';
@@ -124,7 +124,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
   };
 
   const ask = async (): Promise<Fresh> => {
-    if (closed) throw new ProblemError(unavailable('The service is stopping.'));
+    if (closed) throw new ProblemError(unavailableProblem('The service is stopping.'));
     try {
       const kept = current;
       if (kept !== undefined) {
@@ -138,7 +138,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
       if (error instanceof ProblemError) throw error;
       // HTTP clients do not see the message. The log must contain it to show which privilege or table is missing.
       tellOnce(error);
-      throw new ProblemError(environmentProblem(error) ?? unavailable('The database cannot be read.'), error);
+      throw new ProblemError(environmentProblem(error) ?? unavailableProblem('The database cannot be read.'), error);
     }
   };
 
@@ -155,7 +155,10 @@ export function createFreshness(options: FreshnessOptions): Freshness {
 
 function unanswered(error: unknown): never {
   if (!(error instanceof NotInTimeError)) throw error;
-  throw new ProblemError(unavailable('The database does not respond. Nothing was changed. Try again later.'), error);
+  throw new ProblemError(
+    unavailableProblem('The database does not respond. Nothing was changed. Try again later.'),
+    error,
+  );
 }
 
 function nullIfPassing(error: unknown): null {
@@ -207,7 +210,7 @@ interface Waiting extends Who {
 
 const ADVICE = 'Try again later, or ask the primary.';
 
-const TOO_MANY = unavailable(`Too many requests already wait for a position of the log here. ${ADVICE}`);
+const TOO_MANY = unavailableProblem(`Too many requests already wait for a position of the log here. ${ADVICE}`);
 
 /** All waiting requests share the checks. */
 export function createPositions({ check, timeout }: PositionsOptions): Positions {
@@ -243,7 +246,7 @@ export function createPositions({ check, timeout }: PositionsOptions): Positions
     const where = isKnown ? `: here it ends at ${head}` : '';
     const message = `The log did not reach position ${position} within ${timeout} ms${where}. ${ADVICE}`;
     const details = { position, ...(isKnown && { head }) };
-    return new ProblemError({ ...unavailable(message), details } satisfies Problem);
+    return new ProblemError({ ...unavailableProblem(message), details } satisfies Problem);
   };
 
   return {

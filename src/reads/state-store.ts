@@ -12,7 +12,7 @@ import { ProblemError } from '../kernel/problem.js';
 import type { HeadCheck } from '../log/divergence.js';
 import type { LogHead } from '../log/head.js';
 import type { LogWatch } from '../log/watch.js';
-import { unavailable } from '../postgres/errors.js';
+import { unavailableProblem } from '../postgres/errors.js';
 import type { ServerRole } from '../postgres/server.js';
 import type { FreshnessOptions } from './freshness.js';
 
@@ -232,7 +232,7 @@ export function createHeadChecks({
     if (isShort) short ??= now;
     if (short === undefined || now - short >= patience) return;
     throw new ProblemError(
-      unavailable(
+      unavailableProblem(
         `The standby is behind this process, which has already shown position ${knownHead.position}. The log of the standby ends at ` +
           `${check.head.position}. Try again later.`,
       ),

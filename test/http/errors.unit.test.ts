@@ -3,7 +3,7 @@ import { refusal, failureAnswer } from '../../src/http/answer/answer.js';
 import { errorBody, type ErrorBody, refused, Refused, STATUS } from '../../src/http/errors.js';
 import { logUnreadable } from '../../src/pipeline/diverged.js';
 import { UnreadableEventError } from '../../src/schema/fold/upcasting.js';
-import { lockTimeout, unavailable } from '../../src/postgres/errors.js';
+import { lockTimeout, unavailableProblem } from '../../src/postgres/errors.js';
 import { ProblemError } from '../../src/kernel/problem.js';
 import { AbandonedError, OverloadedError } from '../../src/kernel/scheduler.js';
 
@@ -121,7 +121,7 @@ describe('errors', () => {
     const thrown: [error: Error, status: number, code: string, message: string][] = [
       [refused('UNSUPPORTED_MEDIA_TYPE', 'x'), 415, 'UNSUPPORTED_MEDIA_TYPE', 'x'],
       [new ProblemError(lockTimeout()), 503, 'LOCK_TIMEOUT', lockTimeout().message],
-      [new ProblemError(unavailable('away')), 503, 'UNAVAILABLE', 'away'],
+      [new ProblemError(unavailableProblem('away')), 503, 'UNAVAILABLE', 'away'],
       [
         new UnreadableEventError(7, 'x'),
         503,

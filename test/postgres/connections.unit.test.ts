@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { advisoryKey, logChannel } from '../../src/postgres/locked-session.js';
 import { OLDER_RELEASE } from '../../src/postgres/errors.js';
-import { JSON_AS_TEXT, connectionConfig, directly, retryRecoveryConflicts } from '../../src/postgres/pool.js';
+import { JSON_AS_TEXT, connectionConfig, toDirectOptions, retryRecoveryConflicts } from '../../src/postgres/pool.js';
 import { nameStatements, prepareNothingOn, preparationsOn } from '../../src/postgres/preparations.js';
 import { MIGRATIONS, REFUSE_OLDER_RELEASE } from '../../src/postgres/own-tables.js';
 import { startupOptions, transactionSettings } from '../../src/postgres/session-settings.js';
@@ -59,13 +59,13 @@ describe('the connection configuration', () => {
     expect([options, settings]).to.deep.equal([undefined, transactionSettings(SETTINGS)]);
     expect(direct).to.include({ connectionString: 'postgres://u:p@d:2/app', options: startupOptions(SETTINGS) });
     expect(direct).to.not.have.any.keys('direct', 'settings');
-    expect(directly(pooled)).to.deep.equal({
+    expect(toDirectOptions(pooled)).to.deep.equal({
       ...HERE,
       connectionString: 'postgres://u:p@d:2/app',
       pooler: undefined,
       direct: undefined,
     });
-    expect(directly(HERE)).to.include({ connectionString: HERE.connectionString });
+    expect(toDirectOptions(HERE)).to.include({ connectionString: HERE.connectionString });
   });
 
   it('parses counts and positions as numbers while they are exact', () => {

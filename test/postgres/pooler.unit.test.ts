@@ -4,9 +4,9 @@ import {
   PoolerError,
   type Seen,
   isStartupRefused,
-  lostOptions,
+  createLostOptionsError,
   poolerOf,
-  unexpectedPooler,
+  createUnexpectedPoolerError,
 } from '../../src/postgres/open-database.js';
 
 const SERVER: Seen = { pooled: false, refuses: undefined, database: 'app', system: '7' };
@@ -86,11 +86,11 @@ describe('errors of a pooler', () => {
 
   it('name the setting to change', () => {
     const cause = new Error('x');
-    expect(unexpectedPooler(cause)).to.be.instanceOf(PoolerError).with.property('cause', cause);
-    expect(unexpectedPooler(cause).message).to.equal(
+    expect(createUnexpectedPoolerError(cause)).to.be.instanceOf(PoolerError).with.property('cause', cause);
+    expect(createUnexpectedPoolerError(cause).message).to.equal(
       'DB_POOLER is none, but DATABASE_URL uses a pooler that rejects session settings. Remove DB_POOLER.',
     );
-    expect(lostOptions().message).to.equal(
+    expect(createLostOptionsError().message).to.equal(
       'DATABASE_URL cannot be used: its pooler does not pass its options on. Set them for the role or the database (ALTER ROLE … ' +
         'SET, ALTER DATABASE … SET).',
     );

@@ -11,7 +11,7 @@ import pg from 'pg';
 import {
   findBinaries,
   program,
-  reachablePrograms,
+  ensureReachablePrograms,
   type Account,
   serverAccount,
 } from '../../src/postgres/embedded/programs.js';
@@ -75,7 +75,7 @@ const THROWAWAY = Object.entries(THROWAWAY_SETTINGS).map(([name, value]) => `${n
 export async function startCluster({ durable = false } = {}): Promise<Cluster> {
   const folder = await temporaryDirectory();
   const account = await serverAccount(folder);
-  const programs = await reachablePrograms(await findBinaries(), account);
+  const programs = await ensureReachablePrograms(await findBinaries(), account);
   const servers: Server[] = [];
   const installation: Installation = {
     folder,

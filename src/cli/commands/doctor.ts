@@ -1,7 +1,7 @@
 import { formatCount } from '../../kernel/text.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { holdsServer } from '../../postgres/embedded/index.js';
-import { type Addresses, directly } from '../../postgres/pool.js';
+import { type Addresses, toDirectOptions } from '../../postgres/pool.js';
 import { PoolerError } from '../../postgres/open-database.js';
 import { readServerState } from '../../postgres/server.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
@@ -36,7 +36,7 @@ async function runChecks(invocation: Invocation): Promise<Examined[]> {
 
 async function examineOn(invocation: Invocation, addresses: Addresses): Promise<Examined[]> {
   const config = invocation.config();
-  const { connectionString } = directly(addresses);
+  const { connectionString } = toDirectOptions(addresses);
   const pool = openPool(connectionString, config);
   const tools = await openProjectionTools({ config, pool, connectionString });
   const progress = createProgress(invocation.terminal, 'hash chain');

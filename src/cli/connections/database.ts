@@ -6,7 +6,7 @@ import pg from 'pg';
 import { type Config, readConfig } from '../../config.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { DataDirInUseError, holdsServer, recordedConnection } from '../../postgres/embedded/index.js';
-import { type Addresses, createPool, directly } from '../../postgres/pool.js';
+import { type Addresses, createPool, toDirectOptions } from '../../postgres/pool.js';
 import { type DatabaseSource, openDatabase } from '../../postgres/open-database.js';
 import type { Invocation } from '../command.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -66,7 +66,7 @@ export async function withServer<T>(
 ): Promise<T> {
   const source = await openSource(config, mayBeNew);
   try {
-    return await work(directly(source).connectionString, source);
+    return await work(toDirectOptions(source).connectionString, source);
   } finally {
     await source.stop();
   }

@@ -16,7 +16,7 @@ import {
 import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortInSteps } from '../../kernel/sorted.js';
-import { asSent } from '../../postgres/client.js';
+import { nameSentSchema } from '../../postgres/client.js';
 import type { IsEqual, Note } from '../../projector/inspect/needs.js';
 import { type Converted, convertTable } from '../../projector/inspect/convert.js';
 import type { Result } from '../../kernel/problem.js';
@@ -214,7 +214,10 @@ function withInheritors(each: PlannedRepair, { inheritors }: Repairable): Planne
 /** Replaces the placeholder of the service's schema by its name. */
 function toShownDrift(client: pg.ClientBase, table: TableDrift): TableDrift {
   const differences = table.differences.map((each) => {
-    const database = each.repair.database.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
+    const database = each.repair.database.map((statement) => ({
+      ...statement,
+      sql: nameSentSchema(client, statement.sql),
+    }));
     return { ...each, repair: { ...each.repair, database } };
   });
   return { ...table, differences };

@@ -7,7 +7,7 @@ import { jsonTokens } from '../../kernel/canonical.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { logUnreadable } from '../../pipeline/diverged.js';
 import { AbandonedError, OverloadedError } from '../../kernel/scheduler.js';
-import { environmentProblem, overloaded } from '../../postgres/errors.js';
+import { environmentProblem, overloadedProblem } from '../../postgres/errors.js';
 import type { Logger } from '../../postgres/logger.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { ProblemError } from '../../kernel/problem.js';
@@ -121,7 +121,7 @@ export function failureAnswer(
   // Work that others shared may have been abandoned by them.
   if (error instanceof OverloadedError || error instanceof AbandonedError) {
     onOverload();
-    return refusal([overloaded('The service has received more requests than it can answer in time')]);
+    return refusal([overloadedProblem('The service has received more requests than it can answer in time')]);
   }
   if (error instanceof URIError) {
     return refusal([{ code: 'INVALID_QUERY', message: 'The path contains an invalid percent-encoding.' }]);

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ProblemError } from '../../kernel/problem.js';
-import { unavailable } from '../../postgres/errors.js';
+import { unavailableProblem } from '../../postgres/errors.js';
 import { own } from '../../postgres/own-tables.js';
 import { type HeadCheck, type NotedDivergence, logDiverged } from '../divergence.js';
 import type { LogHead } from '../head.js';
@@ -123,14 +123,14 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
       if (newest !== undefined && 'hash' in newest) return { position: newest.position, note: await signEnd(newest) };
       const published = await newestNote(pool, end.origin);
       if (published !== undefined) return published;
-      throw new ProblemError(unavailable(newest === undefined ? ON_STANDBY : whyNot(newest)));
+      throw new ProblemError(unavailableProblem(newest === undefined ? ON_STANDBY : whyNot(newest)));
     },
     signable: async () => {
       const { standby, end } = await look();
       if (standby || end === null) return undefined;
       const signableHead = await newestKept(end);
       if ('hash' in signableHead) return signableHead;
-      throw new ProblemError(unavailable(whyNot(signableHead)));
+      throw new ProblemError(unavailableProblem(whyNot(signableHead)));
     },
   };
 }

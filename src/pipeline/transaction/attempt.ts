@@ -36,7 +36,7 @@ import type { Problem } from '../../kernel/problem.js';
 import type { LogHead } from '../../log/head.js';
 import { logChannel } from '../../postgres/locked-session.js';
 import { own } from '../../postgres/own-tables.js';
-import { asSent } from '../../postgres/client.js';
+import { nameSentSchema } from '../../postgres/client.js';
 
 /* Updates the checkpoints of projections that are written together with their events. */
 
@@ -346,5 +346,5 @@ async function planOf<C>(
 
 function asShown<C>(client: pg.ClientBase, plan: Plan<C> | Refusal): Plan<C> | Refusal {
   if (plan.kind === 'refused') return plan;
-  return { ...plan, statements: plan.statements.map((each) => ({ ...each, sql: asSent(client, each.sql) })) };
+  return { ...plan, statements: plan.statements.map((each) => ({ ...each, sql: nameSentSchema(client, each.sql) })) };
 }

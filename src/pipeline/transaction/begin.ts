@@ -16,7 +16,7 @@ import {
   isConnectionLoss,
   isLocked,
   sqlState,
-  unavailable,
+  unavailableProblem,
 } from '../../postgres/errors.js';
 import { type Parameterised, sendNamed } from '../../postgres/exchange.js';
 import { REFUSE_OLDER_RELEASE, own } from '../../postgres/own-tables.js';
@@ -205,7 +205,7 @@ function refuseWithoutSchema(rows: Begun['found'] | undefined, { location }: Pip
   const lost = rows?.[0]?.['lost'];
   if (rows?.[0]?.['there'] === false)
     throw new ProblemError(
-      unavailable(`${lostSchema(typeof lost === 'string' ? lost : location.schema)} Nothing was changed.`),
+      unavailableProblem(`${lostSchema(typeof lost === 'string' ? lost : location.schema)} Nothing was changed.`),
     );
 }
 

@@ -1,7 +1,7 @@
 /* Ends the transaction of a command. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { ExchangeError, isConnectionLoss, isLocked, unavailable } from '../../postgres/errors.js';
+import { ExchangeError, isConnectionLoss, isLocked, unavailableProblem } from '../../postgres/errors.js';
 import { type Parameterised, sendBatch, sendNamed } from '../../postgres/exchange.js';
 import { OUTCOME_UNKNOWN, watchReplication, SYNC_POINT } from '../../postgres/transaction.js';
 import { NotInTimeError, limitTime } from '../../kernel/time.js';
@@ -203,7 +203,7 @@ export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
 }
 
 function earlierUnknown(): Problem {
-  return unavailable(
+  return unavailableProblem(
     'The database cannot tell yet whether an earlier change was committed. Nothing was changed. Try again shortly.',
   );
 }
@@ -215,7 +215,7 @@ export function outcomeUnknown(hasKey: boolean): Problem {
   const advice = hasKey
     ? 'Send the request again with the same Idempotency-Key. It is executed at most once.'
     : 'Check the schema before you send it again, or send such requests with an Idempotency-Key.';
-  return unavailable(`${OUTCOME_UNKNOWN} ${advice}`);
+  return unavailableProblem(`${OUTCOME_UNKNOWN} ${advice}`);
 }
 
 /* Ends an attempt as done, unchanged or rejected, and stores the response under its idempotency key. */

@@ -10,9 +10,9 @@ import {
   type Account,
   serverAccount,
   findBinaries,
-  existingHome,
-  reachableHome,
-  reachablePrograms,
+  findExistingHome,
+  ensureReachableHome,
+  ensureReachablePrograms,
 } from './programs.js';
 import { startServer, stopOrphan } from './start-server.js';
 import { initialise, ensureServiceAccount, THROWAWAY_SETTINGS, serverSettings } from './cluster.js';
@@ -57,10 +57,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
 
 async function startLocked(dataDir: string, options: EmbeddedOptions, lock: DataLock): Promise<EmbeddedPostgres> {
   const link = join(dataDir, 'postgres');
-  const existing = await existingHome(link);
+  const existing = await findExistingHome(link);
   const account = await serverAccount(existing ?? link);
   const binaries = await findBinaries();
-  const programs = await reachablePrograms(binaries, account);
+  const programs = await ensureReachablePrograms(binaries, account);
   const password = await readPassword(join(dataDir, 'password'), existing !== null);
   const home = existing ?? (await create(link, { programs, account, password, durable: options.throwaway !== true }));
   await checkRelease(home, binaries.version);
@@ -90,7 +90,7 @@ async function create(
   link: string,
   cluster: { programs: string; account: Account | null; password: string; durable: boolean },
 ): Promise<string> {
-  const home = await reachableHome(link, cluster.account);
+  const home = await ensureReachableHome(link, cluster.account);
   await initialise({ ...cluster, home, link });
   return home;
 }

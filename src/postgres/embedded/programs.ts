@@ -177,7 +177,7 @@ async function mayEnter(account: Account, path: string): Promise<boolean> {
 }
 
 /** Returns the folder with programs that `account` can run: `binaries.root` or a copy of it. */
-export async function reachablePrograms(binaries: Binaries, account: Account | null): Promise<string> {
+export async function ensureReachablePrograms(binaries: Binaries, account: Account | null): Promise<string> {
   if (!account || (await mayEnter(account, program(binaries.root, 'postgres')))) return binaries.root;
   const copy = join(CACHE, `postgresql-${binaries.version}-${process.arch}`);
   if (await mayEnter(account, program(copy, 'postgres'))) return copy;
@@ -190,12 +190,12 @@ export async function reachablePrograms(binaries: Binaries, account: Account | n
     await rename(draft, copy).catch(() => rm(draft, { recursive: true, force: true }));
     if (await mayEnter(account, program(copy, 'postgres'))) return copy;
   } catch (cause) {
-    throw unreachable('the PostgreSQL programs', binaries.root, CACHE, cause);
+    throw createUnreachableError('the PostgreSQL programs', binaries.root, CACHE, cause);
   }
-  throw unreachable('the PostgreSQL programs', binaries.root, CACHE, undefined);
+  throw createUnreachableError('the PostgreSQL programs', binaries.root, CACHE, undefined);
 }
 
-function unreachable(what: string, path: string, other: string, cause: unknown): OperatorError {
+function createUnreachableError(what: string, path: string, other: string, cause: unknown): OperatorError {
   return new OperatorError(
     `PostgreSQL does not run as root, and its user cannot access ${what} in ${path} or in ${other}. ` +
       'Start the service as an ordinary user, move the checkout to a directory that every user can access, or set DATABASE_URL.',
@@ -207,7 +207,7 @@ function unreachable(what: string, path: string, other: string, cause: unknown):
  * Returns the folder for new server files: `link` itself, or a new folder that `account` can access and `link` will
  * point to. Existing files are never moved.
  */
-export async function reachableHome(link: string, account: Account | null): Promise<string> {
+export async function ensureReachableHome(link: string, account: Account | null): Promise<string> {
   const parent = join(link, '..');
   if (!account || (await mayEnter(account, parent))) return link;
   try {
@@ -216,13 +216,13 @@ export async function reachableHome(link: string, account: Account | null): Prom
     await chown(home, account.uid, account.gid);
     if (await mayEnter(account, home)) return join(home, 'postgres');
   } catch (cause) {
-    throw unreachable('the data directory', parent, STATE, cause);
+    throw createUnreachableError('the data directory', parent, STATE, cause);
   }
-  throw unreachable('the data directory', parent, STATE, undefined);
+  throw createUnreachableError('the data directory', parent, STATE, undefined);
 }
 
 /** Returns the existing server folder behind `link`, or null. */
-export async function existingHome(link: string): Promise<string | null> {
+export async function findExistingHome(link: string): Promise<string | null> {
   const entry = await lstat(link).catch(() => null);
   if (!entry) return null;
   if (!entry.isSymbolicLink()) return link;

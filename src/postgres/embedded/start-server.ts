@@ -177,7 +177,7 @@ export async function startServer(command: Omit<ServerCommand, 'port' | 'stalePi
     const port = await freePort();
     const stalePid = (await readPostmaster(command.home))?.pid ?? null;
     const server = spawnServer({ ...command, port, stalePid });
-    if (await becameReady(server, command.home, port)) return asServer(server, port);
+    if (await waitUntilReady(server, command.home, port)) return asServer(server, port);
     server.release();
     text = await server.ended;
     if (!PASSING_OBSTACLES.test(text)) break;
@@ -197,7 +197,7 @@ function asServer(server: ServerProcess, port: number): Server {
   };
 }
 
-async function becameReady(server: ServerProcess, home: string, port: number): Promise<boolean> {
+async function waitUntilReady(server: ServerProcess, home: string, port: number): Promise<boolean> {
   const limit = Date.now() + START_LIMIT_MS;
   while (server.running() && Date.now() < limit) {
     const noted = await readPostmaster(home);

@@ -63,7 +63,7 @@ function queryOf(parameters: URLSearchParams): string {
 
 /** Returns the host as a parameter if it is a socket directory, which cannot be written before the path. */
 function placeOf(host: Host, parameters: URLSearchParams): [string, URLSearchParams] {
-  if (!host.name.startsWith('/')) return [spelled(host), parameters];
+  if (!host.name.startsWith('/')) return [formatHost(host), parameters];
   return [`localhost:${host.port}`, new URLSearchParams([...parameters, ['host', host.name]])];
 }
 
@@ -90,11 +90,11 @@ function hostOf(text: string): Host | undefined {
   const [, name, port] = /^(\[[\da-f:.%]+\]|[^:[\]\s]*)(?::(\d*))?$/i.exec(text) ?? [];
   const number = portOf(port ?? '');
   if (name === undefined || number === undefined) return undefined;
-  const decoded = decodedOrNull(name.replaceAll(/^\[|\]$/g, ''));
+  const decoded = decodeOrNull(name.replaceAll(/^\[|\]$/g, ''));
   return decoded === null ? undefined : { name: decoded, port: number };
 }
 
-function decodedOrNull(text: string): string | null {
+function decodeOrNull(text: string): string | null {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -109,6 +109,6 @@ function portOf(text: string): number | undefined {
 }
 
 /** Formats a host for display: `db1:5432`, `[::1]:5432`. */
-export function spelled({ name, port }: Host): string {
+export function formatHost({ name, port }: Host): string {
   return `${name.includes(':') ? `[${name}]` : name}:${port}`;
 }

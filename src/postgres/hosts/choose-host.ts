@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { LostConnectionError } from '../errors.js';
 import type { Logger } from '../../postgres/logger.js';
-import { type DatabaseAddress, type Host, parseAddress, spelled } from './address.js';
+import { type DatabaseAddress, type Host, parseAddress, formatHost } from './address.js';
 import { type ProbedServer, type Probed, fits, isRefusal, probe } from './probe.js';
 
 export interface Hosts {
@@ -64,7 +64,7 @@ export function createHosts(
 
   const round = async (): Promise<Round> => {
     const answers = await askAll(address, ask);
-    const host = best(address, answers, current);
+    const host = findBest(address, answers, current);
     if (host === undefined) return { answers };
     checked = performance.now();
     const from = current;
@@ -72,7 +72,7 @@ export function createHosts(
     if (from === host) return { answers, host };
     // The first choice is not logged as a change.
     if (from)
-      logger?.warn('the address now leads to a different server', { host: spelled(host), before: spelled(from) });
+      logger?.warn('the address now leads to a different server', { host: formatHost(host), before: formatHost(from) });
     for (const [client, of] of clients) if (of !== host) close(client, of);
     return { answers, host };
   };
@@ -96,7 +96,7 @@ export function createHosts(
           'error' in answer && isRefusal(answer.error) ? [answer.error] : [],
         );
         if (refusals.length === address.hosts.length) throw refusals[0] as Error;
-        if (performance.now() + PAUSE > end) throw new LostConnectionError(noneFits(answers, attrs));
+        if (performance.now() + PAUSE > end) throw new LostConnectionError(describeMisfits(answers, attrs));
         await sleep(PAUSE);
       }
     },
@@ -144,7 +144,7 @@ async function askAll(
 }
 
 /** Prefers the newest timeline, then the preferred role, then the current host, then the order of the address. */
-function best({ hosts, attrs }: DatabaseAddress, answers: Map<Host, Probed>, current?: Host): Host | undefined {
+function findBest({ hosts, attrs }: DatabaseAddress, answers: Map<Host, Probed>, current?: Host): Host | undefined {
   const fitting: { host: Host; found: ProbedServer }[] = [];
   for (const host of hosts) {
     const answer = answers.get(host);
@@ -163,13 +163,13 @@ function best({ hosts, attrs }: DatabaseAddress, answers: Map<Host, Probed>, cur
 /** Closes at once, even during a statement. The outcome of a pending COMMIT is looked up on the new server. */
 function close(client: pg.Client, host: Host): void {
   const { stream } = (client as unknown as pg.PoolClient).connection;
-  stream.destroy(new LostConnectionError(`another server replaces ${spelled(host)}`));
+  stream.destroy(new LostConnectionError(`another server replaces ${formatHost(host)}`));
 }
 
-function noneFits(answers: Map<Host, Probed>, attrs: string): string {
+function describeMisfits(answers: Map<Host, Probed>, attrs: string): string {
   const descriptions = [...answers].map(([host, answer]) => {
-    if ('error' in answer) return `${spelled(host)}: ${answer.error.message || 'no answer'}`;
-    return `${spelled(host)} is a ${answer.found.standby ? 'standby' : answer.found.readOnly ? 'read-only primary' : 'primary'}`;
+    if ('error' in answer) return `${formatHost(host)}: ${answer.error.message || 'no answer'}`;
+    return `${formatHost(host)} is a ${answer.found.standby ? 'standby' : answer.found.readOnly ? 'read-only primary' : 'primary'}`;
   });
   return `no host of the database address is ${attrs} (${descriptions.join('; ')})`;
 }

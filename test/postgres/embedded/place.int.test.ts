@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { serverAccount, findBinaries, program, reachablePrograms } from '../../../src/postgres/embedded/programs.js';
+import {
+  serverAccount,
+  findBinaries,
+  program,
+  ensureReachablePrograms,
+} from '../../../src/postgres/embedded/programs.js';
 
 const run = promisify(execFile);
 
@@ -13,7 +18,7 @@ describe("the embedded server's programs", function () {
 
   it('normally run in place', async () => {
     const binaries = await findBinaries();
-    expect(await reachablePrograms(binaries, null)).to.equal(binaries.root);
+    expect(await ensureReachablePrograms(binaries, null)).to.equal(binaries.root);
   });
 
   it('run from a copy if root keeps them in a private directory', async function () {
@@ -24,7 +29,7 @@ describe("the embedded server's programs", function () {
     await cp((await findBinaries()).root, root, { recursive: true, verbatimSymlinks: true });
     const account = await serverAccount(join(closed, 'none'));
     const release = `0.0.0-${closed.slice(-6)}`;
-    const copies = await Promise.all([1, 2].map(() => reachablePrograms({ root, version: release }, account)));
+    const copies = await Promise.all([1, 2].map(() => ensureReachablePrograms({ root, version: release }, account)));
     const copy = copies[0]!;
     const { stdout } = await run(program(copy, 'initdb'), ['--version'], { ...account, cwd: '/' });
     await rm(closed, { recursive: true });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { parseAddress, spelled } from '../../../src/postgres/hosts/address.js';
+import { parseAddress, formatHost } from '../../../src/postgres/hosts/address.js';
 
 const read = (text: string) => {
   const address = parseAddress(text);
-  return address && { hosts: address.hosts.map(spelled), attrs: address.attrs, each: address.hosts.map(address.of) };
+  return address && { hosts: address.hosts.map(formatHost), attrs: address.attrs, each: address.hosts.map(address.of) };
 };
 
 describe('an address with several hosts', () => {
