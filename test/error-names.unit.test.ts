@@ -9,7 +9,7 @@ import { YamlError, YamlSizeError } from '../src/http/formats.js';
 import { NotInTimeError } from '../src/kernel/time.js';
 import { OperatorError } from '../src/kernel/operator-error.js';
 import { type Problem, ProblemError } from '../src/kernel/problem.js';
-import { LogDivergedError, startPoint } from '../src/log/fold.js';
+import { LogDivergedError, createStartPoint } from '../src/log/fold.js';
 import { NoteError } from '../src/log/signed-checkpoints/checkpoint.js';
 import { RefusedError } from '../src/log/signed-checkpoints/targets.js';
 import { redact } from '../src/logger.js';
@@ -52,7 +52,7 @@ const ERRORS: readonly [error: Error, name: string, message?: string][] = [
   [new NoteError(SAYS), 'NoteError'],
   [new RefusedError(SAYS), 'RefusedError'],
   [
-    new DivergedError(startPoint()),
+    new DivergedError(createStartPoint()),
     'DivergedError',
     'the log has forked: it no longer contains the events that were read before',
   ],

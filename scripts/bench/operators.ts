@@ -9,7 +9,7 @@ import { sendScript } from '../../src/postgres/exchange.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
 import { type RebuiltMetadata, rebuildMetadataRows } from '../../src/projector/metadata/rebuild.js';
-import { foldLog, startPoint } from '../../src/log/fold.js';
+import { foldLog, createStartPoint } from '../../src/log/fold.js';
 import { readRelease } from '../../src/release.js';
 import { growingHistory, wideHistory, writeEvents } from './logs.js';
 import { median, milliseconds } from './measure.js';
@@ -65,7 +65,7 @@ async function rebuilds(events: number): Promise<void> {
     for (let run = 0; run < RUNS; run += 1) {
       await pool.query('TRUNCATE service.service_collections, service.service_fields, service.service_relations');
       copies.log.push(await copied(pool, 'service_events'));
-      runs.fold.push(await milliseconds(() => foldLog(pool, startPoint())));
+      runs.fold.push(await milliseconds(() => foldLog(pool, createStartPoint())));
       runs.all.push(await rebuild());
       copies.rows.push(await copied(pool, 'service_collections', 'service_fields', 'service_relations'));
       runs.none.push(await rebuild());

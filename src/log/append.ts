@@ -57,7 +57,7 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
   const { head, events, cause, batch = randomUUID(), now = new Date() } = append;
   const stamp = now.toISOString();
   const occurred_at = head.occurred_at !== null && head.occurred_at > stamp ? head.occurred_at : stamp;
-  const common = { batch, occurred_at, ...storable(cause) };
+  const common = { batch, occurred_at, ...toStorable(cause) };
   const stored: StoredEvent[] = [];
   const rows: string[] = [];
   const write = createCanonicalWriter();
@@ -123,9 +123,9 @@ function chunks(rows: readonly string[]): string[] {
  * Headers can contain text that PostgreSQL cannot store. Such text is replaced before hashing, so that the hash matches
  * what is stored.
  */
-function storable(cause: Cause): Cause {
+function toStorable(cause: Cause): Cause {
   return {
-    actor: { id: text(cause.actor.id), name: optionalText(cause.actor.name) },
+    actor: { id: toStorableText(cause.actor.id), name: optionalText(cause.actor.name) },
     command: cause.command,
     reason: optionalText(cause.reason),
     request_id: optionalText(cause.request_id),
@@ -136,10 +136,10 @@ function storable(cause: Cause): Cause {
 }
 
 function optionalText(value: string | null): string | null {
-  return value === null ? null : text(value);
+  return value === null ? null : toStorableText(value);
 }
 
 /** Replaces NUL and unpaired surrogates with U+FFFD. */
-function text(value: string): string {
+function toStorableText(value: string): string {
   return value.replaceAll(/\0|\p{Surrogate}/gu, '\uFFFD');
 }

@@ -10,7 +10,7 @@ import { type Accounts, accountEvent, foldAccount } from '../schema/fold/account
 import { UnreadableEventError, readEvent } from '../schema/fold/upcasting.js';
 import { USER, type LogEvent, type StoredEvent } from '../schema/model/events.js';
 import { DEFAULT_POLICY, POLICY_SUBJECT, type Policy, foldPolicy } from '../schema/policy.js';
-import { checkerWith } from './event-hash.js';
+import { createChecker } from './event-hash.js';
 import { EVENT_COLUMNS, type EventRow, toEventRecord } from './read.js';
 
 /** A row with `LINKED_COLUMNS`. */
@@ -20,7 +20,7 @@ export type LinkedRow = EventRow & { followed_by: string | null };
 export const LINKED_COLUMNS = `${EVENT_COLUMNS}, (SELECT n.previous_hash FROM ${own.events} n
   WHERE n.position > e.position ORDER BY n.position LIMIT 1) AS followed_by`;
 
-const whyChanged = checkerWith(sha256);
+const whyChanged = createChecker(sha256);
 
 /**
  * Reads an event that a decision relies on. The chain up to the head is verified elsewhere. Only this event and its

@@ -131,7 +131,7 @@ export async function noteDivergence(
     path,
   }: { seen: LogPosition; found: LogPosition; since: number; path: readonly HashedPosition[] },
 ): Promise<NotedDivergence | undefined> {
-  const covered = await acknowledgedSince(db, { seen, since });
+  const covered = await findAcknowledgedSince(db, { seen, since });
   if (covered !== undefined) return covered;
   const [positions, hashes] = [path.map(({ position }) => String(position)), path.map(({ hash }) => hash)];
   await db.query(NOTE, [seen.position, seen.hash, found.position, found.hash, positions, hashes]);
@@ -140,7 +140,7 @@ export async function noteDivergence(
 }
 
 /** Returns the divergence, acknowledged after `since`, that covers the loss of `seen`. Only reads. */
-export async function acknowledgedSince(
+export async function findAcknowledgedSince(
   db: Queryable,
   { seen, since }: { seen: LogPosition; since: number },
 ): Promise<NotedDivergence | undefined> {
@@ -169,7 +169,7 @@ export function toDivergence({ seen, found, fork = null, noticed_at }: Divergenc
 }
 
 /** The problem for every change until the divergence is acknowledged. */
-export function logDiverged({ seen, found }: Pick<Divergence, 'seen' | 'found'>): Problem {
+export function createLogDivergedProblem({ seen, found }: Pick<Divergence, 'seen' | 'found'>): Problem {
   const what =
     found.position < seen.position
       ? `it had continued to position ${seen.position}, and ends at ${found.position} now`
@@ -194,14 +194,14 @@ export async function readAcknowledgements(db: Queryable): Promise<AcknowledgedL
     `SELECT position, data FROM ${own.events}
       WHERE subject ->> 'kind'::text = 'log' AND type = 'log.acknowledged' ORDER BY position`,
   );
-  return rows.map(({ position, data }) => ({ position, divergences: divergencesIn(data) }));
+  return rows.map(({ position, data }) => ({ position, divergences: parseDivergences(data) }));
 }
 
 /**
  * Returns the divergences that an acknowledging event names. An attacker who rewrites the log can store anything there,
  * so malformed data is ignored.
  */
-export function divergencesIn(data: unknown): Divergence[] {
+export function parseDivergences(data: unknown): Divergence[] {
   const { divergences } = (data ?? {}) as { divergences?: unknown };
   if (!Array.isArray(divergences)) return [];
   return (divergences as (Partial<Divergence> | null)[]).filter(

@@ -14,15 +14,15 @@ export function documentFault(
   recorded: Document | undefined,
   { hash, sha256 }: { hash: string; sha256: Sha256 },
 ): string | null {
-  if (recorded === undefined) return missing(hash);
+  if (recorded === undefined) return explainMissing(hash);
   if (recorded.content === null || sha256(recorded.content) === hash) return null;
-  return changed(hash);
+  return explainChanged(hash);
 }
 
 /** The reason as the end of a sentence. */
-export const missing = (hash: string): string => `its document ${hash} is missing`;
+export const explainMissing = (hash: string): string => `its document ${hash} is missing`;
 /** The reason as the end of a sentence. */
-export const changed = (hash: string): string => `its document ${hash} does not match its hash: it was changed`;
+export const explainChanged = (hash: string): string => `its document ${hash} does not match its hash: it was changed`;
 
 /** Writes a document as a line of an exported log. The line follows the event that names the document. */
 export const documentLine = ({ hash, content }: Document): string => JSON.stringify({ document: hash, content });

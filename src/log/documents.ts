@@ -11,7 +11,7 @@ import { canonicalPieces, createCanonicalWriter } from '../kernel/canonical.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import { own } from '../postgres/own-tables.js';
 import type { Queryable } from '../postgres/pool.js';
-import { type Document, changed, documentLine, missing } from './document-lines.js';
+import { type Document, explainChanged, documentLine, explainMissing } from './document-lines.js';
 
 /**
  * Computes the hash of the canonical JSON of a value. Stores nothing; `keepDocuments` does. Yields to the event loop
@@ -20,11 +20,11 @@ import { type Document, changed, documentLine, missing } from './document-lines.
 export async function toDocument(value: object): Promise<Document & { content: string }> {
   const pieces = await runYielding(canonicalPieces(value, createCanonicalWriter()));
   const digest = createHash('sha256');
-  await runYielding(hashing(pieces, digest));
+  await runYielding(hashPieces(pieces, digest));
   return { hash: digest.digest('hex'), content: pieces.join('') };
 }
 
-function* hashing(pieces: readonly string[], digest: Hash): Resumable<void> {
+function* hashPieces(pieces: readonly string[], digest: Hash): Resumable<void> {
   for (const piece of pieces) {
     digest.update(piece);
     yield;
@@ -71,14 +71,14 @@ export async function findDamagedDocument(
   const { rows } = await db.query<{ position: number; hash: string; missing: boolean }>(DAMAGED, [upTo]);
   const [first] = rows;
   if (first === undefined) return null;
-  return { position: first.position, reason: first.missing ? missing(first.hash) : changed(first.hash) };
+  return { position: first.position, reason: first.missing ? explainMissing(first.hash) : explainChanged(first.hash) };
 }
 
 /**
  * Returns the lines of an exported log: events, each followed by the documents that it names. Missing documents are
  * omitted.
  */
-export async function exportedLines(db: Queryable, events: readonly { text: string }[]): Promise<string[]> {
+export async function readExportedLines(db: Queryable, events: readonly { text: string }[]): Promise<string[]> {
   const named = events.map(({ text }) => (MAY_NAME.test(text) ? documentsOf(JSON.parse(text) as StoredEvent) : []));
   const documents = await readDocuments(db, named.flat());
   return events.flatMap(({ text }, index) => {

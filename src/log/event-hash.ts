@@ -47,7 +47,7 @@ function personalFault(event: Erasable & Pick<EventRecord, 'salt' | 'commitment'
  * Returns the canonical JSON of an event without its hashes, split before and after its data. @param write returns
  * canonical JSON
  */
-export function aroundData(
+export function serializeAroundData(
   event: Omit<Hashed, 'data'>,
   write: (value: unknown) => string,
 ): { before: string; after: string } {
@@ -56,17 +56,17 @@ export function aroundData(
     before:
       `{"actor":${JSON.stringify(event.actor.id)},"batch":"${event.batch}","collection":${JSON.stringify(event.collection)},` +
       `"command":${JSON.stringify(event.command)},"commitment":"${event.commitment}",` +
-      `${optional('context', event.context, write)}"data":`,
+      `${writeOptional('context', event.context, write)}"data":`,
     after:
       `,"field":${JSON.stringify(event.field)},` +
       `"id":"${event.id}","occurred_at":"${event.occurred_at}","position":${event.position},` +
-      `"request_id":${JSON.stringify(event.request_id)},${optional('subject', event.subject, write)}"type":${JSON.stringify(event.type)},` +
+      `"request_id":${JSON.stringify(event.request_id)},${writeOptional('subject', event.subject, write)}"type":${JSON.stringify(event.type)},` +
       `"version":${event.version}}`,
   };
 }
 
 /** An optional member is hashed only if it exists, so the hashes of older events stay valid. */
-function optional(name: string, value: unknown, write: (value: unknown) => string): string {
+function writeOptional(name: string, value: unknown, write: (value: unknown) => string): string {
   return value == null ? '' : `"${name}":${write(value)},`;
 }
 
@@ -86,10 +86,10 @@ export interface Chain {
 }
 
 /** Creates the function that returns why an event is not the one that was appended, or null. */
-export function checkerWith(sha256: Sha256): (event: EventRecord) => string | null {
+export function createChecker(sha256: Sha256): (event: EventRecord) => string | null {
   const write = createCanonicalWriter();
   return (event) => {
-    const { before, after } = aroundData(event, write);
+    const { before, after } = serializeAroundData(event, write);
     if (sha256(event.previous_hash + before + write(event.data) + after) !== event.hash) return OTHER_CONTENT;
     return personalFault(event, sha256);
   };
@@ -100,13 +100,13 @@ const OTHER_PERSONAL_DATA = 'its actor, reason, address, user agent or salt does
 const UNNAMED = 'its personal data is missing, and no log.erased event names it';
 
 /** Starts before the first event. The events must start at position 1 and have no gaps. */
-export function chainWith(sha256: Sha256): Chain {
+export function createHashChain(sha256: Sha256): Chain {
   let head = emptyHead();
-  const whyChanged = checkerWith(sha256);
+  const whyChanged = createChecker(sha256);
   const erasures = createErasures();
   return {
     add: (event) => {
-      const reason = unlinked(event, head) ?? whyChanged(event) ?? erasures.add(event);
+      const reason = explainUnlinked(event, head) ?? whyChanged(event) ?? erasures.add(event);
       if (reason === null) head = { position: event.position, hash: event.hash, occurred_at: event.occurred_at };
       return reason;
     },
@@ -119,7 +119,7 @@ export function chainWith(sha256: Sha256): Chain {
   };
 }
 
-function unlinked(event: EventRecord, previous: LogHead): string | null {
+function explainUnlinked(event: EventRecord, previous: LogHead): string | null {
   if (event.position === previous.position) return 'the log contains this position twice';
   if (event.position !== previous.position + 1) {
     return `position ${previous.position + 1} is missing`;
@@ -165,7 +165,7 @@ function createErasures() {
       const { position, type, data, subject } = event;
       if (event.salt === null) noteMissing(event);
       if (type !== LOG_ERASED || subject === undefined) return null;
-      const ranges = erasedRanges(data);
+      const ranges = readErasedRanges(data);
       if (ranges === null || ranges.some(([, to]) => to >= position)) return IMPOSSIBLE;
       const documents = named.get(subject.id) ?? [];
       for (const range of ranges) documents.push(range);
@@ -183,7 +183,7 @@ function createErasures() {
 const IMPOSSIBLE = 'it names positions that are not before it';
 
 /** Reads the ranges without a schema, because verification also accepts events of newer releases. */
-function erasedRanges(data: unknown): [number, number][] | null {
+function readErasedRanges(data: unknown): [number, number][] | null {
   const { positions } = data as { positions?: unknown };
   if (!Array.isArray(positions)) return null;
   const ranges = positions as unknown[];

@@ -5,8 +5,8 @@ import { runToEnd } from '../kernel/resumable.js';
 import type { Sha256 } from '../kernel/sha256.js';
 import { type Disallowed, type PlanReplay, createPolicyReplay } from '../schema/change-requests/replay-policy.js';
 import { documentsOf } from '../schema/change-requests/referenced-documents.js';
-import { chainWith } from './event-hash.js';
-import { type Document, documentFault, missing, readDocumentLine } from './document-lines.js';
+import { createHashChain } from './event-hash.js';
+import { type Document, documentFault, explainMissing, readDocumentLine } from './document-lines.js';
 import type { LogHead } from './head.js';
 import type { EventRecord } from './read.js';
 
@@ -87,7 +87,7 @@ export async function checkExportedLog(
   lines: AsyncIterable<string>,
   { sha256, planOf, onEvent = () => undefined }: ExportOptions,
 ): Promise<ExportedLog> {
-  const chain = chainWith(sha256);
+  const chain = createHashChain(sha256);
   const policy = createPolicyReplay(planOf);
   const add = (event: EventRecord): string | null => {
     const reason = chain.add(event);
@@ -97,7 +97,7 @@ export async function checkExportedLog(
     onEvent(event);
     return null;
   };
-  const awaited = awaitedDocuments(sha256);
+  const awaited = trackAwaitedDocuments(sha256);
   const faultAtEnd = (): Fault | undefined => chain.end() ?? awaited.fault();
   let fault: Fault | undefined;
   let line = 0;
@@ -127,7 +127,7 @@ export async function checkExportedLog(
 }
 
 /** Tracks the documents that events name. Each document must be on its own line after its event. */
-function awaitedDocuments(sha256: Sha256) {
+function trackAwaitedDocuments(sha256: Sha256) {
   const awaited = new Map<string, number>();
   let damaged: Fault | undefined;
   return {
@@ -144,7 +144,7 @@ function awaitedDocuments(sha256: Sha256) {
       const [first] = awaited;
       if (damaged !== undefined || first === undefined) return damaged;
       const [hash, position] = first;
-      return { position, reason: missing(hash) };
+      return { position, reason: explainMissing(hash) };
     },
   };
 }

@@ -88,7 +88,7 @@ export interface Point {
   readonly head: LogHead;
 }
 
-export function startPoint(): Point {
+export function createStartPoint(): Point {
   return { state: initialState(), head: emptyHead() };
 }
 
@@ -105,7 +105,7 @@ export class LogDivergedError extends Error {
 }
 
 /** Within one log, an event that does not continue the chain is reported as unreadable. */
-export function broken(error: unknown): unknown {
+export function toUnreadable(error: unknown): unknown {
   return error instanceof LogDivergedError ? new UnreadableEventError(error.position, NOT_NEXT) : error;
 }
 
@@ -177,7 +177,7 @@ function* link<E extends LinkedEvent>(
       // If an event is missing, the error names its position, not that of its successor.
       const position = Math.min(event.position, last.position + 1);
       const error = new LogDivergedError(position, `does not follow position ${last.position}`);
-      throw within || last !== from || from.position === 0 ? broken(error) : error;
+      throw within || last !== from || from.position === 0 ? toUnreadable(error) : error;
     }
     add(event);
     last = event;
@@ -190,6 +190,6 @@ function* link<E extends LinkedEvent>(
 export interface LogLock {
   underLock<T>(
     work: (client: pg.ClientBase, point: Point) => Promise<T>,
-    how?: { altersTables?: boolean; readOnly?: boolean },
+    foldOptions?: { altersTables?: boolean; readOnly?: boolean },
   ): Promise<T>;
 }

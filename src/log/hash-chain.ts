@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { sha256 } from '../kernel/sha256.js';
 import type { Queryable } from '../postgres/pool.js';
-import { type Chain, type Hashed, aroundData, chainWith } from './event-hash.js';
+import { type Chain, type Hashed, serializeAroundData, createHashChain } from './event-hash.js';
 import type { LogHead } from './head.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { createTimeSlice, runYielding } from '../kernel/event-loop.js';
@@ -17,7 +17,7 @@ import { type EventRecord, readRecordPages } from './read.js';
  */
 export function createSteppedHasher(write: (value: unknown) => string) {
   return function* (event: Omit<Hashed, 'data'>, data: readonly string[]): Resumable<string> {
-    const { before, after } = aroundData(event, write);
+    const { before, after } = serializeAroundData(event, write);
     const [only] = data;
     if (data.length === 1) return sha256(event.previous_hash + before + only + after);
     const digest = createHash('sha256').update(event.previous_hash + before);
@@ -29,7 +29,7 @@ export function createSteppedHasher(write: (value: unknown) => string) {
   };
 }
 
-export const createChain = (): Chain => chainWith(sha256);
+export const createChain = (): Chain => createHashChain(sha256);
 
 export interface Verification {
   ok: boolean;

@@ -80,7 +80,7 @@ const ENDS_AND_FIELDS = `SELECT ${COLUMNS},
 /** Returns every life in which a collection had the name, in the order of creation. */
 export async function lifetimesOf(db: Queryable, name: string): Promise<ObjectLifetime[]> {
   const changes = await readNameChanges(db);
-  const { lives } = await livesOfNames(db, connected([name], changes.links), changes);
+  const { lives } = await livesOfNames(db, findConnected([name], changes.links), changes);
   return [...lives.values()].filter(({ names }) => names.some((each) => each.name === name));
 }
 
@@ -93,7 +93,7 @@ export async function namesInLifetimes(db: Queryable, names: Iterable<string>): 
   const changed = new Set(changes.links.flat());
   const requested = [...names].filter((name) => changed.has(name));
   if (requested.length === 0) return new Map();
-  const { lives } = await livesOfNames(db, connected(requested, changes.links), changes);
+  const { lives } = await livesOfNames(db, findConnected(requested, changes.links), changes);
   return new Map([...lives].map(([identity, { names: had }]) => [identity, had.map(({ name }) => name)]));
 }
 
@@ -112,7 +112,12 @@ interface NamedPart {
 export async function spansOf(db: Queryable, { collection, field, at = Infinity }: NamedPart): Promise<NameSpan[]> {
   if (field === undefined) return spansOfCollections(db, [collection], at);
   const changes = await readNameChanges(db);
-  const { lives, fields } = await livesOfNames(db, connected([collection], changes.links), changes, ENDS_AND_FIELDS);
+  const { lives, fields } = await livesOfNames(
+    db,
+    findConnected([collection], changes.links),
+    changes,
+    ENDS_AND_FIELDS,
+  );
   const collections = [...lives.values()].map((life) => ({ of: life, spans: spansIn(life) }));
   const called = latestFirst(collections, (span) => span.from <= at && span.collection === collection);
   for (const { of: life } of called) {
@@ -126,7 +131,7 @@ export async function spansOf(db: Queryable, { collection, field, at = Infinity 
 /** Returns all spans of the collections that have the names at a position, or that had them last before it. */
 export async function spansOfCollections(db: Queryable, names: Iterable<string>, at: number): Promise<NameSpan[]> {
   const changes = await readNameChanges(db);
-  const { lives } = await livesOfNames(db, connected(names, changes.links), changes);
+  const { lives } = await livesOfNames(db, findConnected(names, changes.links), changes);
   const collections = [...lives.values()].map((life) => ({ spans: spansIn(life) }));
   const called = [...names].map((name) =>
     latestFirst(collections, (span) => span.from <= at && span.collection === name).at(0),
@@ -267,7 +272,7 @@ const linkOf = ({ collection, to, restored }: Row): [string, string] => [
 ];
 
 /** Returns all names that are linked to the given ones, directly or indirectly. Extra names do no harm. */
-function connected(from: Iterable<string>, links: readonly [string, string][]): ReadonlySet<string> {
+function findConnected(from: Iterable<string>, links: readonly [string, string][]): ReadonlySet<string> {
   const names = new Set(from);
   const linked = new Map<string, string[]>();
   for (const [one, other] of links) {
@@ -318,7 +323,7 @@ const EVENTS = `SELECT ${END_COLUMNS} FROM ${own.events}
  ORDER BY position`;
 
 /** Returns the positions of the events that created the objects. An identity starts with that position. */
-const bornAt = (identity: Identity): number => Number(identity.split('.')[0]);
+const readBirth = (identity: Identity): number => Number(identity.split('.')[0]);
 
 /** A collection, found by its current name, and its requested fields by their current names. */
 interface Living {
@@ -338,7 +343,7 @@ export async function endsOf(
   identities: Iterable<Identity>,
 ): Promise<ReadonlyMap<Identity, LifetimeEnd>> {
   const requested = new Set(identities);
-  const births = [...new Set([...requested].map(bornAt))].sort((a, b) => a - b);
+  const births = [...new Set([...requested].map(readBirth))].sort((a, b) => a - b);
   const ends = new Map<Identity, LifetimeEnd>();
   const [first] = births;
   if (first === undefined) return ends;

@@ -104,9 +104,9 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
     if (Number.isSafeInteger(position) && position > 0) onHead(position);
   });
   try {
-    return await Promise.race([ended, live()]);
+    return await Promise.race([ended, listenUntilClosed()]);
   } catch (error) {
-    return whyNot(error as Error);
+    return explainFailure(error as Error);
   } finally {
     lifetime.abort();
     // A dead server does not respond when the connection is closed.
@@ -118,7 +118,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
     for (const socket of sockets) socket.destroy();
   }
 
-  async function live(): Promise<never> {
+  async function listenUntilClosed(): Promise<never> {
     await subscriber.connect();
     await subscriber.listenTo(events);
     await subscriber.listenTo(pulse);
@@ -132,7 +132,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
 }
 
 /** After a failover, the process may connect to a former primary that does not know yet that it is a standby. */
-const whyNot = (error: Error & { code?: unknown }): string =>
+const explainFailure = (error: Error & { code?: unknown }): string =>
   error.code === SQLSTATE.read_only_sql_transaction
     ? 'the server accepts no writes, and sends no notifications'
     : error.message;

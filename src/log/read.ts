@@ -93,7 +93,7 @@ async function readPage(db: Queryable, range: Range & { limit: number }): Promis
     values: [range.after, range.upTo ?? Number.MAX_SAFE_INTEGER, range.limit],
     types: JSON_AS_TEXT,
   });
-  return mapYielding(rows, (row) => toEventRecord(parsedRow(row)), createTimeSlice());
+  return mapYielding(rows, (row) => toEventRecord(parseRow(row)), createTimeSlice());
 }
 
 /** A row whose JSON columns are texts. */
@@ -101,7 +101,7 @@ type UnparsedRow = Omit<EventRow, Documents> & Record<Documents, string | null>;
 
 type Documents = 'data' | 'actor' | 'context' | 'subject';
 
-function parsedRow(row: UnparsedRow): EventRow {
+function parseRow(row: UnparsedRow): EventRow {
   const parsed = row as Record<Documents, unknown>;
   for (const name of ['data', 'actor', 'context', 'subject'] as const) {
     const text = row[name];
@@ -152,7 +152,7 @@ export async function selectEventTexts(db: Queryable, selection: Selection): Pro
     values: [...values],
     types: JSON_AS_TEXT,
   });
-  return mapYielding(rows, (row) => toText(parsedRow(row)), createTimeSlice());
+  return mapYielding(rows, (row) => toText(parseRow(row)), createTimeSlice());
 }
 
 function toText(row: EventRow): EventText {

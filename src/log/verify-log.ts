@@ -98,12 +98,12 @@ export async function verifyLog(
   if (damaged !== null) return { ...verified, ok: false, broken: damaged };
   for (const location of [forgotten, seen, ...noted.map((each) => each.seen)]) {
     if (location === null || (await isInLog(db, { position: location.position, hash: location.hash ?? '' }))) continue;
-    return { ...verified, ok: false, broken: gone(location, chain.head.position) };
+    return { ...verified, ok: false, broken: explainLoss(location, chain.head.position) };
   }
   return verified;
 }
 
-function gone({ position }: LogPosition, end: number): NonNullable<Verification['broken']> {
+function explainLoss({ position }: LogPosition, end: number): NonNullable<Verification['broken']> {
   if (position > end) {
     return {
       position: end + 1,

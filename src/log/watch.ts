@@ -7,7 +7,7 @@ import {
   type HeadCheck,
   type NotedDivergence,
   type HashedPosition,
-  acknowledgedSince,
+  findAcknowledgedSince,
   checkHead,
   isInLog,
   isReplaced,
@@ -74,7 +74,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
   let pending: NotedDivergence | undefined;
   let unwritten: { seen: LogPosition; since: number } | undefined;
 
-  const tell = (divergence: NotedDivergence): void => {
+  const reportDivergence = (divergence: NotedDivergence): void => {
     if (seenPositions.has(divergence.id)) return;
     seenPositions.add(divergence.id);
     if (divergence.id !== UNWRITTEN) open.set(divergence.id, divergence);
@@ -91,38 +91,41 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
   };
 
   /** Keeps a divergence that could not be recorded. The next check tries again. */
-  const keep = (lost: { seen: LogPosition; since: number }, head: LogPosition): void => {
+  const keepUnwritten = (lost: { seen: LogPosition; since: number }, head: LogPosition): void => {
     if (unwritten?.seen.hash !== lost.seen.hash) seenPositions.delete(UNWRITTEN);
     unwritten = lost;
     pending = { id: UNWRITTEN, seen: lost.seen, found: head, noticed_at: new Date().toISOString() };
-    tell(pending);
+    reportDivergence(pending);
   };
 
-  const note = async (check: HeadCheck, { seen, since }: { seen: LogPosition; since: number }): Promise<void> => {
+  const recordDivergence = async (
+    check: HeadCheck,
+    { seen, since }: { seen: LogPosition; since: number },
+  ): Promise<void> => {
     const lost = { seen: { position: seen.position, hash: seen.hash }, since };
     const current = check.head;
     try {
       const unwritable = readOnly();
       const noted = await (unwritable
-        ? acknowledgedSince(pool, lost)
+        ? findAcknowledgedSince(pool, lost)
         : noteDivergence(pool, { ...lost, found: current, path }));
-      if (noted === undefined && unwritable) return keep(lost, current);
+      if (noted === undefined && unwritable) return keepUnwritten(lost, current);
       unwritten = undefined;
       if (noted === undefined) return;
       if (noted.id > check.acknowledged) pending = noted;
-      tell(noted);
+      reportDivergence(noted);
     } catch (error) {
-      keep(lost, current);
+      keepUnwritten(lost, current);
       logger.warn('a fork of the log could not be recorded', { error });
     }
   };
 
-  const noteAgain = async (check: HeadCheck): Promise<void> => {
+  const retryRecording = async (check: HeadCheck): Promise<void> => {
     if (unwritten === undefined) return;
     // The log contains the event after all: the standby was only behind and has caught up.
     const { position, hash } = unwritten.seen;
     if (await isInLog(pool, { position, hash: hash ?? '' })) unwritten = undefined;
-    else await note(check, unwritten);
+    else await recordDivergence(check, unwritten);
   };
 
   const writeAgain = async (check: HeadCheck): Promise<void> => {
@@ -133,7 +136,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
     for (const id of await missingDivergences(pool, unseen)) {
       const { seen } = open.get(id) as NotedDivergence;
       open.delete(id);
-      await note(check, { seen, since: NEVER });
+      await recordDivergence(check, { seen, since: NEVER });
     }
   };
 
@@ -141,19 +144,19 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
     admit: ({ timeline }) => timelines.admit(timeline),
     async examine(check, seen) {
       pending = check.pending?.[0];
-      for (const each of check.pending ?? []) tell(each);
+      for (const each of check.pending ?? []) reportDivergence(each);
       await writeAgain(check);
-      await noteAgain(check);
-      if (check.forgotten !== null) await note(check, { seen: check.forgotten, since: NEVER });
+      await retryRecording(check);
+      if (check.forgotten !== null) await recordDivergence(check, { seen: check.forgotten, since: NEVER });
       const replaced = isReplaced(check, seen);
-      if (replaced) await note(check, { seen, since: confirmed });
+      if (replaced) await recordDivergence(check, { seen, since: confirmed });
       else if (check.head.position === seen.position) confirmed = check.acknowledged;
       return replaced;
     },
     async replaced(seen) {
       const check = await checkHead(pool);
       timelines.admit(check.timeline);
-      if (!(await isInLog(pool, seen))) await note(check, { seen, since: confirmed });
+      if (!(await isInLog(pool, seen))) await recordDivergence(check, { seen, since: confirmed });
     },
     remember: ({ position, hash }) => {
       const last = path.at(-1);

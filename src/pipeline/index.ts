@@ -1,5 +1,5 @@
 /** The write path: it turns a command into events, tables, rows and an answer in one transaction. */
-import { logDiverged } from '../log/divergence.js';
+import { createLogDivergedProblem } from '../log/divergence.js';
 import { createLogWatch } from '../log/watch.js';
 import { SQLSTATE, environmentProblem, unavailableProblem } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
@@ -187,7 +187,7 @@ async function retryAfterLogCheck<T>(writer: Writer, how: AttemptOptions, attemp
       const pending = await lookAtLog(error, options);
       await requireReadable(options);
       if (pending === undefined || evenDiverged) continue;
-      if (options.onLogDivergence !== 'continue') throw new ProblemError(logDiverged(pending));
+      if (options.onLogDivergence !== 'continue') throw new ProblemError(createLogDivergedProblem(pending));
       await inTransaction(writer, { deadline, evenDiverged: true }, (at) => acknowledge(at, options, AUTOMATIC));
     }
   }

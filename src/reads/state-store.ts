@@ -5,7 +5,7 @@ import type { Queryable } from '../postgres/pool.js';
 import type { LogEvent } from '../schema/model/events.js';
 import type { State } from '../schema/model/state.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
-import { LogDivergedError, type Point, broken, foldLog, startPoint } from '../log/fold.js';
+import { LogDivergedError, type Point, toUnreadable, foldLog, createStartPoint } from '../log/fold.js';
 import type { StoredFolds } from './stored-folds.js';
 import { shareNext } from '../kernel/memoize.js';
 import { ProblemError } from '../kernel/problem.js';
@@ -134,14 +134,14 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
 
   const load = async (): Promise<void> => {
     const started = performance.now();
-    const from = (await folds?.nearest(Infinity)) ?? startPoint();
+    const from = (await folds?.nearest(Infinity)) ?? createStartPoint();
     const stops = folds && { next: folds.nextStop, reached: folds.offer };
     const replaced = point !== undefined;
-    point ??= startPoint();
+    point ??= createStartPoint();
     const loaded = await foldLog(pool, from, stops && { stops }).catch((error: unknown) => {
       // The state of the previous log must not be served, even if the new log cannot be read.
       if (replaced) replace(from, true);
-      throw broken(error);
+      throw toUnreadable(error);
     });
     replace(loaded, replaced);
     logger.info('log folded', {

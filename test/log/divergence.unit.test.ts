@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import {
   type HeadCheck,
-  divergencesIn,
+  parseDivergences,
   isReplaced,
-  logDiverged,
+  createLogDivergedProblem,
   toDivergence,
   toHeadCheck,
 } from '../../src/log/divergence.js';
@@ -25,12 +25,12 @@ describe('a diverged log', () => {
     const advice =
       'The service rejects changes until you verify the log (GET /history/verify) and acknowledge the fork (dps acknowledge-log, or POST /history/acknowledge).';
     const [seen, shorter, forged] = [place(5), place(3), place(5, 'b'.repeat(64))];
-    expect(logDiverged({ seen, found: shorter })).to.deep.equal({
+    expect(createLogDivergedProblem({ seen, found: shorter })).to.deep.equal({
       code: 'LOG_DIVERGED',
       message: `The log has forked: it had continued to position 5, and ends at 3 now. ${advice}`,
       details: { seen, found: shorter },
     });
-    expect(logDiverged({ seen, found: forged }).message).to.equal(
+    expect(createLogDivergedProblem({ seen, found: forged }).message).to.equal(
       `The log has forked: position 5 now has a different event. ${advice}`,
     );
   });
@@ -44,16 +44,16 @@ describe('a diverged log', () => {
 
   it('is read from an event with any content', () => {
     const full = { seen: place(5), found: { position: 3 } };
-    expect(divergencesIn({ divergences: [full] })).to.deep.equal([full]);
+    expect(parseDivergences({ divergences: [full] })).to.deep.equal([full]);
     for (const data of [null, undefined, 7, {}, { divergences: null }, { divergences: { 0: full } }])
-      expect(divergencesIn(data), JSON.stringify(data)).to.deep.equal([]);
+      expect(parseDivergences(data), JSON.stringify(data)).to.deep.equal([]);
     const others = [null, 7, {}, { seen: place(5) }, { found: place(5) }, { seen: 5, found: 3 }];
     const wrong = [
       { ...full, found: null },
       { ...full, found: {} },
       { ...full, seen: { position: '5' } },
     ];
-    expect(divergencesIn({ divergences: [...others, full, ...wrong] })).to.deep.equal([full]);
+    expect(parseDivergences({ divergences: [...others, full, ...wrong] })).to.deep.equal([full]);
   });
 
   it('is identified by its end, even if it is empty', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LogDivergedError, type Point, foldPage, startPoint } from '../../src/log/fold.js';
+import { LogDivergedError, type Point, foldPage, createStartPoint } from '../../src/log/fold.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { UnreadableEventError } from '../../src/schema/fold/upcasting.js';
 import type { StoredEvent } from '../../src/schema/model/events.js';
@@ -30,7 +30,7 @@ const event = (position: number, previous_hash: string): StoredEvent => ({
 
 /** A point after the event at `position`. */
 const at = (position: number): Point => ({
-  ...startPoint(),
+  ...createStartPoint(),
   head: { position, hash: HASH, occurred_at: '2026-01-01T00:00:00.000Z' },
 });
 
@@ -45,7 +45,7 @@ const thrownBy = (from: Point, events: StoredEvent[]): unknown => {
 
 describe('an event that does not follow its predecessor', () => {
   it('is unreadable at the beginning of the log', () => {
-    const error = thrownBy(startPoint(), [event(2, HASH)]);
+    const error = thrownBy(createStartPoint(), [event(2, HASH)]);
     expect(error).to.be.instanceOf(UnreadableEventError);
     expect(error).to.include({ position: 1 });
   });

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import { eventHash } from '../support/event-hash.js';
 import { sha256 } from '../../src/kernel/sha256.js';
-import { chainWith, checkerWith, commitmentTo, personalText } from '../../src/log/event-hash.js';
+import { createHashChain, createChecker, commitmentTo, personalText } from '../../src/log/event-hash.js';
 import { GENESIS_HASH } from '../../src/log/head.js';
 import type { EventRecord } from '../../src/log/read.js';
 import { canonicalJson } from '../../src/kernel/canonical.js';
@@ -40,7 +40,7 @@ const hashed = (event: typeof EVENT): string => {
 
 describe('chainWith', () => {
   it('reports a position that occurs twice, and not the next one as missing', () => {
-    const chain = chainWith(sha256);
+    const chain = createHashChain(sha256);
     const personal = commitmentTo(personalText(EVENT), SALT, sha256);
     const event = { ...EVENT, commitment: personal };
     const record = { ...event, hash: eventHash(event) };
@@ -112,7 +112,7 @@ describe('eventHash', () => {
   });
 
   it('is checked together with the commitment, which covers the personal data and the salt', () => {
-    const whyChanged = checkerWith(sha256);
+    const whyChanged = createChecker(sha256);
     const commitment = commitmentTo(personalText(EVENT), SALT, sha256);
     const placed = { ...EVENT, commitment };
     const event = { ...placed, hash: eventHash(placed) };
@@ -134,7 +134,7 @@ describe('the chain with erased events', () => {
 
   /** Events of these actors, without personal data if their index is in `erased`. */
   const chainOf = (actors: readonly (string | [string, unknown])[], erased: readonly number[]) => {
-    const chain = chainWith(sha256);
+    const chain = createHashChain(sha256);
     let previous_hash = GENESIS_HASH;
     const reasons = actors.map((each, index) => {
       const [id, data, subject] =

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runToEnd } from '../../src/kernel/resumable.js';
-import { foldPage, startPoint } from '../../src/log/fold.js';
+import { foldPage, createStartPoint } from '../../src/log/fold.js';
 import type { CatalogTable } from '../../src/projector/catalog/model.js';
 import { findingsOf } from '../../src/schema/findings/index.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
@@ -58,15 +58,15 @@ describe('a schema of 1,200 collections', () => {
   });
 
   it('is folded from the log in steps', () => {
-    let previous_hash = startPoint().head.hash;
+    let previous_hash = createStartPoint().head.hash;
     const events = created.map((event, index): StoredEvent => {
       const hash = `hash ${index}`;
       const stored = { ...event, position: index + 1, previous_hash, hash } as StoredEvent;
       previous_hash = hash;
       return stored;
     });
-    expect(stepsOf(foldPage(startPoint(), events))).to.be.at.least(COUNT);
-    expect(runToEnd(foldPage(startPoint(), events)).state.collections.size).to.equal(COUNT);
+    expect(stepsOf(foldPage(createStartPoint(), events))).to.be.at.least(COUNT);
+    expect(runToEnd(foldPage(createStartPoint(), events)).state.collections.size).to.equal(COUNT);
   });
 
   it('is renamed in steps', () => {

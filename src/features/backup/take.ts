@@ -1,7 +1,7 @@
 /** Takes a backup of one snapshot while the service runs. */
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { exportedLines } from '../../log/documents.js';
+import { readExportedLines } from '../../log/documents.js';
 import { readEventTexts } from '../../log/read.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { isLockTableFull } from '../../projector/refusals/ddl-failure.js';
@@ -161,7 +161,7 @@ async function* eventsOf(client: pg.ClientBase, upTo: number): AsyncGenerator<Bu
     const last = page.at(-1);
     if (last === undefined)
       throw new OperatorError(`The log has no event after position ${after}. Run "dps verify" for details.`);
-    yield Buffer.from((await exportedLines(client, page)).map((line) => `${line}\n`).join(''));
+    yield Buffer.from((await readExportedLines(client, page)).map((line) => `${line}\n`).join(''));
     after = last.position;
   }
 }

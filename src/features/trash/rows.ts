@@ -12,7 +12,7 @@ import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import { sql } from '../../projector/ddl/sql.js';
-import { type Point, foldLog, startPoint, type LogLock } from '../../log/fold.js';
+import { type Point, foldLog, createStartPoint, type LogLock } from '../../log/fold.js';
 
 /* SQL shared by the queries about the trash. Parameters are expressions. */
 
@@ -242,7 +242,7 @@ export async function alteredColumns(
 /** Folds the log up to the last deletion, so do not call it under the log's lock. */
 export async function findAltered(db: Queryable): Promise<AlteredColumn[]> {
   const found: AlteredColumn[] = [];
-  let at = startPoint();
+  let at = createStartPoint();
   for (const kept of await selectExisting(db)) {
     at = await foldLog(db, at, { upTo: kept.position - 1 });
     const node = at.state.collections.get(kept.collection);
@@ -453,7 +453,7 @@ interface FoldedIdentities {
 
 /** Folds without the log's lock from the first event, and takes it only for the last deletions and the rows. */
 export async function rebuildTrash(pool: pg.Pool, lock: LogLock): Promise<RebuiltTrash> {
-  const followed = await follow(pool, { identities: new Map(), point: startPoint() }, await selectExisting(pool));
+  const followed = await follow(pool, { identities: new Map(), point: createStartPoint() }, await selectExisting(pool));
   return lock.underLock(async (client, { head: { position } }) => {
     const kept = await selectExisting(client);
     const { identities } = await follow(client, followed, kept);

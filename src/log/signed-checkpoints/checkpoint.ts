@@ -213,10 +213,10 @@ export function parseCheckpoint(bytes: Buffer): ReadCheckpoint {
   const digest = decodeBase64(hash);
   expectLine(digest?.length === 32, 'its third line is not a hash');
   expectLine(!more.includes(''), 'it has an empty line');
-  return { origin, position: Number(position), hash: digest.toString('hex'), time: timeIn(more), note };
+  return { origin, position: Number(position), hash: digest.toString('hex'), time: readTime(more), note };
 }
 
-function timeIn(lines: readonly string[]): string {
+function readTime(lines: readonly string[]): string {
   const time = lines.map((line) => TIME.exec(line)?.[1]).find((text) => text !== undefined);
   expectLine(time !== undefined && !Number.isNaN(Date.parse(time)), 'it has no time');
   return time;

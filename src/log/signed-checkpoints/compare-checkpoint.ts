@@ -1,7 +1,7 @@
 /** Compares checkpoints with a log, which is an export that is read line by line or the log of a database. */
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { type AcknowledgedLog, divergencesIn, readAcknowledgements } from '../divergence.js';
+import { type AcknowledgedLog, parseDivergences, readAcknowledgements } from '../divergence.js';
 import type { LogHead } from '../head.js';
 import type { EventRecord } from '../read.js';
 import {
@@ -86,13 +86,13 @@ async function differenceTo(log: LogView, { origin, position, hash }: Checkpoint
       return `the log is not valid up to that position: it is broken at position ${broken.position}`;
     return (
       `the log ends at position ${head.position}: later events were deleted, or the log was read before the ` +
-      `checkpoint was signed${await acknowledgedAs(log, position)}`
+      `checkpoint was signed${await describeAcknowledgement(log, position)}`
     );
   }
   const beginning = await log.originAt(position);
   const there = await log.hashAt(position);
   if (there === hash && beginning === origin) return undefined;
-  const why = await acknowledgedAs(log, position);
+  const why = await describeAcknowledgement(log, position);
   if (there === hash) return `it names another log (${origin}) than the one with this hash (${beginning})`;
   if (beginning !== origin) {
     return `the log is a different one (${beginning}): it was rewritten from its beginning, or it is not the signed log (${origin})${why}`;
@@ -101,7 +101,7 @@ async function differenceTo(log: LogView, { origin, position, hash }: Checkpoint
 }
 
 /** Returns what an acknowledged divergence says about a signed position. */
-async function acknowledgedAs(log: LogView, position: number): Promise<string> {
+async function describeAcknowledgement(log: LogView, position: number): Promise<string> {
   const all = await log.acknowledged();
   const named = all.find(({ divergences }) =>
     divergences.some(({ seen, found }) => found.position < position && position <= seen.position),
@@ -126,7 +126,7 @@ export function createExportView(files: readonly CheckpointFile[]): {
       if (position === 1) origin = originOf(hash);
       if (type === 'log.acknowledged' && subject?.kind === 'log') {
         origin = originOf(hash);
-        acknowledged.push({ position, divergences: divergencesIn(event.data) });
+        acknowledged.push({ position, divergences: parseDivergences(event.data) });
       }
       if (wanted.has(position)) hashes.set(position, { hash, origin });
     },

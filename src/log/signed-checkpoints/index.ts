@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { ProblemError } from '../../kernel/problem.js';
 import { unavailableProblem } from '../../postgres/errors.js';
 import { own } from '../../postgres/own-tables.js';
-import { type HeadCheck, type NotedDivergence, logDiverged } from '../divergence.js';
+import { type HeadCheck, type NotedDivergence, createLogDivergedProblem } from '../divergence.js';
 import type { LogHead } from '../head.js';
 import { checkpointText, signNote } from './checkpoint.js';
 import type { Keys } from './keys.js';
@@ -63,12 +63,12 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   /** The beginning of the log, as this process stored it in the database. */
   let beginning: string | null = null;
 
-  const look = async (): Promise<HeadView> => {
+  const readCheckedHead = async (): Promise<HeadView> => {
     const seen = options.seen();
     const view = await readHeadView(pool);
     await options.examine(view.check, seen);
     const pending = options.pending();
-    if (pending !== undefined) throw new ProblemError(logDiverged(pending));
+    if (pending !== undefined) throw new ProblemError(createLogDivergedProblem(pending));
     return { ...view, standby: view.standby || options.readOnly() };
   };
 
@@ -96,7 +96,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   };
 
   /** Checks again the position that an earlier call waited for. Standbys may have reached it by now. */
-  const lookAgain = async (end: LogEnd): Promise<void> => {
+  const recheckWaiting = async (end: LogEnd): Promise<void> => {
     const seen = waiting ?? end;
     const isSeenKept = seen.origin === end.origin ? await isKept(pool, seen, standbys) : undefined;
     if (isSeenKept !== undefined && isEnough(isSeenKept)) kept = seen;
@@ -104,10 +104,10 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   };
 
   /** Returns the newest position up to `end` that may be signed. It is an earlier one if standbys are behind. */
-  const newestKept = async (end: LogEnd): Promise<LogEnd | Kept> => {
+  const findNewestKept = async (end: LogEnd): Promise<LogEnd | Kept> => {
     const headView = await settle(end);
     if (isEnough(headView)) return (kept = end);
-    await lookAgain(end);
+    await recheckWaiting(end);
     const usable = kept?.origin === end.origin && (await isKept(pool, kept, standbys)).there;
     return kept !== undefined && usable ? kept : headView;
   };
@@ -115,22 +115,22 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   return {
     signEnd,
     sign: async () => {
-      const { standby, end } = await look();
+      const { standby, end } = await readCheckedHead();
       if (end === null) {
         throw new ProblemError({ code: 'NOT_FOUND', message: 'The log is empty, so no checkpoint can be signed yet.' });
       }
-      const newest = standby ? undefined : await newestKept(end);
+      const newest = standby ? undefined : await findNewestKept(end);
       if (newest !== undefined && 'hash' in newest) return { position: newest.position, note: await signEnd(newest) };
       const published = await newestNote(pool, end.origin);
       if (published !== undefined) return published;
-      throw new ProblemError(unavailableProblem(newest === undefined ? ON_STANDBY : whyNot(newest)));
+      throw new ProblemError(unavailableProblem(newest === undefined ? ON_STANDBY : explainNotSigned(newest)));
     },
     signable: async () => {
-      const { standby, end } = await look();
+      const { standby, end } = await readCheckedHead();
       if (standby || end === null) return undefined;
-      const signableHead = await newestKept(end);
+      const signableHead = await findNewestKept(end);
       if ('hash' in signableHead) return signableHead;
-      throw new ProblemError(unavailableProblem(whyNot(signableHead)));
+      throw new ProblemError(unavailableProblem(explainNotSigned(signableHead)));
     },
   };
 }
@@ -139,7 +139,7 @@ const isEnough = ({ there, flushed, needed }: Kept): boolean => there && flushed
 
 const ON_STANDBY = 'A standby signs no checkpoints, and none has been published yet. Ask the primary.';
 
-function whyNot({ there, needed, flushed, hidden }: Kept): string {
+function explainNotSigned({ there, needed, flushed, hidden }: Kept): string {
   if (!there) return 'The log has forked just now. No checkpoint was signed. Try again.';
   const wanted = `${needed} ${needed === 1 ? 'standby' : 'standbys'} must have flushed a position before it is signed`;
   if (hidden) {

@@ -27,7 +27,7 @@ const LOOSE = 0o027;
  */
 export function readKeyFile(file: string): KeyObject {
   try {
-    return keyIn(contentOf(file));
+    return parsePrivateKey(contentOf(file));
   } catch (cause) {
     throw new OperatorError(`The file of CHECKPOINT_KEY_FILE cannot be used: ${(cause as Error).message}.`, {
       cause,
@@ -54,7 +54,7 @@ function contentOf(file: string): string {
 
 const HOW = 'create one with "openssl genpkey -algorithm ed25519" or "dps keys new"';
 
-function keyIn(pem: string): KeyObject {
+function parsePrivateKey(pem: string): KeyObject {
   if (/BEGIN ENCRYPTED PRIVATE KEY|Proc-Type: 4,ENCRYPTED/.test(pem)) {
     throw new Error('its key is encrypted, and the service cannot ask for the password');
   }

@@ -50,16 +50,16 @@ function folderTarget(path: string): Target {
       const file = join(folder, fileNameOf(checkpoint));
       const part = join(folder, `.${randomBytes(6).toString('hex')}.part`);
       try {
-        await using(part, 'wx', async (handle) => {
+        await withOpenFile(part, 'wx', async (handle) => {
           await handle.writeFile(checkpoint.note);
           await handle.sync();
         });
-        if (!(await appear(part, file))) refuseOther(await contentOf(file), checkpoint, file);
+        if (!(await linkIntoPlace(part, file))) refuseOther(await contentOf(file), checkpoint, file);
       } finally {
         await unlink(part).catch(() => undefined);
       }
       // The directory entry needs an fsync too. Some systems cannot open directories; that error is ignored.
-      await using(folder, 'r', (handle) => handle.sync()).catch(() => undefined);
+      await withOpenFile(folder, 'r', (handle) => handle.sync()).catch(() => undefined);
     },
   };
 }
@@ -69,7 +69,7 @@ async function contentOf(file: string): Promise<Buffer> {
   return (await stat(file)).isFile() ? readFile(file) : Buffer.alloc(0);
 }
 
-async function using(path: string, flags: string, work: (handle: FileHandle) => Promise<void>): Promise<void> {
+async function withOpenFile(path: string, flags: string, work: (handle: FileHandle) => Promise<void>): Promise<void> {
   const handle = await open(path, flags, 0o644);
   try {
     await work(handle);
@@ -85,7 +85,7 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 
  * Links the finished file to its name atomically. A rename would overwrite an existing file. @returns false if one
  * exists
  */
-async function appear(part: string, file: string): Promise<boolean> {
+async function linkIntoPlace(part: string, file: string): Promise<boolean> {
   try {
     await link(part, file);
     return true;
@@ -148,14 +148,14 @@ function withoutCredentials(address: URL): { url: URL; headers: Record<string, s
   return { url, headers: { authorization: `Basic ${basic}` } };
 }
 
-interface Answered {
+interface HttpResponse {
   status: number;
   content: Buffer;
 }
 
 type RequestOptions = RequestInit & { stopping: AbortSignal };
 
-async function request(url: URL, { stopping, ...init }: RequestOptions): Promise<Answered> {
+async function request(url: URL, { stopping, ...init }: RequestOptions): Promise<HttpResponse> {
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(LIMIT)]);
   const answer = await fetch(url, { ...init, redirect: 'manual', signal }).catch((error: Error) => {
     // Only the cause is used. The error itself contains the URL with its credentials.
@@ -179,7 +179,7 @@ async function startOf({ body }: Response): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function expectDone({ status }: Answered): void {
+function expectDone({ status }: HttpResponse): void {
   if (status >= 200 && status <= 299) return;
   if (status >= 300 && status <= 399) throw new Error(`response ${status}: redirects are not followed`);
   throw new Error(`response ${status}`);

@@ -3,7 +3,7 @@
  * lock is only taken for the last events and the switch. Readers see the old rows until the commit.
  */
 import type pg from 'pg';
-import { checkHead, logDiverged } from '../../log/divergence.js';
+import { checkHead, createLogDivergedProblem } from '../../log/divergence.js';
 import { headPosition, readEventPages } from '../../log/read.js';
 import { advisoryKey } from '../../postgres/locked-session.js';
 import { environmentProblem } from '../../postgres/errors.js';
@@ -15,7 +15,7 @@ import { REFUSE_OLDER_RELEASE } from '../../postgres/own-tables.js';
 import { watchOwnClient } from '../../postgres/silent-connections.js';
 import { commitOrThrow } from '../../postgres/transaction.js';
 import { unlimited, writeLimits } from '../../postgres/limits.js';
-import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../log/fold.js';
+import { type FoldLogOptions, type Point, foldLog, foldPage, createStartPoint } from '../../log/fold.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import { sql, own, type Sql, ident, join } from '../ddl/sql.js';
 import { rebuildObjects } from './rows.js';
@@ -302,7 +302,7 @@ async function rebuild(
   await requireUndiverged(client);
   const total = await headPosition(client);
   // Starts at the first event: a rebuild trusts only the log, not stored folds.
-  const folded = await foldLog(client, startPoint(), { stops: telling(total, options.onProgress) });
+  const folded = await foldLog(client, createStartPoint(), { stops: telling(total, options.onProgress) });
   options.onProgress?.(folded.head.position, folded.head.position);
   await createStaging(client);
   const rows = await stage(client, folded.state);
@@ -316,7 +316,7 @@ async function requireUndiverged(client: pg.Client): Promise<void> {
   const { head, forgotten, pending } = await checkHead(client);
   const [noted] = pending ?? [];
   const seen = noted?.seen ?? forgotten;
-  if (seen !== null) throw new ProblemError(logDiverged({ seen, found: noted?.found ?? head }));
+  if (seen !== null) throw new ProblemError(createLogDivergedProblem({ seen, found: noted?.found ?? head }));
 }
 
 const TOLD_EVERY = 10_000;

@@ -1,6 +1,6 @@
 /** Read access for auditors: the log itself, and the schema at any point in time. */
 import { isInLog } from '../../log/divergence.js';
-import { exportedLines } from '../../log/documents.js';
+import { readExportedLines } from '../../log/documents.js';
 import { type EventText, readEventTexts, selectEventTexts } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { own } from '../../postgres/own-tables.js';
@@ -131,7 +131,7 @@ async function resolve(pool: Queryable, moment: Moment, head: number): Promise<n
 
 async function* exportedOf(pool: Queryable, upTo: number): AsyncGenerator<readonly string[], void, undefined> {
   for (let from = 0, to = upTo; ;) {
-    for await (const events of pagesOf(pool, from, to)) yield await exportedLines(pool, events);
+    for await (const events of pagesOf(pool, from, to)) yield await readExportedLines(pool, events);
     // Events may have been erased while they were read. The export then needs the event that names them.
     const erased = await lastErasure(pool);
     if (erased <= to) return;

@@ -3,7 +3,7 @@ import { createTimeSlice } from '../../kernel/event-loop.js';
 import { runShared } from '../../kernel/scheduler.js';
 import { createSemaphore } from '../../kernel/semaphore.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { type Point, foldLog, startPoint } from '../../log/fold.js';
+import { type Point, foldLog, createStartPoint } from '../../log/fold.js';
 import type { LogHead } from '../../log/head.js';
 import { spansOfCollections } from '../../log/lifetimes.js';
 import { type PositionedEvent, startFolding } from '../../schema/fold/evolve.js';
@@ -187,7 +187,7 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
   };
 
   const nearestKept = (position: number): Point => {
-    let nearest = startPoint();
+    let nearest = createStartPoint();
     for (const point of kept.values()) {
       const { position: at } = point.head;
       if (at <= position && at > nearest.head.position) nearest = point;
@@ -213,7 +213,7 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
   const findKnown = (position: number): Point | undefined => {
     const now = store.point();
     if (now.head.position === position) return now;
-    return position === 0 ? startPoint() : kept.get(position);
+    return position === 0 ? createStartPoint() : kept.get(position);
   };
 
   const at = async (position: number): Promise<Point> => {

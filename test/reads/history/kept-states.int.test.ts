@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startPoint } from '../../../src/log/fold.js';
+import { createStartPoint } from '../../../src/log/fold.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import type { StoreListener } from '../../../src/reads/state-store.js';
 import { createStoredFolds } from '../../../src/reads/stored-folds.js';
@@ -23,7 +23,7 @@ describe('cached past states', () => {
       return () => true;
     };
     const folds = createStoredFolds({ pool: pool(), logger: silent, secret: 'secret', readOnly: () => true });
-    const travel = createTimeTravel({ pool: pool(), store: { point: startPoint, subscribe }, folds });
+    const travel = createTimeTravel({ pool: pool(), store: { point: createStartPoint, subscribe }, folds });
     const [one, same] = [await travel.at(3), await travel.at(3)];
     expect(one).to.equal(same);
     expect(one.head.hash).to.equal(first[2]);
@@ -31,9 +31,9 @@ describe('cached past states', () => {
     await pool().query('ALTER TABLE service.service_events DISABLE TRIGGER ALL; DELETE FROM service.service_events');
     const second = await appended();
     expect(second[2]).not.to.equal(first[2]);
-    messagesOf(startPoint(), false);
+    messagesOf(createStartPoint(), false);
     expect(await travel.at(3), 'a state that only follows').to.equal(one);
-    messagesOf(startPoint(), true);
+    messagesOf(createStartPoint(), true);
     expect((await travel.at(3)).head.hash).to.equal(second[2]);
     expect((await travel.at(4)).head.hash).to.equal(second[3]);
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type pg from 'pg';
-import { type Point, foldLog, startPoint } from '../../../src/log/fold.js';
+import { type Point, foldLog, createStartPoint } from '../../../src/log/fold.js';
 import { createPool } from '../../../src/postgres/pool.js';
 import type { Logger } from '../../../src/postgres/logger.js';
 import { type StoredFoldsOptions, createStoredFolds } from '../../../src/reads/stored-folds.js';
@@ -71,7 +71,7 @@ describe('stored folds', () => {
       Array.from({ length: 8_001 }, () => ACKNOWLEDGED),
     );
     const reached: number[] = [];
-    const point = await foldLog(pool, startPoint(), {
+    const point = await foldLog(pool, createStartPoint(), {
       stops: {
         next: ({ head }) => head.position + 3_000,
         reached: ({ head, state }) => reached.push(head.position, state.position),
@@ -161,7 +161,7 @@ describe('stored folds', () => {
     const onTheWay = async (...positions: number[]): Promise<void> => {
       const folds = foldsOf({ interval: () => 1 });
       for (const upTo of positions) {
-        folds.offer(await foldLog(pool, startPoint(), { upTo }));
+        folds.offer(await foldLog(pool, createStartPoint(), { upTo }));
         await folds.idle();
       }
     };
@@ -212,7 +212,7 @@ describe('stored folds', () => {
     });
 
     it('contain the head and the state of their position', async () => {
-      const point = await foldLog(pool, startPoint(), { upTo: 6 });
+      const point = await foldLog(pool, createStartPoint(), { upTo: 6 });
       const read = await foldsOf().nearest(6);
       expect(read?.head).to.deep.equal(point.head);
       expect(read?.state.position).to.equal(6);
