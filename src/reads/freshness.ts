@@ -99,7 +99,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
     return client;
   };
 
-  const askOn = async (client: pg.Client): Promise<Fresh> => {
+  const readOn = async (client: pg.Client): Promise<Fresh> => {
     try {
       const seen = options.watch?.seen();
       const { rows } = await client.query<Row>(QUERY);
@@ -117,7 +117,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
     }
   };
 
-  const tellOnce = (error: unknown): void => {
+  const warnOnce = (error: unknown): void => {
     const { message } = error as Error;
     if (message !== failed) options.logger.warn('the database cannot be read', { error: message });
     failed = message;
@@ -129,15 +129,15 @@ export function createFreshness(options: FreshnessOptions): Freshness {
       const kept = current;
       if (kept !== undefined) {
         // A restart of the server breaks the connection. The query is then repeated on a new one.
-        const answer = await askOn(kept).catch(nullIfPassing);
+        const answer = await readOn(kept).catch(nullIfPassing);
         if (answer !== null) return answer;
       }
       current = await connect();
-      return await askOn(current);
+      return await readOn(current);
     } catch (error) {
       if (error instanceof ProblemError) throw error;
       // HTTP clients do not see the message. The log must contain it to show which privilege or table is missing.
-      tellOnce(error);
+      warnOnce(error);
       throw new ProblemError(environmentProblem(error) ?? unavailableProblem('The database cannot be read.'), error);
     }
   };
@@ -145,7 +145,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
   const shared = shareNext(ask);
   const patience = PATIENCE * (options.timeout ?? TIMEOUT);
   return {
-    check: () => limitTime(shared(), patience).catch(unanswered),
+    check: () => limitTime(shared(), patience).catch(rejectUnanswered),
     close: async () => {
       closed = true;
       await current?.end();
@@ -153,7 +153,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
   };
 }
 
-function unanswered(error: unknown): never {
+function rejectUnanswered(error: unknown): never {
   if (!(error instanceof NotInTimeError)) throw error;
   throw new ProblemError(
     unavailableProblem('The database does not respond. Nothing was changed. Try again later.'),
@@ -219,7 +219,7 @@ export function createPositions({ check, timeout }: PositionsOptions): Positions
   let pause = PAUSES.first;
   let running = false;
 
-  const look = async (): Promise<void> => {
+  const checkWaiting = async (): Promise<void> => {
     const outcome = await check().catch((error: unknown) => error as Error);
     const now = performance.now();
     for (const each of waiting) {
@@ -228,7 +228,7 @@ export function createPositions({ check, timeout }: PositionsOptions): Positions
       waiting.delete(each);
       if (!each.isKnown) strangers -= 1;
       if (isThere) each.resolve(outcome);
-      else each.reject('head' in outcome ? tooFar(each, outcome.head) : (outcome as ProblemError));
+      else each.reject('head' in outcome ? createTooFarError(each, outcome.head) : (outcome as ProblemError));
     }
   };
 
@@ -237,12 +237,15 @@ export function createPositions({ check, timeout }: PositionsOptions): Positions
     while (waiting.size > 0) {
       await sleep(pause);
       pause = Math.min(PAUSES.longest, pause * 1.5);
-      await look();
+      await checkWaiting();
     }
     running = false;
   };
 
-  const tooFar = ({ position, isKnown }: Pick<Waiting, 'position' | 'isKnown'>, head: number): ProblemError => {
+  const createTooFarError = (
+    { position, isKnown }: Pick<Waiting, 'position' | 'isKnown'>,
+    head: number,
+  ): ProblemError => {
     const where = isKnown ? `: here it ends at ${head}` : '';
     const message = `The log did not reach position ${position} within ${timeout} ms${where}. ${ADVICE}`;
     const details = { position, ...(isKnown && { head }) };

@@ -13,8 +13,8 @@ import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { Judged } from '../schema/policy.js';
 import type { RecreatedObjects } from '../schema/transition/restoring-transition.js';
 import type { Warning } from '../kernel/warning.js';
-import { namesMentioned, returnsOf } from './history/returns.js';
-import { rowsInTheWay } from './history/rows-before.js';
+import { warnAboutMentions, returnsOf } from './history/returns.js';
+import { findBlockingRows } from './history/rows-before.js';
 
 export interface DescribedPlan extends Plan {
   statements: readonly Statement[];
@@ -46,14 +46,14 @@ export interface PlanReads {
 /** @param schema of the tables */
 export function createPlanReads({ pool, schema }: { pool: pg.Pool; schema: string }): PlanReads {
   const findings: PlanReads['findings'] = async ({ warnings, ...plan }) => {
-    const mentions = await namesMentioned(pool, { ...plan, touched: collectionsChanged(plan.events) });
+    const mentions = await warnAboutMentions(pool, { ...plan, touched: collectionsChanged(plan.events) });
     return judgedFindings(pool, schema, { plan, noticed: [...warnings, ...mentions] });
   };
   const tables: PlanReads['lockedTables'] = (statements) => lockedTables(pool, { schema, statements });
   return {
     async describe({ again, further = [], ...plan }) {
       const returns = await returnsOf(pool, schema, { ...plan, ...(again && { again }) });
-      const rows = await rowsInTheWay(pool, schema, plan);
+      const rows = await findBlockingRows(pool, schema, plan);
       return {
         warnings: await findings({ ...plan, warnings: [...plan.warnings, ...returns, ...rows, ...further] }),
         tables: await tables(plan.statements),

@@ -60,7 +60,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
       count(-1, -each.bytes);
     }
   };
-  const keptOf = (subject: object): Kept => {
+  const getKept = (subject: object): Kept => {
     const cached = subjects.get(subject);
     if (cached !== undefined) return cached;
     const kept: Kept = { answers: new Map(), begun: new Map(), bytes: 0 };
@@ -69,7 +69,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     return kept;
   };
   const make = async (kept: Kept, key: string, render: Render): Promise<Rendered> => {
-    const rendered = await runYielding(renderedChunks(await render(), (bytes) => grow(kept, entry, bytes)));
+    const rendered = await runYielding(renderInChunks(await render(), (bytes) => grow(kept, entry, bytes)));
     const entry: Entry = { rendered, bytes: 0, dropped: false };
     kept.answers.set(key, entry);
     count(1, 0);
@@ -88,7 +88,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
   };
   return {
     async get(subject, key, render) {
-      const kept = keptOf(subject);
+      const kept = getKept(subject);
       const answer = kept.answers.get(key);
       if (answer !== undefined) {
         kept.answers.delete(key);
@@ -206,12 +206,12 @@ const isSame = (a: Section, b: Section): boolean =>
 const HASHED = 512 * 1024;
 
 /** Renders a body and its entity tag. `onGrown` receives the number of additional cached bytes. */
-export function* renderedChunks(
+export function* renderInChunks(
   content: Resumable<Content>,
   onGrown: (bytes: number) => void = () => undefined,
 ): Resumable<Rendered> {
   const rendered = yield* content;
-  const { body, digest } = Buffer.isBuffer(rendered) ? yield* digested(rendered) : rendered;
+  const { body, digest } = Buffer.isBuffer(rendered) ? yield* digestBody(rendered) : rendered;
   const codings = new Map<string, Promise<Buffer | SharedBytes>>();
   return {
     body,
@@ -230,7 +230,7 @@ export function* renderedChunks(
   };
 }
 
-function* digested(body: Buffer): Resumable<{ body: Buffer; digest: string }> {
+function* digestBody(body: Buffer): Resumable<{ body: Buffer; digest: string }> {
   const hash = createHash('sha256');
   for (let at = 0; at < body.length; at += HASHED) {
     hash.update(body.subarray(at, at + HASHED));

@@ -76,7 +76,7 @@ interface StoreOptions {
 const SOON = 1_000;
 
 /** Resolves with `ended`, or after a short time without it. */
-async function soon(ended: Promise<unknown>): Promise<void> {
+async function waitBriefly(ended: Promise<unknown>): Promise<void> {
   const waiting = new AbortController();
   await Promise.race([ended, sleep(SOON, undefined, { signal: waiting.signal }).catch(() => undefined)]);
   waiting.abort();
@@ -117,7 +117,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
   };
 
   /** Runs `work`. Remembers an UnreadableEventError as the reason, and throws any other error. */
-  const readably = async (work: () => Promise<void>): Promise<void> => {
+  const trackReadability = async (work: () => Promise<void>): Promise<void> => {
     const started = performance.now();
     try {
       await work();
@@ -156,7 +156,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
   const catchUp = shareNext(async () => {
     const from = at();
     try {
-      await readably(async () => publish(await foldLog(pool, from), from));
+      await trackReadability(async () => publish(await foldLog(pool, from), from));
     } catch (error) {
       if (!(error instanceof LogDivergedError)) throw error;
       await reload(from);
@@ -167,11 +167,11 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     await onReplaced?.(from);
     logger.warn('folding the log again', { position: from.head.position });
     // Another caller may have reloaded the log already.
-    if (at() === from) await readably(load);
+    if (at() === from) await trackReadability(load);
   };
 
   return {
-    load: () => readably(load),
+    load: () => trackReadability(load),
     reload,
     unreadable: () => failure?.error,
     reset: (next) => replace(next, true),
@@ -180,7 +180,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     publish,
     atHead: async (head) => {
       const isBehind = () => at().head.position < head;
-      if (isBehind() && expected !== undefined && expected.position <= head) await soon(expected.ended);
+      if (isBehind() && expected !== undefined && expected.position <= head) await waitBriefly(expected.ended);
       if (isBehind() && (failure === undefined || performance.now() > failure.again)) await catchUp();
       if (isBehind() && failure !== undefined) throw failure.error;
       return at().state;

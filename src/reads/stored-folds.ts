@@ -223,7 +223,7 @@ export async function readFold(db: Queryable, position: number, secret: string):
   try {
     const head = { position, hash: row.event_hash, occurred_at: row.occurred_at.toISOString() };
     const hash = hasherOf(head, secret);
-    const chunks = await unpacked(row.content, (chunk) => hash.update(chunk));
+    const chunks = await decompress(row.content, (chunk) => hash.update(chunk));
     if (hash.digest('hex') !== row.hash) return { position, why: 'its hash does not match its content' };
     return { state: await readState(linesIn(chunks), position), head };
   } catch (error) {
@@ -234,7 +234,7 @@ export async function readFold(db: Queryable, position: number, secret: string):
 /** Replaces an existing fold. */
 export async function insertFold(db: Queryable, { state, head }: Point, secret: string): Promise<void> {
   const hash = hasherOf(head, secret);
-  const content = await packed(await writeState(state), (chunk) => hash.update(chunk));
+  const content = await compress(await writeState(state), (chunk) => hash.update(chunk));
   await db.query(
     `INSERT INTO ${own.folds} (position, format, event_hash, occurred_at, hash, content)
      VALUES ($1, $2, $3, $4, $5, $6)
@@ -259,11 +259,11 @@ function hasherOf({ position, hash, occurred_at }: Point['head'], secret: string
     .update('\n');
 }
 
-async function packed(lines: readonly string[], see: (chunk: Buffer) => void): Promise<Buffer> {
+async function compress(lines: readonly string[], see: (chunk: Buffer) => void): Promise<Buffer> {
   const gzip = createGzip({ level: 1 });
   const compressed = buffer(gzip);
   await runYielding(
-    inChunks(joined(lines), (chunk) => {
+    inChunks(joinLines(lines), (chunk) => {
       see(chunk);
       gzip.write(chunk);
     }),
@@ -272,12 +272,12 @@ async function packed(lines: readonly string[], see: (chunk: Buffer) => void): P
   return compressed;
 }
 
-function* joined(lines: readonly string[]): Texts & Generator<string, void, void> {
+function* joinLines(lines: readonly string[]): Texts & Generator<string, void, void> {
   for (const [index, line] of lines.entries()) yield index === 0 ? line : `\n${line}`;
 }
 
 /** @throws if `packed` did not write it */
-async function unpacked(content: Buffer, see: (chunk: Buffer) => void): Promise<Buffer[]> {
+async function decompress(content: Buffer, see: (chunk: Buffer) => void): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   const gunzip = createGunzip({ chunkSize: CHUNK });
   gunzip.end(content);

@@ -11,7 +11,7 @@ import { type LeftOut, type Restoration, restoration } from '../../schema/transi
 import { type Answer, jsonBytesAnswer, unwrap, jsonAnswer } from '../../http/answer/answer.js';
 import { type ChangeDeps, runChange, isRequested, isRehearsal } from '../../http/change/change.js';
 import type { CollectionTexts } from '../../http/documents/texts.js';
-import { emptiedBy } from '../../reads/history/returns.js';
+import { warnAboutEmptied } from '../../reads/history/returns.js';
 import type { Call } from '../../http/route.js';
 import { fieldDocumentOf } from '../../schema/snapshot/documents.js';
 import { type FieldRestoration, fieldRestoration } from '../../schema/transition/restore-field.js';
@@ -42,7 +42,7 @@ async function restoreField(
       const node = state.collections.get(restored.collection) as CollectionNode;
       const field = node.fields.get(restored.field);
       const data = field === undefined ? null : fieldDocumentOf(state, node, field);
-      const warnings = [...emptiedBy(events), ...leftWarnings(restored)].map(findingOf);
+      const warnings = [...warnAboutEmptied(events), ...leftWarnings(restored)].map(findingOf);
       return { ...jsonAnswer(200, { data, ...(warnings.length > 0 && { warnings }) }), position };
     },
   });
@@ -75,7 +75,7 @@ export async function restore(deps: Deps, call: Call<unknown>, position: number)
     render: async ({ command, before, state, events, position: head }) => {
       const { as, name } = command;
       const restored = await restorationIn(before, command);
-      const warnings = [...emptiedBy(events), ...leftBehind(restored, command, entry)].map(findingOf);
+      const warnings = [...warnAboutEmptied(events), ...leftBehind(restored, command, entry)].map(findingOf);
       const text = deps.texts.one(state, as ?? name) ?? 'null';
       const warningsMember = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
       return { ...jsonBytesAnswer(200, Buffer.from(`{"data":${text}${warningsMember}}`)), position: head };

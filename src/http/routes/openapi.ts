@@ -1,7 +1,7 @@
 /** The API description: for programs, and as a page. */
 import { noQuery } from '../request/query.js';
 import { bytes } from '../../kernel/bytes.js';
-import { type Rendered, renderedChunks } from '../../reads/rendered-cache.js';
+import { type Rendered, renderInChunks } from '../../reads/rendered-cache.js';
 import { JSON_TYPE } from '../answer/answer.js';
 import { representationAnswer } from '../answer/representation.js';
 import { z } from 'zod';
@@ -69,6 +69,6 @@ async function renderAll(routes: readonly Route[], release: string): Promise<Mad
   const { openApiDocument } = await import('../openapi/document.js');
   const { PAGE_POLICY: policy, pageOf } = await import('../openapi/page.js');
   const described = openApiDocument(routes, release);
-  const rendered = (text: string) => runYielding(renderedChunks(bytes([text])));
+  const rendered = (text: string) => runYielding(renderInChunks(bytes([text])));
   return { document: await rendered(JSON.stringify(described)), page: await rendered(pageOf(described)), policy };
 }

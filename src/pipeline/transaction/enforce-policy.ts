@@ -9,7 +9,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { namesJudged, planFindings } from '../../projector/findings.js';
-import { namesMentioned } from '../../reads/history/returns.js';
+import { warnAboutMentions } from '../../reads/history/returns.js';
 import { type Finding, type Plan, findingOf } from '../../schema/findings/index.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { NamesBefore } from '../../schema/fold/former-names.js';
@@ -180,7 +180,7 @@ export async function mentions(
   { before, after, events }: Pick<Plan, 'before' | 'after' | 'events'>,
 ): Promise<Warning[]> {
   if (!isNamed(policy, NAMES)) return [];
-  return namesMentioned(db, { before, after, touched: collectionsChanged(events) });
+  return warnAboutMentions(db, { before, after, touched: collectionsChanged(events) });
 }
 
 interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {

@@ -110,11 +110,11 @@ export async function readBatches(db: Queryable, { filter, order, limit }: Batch
     ...row,
     occurred_at: row.occurred_at.toISOString(),
     events: row.last_position - row.first_position + 1,
-    ...toldOf(counts.get(last_hash) ?? []),
+    ...summariseCounts(counts.get(last_hash) ?? []),
   }));
 }
 
-function toldOf(counts: readonly TypeCount[]): Pick<Batch, 'summary' | 'types'> {
+function summariseCounts(counts: readonly TypeCount[]): Pick<Batch, 'summary' | 'types'> {
   const types: Record<string, number> = {};
   for (const { type, count } of counts) types[type] = (types[type] ?? 0) + count;
   return { summary: summarise(counts), types };

@@ -199,7 +199,7 @@ async function follow({ db, travel, batches }: Followed, shown: Shown): Promise<
   const [first] = batches;
   const last = batches.at(-1);
   if (first === undefined || last === undefined) return;
-  const following = comparing(batches, shown);
+  const following = createComparison(batches, shown);
   let point = await travel.at(first.first_position - 1);
   following.begin(point.state);
   for await (const events of readEventPages(db, { after: point.head.position, upTo: last.last_position })) {
@@ -215,7 +215,7 @@ async function follow({ db, travel, batches }: Followed, shown: Shown): Promise<
 }
 
 /** Compares the states before and after each batch, in the collections it touched. */
-function comparing(batches: readonly Batch[], shown: Shown) {
+function createComparison(batches: readonly Batch[], shown: Shown) {
   let done = 0;
   const touched = new Set<string>();
   let before: State;

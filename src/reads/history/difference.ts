@@ -17,8 +17,8 @@ import {
 } from '../../schema/transition/restoring-transition.js';
 import { type Finding, withoutPlaces } from '../../schema/findings/index.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { namesMentioned, returnsOf } from './returns.js';
-import { rowsInTheWay } from './rows-before.js';
+import { warnAboutMentions, returnsOf } from './returns.js';
+import { findBlockingRows } from './rows-before.js';
 import type { TimeTravel } from './time-travel.js';
 import { findRestorable } from '../../features/trash/rows.js';
 
@@ -77,8 +77,8 @@ export async function differenceBetween(
   const { statements } = await runYielding(planBatch(from, events, schema));
   const noticed = [
     ...(await returnsOf(db, schema, { before: from, events, again })),
-    ...(isFromNow ? await rowsInTheWay(db, schema, { before: from, after: to, events }) : []),
-    ...(await namesMentioned(db, { before: from, after: to, touched })),
+    ...(isFromNow ? await findBlockingRows(db, schema, { before: from, after: to, events }) : []),
+    ...(await warnAboutMentions(db, { before: from, after: to, touched })),
   ];
   const plan = { before: from, after: to, events, statements, keep: keepDeleted };
   const warnings = withoutPlaces(await judgedFindings(db, schema, { plan, noticed }));

@@ -42,7 +42,7 @@ export interface NamesChanged {
 }
 
 /** Warns about each use of a name that an object loses. Runs no query if no name changes. */
-export async function namesMentioned(db: Queryable, { before, after, touched }: NamesChanged): Promise<Warning[]> {
+export async function warnAboutMentions(db: Queryable, { before, after, touched }: NamesChanged): Promise<Warning[]> {
   const renames = renamesBetween(before, after, touched);
   const names = [renames.collections, ...renames.fields.values()].flatMap((each) => [...each.keys()]);
   const functions = await functionsThatMention(db, [...new Set(names)]);
@@ -86,10 +86,7 @@ const COLUMNS = `
    GROUP BY d.collection, d.field`;
 
 /** Warns about each name under which an object with data was deleted. */
-async function notRestoredByName(
-  db: Queryable,
-  made: readonly Name[],
-): Promise<ReadonlyMap<string, readonly Warning[]>> {
+async function warnNotRestored(db: Queryable, made: readonly Name[]): Promise<ReadonlyMap<string, readonly Warning[]>> {
   const tables = made.flatMap(({ collection, field }) => (field === null ? [collection] : []));
   const columns = made.flatMap(({ collection, field }) => (field === null ? [] : [{ collection, field }]));
   if (made.length === 0) return new Map();
@@ -97,13 +94,13 @@ async function notRestoredByName(
   return new Map(
     rows.map((gone) => [
       gone.field === null ? gone.collection : memberKey(gone.collection, gone.field),
-      [comesEmpty(gone, gone.position)],
+      [warnCreatedEmpty(gone, gone.position)],
     ]),
   );
 }
 
 /** The warning about an object that was deleted at a position. */
-function comesEmpty({ collection, field }: Name, position: number): Warning {
+function warnCreatedEmpty({ collection, field }: Name, position: number): Warning {
   const message =
     field === null
       ? `create table ${collection}: it is created empty, because position ${position} deleted its rows`
@@ -112,24 +109,24 @@ function comesEmpty({ collection, field }: Name, position: number): Warning {
 }
 
 /** The warning about an object whose data the trash lacks because the database was created from its log. */
-function emptied({ collection, field }: Name, position: number): Warning {
+function warnRestoredEmpty({ collection, field }: Name, position: number): Warning {
   const what = field === null ? `restore table ${collection}` : `restore column ${field} of ${collection}`;
   const message = `${what}: it is restored empty, because this database was rebuilt from its log and has no trash of position ${position}`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
 }
 
 /** Warnings about objects that the events restore without data. */
-export function emptiedBy(events: readonly LogEvent[]): Warning[] {
+export function warnAboutEmptied(events: readonly LogEvent[]): Warning[] {
   return events.flatMap((event) => {
     if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
     const { collection, field } = event;
     const { restored } = event.data;
-    return restored?.empty === true ? [emptied({ collection, field }, restored.position)] : [];
+    return restored?.empty === true ? [warnRestoredEmpty({ collection, field }, restored.position)] : [];
   });
 }
 
 /** The warning about an object that the same plan deletes before it recreates the name. */
-function goneNow({ collection, field }: Name): Warning {
+function warnRecreated({ collection, field }: Name): Warning {
   const message = `recreate ${collection}.${field}: its current values are deleted first, and it is created empty`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
 }
@@ -145,13 +142,13 @@ export interface Plan {
 /** Warns about each created table and column, in the order of the events. @param schema of the tables */
 export async function returnsOf(db: Queryable, schema: string, plan: Plan): Promise<Warning[]> {
   const slice = createTimeSlice();
-  const made = madeBy(plan);
+  const made = findMade(plan);
   const pending = made.filter(({ restored, identity }) => restored === undefined && identity !== undefined);
   const ends = await endsOf(
     db,
     pending.map(({ identity }) => identity as string),
   );
-  const named = await notRestoredByName(
+  const named = await warnNotRestored(
     db,
     made.filter(({ restored, identity }) => restored === undefined && identity === undefined),
   );
@@ -163,10 +160,10 @@ export async function returnsOf(db: Queryable, schema: string, plan: Plan): Prom
     const { identity, restored, replaced } = each;
     const taken = takenFromTrash(each);
     if (taken !== undefined) warnings.push(await restoredWarning(ask, schema, { ...each, restored: taken }));
-    else if (restored !== undefined) warnings.push(emptied(each, restored.position));
+    else if (restored !== undefined) warnings.push(warnRestoredEmpty(each, restored.position));
     else if (identity === undefined) warnings.push(...(named.get(keyOf(each)) ?? []));
-    else if (ends.has(identity)) warnings.push(comesEmpty(each, (ends.get(identity) as LifetimeEnd).position));
-    if (replaced && taken === undefined) warnings.push(goneNow(each));
+    else if (ends.has(identity)) warnings.push(warnCreatedEmpty(each, (ends.get(identity) as LifetimeEnd).position));
+    if (replaced && taken === undefined) warnings.push(warnRecreated(each));
   }
   return warnings;
 }
@@ -186,7 +183,7 @@ interface Made {
 const keyOf = ({ collection, field }: Pick<Made, 'collection' | 'field'>): string =>
   field === null ? collection : memberKey(collection, field);
 
-function madeBy({ before, events, again }: Plan): Made[] {
+function findMade({ before, events, again }: Plan): Made[] {
   const made: Made[] = [];
   const former = formerNames();
   const deleted = new Set<string>();
@@ -245,7 +242,7 @@ async function restoredWarning(ask: Ask, schema: string, made: Restored): Promis
   return { code: 'DATA_RESTORED', collection, ...(field !== null && { field }), message };
 }
 
-const many = (count: number, one: string, several: string): string => {
+const formatMany = (count: number, one: string, several: string): string => {
   const shown = count > ENOUGH ? `more than ${ENOUGH.toLocaleString('en')}` : count.toLocaleString('en');
   return `${shown} ${count === 1 ? one : several}`;
 };
@@ -257,7 +254,7 @@ async function countRows(ask: Ask, restored: RestoredField | RestoredCollection)
   const counted = await ask<{ rows: number }>(
     sql`SELECT count(*)::int AS rows FROM (SELECT FROM ${table} LIMIT ${most}) t`,
   );
-  return counted === null ? '' : `: ${many(counted.rows, 'row is restored', 'rows are restored')}`;
+  return counted === null ? '' : `: ${formatMany(counted.rows, 'row is restored', 'rows are restored')}`;
 }
 
 async function countReturns(ask: Ask, schema: string, { restored, table }: Restored): Promise<string> {
@@ -272,11 +269,11 @@ async function countReturns(ask: Ask, schema: string, { restored, table }: Resto
   );
   if (counted === null) return '';
   const { kept: all, met, rows: now } = counted;
-  const parts = [many(met, 'value is restored', 'values are restored')];
+  const parts = [formatMany(met, 'value is restored', 'values are restored')];
   if (now > met)
     parts.push(
-      `${many(now > ENOUGH ? now : now - met, 'row', 'rows')} written since ${now - met === 1 ? 'has' : 'have'} null`,
+      `${formatMany(now > ENOUGH ? now : now - met, 'row', 'rows')} written since ${now - met === 1 ? 'has' : 'have'} null`,
     );
-  if (all > met) parts.push(`${many(all - met, 'value no longer has', 'values no longer have')} a row`);
+  if (all > met) parts.push(`${formatMany(all - met, 'value no longer has', 'values no longer have')} a row`);
   return `: ${parts.join(', ')}`;
 }

@@ -66,14 +66,14 @@ interface Table {
  * cached, because a plan asks for each field of the table.
  */
 export function rowsBefore(plan: Planned, schema: string): (collection: string) => Rows | undefined {
-  const { restored, copies } = takenBy(plan);
+  const { restored, copies } = findTaken(plan);
   const former = formerNames();
   for (const event of plan.events) former.add(event);
   const tableOf = (collection: string, { identities }: CollectionNode): Table | undefined => {
     const name = former.collection(collection);
     const node = plan.before.collections.get(name);
     return node?.identities.collection === identities.collection
-      ? { table: tableOfNode(node, schema), fields: byIdentity(node) }
+      ? { table: tableOfNode(node, schema), fields: indexByIdentity(node) }
       : restored.get(identities.collection);
   };
   const rowsIn = (collection: string): Rows | undefined => {
@@ -124,7 +124,7 @@ const systemRows = (table: Sql): Rows => ({
 });
 
 /** Returns the restored tables, and the positions under which the trash stores the values of restored columns. */
-function takenBy({ events }: Planned): { restored: Map<Identity, Table>; copies: Map<Identity, number> } {
+function findTaken({ events }: Planned): { restored: Map<Identity, Table>; copies: Map<Identity, number> } {
   const restored = new Map<Identity, Table>();
   const copies = new Map<Identity, number>();
   for (const event of events) {
@@ -144,7 +144,7 @@ const tableIn = (taken: RestoredCollection, fields: readonly Field[]): Table => 
   fields: new Map(fields.map((field, index) => [taken.fields[index] ?? '', field])),
 });
 
-const byIdentity = ({ identities, fields }: CollectionNode): ReadonlyMap<Identity, Field> =>
+const indexByIdentity = ({ identities, fields }: CollectionNode): ReadonlyMap<Identity, Field> =>
   new Map([...fields].map(([name, field]) => [identities.fields.get(name) ?? '', field]));
 
 /*
@@ -164,7 +164,7 @@ interface Question {
 const ENOUGH = 1_000;
 
 /** @param schema of the tables */
-export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned): Promise<Warning[]> {
+export async function findBlockingRows(db: Queryable, schema: string, plan: Planned): Promise<Warning[]> {
   const until = performance.now() + TIME_TO_COUNT;
   const warnings: Warning[] = [];
   const slice = createTimeSlice();
@@ -212,13 +212,13 @@ interface RowCheck {
 type Ask = (check: RowCheck) => Question | undefined;
 
 const QUESTIONS: Readonly<Partial<Record<string, Ask>>> = {
-  'field.created': withoutValue,
-  'field.updated': withoutValue,
-  'relation.created': pointingAtNothing,
-  'relation.updated': pointingAtNothing,
+  'field.created': checkMissingValues,
+  'field.updated': checkMissingValues,
+  'relation.created': checkOrphans,
+  'relation.updated': checkOrphans,
 };
 
-function withoutValue({ plan, rows, collection, field }: RowCheck): Question | undefined {
+function checkMissingValues({ plan, rows, collection, field }: RowCheck): Question | undefined {
   const schema = getField(plan.after, collection, field)?.schema;
   if (!schema || schema.is_nullable || schema.generation_expression !== null) return undefined;
   const there = rows(collection);
@@ -237,7 +237,7 @@ function withoutValue({ plan, rows, collection, field }: RowCheck): Question | u
 const fillsItself = ({ default_value, has_auto_increment, extras }: ColumnSchema): boolean =>
   default_value !== null || has_auto_increment || extras?.default !== undefined;
 
-function pointingAtNothing({ plan, rows, collection, field }: RowCheck): Question | undefined {
+function checkOrphans({ plan, rows, collection, field }: RowCheck): Question | undefined {
   const relation = getRelation(plan.after, collection, field);
   const value = rows(collection)?.column(field);
   if (!hasForeignKey(relation) || value === undefined) return undefined;

@@ -40,7 +40,7 @@ export function* scriptOf({ state, head }: Point, { schema, serviceSchema }: Scr
     'BEGIN;',
     "SET LOCAL client_encoding = 'UTF8';",
     `SET LOCAL search_path = ${schema === 'public' ? ident('public') : `${ident(schema)}, public`};`,
-    ...preparations(state, schema).map((statement) => `${statement};`),
+    ...createPreparations(state, schema).map((statement) => `${statement};`),
     ...systemTables(state, serviceSchema),
     '',
   ];
@@ -57,8 +57,8 @@ function* linesOf(before: readonly string[], statements: Iterable<string>, after
   for (const line of after) yield `${line}\n`;
 }
 
-function preparations(state: State, schema: string): Sql[] {
-  const types = usedTypes(state);
+function createPreparations(state: State, schema: string): Sql[] {
+  const types = findUsedTypes(state);
   const extensions = EXTENSIONS.filter(({ type }) => types.some((each) => type.test(each)));
   return [
     ...schemasOf(state, schema).flatMap((each) =>
@@ -68,7 +68,7 @@ function preparations(state: State, schema: string): Sql[] {
   ];
 }
 
-function usedTypes(state: State): string[] {
+function findUsedTypes(state: State): string[] {
   const types = new Set<string>();
   for (const { fields } of state.collections.values()) {
     for (const { schema } of fields.values()) if (schema !== null) types.add(schema.data_type);

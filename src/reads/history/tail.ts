@@ -91,7 +91,7 @@ export function createTail({ pool, store }: TailOptions): Tail {
   }
 
   /** Resolves when the head advances or the follower ends. */
-  const news = (ended: AbortSignal): Promise<void> =>
+  const waitForNews = (ended: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
         waiting.delete(wake);
@@ -116,7 +116,7 @@ export function createTail({ pool, store }: TailOptions): Tail {
       try {
         for (let at = after; !ended.aborted && !closed;) {
           if (at >= head()) {
-            await news(ended);
+            await waitForNews(ended);
             continue;
           }
           const events = await pages.after(at, head());
@@ -180,7 +180,7 @@ function createPages(pool: Queryable) {
       if (page.loading !== undefined && lastOf(page) < upTo) await page.loading;
       if (lastOf(page) < upTo) {
         // Pages are read one at a time, so that followers never use more than one connection of the pool.
-        page.loading ??= inTurn(() => load(page, number)).finally(() => delete page.loading);
+        page.loading ??= runInTurn(() => load(page, number)).finally(() => delete page.loading);
         await page.loading;
       }
       if (lastOf(page) < upTo) throw new Error(`position ${upTo} was announced and is not in the log`);
@@ -192,7 +192,7 @@ function createPages(pool: Queryable) {
     },
   };
 
-  function inTurn(work: () => Promise<void>): Promise<void> {
+  function runInTurn(work: () => Promise<void>): Promise<void> {
     const done = queue.then(work);
     queue = done.catch(() => undefined);
     return done;

@@ -106,7 +106,7 @@ async function foldCollections(db: Queryable, names: Iterable<string>, position:
 }
 
 /** Returns the collections that foreign keys reference and that the state does not contain. */
-const missingTargets = ({ collections }: State): Set<string> =>
+const findMissingTargets = ({ collections }: State): Set<string> =>
   new Set(
     [...collections.values()]
       .flatMap(({ relations }) => [...relations.values()])
@@ -116,7 +116,7 @@ const missingTargets = ({ collections }: State): Set<string> =>
 
 /** Adds the collections that foreign keys reference. Documents show the columns of their primary keys. */
 async function withTargets(db: Queryable, state: State, position: number): Promise<State | undefined> {
-  const missing = missingTargets(state);
+  const missing = findMissingTargets(state);
   const targets = missing.size === 0 ? initialState() : await foldCollections(db, missing, position);
   if (targets === undefined) return undefined;
   let { collections, referencedBy, indexNames } = state;
@@ -186,7 +186,7 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
     }
   };
 
-  const nearestKept = (position: number): Point => {
+  const findNearestKept = (position: number): Point => {
     let nearest = createStartPoint();
     for (const point of kept.values()) {
       const { position: at } = point.head;
@@ -195,10 +195,10 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
     return nearest;
   };
 
-  const travel = async (position: number): Promise<Point> => {
+  const foldTo = async (position: number): Promise<Point> => {
     const permit = await semaphore.acquire();
     try {
-      const near = nearestKept(position);
+      const near = findNearestKept(position);
       const from = (await folds.nearest(position, near.head.position)) ?? near;
       const stops = { next: folds.nextStop, reached: folds.offer };
       const point = await foldLog(pool, from, { upTo: position, stops });
@@ -221,7 +221,7 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
     if (cached !== undefined) return cached;
     let under = running.get(position);
     if (under === undefined) {
-      under = runShared(() => travel(position)).finally(() => running.delete(position));
+      under = runShared(() => foldTo(position)).finally(() => running.delete(position));
       running.set(position, under);
     }
     return under;

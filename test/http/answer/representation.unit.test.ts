@@ -10,10 +10,10 @@ import {
 } from '../../../src/http/answer/representation.js';
 import { Refused } from '../../../src/http/errors.js';
 import { SharedBytes, bytes, toBuffer } from '../../../src/kernel/bytes.js';
-import { renderedChunks } from '../../../src/reads/rendered-cache.js';
+import { renderInChunks } from '../../../src/reads/rendered-cache.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
-const toRendered = (content: string) => runToEnd(renderedChunks(bytes([content])));
+const toRendered = (content: string) => runToEnd(renderInChunks(bytes([content])));
 
 const small = { ...toRendered('{"ü":1}'), etag: '"abc"', type: 'application/json', position: 7 };
 const text = JSON.stringify(Array.from({ length: 500 }, (_, index) => ({ index })));

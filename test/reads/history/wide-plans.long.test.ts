@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { TIME_TO_COUNT } from '../../../src/projector/catalog/table-facts.js';
-import { type Planned, rowsBefore, rowsInTheWay } from '../../../src/reads/history/rows-before.js';
+import { type Planned, rowsBefore, findBlockingRows } from '../../../src/reads/history/rows-before.js';
 import { fold } from '../../../src/schema/fold/evolve.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { accepted, attempt } from '../../support/given.js';
@@ -54,7 +54,7 @@ describe('a plan that makes many columns NOT NULL', function () {
         return [{ rows: [{ count: 0 }] }];
       },
     } as unknown as pg.Pool;
-    expect(await rowsInTheWay(slow, 'public', plan)).to.deep.equal([]);
+    expect(await findBlockingRows(slow, 'public', plan)).to.deep.equal([]);
     expect(requestCount).to.be.within(1, 5);
   });
 });
