@@ -24,7 +24,7 @@ export class DivergedError extends Error {
  * repeated under it.
  * @returns the divergence that must be acknowledged first. Undefined if the command can be retried.
  */
-export async function lookAtLog(
+export async function recheckLog(
   { from }: DivergedError,
   { pool, store, watch }: Required<Pick<PipelineOptions, 'pool' | 'store' | 'watch'>>,
 ): Promise<NotedDivergence | undefined> {
@@ -39,7 +39,7 @@ export async function lookAtLog(
 }
 
 /** Commands that need the whole log are rejected while an event cannot be read. */
-export function logUnreadable({ position, message }: UnreadableEventError): Problem {
+export function createLogUnreadableProblem({ position, message }: UnreadableEventError): Problem {
   return {
     code: 'LOG_UNREADABLE',
     message:
@@ -55,5 +55,5 @@ export async function requireReadable({ store }: Pick<PipelineOptions, 'store'>)
   if (unreadable === undefined) return;
   await store.atHead(Number.MAX_SAFE_INTEGER).catch(() => undefined);
   const still = store.unreadable();
-  if (still !== undefined) throw new ProblemError(logUnreadable(still));
+  if (still !== undefined) throw new ProblemError(createLogUnreadableProblem(still));
 }

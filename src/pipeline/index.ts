@@ -20,7 +20,7 @@ import {
 } from './transaction/commit.js';
 import { StaleConnectionError, begin } from './transaction/begin.js';
 import type { ExpectedOutcome } from './transaction/single-flight.js';
-import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
+import { DivergedError, createLogUnreadableProblem, recheckLog, requireReadable } from './diverged.js';
 import { runUrgent } from '../kernel/scheduler.js';
 import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
 import { retryWhileLocked } from './wait-for-locks.js';
@@ -147,7 +147,7 @@ async function answer<C, T>(
   const { abandoned, onBlocked } = job.request;
   try {
     const problem = await commitsInDoubt.resolve(deadline);
-    if (problem !== null) return refusal(problem);
+    if (problem !== null) return createRefusal(problem);
     const attempt = () =>
       retryWhileLocked({ options, semaphore, deadline, abandoned, onBlocked }, (at) =>
         writer.isUrgent
@@ -175,16 +175,20 @@ const LOOKS = 3;
  * Runs `attempt`. Repeats it if the log was replaced and no acknowledgement is required.
  * @throws ProblemError LOG_DIVERGED, LOG_UNREADABLE
  */
-async function retryAfterLogCheck<T>(writer: Writer, how: AttemptOptions, attempt: () => Promise<T>): Promise<T> {
+async function retryAfterLogCheck<T>(
+  writer: Writer,
+  attemptOptions: AttemptOptions,
+  attempt: () => Promise<T>,
+): Promise<T> {
   const { options } = writer;
-  const { deadline, evenDiverged } = how;
+  const { deadline, evenDiverged } = attemptOptions;
   await requireReadable(options);
   for (let count = 1; ; count += 1) {
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof DivergedError) || count >= LOOKS) throw error;
-      const pending = await lookAtLog(error, options);
+      const pending = await recheckLog(error, options);
       await requireReadable(options);
       if (pending === undefined || evenDiverged) continue;
       if (options.onLogDivergence !== 'continue') throw new ProblemError(createLogDivergedProblem(pending));
@@ -215,11 +219,11 @@ async function resolveCommitInDoubt<C>(
   const committed = await isCommitted(lost, options, { deadline, ...(lost.isWholeChange && UNTIL_DEADLINE) });
   if (committed === undefined) {
     commitsInDoubt.add(lost);
-    return refusal(outcomeUnknown(request.idempotency !== undefined));
+    return createRefusal(outcomeUnknown(request.idempotency !== undefined));
   }
   if (!committed && lost.isWholeChange) return again();
   if (!committed)
-    return refusal(
+    return createRefusal(
       unavailableProblem('The connection to the database was lost before the commit. Nothing was changed.'),
     );
   options.store.publish(point);
@@ -227,12 +231,16 @@ async function resolveCommitInDoubt<C>(
 }
 
 /** Runs work that is not a command. Problems are thrown. */
-async function inTransaction<T>(writer: Writer, how: AttemptOptions, work: (at: Try) => Promise<T>): Promise<T> {
-  const { deadline } = how;
+async function inTransaction<T>(
+  writer: Writer,
+  attemptOptions: AttemptOptions,
+  work: (at: Try) => Promise<T>,
+): Promise<T> {
+  const { deadline } = attemptOptions;
   try {
     const problem = await writer.commitsInDoubt.resolve(deadline);
     if (problem !== null) throw new ProblemError(problem);
-    return await retryAfterLogCheck(writer, how, () =>
+    return await retryAfterLogCheck(writer, attemptOptions, () =>
       retryWhileLocked({ ...writer, deadline }, (at) => runUrgent(() => work(at))),
     );
   } catch (error) {
@@ -244,7 +252,7 @@ async function inTransaction<T>(writer: Writer, how: AttemptOptions, work: (at: 
 function refusalOf(error: unknown, options: Options): Refusal {
   const problem = problemOf(error, options);
   if (problem === undefined) throw error;
-  return refusal(problem);
+  return createRefusal(problem);
 }
 
 /** Returns the problem for a temporary condition. Undefined if the error is a bug. */
@@ -252,11 +260,11 @@ function problemOf(error: unknown, { primaryUrl }: Options): Problem | undefined
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof DivergedError)
     return unavailableProblem('The log has forked just now. Nothing was changed. Try again.');
-  if (error instanceof UnreadableEventError) return logUnreadable(error);
+  if (error instanceof UnreadableEventError) return createLogUnreadableProblem(error);
   return environmentProblem(error instanceof StaleConnectionError ? error.cause : error, primaryUrl);
 }
 
-function refusal(...problems: Refusal['problems']): Refusal {
+function createRefusal(...problems: Refusal['problems']): Refusal {
   return { kind: 'refused', problems };
 }
 

@@ -103,14 +103,14 @@ export function lockConflictProblem({ holders, log }: LockConflict): Problem {
   const what = log ? 'Another change is in progress' : `Table ${JSON.stringify(first.table)} is in use`;
   const others = holders.length > 1 ? ` and ${holders.length - 1} more` : '';
   return {
-    ...lockTimeout(`${what}: ${described(first)}${others}`),
+    ...lockTimeout(`${what}: ${describeHolder(first)}${others}`),
     ...(log ? {} : { collection: first.table }),
     details: { blocked_by: holders.map((holder) => holderDetails(holder, log)) },
   };
 }
 
 /** Describes a holder: `by "shop" (process 41 of the database server)`. */
-export function described({ pid, application, age }: Holder): string {
+export function describeHolder({ pid, application, age }: Holder): string {
   if (pid === null) return 'by a prepared transaction';
   const name = application === '' ? 'an unnamed application' : JSON.stringify(application);
   const since = age === null ? '' : `, transaction started ${Math.max(0, Math.round(age))} s ago`;

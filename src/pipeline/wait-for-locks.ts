@@ -83,7 +83,7 @@ async function waitForServer(
   const { message } = error.cause as Error;
   if (count === 1) options.logger.info('a change is waiting for the database', { reason: message || error.message });
   await sleep(pause);
-  if (abandoned?.() === true) throw new ProblemError(callerGone());
+  if (abandoned?.() === true) throw new ProblemError(createClientGoneProblem());
 }
 
 /**
@@ -112,7 +112,7 @@ async function waitForHolders({ options, deadline, abandoned }: Trying, { confli
     const left = deadline - performance.now();
     if (left <= 0) return next;
     await sleep(Math.min(left, next * (0.5 + Math.random() / 2)));
-    if (abandoned?.() === true) throw new ProblemError(callerGone());
+    if (abandoned?.() === true) throw new ProblemError(createClientGoneProblem());
     next = Math.min(next * 2, isKnown ? PAUSES.known : PAUSES.unknown);
     // If the holders cannot be queried, the next attempt will show whether they still block.
     if (!isKnown || !(await isStillHeld(options, conflict, deadline - performance.now()).catch(() => false)))
@@ -120,7 +120,7 @@ async function waitForHolders({ options, deadline, abandoned }: Trying, { confli
   }
 }
 
-function callerGone() {
+function createClientGoneProblem() {
   return unavailableProblem('The client disconnected while the change waited for a lock. Nothing was changed.');
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { refusal, failureAnswer } from '../../src/http/answer/answer.js';
 import { errorBody, type ErrorBody, refused, Refused, STATUS } from '../../src/http/errors.js';
-import { logUnreadable } from '../../src/pipeline/diverged.js';
+import { createLogUnreadableProblem } from '../../src/pipeline/diverged.js';
 import { UnreadableEventError } from '../../src/schema/fold/upcasting.js';
 import { lockTimeout, unavailableProblem } from '../../src/postgres/errors.js';
 import { ProblemError } from '../../src/kernel/problem.js';
@@ -126,7 +126,8 @@ describe('errors', () => {
         new UnreadableEventError(7, 'x'),
         503,
         'LOG_UNREADABLE',
-        logUnreadable({ position: 7, message: 'event 7 cannot be read: x' } as UnreadableEventError).message,
+        createLogUnreadableProblem({ position: 7, message: 'event 7 cannot be read: x' } as UnreadableEventError)
+          .message,
       ],
       [new URIError('URI malformed'), 400, 'INVALID_QUERY', 'The path contains an invalid percent-encoding.'],
     ];

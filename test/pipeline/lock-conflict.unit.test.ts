@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { type LockConflict, described, holderDetails, lockConflictProblem } from '../../src/pipeline/lock-conflict.js';
+import {
+  type LockConflict,
+  describeHolder,
+  holderDetails,
+  lockConflictProblem,
+} from '../../src/pipeline/lock-conflict.js';
 import { lockTimeout } from '../../src/postgres/errors.js';
 import type { Holder } from '../../src/projector/ddl/table-locks.js';
 
@@ -49,7 +54,7 @@ describe('the holder of a lock', () => {
   for (const [what, [more, words, details]] of Object.entries(output))
     it(`is described in words and in details: ${what}`, () => {
       const holder = { ...HOLDER, ...more };
-      expect(described(holder)).to.equal(words);
+      expect(describeHolder(holder)).to.equal(words);
       expect(holderDetails(holder)).to.deep.equal(details);
     });
 

@@ -23,7 +23,7 @@ import type { Holder } from '../../projector/ddl/table-locks.js';
 import { type ChangeRequest, isAtRest } from '../../schema/change-requests/model.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isStorable } from '../../pipeline/transaction/idempotency.js';
-import { described, holderDetails } from '../../pipeline/lock-conflict.js';
+import { describeHolder, holderDetails } from '../../pipeline/lock-conflict.js';
 import type { Done, Outcome, Pipeline, Revise } from '../../pipeline/types.js';
 import { reviseForPreparedSteps, planRecording, applicantsCause, ownCause } from './planning.js';
 import { type Reading, commandOf } from './command.js';
@@ -252,7 +252,7 @@ async function prepareAgain(work: OnRequest, request: ChangeRequest, problem: Pr
 function preparationFailure(problem: Problem, tries: number, writers: readonly Holder[]): Problem {
   const [first] = writers;
   const others = writers.length > 1 ? ` and ${writers.length - 1} more` : '';
-  const who = first === undefined ? '' : ` It is being written ${described(first)}${others}.`;
+  const who = first === undefined ? '' : ` It is being written ${describeHolder(first)}${others}.`;
   return {
     ...problem,
     message: `The prepared change could not be completed in ${tries} attempts. Last reason: ${String(problem.details?.['reason'])}.${who}`,

@@ -46,7 +46,7 @@ import {
 } from './problems.js';
 import type { PreparationEngine } from '../../projector/online/types.js';
 import type { ChangeAction } from '../../schema/change-requests/fold.js';
-import { heldFrom } from '../../pipeline/transaction/decide.js';
+import { findHeldConflicts } from '../../pipeline/transaction/decide.js';
 import type { Problem } from '../../kernel/problem.js';
 
 /** Comments per request, because its row is read and written as one. */
@@ -194,7 +194,7 @@ async function applyOrPrepare(
   if (preparation.kind === 'not possible') return refusal(preparation);
   if (preparation.kind === 'nothing')
     return action === 'apply' ? withApplied(batch, id) : { kind: 'refused', problems: [nothingToPrepare(request)] };
-  const problems = heldFrom(batch.held, { id, collections: preparation.collections });
+  const problems = findHeldConflicts(batch.held, { id, collections: preparation.collections });
   if (problems.length > 0) return { kind: 'refused', problems };
   return replaceBatch(batch, prepare(id, preparation, action === 'apply'));
 }

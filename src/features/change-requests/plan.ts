@@ -22,7 +22,7 @@ import { type ApprovedView, type LogEvent, isDeletion } from '../../schema/model
 import { locationText } from '../../schema/model/location.js';
 import { type Judged, type Policy, policyWarnings } from '../../schema/policy.js';
 import { type State, byName } from '../../schema/model/state.js';
-import { mentions } from '../../pipeline/transaction/enforce-policy.js';
+import { findMentions } from '../../pipeline/transaction/enforce-policy.js';
 import { type EstimatedRetention, estimateKept } from '../../pipeline/transaction/keep-deleted.js';
 import { operations, type CommandOf } from '../../schema/operations/index.js';
 import type { Operation } from '../../schema/operations/operation.js';
@@ -126,7 +126,7 @@ async function readView({ pool, schema, keep }: Planning, { purge, warnings, ...
   const { lost, warnings: ofTrash } = events.some(isDeletion)
     ? await estimateKept(pool, { state, events, schema, keep, online, purge })
     : NOTHING_LOST;
-  const named = await mentions(pool, policy, { before: state, after, events });
+  const named = await findMentions(pool, policy, { before: state, after, events });
   const noticed = [...warnings, ...ofTrash, ...named, ...policyWarnings(policy, events)];
   const judging = { ...plan, keep: purge ? 0 : keep.deleted, adopted: true };
   const findings = await findingsByPolicy(pool, schema, { plan: judging, policy, noticed }, { patient: true });

@@ -5,7 +5,7 @@ import { bytes, inChunks, type SharedBytes, type Texts } from '../../kernel/byte
 import { runYielding } from '../../kernel/event-loop.js';
 import { jsonTokens } from '../../kernel/canonical.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { logUnreadable } from '../../pipeline/diverged.js';
+import { createLogUnreadableProblem } from '../../pipeline/diverged.js';
 import { AbandonedError, OverloadedError } from '../../kernel/scheduler.js';
 import { environmentProblem, overloadedProblem } from '../../postgres/errors.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -126,7 +126,7 @@ export function failureAnswer(
   if (error instanceof URIError) {
     return refusal([{ code: 'INVALID_QUERY', message: 'The path contains an invalid percent-encoding.' }]);
   }
-  if (error instanceof UnreadableEventError) return refusal([logUnreadable(error)]);
+  if (error instanceof UnreadableEventError) return refusal([createLogUnreadableProblem(error)]);
   const environment = environmentProblem(error, primaryUrl);
   if (environment !== undefined) {
     if (environment.code === 'OVERLOADED') onOverload();

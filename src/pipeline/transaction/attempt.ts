@@ -14,22 +14,22 @@ import { isJudged } from '../../schema/change-requests/replay-policy.js';
 import { type Acknowledgement, isEnforced } from '../../schema/policy.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Try } from '../keep-alive.js';
-import { type Begun, begin, notCommitted } from './begin.js';
+import { type Begun, begin, throwNotCommitted } from './begin.js';
 import { type DecidedBatch, type Deciding, decideBatch, isReader } from './decide.js';
 import { type Admission, enforcePolicy, unmatchedAcknowledgements } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
-import { earlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
+import { readEarlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
 import { withRewrittenObjects } from './rewritten-objects.js';
-import { type Projection, runStatements, unobstructedScript } from './run-ddl.js';
+import { type Projection, runStatements, readUnobstructedScript } from './run-ddl.js';
 import {
   NO_DATABASE,
   type ExpectedOutcome,
-  assumedBegin,
+  assumeBegin,
   assumptionsAfter,
   fitsOneRoundTrip,
-  opening,
+  createOpening,
   requireRejected,
-  undefinedIfNeeded,
+  ignoreDatabaseNeeded,
 } from './single-flight.js';
 import type { Done, Job, Outcome, PipelineOptions, Refusal, Plan, RequestContext } from '../types.js';
 import type { Problem } from '../../kernel/problem.js';
@@ -96,11 +96,11 @@ export interface Attempt<C> extends Try {
 
 /** @throws CommitInDoubt, LockedError, or StaleConnectionError if the connection was lost before COMMIT was sent */
 export async function attempt<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
-  return run(attempting).catch(notCommitted);
+  return run(attempting).catch(throwNotCommitted);
 }
 
 async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
-  const done = await inOneFlight(attempting);
+  const done = await attemptInOneFlight(attempting);
   if (done !== undefined) return done;
   const { options, job, outlook, ...at } = attempting;
   const { client } = at;
@@ -109,12 +109,12 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
   const begun = await begin(client, options, {
     ...at,
     ...(idempotency && { question: findAnswer(idempotency, cause), savepoint: true }),
-    keeps: keptBy(job, options),
-    alters: alteredBy(job),
+    keeps: tablesToKeep(job, options),
+    alters: tablesToAlter(job),
   });
   outlook.assumptions = assumptionsAfter(begun);
   const { point, found } = begun;
-  const earlier = idempotency && earlierAnswer(idempotency, found);
+  const earlier = idempotency && readEarlierAnswer(idempotency, found);
   if (earlier !== undefined) return rollback(client, earlier);
   const decided = await decideBatch(client, { options, job, begun, waits: at });
   if (decided.kind === 'refused')
@@ -130,19 +130,19 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
 }
 
 /** Carries out a change in one flight. Returns undefined, with nothing changed, if that is not possible. */
-async function inOneFlight<C>({ options, job, outlook, ...at }: Attempt<C>): Promise<Done<C> | undefined> {
+async function attemptInOneFlight<C>({ options, job, outlook, ...at }: Attempt<C>): Promise<Done<C> | undefined> {
   const { client } = at;
   const { assumptions } = outlook;
-  const begun = assumptions && fitsOneRoundTrip(job) ? assumedBegin(client, options, assumptions) : undefined;
+  const begun = assumptions && fitsOneRoundTrip(job) ? assumeBegin(client, options, assumptions) : undefined;
   if (begun === undefined) return undefined;
-  const decided = await decideBatch(NO_DATABASE, { options, job, begun, waits: at }).catch(undefinedIfNeeded);
+  const decided = await decideBatch(NO_DATABASE, { options, job, begun, waits: at }).catch(ignoreDatabaseNeeded);
   if (decided?.kind !== 'decided' || decided.events.length === 0) return undefined;
-  const script = unobstructedScript(decided);
+  const script = readUnobstructedScript(decided);
   if (script === null) return undefined;
   const { request } = job;
   const batch = await prepare({ options, request, begun, waits: at, ...decided, changes: new Map() }, false);
   const before = [
-    ...opening(begun, options, { ...at, ...request, batch: batch.id }),
+    ...createOpening(begun, options, { ...at, ...request, batch: batch.id }),
     ...script.map((text) => ({ text, once: true })),
   ];
   const statements = [...before, ...batch.statements];
@@ -159,14 +159,14 @@ async function inOneFlight<C>({ options, job, outlook, ...at }: Attempt<C>): Pro
 }
 
 /** Returns the deleted tables that go to the trash, as far as they are known before the decision. */
-function keptBy<C>({ operation, command, request }: Job<C>, { keep, store }: PipelineOptions): readonly string[] {
+function tablesToKeep<C>({ operation, command, request }: Job<C>, { keep, store }: PipelineOptions): readonly string[] {
   if (keep.deleted === 0 || request.purge === true || isReader(command)) return [];
   const { collections } = store.point().state;
   return (operation.deletes?.(command) ?? []).filter((name) => collections.has(name));
 }
 
 /** Returns the tables whose columns may change, as far as they are known before the decision. */
-const alteredBy = <C>({ operation, command }: Job<C>): readonly string[] =>
+const tablesToAlter = <C>({ operation, command }: Job<C>): readonly string[] =>
   isReader(command) ? [] : (operation.alters?.(command) ?? []);
 
 /** Records acknowledged findings in the events. */
@@ -291,17 +291,17 @@ async function prepare<C>(preparing: Preparing<C>, isStreamed: boolean): Promise
 /** Only decides: PostgreSQL runs none of the statements. Reads in one snapshot, without the log lock. */
 export async function attemptPlan<C>({ options, job, ...at }: Attempt<C>): Promise<Plan<C> | Refusal> {
   const { client } = at;
-  const begun = await begin(client, options, { ...at, alters: alteredBy(job), unlocked: true });
+  const begun = await begin(client, options, { ...at, alters: tablesToAlter(job), unlocked: true });
   const plan = await planOf(client, { options, job, begun, waits: null });
   if (plan.kind === 'refused') return rollback(client, plan);
   const { facts: _, ...shown } = plan;
-  return rollback(client, asShown(client, shown));
+  return rollback(client, showSentSql(client, shown));
 }
 
 /** Runs the command up to the DDL. */
 export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Promise<Plan<C> | Refusal> {
   const { client } = at;
-  const begun = await begin(client, options, { ...at, alters: alteredBy(job) });
+  const begun = await begin(client, options, { ...at, alters: tablesToAlter(job) });
   const plan = await planOf(client, { options, job, begun, waits: at, isDryRun: true });
   if (plan.kind === 'refused') return rollback(client, plan);
   // Steps that would be prepared online are not run here, because they would hold locks for a long time.
@@ -320,7 +320,7 @@ export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Pro
       ? {}
       : await withRewrittenObjects(client, { ...rewriting, facts });
   const accepted = { accepted: problems === null, ...(refusal && { refusal }) };
-  return rollback(client, asShown(client, { ...shown, ...rewritten, ...accepted }));
+  return rollback(client, showSentSql(client, { ...shown, ...rewritten, ...accepted }));
 }
 
 /** Checks that acknowledgements match findings. The policy does not reject plans. */
@@ -344,7 +344,7 @@ async function planOf<C>(
   return { ...plan, facts: decided.facts, ...(preparation && { preparation }) };
 }
 
-function asShown<C>(client: pg.ClientBase, plan: Plan<C> | Refusal): Plan<C> | Refusal {
+function showSentSql<C>(client: pg.ClientBase, plan: Plan<C> | Refusal): Plan<C> | Refusal {
   if (plan.kind === 'refused') return plan;
   return { ...plan, statements: plan.statements.map((each) => ({ ...each, sql: nameSentSchema(client, each.sql) })) };
 }

@@ -85,20 +85,20 @@ export const SAVEPOINT = 'command';
  * what is committed when it runs, so statements after the lock see everything written under it.
  * @throws LogBusyError, StaleConnectionError, or ProblemError UNAVAILABLE if the managed schema is missing
  */
-export async function begin(client: pg.ClientBase, options: PipelineOptions, how: Begin): Promise<Begun> {
+export async function begin(client: pg.ClientBase, options: PipelineOptions, request: Begin): Promise<Begun> {
   const { store } = options;
   const from = store.point();
   const answered = await sendNamed(client, {
-    ...firstFlight(from, options, how),
+    ...firstFlight(from, options, request),
     session: sessionQuery(client),
-  }).catch(notBegun);
+  }).catch(throwNotBegun);
   rememberSession(client, answered.session[0]);
   const backend = backendOf(client, answered.tableLimits[0]);
-  how.attendance.began(backend);
+  request.attendance.began(backend);
   const check = answered.check[0] as unknown as CheckRow;
   admit(check, options);
   refuseWithoutSchema(answered.place, options);
-  if (how.evenDiverged === true) await lookInto(check, { options, from });
+  if (request.evenDiverged === true) await recordDivergence(check, { options, from });
   else refuseDiverged(check, from);
   const rows = answered.events as unknown as EventRow[];
   const point = await catchUp(client, store, { from, rows, head: toHead(check) }).catch((error: unknown) => {
@@ -114,29 +114,29 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
     policy,
     policyHash,
     found: answered.question,
-    glance: { tables: how.keeps ?? [], rows: answered.glance },
-    childless: childlessAmong(how.alters ?? [], answered.parents, point.state),
+    glance: { tables: request.keeps ?? [], rows: answered.glance },
+    childless: filterChildless(request.alters ?? [], answered.parents, point.state),
   };
 }
 
 /** Returns the statements that begin every transaction of a change, up to the log lock. */
-export function openingStatements({ location, statementTimeout: statement }: PipelineOptions, how: Limits) {
+export function openingStatements({ location, statementTimeout: statement }: PipelineOptions, limits: Limits) {
   return {
     begin: { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
-    logLimits: writeLimits({ lock: how.lockWait, statement }),
+    logLimits: writeLimits({ lock: limits.lockWait, statement }),
     logLock: { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [advisoryKey(location, 'log')] },
-    tableLimits: writeLimits({ lock: how.tableWait, statement }),
+    tableLimits: writeLimits({ lock: limits.tableWait, statement }),
   } satisfies Record<string, Parameterised>;
 }
 
-function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
-  const { keeps = [], alters = [], unlocked = false } = how;
+function firstFlight(from: Point, options: PipelineOptions, request: Begin) {
+  const { keeps = [], alters = [], unlocked = false } = request;
   return {
-    ...openingStatements(options, how),
+    ...openingStatements(options, request),
     ...(unlocked && { begin: { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ' }, logLock: undefined }),
     release: REFUSE_OLDER_RELEASE,
     // Commands that do not change the schema can continue without it and report what is missing.
-    place: how.evenDiverged === true ? undefined : schemasExist(options.location.schemas),
+    place: request.evenDiverged === true ? undefined : schemasExist(options.location.schemas),
     check: { text: CHECK_QUERY },
     events: {
       text: `SELECT ${EVENT_COLUMNS} FROM ${own.events} WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
@@ -144,15 +144,15 @@ function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
     },
     held: { text: HELD },
     policy: { text: POLICY_QUERY },
-    question: how.question,
+    question: request.question,
     glance: keeps.length > 0 ? trashFactsQuery(options.location.schema, keeps) : undefined,
     parents: alters.length > 0 ? parentsAmong(options.location.schema, alters) : undefined,
-    savepoint: how.savepoint === true ? { text: `SAVEPOINT ${SAVEPOINT}` } : undefined,
+    savepoint: request.savepoint === true ? { text: `SAVEPOINT ${SAVEPOINT}` } : undefined,
   } satisfies Record<string, Parameterised | undefined>;
 }
 
 /** The query has looked for tables of the default schema only. */
-function childlessAmong(
+function filterChildless(
   alters: readonly string[],
   parents: Begun['found'] | undefined,
   { collections }: State,
@@ -186,12 +186,12 @@ const notWritable = () => new ReadOnlyServerError('the server accepts no changes
  * Work that was lost with its connection before COMMIT was not committed and is retried. After COMMIT, another error is
  * used.
  */
-export function notCommitted(error: unknown): never {
+export function throwNotCommitted(error: unknown): never {
   if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was lost', { cause: error });
   throw error;
 }
 
-function notBegun(error: unknown): never {
+function throwNotBegun(error: unknown): never {
   if (error instanceof ExchangeError && error.at === 'logLock' && isLocked(error)) throw new LogBusyError();
   if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was lost', { cause: error });
   // The server was the primary when the connection was made, but no longer is.
@@ -222,7 +222,10 @@ function refuseDiverged(row: CheckRow, from: Point): void {
 }
 
 /** Records divergences that only this process knows before it discards its state. */
-async function lookInto(row: CheckRow, { options, from }: { options: PipelineOptions; from: Point }): Promise<void> {
+async function recordDivergence(
+  row: CheckRow,
+  { options, from }: { options: PipelineOptions; from: Point },
+): Promise<void> {
   const check = toHeadCheck(row);
   if (await options.watch?.examine(check, from.head)) throw new DivergedError(from);
 }

@@ -14,7 +14,7 @@ import { own } from '../../postgres/own-tables.js';
 import type { PipelineOptions, Done, Refusal, RequestContext } from '../types.js';
 import type { Point } from '../../log/fold.js';
 import { SAVEPOINT } from './begin.js';
-import { endLost, isStorable, storeAnswerStatements } from './idempotency.js';
+import { endLostStatement, isStorable, storeAnswerStatements } from './idempotency.js';
 
 /** The connection was lost after COMMIT may have been sent, or the commit may not be durable. */
 export class UnknownOutcomeError extends Error {
@@ -109,7 +109,7 @@ export async function isCommitted(
     const limit = Math.max(1, Math.min(LIMIT, end - performance.now()));
     try {
       // Uses a new connection, because a network failure that broke one connection of the pool usually breaks all.
-      return await withOwnClient(options.pool, limit, (client) => look(client, lost, { options, limit }));
+      return await withOwnClient(options.pool, limit, (client) => readOutcome(client, lost, { options, limit }));
     } catch (error) {
       const { message } = error as Error;
       options.logger.warn('the outcome of a commit cannot be read yet', { batch: lost.batch, error: message });
@@ -124,7 +124,7 @@ interface Look {
   limit: number;
 }
 
-async function look(client: pg.Client, lost: Unanswered, { options, limit }: Look): Promise<boolean> {
+async function readOutcome(client: pg.Client, lost: Unanswered, { options, limit }: Look): Promise<boolean> {
   const patience = limit < LIMIT ? SHORT_PATIENCE : PATIENCE;
   const key = advisoryKey(options.location, 'log');
   const flight = sendNamed(client, {
@@ -137,7 +137,7 @@ async function look(client: pg.Client, lost: Unanswered, { options, limit }: Loo
     lock: { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [key] },
     head: { text: CHECK_QUERY },
     batch: { text: `SELECT FROM ${own.events} WHERE batch = $1 LIMIT 1`, values: [lost.batch] },
-    ended: lost.isWholeChange ? endLost(lost.batch) : undefined,
+    ended: lost.isWholeChange ? endLostStatement(lost.batch) : undefined,
     sync: { text: SYNC_POINT },
     commit: { text: 'COMMIT' },
   });
@@ -179,10 +179,10 @@ export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
   const left = new Set<Unanswered>();
   let running: Promise<Problem | null> | undefined;
 
-  const lookUp = async (): Promise<Problem | null> => {
+  const resolveOutcomes = async (): Promise<Problem | null> => {
     for (const lost of left) {
       const committed = await isCommitted(lost, options, { looks: [0, 100] });
-      if (committed === undefined) return earlierUnknown();
+      if (committed === undefined) return createEarlierUnknownProblem();
       logger.warn('the outcome of an earlier commit is now known', { batch: lost.batch, committed });
       left.delete(lost);
     }
@@ -193,16 +193,16 @@ export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
     add: (lost) => void left.add(lost),
     resolve: async (deadline) => {
       if (left.size === 0) return null;
-      running ??= lookUp().finally(() => (running = undefined));
+      running ??= resolveOutcomes().finally(() => (running = undefined));
       return limitTime(running, Math.max(1, deadline - performance.now())).catch((error: unknown) => {
-        if (error instanceof NotInTimeError) return earlierUnknown();
+        if (error instanceof NotInTimeError) return createEarlierUnknownProblem();
         throw error;
       });
     },
   };
 }
 
-function earlierUnknown(): Problem {
+function createEarlierUnknownProblem(): Problem {
   return unavailableProblem(
     'The database cannot tell yet whether an earlier change was committed. Nothing was changed. Try again shortly.',
   );

@@ -34,7 +34,7 @@ import { indexTargets } from '../../projector/indexes/catch-up.js';
 /* While a request prepares tables, protects their columns and names from other changes. */
 
 /** Returns one problem for each held table that the batch would change. */
-export function heldProblems(
+export function findHeldProblems(
   batch: Pick<RevisedBatch, 'events' | 'statements' | 'change'>,
   held: readonly Held[],
 ): Problem[] {
@@ -42,7 +42,9 @@ export function heldProblems(
   if (others.length === 0) return [];
   const tables = tablesChanged(batch);
   return others
-    .flatMap(({ id, collections }) => collections.filter((name) => tables.has(name)).map((name) => inUse(name, id)))
+    .flatMap(({ id, collections }) =>
+      collections.filter((name) => tables.has(name)).map((name) => createInUseProblem(name, id)),
+    )
     .slice(0, MAX_PROBLEMS);
 }
 
@@ -66,15 +68,15 @@ function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'st
 const isInherited = (event: LogEvent): boolean => event.type === 'field.renamed' && event.data.inherited === true;
 
 /** Returns the reason why a request cannot hold its tables while others hold them, or null. */
-export const heldFrom = (held: readonly Held[], { id, collections }: Held): Problem[] =>
+export const findHeldConflicts = (held: readonly Held[], { id, collections }: Held): Problem[] =>
   held
     .filter((other) => other.id !== id)
     .flatMap((other) =>
-      other.collections.filter((name) => collections.includes(name)).map((name) => inUse(name, other.id)),
+      other.collections.filter((name) => collections.includes(name)).map((name) => createInUseProblem(name, other.id)),
     )
     .slice(0, MAX_PROBLEMS);
 
-function inUse(collection: string, change: string): Problem {
+function createInUseProblem(collection: string, change: string): Problem {
   return {
     code: 'IN_USE',
     message: `Change request ${change} is preparing a change of ${JSON.stringify(collection)}. Wait for it, or withdraw it (POST /changes/${change}/withdraw).`,
@@ -143,7 +145,7 @@ async function decideAndPlan<C>(
     also: operation.also?.(command) ?? [],
   };
   if (revised.kind === 'refused') return revised;
-  const problems = heldNow(revised, held);
+  const problems = findHeldNow(revised, held);
   if (problems.length > 0) return { kind: 'refused', problems };
   const position = point.state.position + revised.events.length;
   return {
@@ -161,8 +163,8 @@ async function decideAndPlan<C>(
 }
 
 /** A change that will be prepared first waits later, until others release its tables. */
-const heldNow = (revised: RevisedBatch, held: readonly Held[]): Problem[] =>
-  revised.preparation === undefined ? heldProblems(revised, held) : [];
+const findHeldNow = (revised: RevisedBatch, held: readonly Held[]): Problem[] =>
+  revised.preparation === undefined ? findHeldProblems(revised, held) : [];
 
 type Drafted = ({ kind: 'drafted' } & Pick<DecidedBatch, 'statements' | 'after' | 'facts'>) | Refusal;
 

@@ -62,7 +62,7 @@ const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
 export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing): Promise<Admission> {
   const { planned, revised, acknowledges } = enforcing;
   const batch = batchToJudge(planned, revised);
-  if (batch === undefined) return admittedUnjudged(client, enforcing);
+  if (batch === undefined) return admitUnjudged(client, enforcing);
   if (acknowledges === undefined && !isEnforced(planned.policy)) return ADMITTED;
   return judgeBatch(client, enforcing, batch);
 }
@@ -72,12 +72,12 @@ async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: Ju
   const { policy, before } = planned;
   const acknowledged = new Map((acknowledges?.findings ?? []).map((each, index) => [keyOf(each), { ...each, index }]));
   const plan = { ...batch, before: before.state, adopted: true, policy, apart: new Set(acknowledged.keys()) };
-  const findings = await foundIn(client, { planned, batch, warnings, plan });
+  const findings = await collectFindings(client, { planned, batch, warnings, plan });
   const names = await namesJudged(client, { policy, before: before.state, events: batch.events });
   const { stopped, known } = await runYielding(
     weigh(findings, { planned, revised, said: acknowledged, names, events: batch.events }),
   );
-  const unknown = acknowledges?.at === undefined ? [] : unfound(acknowledges, known.found);
+  const unknown = acknowledges?.at === undefined ? [] : rejectUnmatched(acknowledges, known.found);
   const problems = unknown.length > 0 ? unknown : stopped.map(refusalOf);
   if (problems.length === 0)
     return {
@@ -89,13 +89,13 @@ async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: Ju
 }
 
 /** Returns the locations of objects that the events delete and the trash keeps. */
-const keptBy = (events: readonly LogEvent[]): ReadonlySet<string> =>
+const readKeptLocations = (events: readonly LogEvent[]): ReadonlySet<string> =>
   new Set(
     events.flatMap((event) => (isDeletion(event) && event.data.kept_until !== undefined ? [locationText(event)] : [])),
   );
 
 /** For dry runs and proposals: the policy blocks nothing, but acknowledgements must match findings. */
-async function admittedUnjudged(
+async function admitUnjudged(
   client: pg.ClientBase,
   { planned, revised: { online = false }, acknowledges, warnings }: Enforcing,
 ): Promise<Admission> {
@@ -120,12 +120,12 @@ export async function unmatchedAcknowledgements(
   const batch = { ...planned, online };
   const keys = acknowledges.findings.map(keyOf);
   const plan = { ...batch, before: planned.before.state, adopted: true, apart: new Set(keys) };
-  const findings = await foundIn(client, { planned, batch, warnings, plan });
+  const findings = await collectFindings(client, { planned, batch, warnings, plan });
   const findingKeys = new Set(findings.map(keyOfFinding));
   const isFound = ({ code }: Acknowledgement, index: number): boolean =>
     findingKeys.has(keys[index] ?? '') || (plansOnly && NOTICED_IN_TABLES.has(code));
   const matched = new Set(acknowledges.findings.flatMap((each, index) => (isFound(each, index) ? [index] : [])));
-  return unfound(acknowledges, matched).slice(0, MAX_PROBLEMS);
+  return rejectUnmatched(acknowledges, matched).slice(0, MAX_PROBLEMS);
 }
 
 interface Looking {
@@ -136,11 +136,11 @@ interface Looking {
 }
 
 /** Returns the findings of the rules, and all others. */
-async function foundIn(client: pg.ClientBase, { planned, batch, warnings, plan }: Looking): Promise<Finding[]> {
+async function collectFindings(client: pg.ClientBase, { planned, batch, warnings, plan }: Looking): Promise<Finding[]> {
   const findings = await planFindings(client, planned.schema, plan, { patient: true });
   const noticed = [
     ...warnings,
-    ...(await mentions(client, planned.policy, { ...batch, before: planned.before.state })),
+    ...(await findMentions(client, planned.policy, { ...batch, before: planned.before.state })),
     ...policyWarnings(planned.policy, batch.events),
   ];
   return [...findings, ...noticed.map(findingOf)];
@@ -174,7 +174,7 @@ const begins = (event: LogEvent): boolean =>
 const NAMES = 'NAME_STILL_USED';
 
 /** Queries database functions only if the policy needs them. */
-export async function mentions(
+export async function findMentions(
   db: Queryable,
   policy: Policy,
   { before, after, events }: Pick<Plan, 'before' | 'after' | 'events'>,
@@ -205,7 +205,7 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, names, e
   const matched = new Set<number>();
   const needed = new Map<string, Acknowledgement>();
   const covered: Finding[] = [];
-  const kept = keptBy(events);
+  const kept = readKeptLocations(events);
   const approvalsOf = (finding: Finding): number => {
     const location = locationText(finding);
     const seen = { code: finding.code, location, kept: kept.has(location) };
@@ -229,7 +229,7 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, names, e
   return { stopped: stopped.sort(byAction), known: { found: matched, needed: [...needed.values()], covered } };
 }
 
-function unfound({ findings, at }: Acknowledgements, matched: ReadonlySet<number>): Problem[] {
+function rejectUnmatched({ findings, at }: Acknowledgements, matched: ReadonlySet<number>): Problem[] {
   return findings.flatMap(({ code, place }, index) => {
     if (matched.has(index)) return [];
     const message = `no finding matches the acknowledgement ${JSON.stringify(keyOf({ code, place }))}. Read the plan again`;

@@ -45,7 +45,7 @@ const LOST = '';
  * Runs under the log lock. If the flight still arrives, it looks for this row under the same lock, finds it and changes
  * nothing. Nothing is written if a newer release has migrated the database, because the flight then fails anyway.
  */
-export const endLost = (batch: string): Parameterised => ({
+export const endLostStatement = (batch: string): Parameterised => ({
   text: `WITH expired AS (${removeExpired(`AND key <> $1 AND NOT ${IS_OLDER_RELEASE}`)})
          INSERT INTO ${own.idempotency} (actor, key, request_hash, status, headers, body, position, event_hash)
          SELECT '${LOST}', $1, '', 0, '{}', 'null', 0, '' WHERE NOT ${IS_OLDER_RELEASE} ON CONFLICT DO NOTHING`,
@@ -57,10 +57,13 @@ export const isLost = (batch: string): string =>
   `(SELECT true FROM ${own.idempotency} i WHERE i.actor = '${LOST}' AND i.key = ${batch}) IS TRUE`;
 
 /** Returns the stored response, which replaces running the command. Undefined if the command must run. */
-export function earlierAnswer(idempotency: Idempotency, rows: Record<string, unknown>[]): Replay | Refusal | undefined {
+export function readEarlierAnswer(
+  idempotency: Idempotency,
+  rows: Record<string, unknown>[],
+): Replay | Refusal | undefined {
   const row = rows[0] as Row | undefined;
   if (row === undefined) return undefined;
-  if (row.request_hash !== idempotency.requestHash) return { kind: 'refused', problems: [mismatch()] };
+  if (row.request_hash !== idempotency.requestHash) return { kind: 'refused', problems: [createMismatchProblem()] };
   return { kind: 'replayed', status: row.status, headers: row.headers, body: row.body };
 }
 
@@ -104,7 +107,7 @@ export async function storeAnswerStatements(
   ];
 }
 
-function mismatch(): Problem {
+function createMismatchProblem(): Problem {
   return {
     code: 'IDEMPOTENCY_MISMATCH',
     message: 'This Idempotency-Key was used for another request within the last 24 hours. Send a new key.',

@@ -55,26 +55,26 @@ const NONE: Consequences = { events: [], problems: [] };
 export function eventsOf(child: Child): Consequences {
   const { event, before, now } = child.parent;
   if (before === undefined || now === undefined) return NONE;
-  if (event.type === 'collection.renamed') return { ...NONE, events: namesFollowing(child, (field) => field) };
-  if (event.type === 'field.renamed') return renamed(child, event);
-  if (event.type === 'collection.updated') return { ...NONE, events: checksFollowing(child) };
+  if (event.type === 'collection.renamed') return { ...NONE, events: updateNotNullNames(child, (field) => field) };
+  if (event.type === 'field.renamed') return inheritRenamed(child, event);
+  if (event.type === 'collection.updated') return { ...NONE, events: updateInheritedChecks(child) };
   if (event.type !== 'field.created' && event.type !== 'field.updated') return NONE;
   const [old, field] = [before, now].map(({ fields }) => fields.get(event.field ?? ''));
   if (!hasColumn(field)) return NONE;
-  return hasColumn(old) ? updated(child, old, field) : created(child, field);
+  return hasColumn(old) ? inheritUpdated(child, old, field) : inheritCreated(child, field);
 }
 
 /** A table that already has the column keeps its own definition. */
-function created(child: Child, field: ColumnField): Consequences {
+function inheritCreated(child: Child, field: ColumnField): Consequences {
   const { table, descendant, folding } = child;
   const own = folding.field(table, field.field);
-  if (own === undefined) return createdIn(child, field);
-  if (!hasColumn(own)) return { ...NONE, problems: [nameTaken(child, field.field)] };
+  if (own === undefined) return createInheritedField(child, field);
+  if (!hasColumn(own)) return { ...NONE, problems: [createNameTakenProblem(child, field.field)] };
   if (!descendant.takesNotNull || field.schema.is_nullable || !own.schema.is_nullable) return NONE;
   return { ...NONE, events: update(own, { ...own, schema: { ...own.schema, is_nullable: false } }) };
 }
 
-function createdIn(child: Child, { field, type, schema }: ColumnField): Consequences {
+function createInheritedField(child: Child, { field, type, schema }: ColumnField): Consequences {
   const { table, folding } = child;
   const { collation, default: expression, precision, virtual } = schema.extras ?? {};
   const column = {
@@ -89,18 +89,18 @@ function createdIn(child: Child, { field, type, schema }: ColumnField): Conseque
   const read = readNewField({ collection: table, field, type, meta, schema: column }, [], { imported: false });
   if (!read.ok) return { ...NONE, problems: [...read.problems] };
   const event = newEvent('field.created', table, field, { field: read.value, adopted: true });
-  return { ...NONE, events: [...needsFor(child, namesUsed(schema)), event] };
+  return { ...NONE, events: [...updateNeeds(child, namesUsed(schema)), event] };
 }
 
-function updated(child: Child, old: ColumnField, now: ColumnField): Consequences {
+function inheritUpdated(child: Child, old: ColumnField, now: ColumnField): Consequences {
   const own = child.folding.field(child.table, now.field);
   if (!hasColumn(own)) return NONE;
-  const attributes = attributesTaken(child, old, now);
+  const attributes = readInheritedAttributes(child, old, now);
   const type = attributes.includes('type') ? now.type : own.type;
   const next: Field = { ...own, type, schema: inheritedSchema(own, now, attributes) };
   return {
     ...NONE,
-    events: jsonEqual(own, next) ? [] : [...needsFor(child, namesUsed(now.schema)), ...update(own, next)],
+    events: jsonEqual(own, next) ? [] : [...updateNeeds(child, namesUsed(now.schema)), ...update(own, next)],
   };
 }
 
@@ -121,7 +121,7 @@ const ATTRIBUTES = {
 
 type Attribute = keyof typeof ATTRIBUTES;
 
-function attributesTaken(
+function readInheritedAttributes(
   { descendant: { parents, isLocal }, becomesNullable }: Child,
   old: ColumnField,
   now: ColumnField,
@@ -154,7 +154,7 @@ const withoutMissing = <T extends object>(members: T): Partial<T> =>
 const namesUsed = ({ data_type, generation_expression, extras }: ColumnSchema): string =>
   [data_type, generation_expression, extras?.default, extras?.collation].join(' ');
 
-function needsFor(child: Child, used: string): LogEvent[] {
+function updateNeeds(child: Child, used: string): LogEvent[] {
   const own = child.folding.node(child.table)?.collection;
   return own?.schema ? update(own, { ...own, schema: withParentsNeeds(child, own.schema, used) }) : [];
 }
@@ -171,7 +171,7 @@ function withParentsNeeds({ parent }: Child, schema: TableSchema, used: string):
  * Creates the event for CHECK constraints that the parent lost or got. PostgreSQL merges constraints with the same
  * name.
  */
-function checksFollowing(child: Child): LogEvent[] {
+function updateInheritedChecks(child: Child): LogEvent[] {
   const { table, folding, parent, losesCheck } = child;
   const own = folding.node(table)?.collection;
   if (!own?.schema) return [];
@@ -198,26 +198,26 @@ export function changedChecks({ before, now }: Pick<Parent, 'before' | 'now'>): 
       return typeof parsed !== 'string' && parsed.isInherited === true;
     }),
   );
-  const missing = (from: readonly Constraint[], others: readonly Constraint[]) =>
+  const findMissing = (from: readonly Constraint[], others: readonly Constraint[]) =>
     from.filter((each) => !others.some((other) => jsonEqual(each, other)));
-  return { gone: missing(old, next), come: missing(next, old) };
+  return { gone: findMissing(old, next), come: findMissing(next, old) };
 }
 
-function renamed(child: Child, event: Extract<NewEvent, { type: 'field.renamed' }>): Consequences {
+function inheritRenamed(child: Child, event: Extract<NewEvent, { type: 'field.renamed' }>): Consequences {
   const { table, folding } = child;
   const [from, { to }] = [event.field ?? '', event.data];
   if (!hasColumn(folding.field(table, from))) return NONE;
-  if (folding.field(table, to) !== undefined) return { ...NONE, problems: [nameTaken(child, to)] };
+  if (folding.field(table, to) !== undefined) return { ...NONE, problems: [createNameTakenProblem(child, to)] };
   const state = folding.state();
   const { event: own, after } = renameEvent(state, { collection: table, field: from, to });
   const inherited = { ...own, data: { ...own.data, inherited: true } } as LogEvent;
   const former = (field: string): string => (field === to ? from : field);
   const held = { ...child, folding: startFolding(after) };
-  return { ...NONE, events: [inherited, ...namesFollowing(held, former)] };
+  return { ...NONE, events: [inherited, ...updateNotNullNames(held, former)] };
 }
 
 /** Since PostgreSQL 18, an inherited NOT NULL constraint has the same name as the parent's and is renamed with it. */
-function namesFollowing({ table, folding, parent }: Child, former: (field: string) => string): LogEvent[] {
+function updateNotNullNames({ table, folding, parent }: Child, former: (field: string) => string): LogEvent[] {
   const [before, now] = [parent.before, parent.now].map((node) => (node === undefined ? '' : tableNameOf(node)));
   return [...(parent.now?.fields.values() ?? [])].flatMap((field) => {
     const was = parent.before?.fields.get(former(field.field));
@@ -242,7 +242,7 @@ function update(own: Field | Collection, next: Field | Collection): LogEvent[] {
   ];
 }
 
-function nameTaken({ table, parent }: Child, field: string): Problem {
+function createNameTakenProblem({ table, parent }: Child, field: string): Problem {
   const { collection } = parent.event;
   const message =
     `Table ${quoteName(table)} inherits from ${quoteName(collection)}, so its column would get the name ${quoteName(field)} too, ` +

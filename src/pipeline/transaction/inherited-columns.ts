@@ -58,23 +58,23 @@ export async function withDescendants(
 ): Promise<WithDescendants> {
   const columns = await runYielding(columnChanges(state, events));
   const changes = columns.filter(({ before }) => childless?.has(before.table) !== true);
-  const requested = columnsAsked(changes, purge);
+  const requested = filterRequestedColumns(changes, purge);
   const descendants = await readDescendants(
     db,
     { schema, state },
     requested.map(({ before }) => before),
   );
   if (descendants.length === 0) return { events: [...events], warnings: [], problems: [] };
-  const lost = lostWith(requested, descendants);
+  const lost = findLostColumns(requested, descendants);
   const isLost = ({ before }: ColumnChange): boolean =>
     lost.some(({ table, column }) => table === before.table && column === before.column);
-  const placed = inOrder(events, requested, descendants);
+  const placed = orderByInheritance(events, requested, descendants);
   const {
     events: all,
     after,
     problems,
   } = await runYielding(
-    followed({
+    followParents({
       state,
       events: placed,
       asked: requested,
@@ -169,14 +169,14 @@ function signedChecks(parent: Pick<Parent, 'before' | 'now'>): ReadonlySet<strin
 }
 
 /** A deletion without `purge` is rejected later, with the names of all children. */
-const columnsAsked = (changes: readonly ColumnChange[], purge: boolean): ColumnChange[] =>
+const filterRequestedColumns = (changes: readonly ColumnChange[], purge: boolean): ColumnChange[] =>
   changes.filter(({ event }) => purge || event.type !== 'field.deleted');
 
 /**
  * PostgreSQL drops, renames and changes an inherited column only together with, or after, that of the parent. It can
  * add a column to a parent whose children already have it, but not to a child that has inherited it.
  */
-function inOrder(
+function orderByInheritance(
   events: readonly LogEvent[],
   requested: readonly ColumnChange[],
   descendants: readonly Descendant[],
@@ -209,14 +209,14 @@ interface LostColumn extends ParentColumn {
  * Finds columns that PostgreSQL drops from descendants in the managed schema. A descendant keeps a column that it also
  * defines itself or inherits from another parent.
  */
-function lostWith(requested: readonly ColumnChange[], descendants: readonly Descendant[]): LostColumn[] {
+function findLostColumns(requested: readonly ColumnChange[], descendants: readonly Descendant[]): LostColumn[] {
   const columnOf = ({ place }: Descendant): string => requested[place]?.before.column ?? '';
   const having = descendants.filter(
     (each) => each.parents !== null && requested[each.place]?.event.type === 'field.deleted',
   );
   const left = new Map<string, number>();
   const held = ({ parents, isLocal }: Descendant) => ({ parents: parents ?? 0, isLocal: isLocal === true });
-  return reached(having, { columnOf, held, left }).flatMap(({ place, table, ...each }) =>
+  return filterLosing(having, { columnOf, held, left }).flatMap(({ place, table, ...each }) =>
     table === null
       ? []
       : [{ table, column: columnOf({ place, table, ...each }), of: requested[place]?.before.table ?? '' }],
@@ -234,7 +234,7 @@ interface Reaching {
 /**
  * Returns the descendants that lose something only their parents gave them. Each one comes after all of its parents.
  */
-function reached(descendants: readonly Descendant[], { columnOf, held, left }: Reaching): Descendant[] {
+function filterLosing(descendants: readonly Descendant[], { columnOf, held, left }: Reaching): Descendant[] {
   const dropped = new Set(descendants.map((each) => `${each.root} ${columnOf(each)}`));
   // The same link may appear at several depths, and one child can inherit several columns of the batch.
   const links = new Map<string, Descendant>();
@@ -273,7 +273,7 @@ interface Followed {
 }
 
 /** Moves changes of children after those of their parents, and omits what they repeat. */
-function* followed({ state, events, asked, descendants, lost }: Following): Resumable<Followed> {
+function* followParents({ state, events, asked, descendants, lost }: Following): Resumable<Followed> {
   const all: LogEvent[] = [];
   const problems: Problem[] = [];
   const former = formerNames();
@@ -285,15 +285,15 @@ function* followed({ state, events, asked, descendants, lost }: Following): Resu
     all.push(event);
     folding.add({ ...event, position: state.position + all.length });
   };
-  const descendantsOf = byEvent(asked, descendants);
-  const repeated = repeatedRenames(asked, descendantsOf);
+  const descendantsOf = groupByEvent(asked, descendants);
+  const repeated = findRepeatedRenames(asked, descendantsOf);
   /** Children that an event of a parent changed, by their names before the batch. */
   const changed = new Set<string>();
   const left = new Map<string, number>();
   const follow = (parent: Parent, children: readonly ManagedDescendant[], links: readonly Descendant[]): void => {
-    problems.push(...otherParents(parent, links));
+    problems.push(...rejectOtherParents(parent, links));
     const nullable = nullableWith(parent, links, left);
-    const losesCheck = checksLostWith(parent, links, left);
+    const losesCheck = findLostChecks(parent, links, left);
     for (const descendant of children) {
       const table = current.get(descendant.table) ?? descendant.table;
       const becomesNullable = nullable.has(descendant.oid);
@@ -326,7 +326,7 @@ function* followed({ state, events, asked, descendants, lost }: Following): Resu
 }
 
 /** PostgreSQL renames and retypes a column of a child only if all of its parents are the changed table or its descendants. */
-function otherParents({ event, before, now }: Parent, links: readonly Descendant[]): Problem[] {
+function rejectOtherParents({ event, before, now }: Parent, links: readonly Descendant[]): Problem[] {
   const { collection, field } = event;
   const [old, next] = [before, now].map((node) => node?.fields.get(field ?? ''));
   const isRetyped = hasColumn(old) && hasColumn(next) && changedAttributes(old, next).has('type');
@@ -357,14 +357,14 @@ function nullableWith(
   if (!hasColumn(old) || !hasColumn(field) || !field.schema.is_nullable) return new Set();
   if (!changedAttributes(old, field).has('nullability')) return new Set();
   const held = ({ notNull }: Descendant) => notNull;
-  return new Set(reached(links, { columnOf: () => field.field, held, left }).map(({ oid }) => oid));
+  return new Set(filterLosing(links, { columnOf: () => field.field, held, left }).map(({ oid }) => oid));
 }
 
 /**
  * Returns the CHECK constraints that PostgreSQL drops from children. Neither the child itself nor another parent
  * defines them. For constraints that are added, the parents are counted.
  */
-function checksLostWith(parent: Parent, links: readonly Descendant[], left: Reaching['left']): ReadonlySet<string> {
+function findLostChecks(parent: Parent, links: readonly Descendant[], left: Reaching['left']): ReadonlySet<string> {
   const lost = new Set<string>();
   if (parent.event.type !== 'collection.updated') return lost;
   const { gone, come } = changedChecks(parent);
@@ -373,7 +373,7 @@ function checksLostWith(parent: Parent, links: readonly Descendant[], left: Reac
     ({ checks }: Descendant) =>
       checks?.[name] ?? { parents: 0, isLocal: false };
   for (const { name } of gone)
-    for (const descendant of reached(links, { columnOf: () => `\0${name}`, held: heldBy(name), left }))
+    for (const descendant of filterLosing(links, { columnOf: () => `\0${name}`, held: heldBy(name), left }))
       lost.add(keyOfCheck(descendant, name));
   for (const { name } of come)
     for (const descendant of new Map(links.map((each) => [`${each.parent} ${each.oid}`, each])).values()) {
@@ -396,7 +396,7 @@ const nameAfter = (event: LogEvent): string =>
 type ManagedDescendant = Descendant & { table: string };
 
 /** The children that each event changes, parents first. A child with several parents appears once. */
-function byEvent(
+function groupByEvent(
   requested: readonly ColumnChange[],
   descendants: readonly Descendant[],
 ): ReadonlyMap<LogEvent, ManagedDescendant[]> {
@@ -412,7 +412,7 @@ function byEvent(
 }
 
 /** Renames of child columns that PostgreSQL already makes together with those of their parents. */
-function repeatedRenames(
+function findRepeatedRenames(
   requested: readonly ColumnChange[],
   descendantsOf: ReadonlyMap<LogEvent, readonly ManagedDescendant[]>,
 ): ReadonlySet<LogEvent> {
@@ -446,7 +446,7 @@ function withoutRepeated(event: LogEvent, repeating: Repeating): LogEvent | null
   if (isAdopted(event)) return event;
   if (event.type === 'field.updated') {
     const [now, target] = [folding, said].map((each) => each.field(event.collection, event.field ?? ''));
-    return now && target ? patched(event, now, target) : event;
+    return now && target ? patchEvent(event, now, target) : event;
   }
   return event.type === 'collection.updated' ? withoutRepeatedTable(event, repeating) : event;
 }
@@ -458,7 +458,7 @@ function withoutRepeatedTable(
   const [now, target] = [folding, said].map((each) => each.node(event.collection)?.collection);
   if (!now?.schema || !target?.schema) return event;
   const schema = withFollowed({ wanted: target.schema, old: old?.schema ?? now.schema, now: now.schema });
-  return patched(event, now, { ...target, schema });
+  return patchEvent(event, now, { ...target, schema });
 }
 
 /**
@@ -484,7 +484,7 @@ function withFollowed(schemas: Readonly<Record<'wanted' | 'old' | 'now', TableSc
   return withConstraints(withExtras(wanted, { ...wanted.extras, needs }), constraints);
 }
 
-function patched<E extends Extract<NewEvent, { type: 'field.updated' | 'collection.updated' }>>(
+function patchEvent<E extends Extract<NewEvent, { type: 'field.updated' | 'collection.updated' }>>(
   event: E,
   now: object,
   target: object,

@@ -76,37 +76,37 @@ async function keepValues(
   const isCounted = most !== null && deletions.some(({ never }) => never === undefined);
   const locked = isCounted ? await lockAll(client, { state, events, schema, waits }) : null;
   if (locked !== null) return { problems: locked };
-  const factsOf = await factsBy((query) => readValuesFacts(client, query), { deletions, schema, most });
-  const problems = deletions.flatMap((at) => lostInDescendants(at, factsOf(at)));
+  const factsOf = await readFactsByTable((query) => readValuesFacts(client, query), { deletions, schema, most });
+  const problems = deletions.flatMap((at) => rejectLossInDescendants(at, factsOf(at)));
   if (problems.length > 0) return { problems };
   if (!keeps) return { kept: new Set(), warnings: [] };
   const kept = new Set<number>();
   const warnings: Warning[] = [];
   for (const at of deletions) {
-    const why = reasonAgainst(at, factsOf(at), copyRows);
+    const why = explainNotKept(at, factsOf(at), copyRows);
     if (why === null) continue;
     if (why === undefined) kept.add(at.index);
-    else warnings.push(...notKept(at, why));
+    else warnings.push(...warnNotKept(at, why));
   }
   return { kept, warnings };
 }
 
 /** Returns why the trash cannot keep the values of deleted fields, keyed by event index. Takes no locks. */
-async function whyValuesAreLost(
+async function explainLostValues(
   db: Queryable,
   { state, events, schema, copyRows }: Pick<KeepValues, 'state' | 'events' | 'schema' | 'copyRows'>,
 ): Promise<Map<number, string>> {
   const deletions = await runYielding(deletionsIn(state, events));
   const until = performance.now() + TIME_TO_COUNT;
   const ask = (question: Sql) => queryWithin<CountedRows & pg.QueryResultRow>(db, question, until - performance.now());
-  const factsOf = await factsBy((query) => readValuesFactsUnlocked(db, query, ask), {
+  const factsOf = await readFactsByTable((query) => readValuesFactsUnlocked(db, query, ask), {
     deletions,
     schema,
     most: copyRows,
   });
   return new Map(
     deletions.flatMap((at) => {
-      const why = reasonAgainst(at, factsOf(at), copyRows);
+      const why = explainNotKept(at, factsOf(at), copyRows);
       return why === undefined
         ? []
         : [[at.index, why ?? 'the column does not exist: it was dropped or renamed by hand']];
@@ -116,8 +116,8 @@ async function whyValuesAreLost(
 
 type FactsOf = (deletion: Deletion) => ValuesFacts | undefined;
 
-async function factsBy(
-  read: (asked: ValuesFactsRequest) => Promise<ReadonlyMap<number, ValuesFacts>>,
+async function readFactsByTable(
+  read: (request: ValuesFactsRequest) => Promise<ReadonlyMap<number, ValuesFacts>>,
   { deletions, schema, most }: { deletions: readonly Deletion[]; schema: string; most: number | null },
 ): Promise<FactsOf> {
   const stored = deletions.filter(({ isStored }) => isStored);
@@ -128,7 +128,7 @@ async function factsBy(
 }
 
 /** PostgreSQL drops the column from inheriting tables that do not define it themselves. The caller must ask for that loss. */
-function lostInDescendants(
+function rejectLossInDescendants(
   { collection, field, columns, isStored }: Deletion,
   facts: ValuesFacts | undefined,
 ): Problem[] {
@@ -171,7 +171,7 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
   if (!events.some(deletesField)) return [];
   const folding = startFolding(state);
   const former = formerNames();
-  const hidden = aliasesGoingAlong(state, events);
+  const hidden = findAliasesOfDeletedRelations(state, events);
   const restored = new Map<string, TrashLocation>();
   const deletions: Deletion[] = [];
   for (const [index, event] of events.entries()) {
@@ -186,7 +186,7 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
         table: restored.get(former.collection(collection)) ?? locationOf(state, former.collection(collection)),
         columns,
         isStored: node.fields.get(field)?.schema?.generation_expression === null,
-        never: neverKept(node, field),
+        never: explainNeverKept(node, field),
       });
     }
     noteRestored(restored, event);
@@ -211,7 +211,7 @@ function noteRestored(places: Map<string, TrashLocation>, event: LogEvent): void
 }
 
 /** Aliases that are deleted with their relation are reported with the relation. */
-function aliasesGoingAlong(state: State, events: readonly LogEvent[]): ReadonlySet<string> {
+function findAliasesOfDeletedRelations(state: State, events: readonly LogEvent[]): ReadonlySet<string> {
   return new Set(
     events.flatMap((event) => {
       if (event.type !== 'relation.deleted') return [];
@@ -221,7 +221,7 @@ function aliasesGoingAlong(state: State, events: readonly LogEvent[]): ReadonlyS
   );
 }
 
-function neverKept(node: CollectionNode, name: string): string | undefined {
+function explainNeverKept(node: CollectionNode, name: string): string | undefined {
   const schema = node.fields.get(name)?.schema ?? null;
   if (schema === null) return 'it has no column';
   if (schema.generation_expression !== null) return 'its values are generated';
@@ -233,7 +233,7 @@ function neverKept(node: CollectionNode, name: string): string | undefined {
 }
 
 /** Undefined if nothing prevents keeping the values. Null if the column no longer exists and needs no report. */
-function reasonAgainst(
+function explainNotKept(
   { columns, never }: Deletion,
   facts: ValuesFacts | undefined,
   copyRows: number | null,
@@ -250,7 +250,10 @@ function reasonAgainst(
     : undefined;
 }
 
-function notKept({ collection, field }: Pick<Deletion, 'collection' | 'field'>, why: string | undefined): Warning[] {
+function warnNotKept(
+  { collection, field }: Pick<Deletion, 'collection' | 'field'>,
+  why: string | undefined,
+): Warning[] {
   if (why === undefined) return [];
   const message = `delete field ${collection}.${field}: the trash does not keep its values, because ${why}`;
   return [{ code: 'DATA_NOT_KEPT', collection, field, message }];
@@ -286,7 +289,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   const keeps = options.keep.deleted > 0;
   const deletesFields = events.some(deletesField);
   const asTheyAre: Kept = { kind: 'kept', events: [...events], warnings: [] };
-  if (request.purge === true) return { ...asTheyAre, warnings: await runYielding(purgedAtOnce(state, events)) };
+  if (request.purge === true) return { ...asTheyAre, warnings: await runYielding(warnPurged(state, events)) };
   if (!deletesFields && (tables.size === 0 || !keeps)) return asTheyAre;
   const { schema } = options.location;
   // An online change copies the values beforehand, so their number does not matter.
@@ -298,8 +301,8 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   };
   if (!keeps) return without([]);
   const facts = await readTrashFacts(client, { schema, state, tables: [...tables.keys()], glance, isDryRun });
-  if (!facts.mayCreateSchemas) return without(nothingKept(tables.keys(), events));
-  const problems = [...tables.keys()].flatMap((name) => unkeepable(name, facts.tables.get(name)));
+  if (!facts.mayCreateSchemas) return without(warnNothingKept(tables.keys(), events));
+  const problems = [...tables.keys()].flatMap((name) => rejectUnkeepable(name, facts.tables.get(name)));
   if (problems.length > 0) return { kind: 'refused', problems };
   const values = await keepValues(client, { ...deleted, keeps });
   if ('problems' in values) return { kind: 'refused', problems: values.problems };
@@ -310,7 +313,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
     if (event.type !== 'collection.deleted') return event;
     const [node, table] = [tables.get(event.collection), facts.tables.get(event.collection)];
     if (node === undefined || table === undefined) return event;
-    return { ...event, data: { ...event.data, ...keptTable(node, table, kept_until) } };
+    return { ...event, data: { ...event.data, ...createKeptTable(node, table, kept_until) } };
   });
   return { kind: 'kept', events: completed, warnings: [...tableWarnings(tables.keys(), facts), ...values.warnings] };
 }
@@ -318,12 +321,12 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
 const HAS_PURGE = 'the change has the option purge';
 
 /** With `purge`, the trash keeps neither tables nor values. */
-function* purgedAtOnce(state: State, events: readonly LogEvent[]): Resumable<Warning[]> {
+function* warnPurged(state: State, events: readonly LogEvent[]): Resumable<Warning[]> {
   const tables = events.flatMap((event) => tableDeletedBy(state, event).map(([name]) => name));
   const fields = (yield* deletionsIn(state, events)).filter(({ isStored }) => isStored);
   return [
-    ...tables.map((name) => tableNotKept(name, `the trash does not keep it, because ${HAS_PURGE}`)),
-    ...fields.flatMap((each) => notKept(each, HAS_PURGE)),
+    ...tables.map((name) => warnTableNotKept(name, `the trash does not keep it, because ${HAS_PURGE}`)),
+    ...fields.flatMap((each) => warnNotKept(each, HAS_PURGE)),
   ];
 }
 
@@ -346,20 +349,21 @@ export async function estimateKept(
     lost: new Map(events.map((_, index) => [index, why])),
     warnings,
   });
-  if (purge) return all(HAS_PURGE, await runYielding(purgedAtOnce(state, events)));
+  if (purge) return all(HAS_PURGE, await runYielding(warnPurged(state, events)));
   if (keep.deleted === 0) return all('this service does not keep deleted objects (KEEP_DELETED)');
   const tables = [...new Set(events.flatMap((event) => tableDeletedBy(state, event).map(([name]) => name)))];
   const facts = await queueTrashFacts(db, { schema, state, tables });
-  if (!facts.mayCreateSchemas) return all(MAY_NOT_CREATE, nothingKept(tables, events));
+  if (!facts.mayCreateSchemas) return all(MAY_NOT_CREATE, warnNothingKept(tables, events));
   const copyRows = online ? null : keep.copyRows;
-  const lost = await whyValuesAreLost(db, { state, events, schema, copyRows });
+  const lost = await explainLostValues(db, { state, events, schema, copyRows });
   const warnings = [
     ...tableWarnings(tables, facts),
     ...[...lost].flatMap(([index, why]) => valuesNotKept(events[index], why)),
   ];
   for (const [index, event] of events.entries()) {
     if (event.type !== 'collection.deleted') continue;
-    const why = tableDeletedBy(state, event).length === 0 ? 'it has no table' : whyTableIsLost(facts, event.collection);
+    const why =
+      tableDeletedBy(state, event).length === 0 ? 'it has no table' : explainLostTable(facts, event.collection);
     if (why !== undefined) lost.set(index, why);
   }
   return { lost, warnings };
@@ -367,7 +371,7 @@ export async function estimateKept(
 
 const valuesNotKept = (event: LogEvent | undefined, why: string): Warning[] =>
   event?.type === 'field.deleted' && event.field !== null
-    ? notKept({ collection: event.collection, field: event.field }, why)
+    ? warnNotKept({ collection: event.collection, field: event.field }, why)
     : [];
 
 interface Deleting {
@@ -379,9 +383,9 @@ interface Deleting {
   purge: boolean;
 }
 
-function whyTableIsLost({ tables }: TrashFacts, collection: string): string | undefined {
+function explainLostTable({ tables }: TrashFacts, collection: string): string | undefined {
   const table = tables.get(collection);
-  return table === undefined ? NO_TABLE : whyUnkeepable(table);
+  return table === undefined ? NO_TABLE : explainUnkeepable(table);
 }
 
 /** Returns the table of a collection that the event deletes. */
@@ -391,7 +395,7 @@ function tableDeletedBy({ collections }: State, event: LogEvent): [string, Colle
   return node === undefined || isFolder(node) ? [] : [[event.collection, node]];
 }
 
-function keptTable(
+function createKeptTable(
   node: CollectionNode,
   { publications, foreignKeys, keptIn }: TrashTable,
   kept_until: string,
@@ -415,15 +419,15 @@ const PURGE = 'Use "purge" to drop it immediately.';
 const NEEDS_PURGE = { option: 'purge' } as const;
 
 /** Finds objects that the role may drop but not move. A missing table has nothing to keep. */
-function unkeepable(collection: string, facts: TrashTable | undefined): Problem[] {
-  const why = facts && whyUnkeepable(facts);
+function rejectUnkeepable(collection: string, facts: TrashTable | undefined): Problem[] {
+  const why = facts && explainUnkeepable(facts);
   if (why === undefined) return [];
   const message = `Table ${JSON.stringify(collection)} cannot be kept in the trash: ${why}. ${PURGE}`;
   return [{ code: 'IN_USE', message, collection, details: NEEDS_PURGE }];
 }
 
 /** Returns the reason why the role may drop the table but not move it. */
-function whyUnkeepable({ owned, publications, inherits }: TrashTable): string | undefined {
+function explainUnkeepable({ owned, publications, inherits }: TrashTable): string | undefined {
   if (!owned) return 'the database role of the service does not own it';
   const foreign = publications.find((each) => !each.owned);
   if (foreign !== undefined)
@@ -438,13 +442,13 @@ const NO_SCHEMAS = `the trash keeps nothing, because ${MAY_NOT_CREATE}`;
 
 const NO_TABLE = 'the table does not exist: it was dropped or renamed by hand';
 
-const tableNotKept = (collection: string, why: string): Warning => ({
+const warnTableNotKept = (collection: string, why: string): Warning => ({
   code: 'DATA_NOT_KEPT',
   collection,
   message: `drop table ${collection}: ${why}`,
 });
 
-function nothingKept(tables: Iterable<string>, events: readonly LogEvent[]): Warning[] {
+function warnNothingKept(tables: Iterable<string>, events: readonly LogEvent[]): Warning[] {
   const fields = events.flatMap((event) => {
     const { collection, field } = event;
     if (!deletesField(event) || collection === null || field === null) return [];
@@ -452,13 +456,13 @@ function nothingKept(tables: Iterable<string>, events: readonly LogEvent[]): War
       { code: 'DATA_NOT_KEPT', collection, field, message: `delete field ${collection}.${field}: ${NO_SCHEMAS}` },
     ];
   });
-  return [...[...tables].map((name) => tableNotKept(name, NO_SCHEMAS)), ...fields];
+  return [...[...tables].map((name) => warnTableNotKept(name, NO_SCHEMAS)), ...fields];
 }
 
 function tableWarnings(names: Iterable<string>, { tables }: TrashFacts): Warning[] {
   return [...names].flatMap((collection) => {
     const facts = tables.get(collection);
-    if (facts === undefined) return [tableNotKept(collection, `the trash keeps nothing, because ${NO_TABLE}`)];
+    if (facts === undefined) return [warnTableNotKept(collection, `the trash keeps nothing, because ${NO_TABLE}`)];
     return facts.publications.map(({ name }) => ({
       code: 'LEAVES_PUBLICATION',
       collection,

@@ -73,7 +73,7 @@ export async function withRewrittenObjects(
       return event.type === 'object.created' || redefines ? [objectKey(event.subject)] : [];
     }),
   );
-  const cause = before.position + 1 + causeAmong(events);
+  const cause = before.position + 1 + findCause(events);
   const more = objects.flatMap((object) => {
     const key = objectKey(object);
     const [old, view] = [facts.get(former.get(key) ?? ''), now.get(key)];
@@ -88,7 +88,7 @@ export async function withRewrittenObjects(
 }
 
 /** The index of the first rename, or else of the first event that changes the schema. */
-function causeAmong(events: readonly LogEvent[]): number {
+function findCause(events: readonly LogEvent[]): number {
   const rename = events.findIndex(({ type }) => type.endsWith('.renamed'));
   return rename >= 0 ? rename : Math.max(0, events.findIndex(changesSchema));
 }

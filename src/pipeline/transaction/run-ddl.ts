@@ -54,17 +54,21 @@ interface Explained {
 }
 
 /** Rolls back the failed transaction. It then holds no table locks, and without `keeps` no locks at all. */
-async function explained(client: pg.ClientBase, problem: Problem, how: Explained): Promise<Problem> {
-  const named = namingExtension(problem, how.after);
-  if (isOfReturningValues(named, how.events)) return named;
-  const inquiry = inquiryOf({ ...how, problem: named, restored: restoredBy(how.events) });
+async function explainProblem(client: pg.ClientBase, problem: Problem, context: Explained): Promise<Problem> {
+  const named = namingExtension(problem, context.after);
+  if (isOfReturningValues(named, context.events)) return named;
+  const inquiry = createInquiry({ ...context, problem: named, restored: collectRestored(context.events) });
   if (inquiry === null) return named;
-  const rows = await askAfterwards(client, inquiry.question, how.keeps);
-  return rows === null ? named : inquiry.told(rows);
+  const rows = await queryAfterRollback(client, inquiry.question, context.keeps);
+  return rows === null ? named : inquiry.reword(rows);
 }
 
 /** Null if the query failed. */
-async function askAfterwards(client: pg.ClientBase, question: Sql, keeps: boolean): Promise<readonly unknown[] | null> {
+async function queryAfterRollback(
+  client: pg.ClientBase,
+  question: Sql,
+  keeps: boolean,
+): Promise<readonly unknown[] | null> {
   const back = keeps ? sql`ROLLBACK TO SAVEPOINT ${ident(SAVEPOINT)}` : sql`ROLLBACK`;
   const start = keeps ? back : sql`${back}; BEGIN READ ONLY`;
   try {
@@ -83,7 +87,7 @@ function isOfReturningValues({ details }: Problem, events: readonly LogEvent[]):
   return isBroken && event?.type === 'field.created' && takenFromTrash(event.data) !== undefined;
 }
 
-const restoredBy = (events: readonly LogEvent[]): NonNullable<Refused['restored']> =>
+const collectRestored = (events: readonly LogEvent[]): NonNullable<Refused['restored']> =>
   new Map(
     events.flatMap((event): [string, RestoredCollection][] => {
       const restored = event.type === 'collection.created' ? takenFromTrash(event.data) : undefined;
@@ -94,24 +98,24 @@ const restoredBy = (events: readonly LogEvent[]): NonNullable<Refused['restored'
 interface Inquiry {
   question: Sql;
   /** Builds the problem from the result of the query. */
-  told: (rows: readonly unknown[]) => Problem;
+  reword: (rows: readonly unknown[]) => Problem;
 }
 
 /**
  * Returns the query that explains an error. It finds the violating rows, or the object that has the name. Null if there
  * is none.
  */
-function inquiryOf(refused: Refused): Inquiry | null {
+function createInquiry(refused: Refused): Inquiry | null {
   const { problem } = refused;
   const offenders = offendingRowsOf(refused);
   if (offenders !== null) {
     const count = (rows: readonly unknown[]) => Number((rows[0] as { count: unknown }).count);
-    return { question: offenders.question, told: (rows) => withCount(problem, offenders, count(rows)) };
+    return { question: offenders.question, reword: (rows) => withCount(problem, offenders, count(rows)) };
   }
   const parents = parentsOfColumn(refused);
-  if (parents !== null) return { question: parents, told: (rows) => withParents(problem, rows as readonly Taken[]) };
+  if (parents !== null) return { question: parents, reword: (rows) => withParents(problem, rows as readonly Taken[]) };
   const question = takenParts(refused);
-  return question && { question, told: (rows) => withTakenNames(problem, rows as readonly Taken[]) };
+  return question && { question, reword: (rows) => withTakenNames(problem, rows as readonly Taken[]) };
 }
 
 export interface Projection {
@@ -137,14 +141,14 @@ export async function runStatements(client: pg.ClientBase, projection: Projectio
   const { statements } = projection;
   const questions = questionsOf(projection);
   const locks = strongestLocks(statements);
-  const preamble = [...questions.texts, ...locking(projection, locks)];
+  const preamble = [...questions.texts, ...createLocking(projection, locks)];
   const script = [...preamble, ...statements.map((statement) => statement.sql)];
   if (script.length === 0) return null;
   try {
     return questions.judge(await runScript(client, script));
   } catch (thrown) {
     const error = refusalIn(thrown, locks);
-    return refusals(client, projection, { error, preamble: preamble.length });
+    return explainFailure(client, projection, { error, preamble: preamble.length });
   }
 }
 
@@ -165,7 +169,7 @@ interface CatalogQuestions {
 /** Queries that are sent in the same message before the DDL, so they cost no round trip. */
 function questionsOf(projection: Projection): CatalogQuestions {
   // PostgreSQL itself rejects a new table whose name is taken.
-  const names = takenNames(projection, (name) => isFolder(projection.after, name));
+  const names = findTakenNames(projection, (name) => isFolder(projection.after, name));
   const uses = typesToCheck(projection.events, projection.after);
   const types = uses.length === 0 ? null : typeQuestion(uses, projection.schema);
   const lost = lostColumns(projection.events);
@@ -180,7 +184,7 @@ function questionsOf(projection: Projection): CatalogQuestions {
       const rows = rowsOf(types, results);
       const problems = rowTypeProblems(uses, typeLookup(rows));
       if (problems.length > 0) return problems;
-      return names === null ? null : hiddenByFolders(projection, rowsOf(names, results));
+      return names === null ? null : rejectHiddenTables(projection, rowsOf(names, results));
     },
   };
 }
@@ -255,7 +259,7 @@ export async function takeLocks(
 }
 
 /** Returns the statements that take the locks. Empty for a single statement, which takes its lock itself. */
-function locking({ statements, schema, waits }: Projection, locks: readonly LockedTable[]): Sql[] {
+function createLocking({ statements, schema, waits }: Projection, locks: readonly LockedTable[]): Sql[] {
   const byItself = statements.length < 2 && waits.vacuumWait === undefined;
   return locks.length === 0 || byItself ? [] : lockScript(schema, locks, waits);
 }
@@ -280,7 +284,7 @@ interface Refusing {
   preamble: number;
 }
 
-async function refusals(client: pg.ClientBase, projection: Projection, refusing: Refusing): Promise<Problem[]> {
+async function explainFailure(client: pg.ClientBase, projection: Projection, refusing: Refusing): Promise<Problem[]> {
   const taken = await unmanagedTables(client, projection, refusing.error);
   if (taken.length > 0) return taken;
   const isFull = isLockTableFull(driverError(refusing.error));
@@ -288,7 +292,7 @@ async function refusals(client: pg.ClientBase, projection: Projection, refusing:
   const { error, preamble } = refusing;
   const at = Math.max(0, error.results.length - preamble);
   const problems = [ddlFailure(error, projection.statements, at, settings)];
-  return Promise.all(problems.map((problem) => explained(client, problem, projection)));
+  return Promise.all(problems.map((problem) => explainProblem(client, problem, projection)));
 }
 
 /**
@@ -310,16 +314,16 @@ async function unmanagedTables(
   projection: Projection,
   error: ExchangeError,
 ): Promise<Problem[]> {
-  const question = takenNames(projection, (name) => !isFolder(projection.after, name));
+  const question = findTakenNames(projection, (name) => !isFolder(projection.after, name));
   if (!isNameTaken(sqlState(error)) || question === null) return [];
-  const rows = await askAfterwards(client, question, projection.keeps);
-  return ((rows ?? []) as readonly Taken[]).map(unmanaged);
+  const rows = await queryAfterRollback(client, question, projection.keeps);
+  return ((rows ?? []) as readonly Taken[]).map(createUnmanagedProblem);
 }
 
 /** Finds tables that a folder of the same name would hide. PostgreSQL does not reject them: a folder has no table. */
-function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Problem[] | null {
+function rejectHiddenTables({ after }: Projection, rows: readonly unknown[]): Problem[] | null {
   const hidden = (rows as Taken[]).filter(({ name, kind }) => kind === 'table' && isFolder(after, name));
-  return hidden.length === 0 ? null : hidden.map(unmanaged);
+  return hidden.length === 0 ? null : hidden.map(createUnmanagedProblem);
 }
 
 const isFolder = ({ collections }: State, name: string): boolean => collections.get(name)?.collection.schema === null;
@@ -328,7 +332,7 @@ const isFolder = ({ collections }: State, name: string): boolean => collections.
  * Returns the statements of a batch that needs no lock that others may hold, and whose results need no check. Null for
  * any other batch.
  */
-export function unobstructedScript({
+export function readUnobstructedScript({
   events,
   after,
   statements,
@@ -341,7 +345,7 @@ export function unobstructedScript({
 }
 
 /** Finds which names of new collections are taken by other objects. Null if there are no new collections. */
-function takenNames({ before, after, events, schema }: Projection, isAsked: (name: string) => boolean): Sql | null {
+function findTakenNames({ before, after, events, schema }: Projection, isAsked: (name: string) => boolean): Sql | null {
   const names = events
     .flatMap((event) => {
       // Outside the default schema, the table keeps its name.
@@ -353,7 +357,7 @@ function takenNames({ before, after, events, schema }: Projection, isAsked: (nam
   return names.length === 0 ? null : takenByOthers(after, names, schema);
 }
 
-function unmanaged({ name, kind }: Taken): Problem {
+function createUnmanagedProblem({ name, kind }: Taken): Problem {
   if (kind === 'table') {
     const message = `Table "${name}" already exists in the database and is not managed. Adopt it, or choose another name.`;
     return { code: 'ALREADY_EXISTS', message, collection: name, details: { adopt: name } };

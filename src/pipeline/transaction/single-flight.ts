@@ -47,7 +47,7 @@ export function fitsOneRoundTrip<C>({ operation, command, request }: Job<C>): bo
  * Returns the state on which a single flight is decided. Undefined if the flight would certainly fail. Also undefined
  * if the server process of the connection is unknown, because it is needed to end a lost flight. A pooler hides it.
  */
-export function assumedBegin(
+export function assumeBegin(
   client: pg.ClientBase,
   { store, watch }: PipelineOptions,
   { timeline }: Assumptions,
@@ -87,7 +87,7 @@ export const NO_DATABASE = {
 } as unknown as pg.ClientBase;
 
 /** Turns DatabaseNeededError into undefined, and throws every other error. */
-export function undefinedIfNeeded(error: unknown): undefined {
+export function ignoreDatabaseNeeded(error: unknown): undefined {
   if (!(error instanceof DatabaseNeededError)) throw error;
 }
 
@@ -105,7 +105,7 @@ SELECT CASE WHEN ${EXPECTED} AND (${REFUSE_OLDER_RELEASE.text}) IS NULL
   FROM (${CHECK_QUERY}) c`;
 
 /** Returns the statements that precede DDL and rows. */
-export function opening(
+export function createOpening(
   { point: { head }, timeline }: Begun,
   options: PipelineOptions,
   { idempotency, cause, batch, ...limits }: Pick<RequestContext, 'idempotency' | 'cause'> & Limits & { batch: string },

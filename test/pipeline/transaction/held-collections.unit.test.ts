@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MAX_PROBLEMS, type Problem } from '../../../src/kernel/problem.js';
-import { heldFrom, heldProblems } from '../../../src/pipeline/transaction/decide.js';
+import { findHeldConflicts, findHeldProblems } from '../../../src/pipeline/transaction/decide.js';
 import type { Statement } from '../../../src/projector/ddl/step.js';
 import type { LogEvent } from '../../../src/schema/model/events.js';
 
@@ -29,7 +29,7 @@ const event = (type: LogEvent['type'], collection: string | null, data: object):
 
 describe('a change of a table in preparation', () => {
   const stopped = (what: { events?: LogEvent[]; statements?: Statement[]; change?: string }) =>
-    heldProblems({ events: [], statements: [], ...what }, HELD);
+    findHeldProblems({ events: [], statements: [], ...what }, HELD);
 
   it('is rejected for each table with the blocking request', () => {
     const statements = [statement('items', 'orders'), statement('people', null), statement('free', 'free')];
@@ -43,7 +43,7 @@ describe('a change of a table in preparation', () => {
   it('is allowed for the request itself, and if nothing is prepared', () => {
     const statements = [statement('items', 'orders'), statement('people', null)];
     expect(stopped({ statements, change: 'one' })).to.deep.equal([inUse('people', 'two')]);
-    expect(heldProblems({ events: [], statements }, [])).to.deep.equal([]);
+    expect(findHeldProblems({ events: [], statements }, [])).to.deep.equal([]);
   });
 
   it('is allowed if it locks nothing or only references the table', () => {
@@ -63,17 +63,19 @@ describe('a change of a table in preparation', () => {
   it('is reported for a limited number of tables', () => {
     const names = Array.from({ length: MAX_PROBLEMS + 5 }, (_, index) => `t${index}`);
     const statements = names.map((name) => statement(name, name));
-    const problems = heldProblems({ events: [], statements }, [{ id: 'all', collections: names }]);
+    const problems = findHeldProblems({ events: [], statements }, [{ id: 'all', collections: names }]);
     expect(problems).to.deep.equal(names.slice(0, MAX_PROBLEMS).map((name) => inUse(name, 'all')));
-    expect(heldFrom([{ id: 'all', collections: names }], { id: 'mine', collections: names })).to.deep.equal(problems);
+    expect(findHeldConflicts([{ id: 'all', collections: names }], { id: 'mine', collections: names })).to.deep.equal(
+      problems,
+    );
   });
 });
 
 describe('a new preparation', () => {
   it('waits for other requests on its tables, not for itself', () => {
-    const mine = (id: string) => heldFrom(HELD, { id, collections: ['people', 'items'] });
+    const mine = (id: string) => findHeldConflicts(HELD, { id, collections: ['people', 'items'] });
     expect(mine('new')).to.deep.equal([inUse('items', 'one'), inUse('people', 'two')]);
     expect(mine('two')).to.deep.equal([inUse('items', 'one')]);
-    expect(heldFrom(HELD, { id: 'new', collections: ['free'] })).to.deep.equal([]);
+    expect(findHeldConflicts(HELD, { id: 'new', collections: ['free'] })).to.deep.equal([]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Problem } from '../../../src/kernel/problem.js';
 import { outcomeUnknown } from '../../../src/pipeline/transaction/commit.js';
-import { earlierAnswer, isStorable } from '../../../src/pipeline/transaction/idempotency.js';
+import { readEarlierAnswer, isStorable } from '../../../src/pipeline/transaction/idempotency.js';
 import type { Done, Idempotency } from '../../../src/pipeline/types.js';
 
 const problem = (code: Problem['code']): Problem => ({ code, message: code });
@@ -25,11 +25,11 @@ describe('the first response to a key', () => {
   const row = { request_hash: 'the same', status: 409, headers: { location: '/a' }, body: { data: 1 } };
 
   it('is repeated for the same request only', () => {
-    expect(earlierAnswer(request, [])).to.equal(undefined);
+    expect(readEarlierAnswer(request, [])).to.equal(undefined);
     const { status, headers, body } = row;
-    expect(earlierAnswer(request, [row])).to.deep.equal({ kind: 'replayed', status, headers, body });
+    expect(readEarlierAnswer(request, [row])).to.deep.equal({ kind: 'replayed', status, headers, body });
     const message = 'This Idempotency-Key was used for another request within the last 24 hours. Send a new key.';
-    expect(earlierAnswer(request, [{ ...row, request_hash: 'another' }])).to.deep.equal({
+    expect(readEarlierAnswer(request, [{ ...row, request_hash: 'another' }])).to.deep.equal({
       kind: 'refused',
       problems: [{ code: 'IDEMPOTENCY_MISMATCH', message }],
     });
