@@ -25,7 +25,7 @@ import { type Judged, type Policy, isEarlyPurge, isStopping, judgedAll } from '.
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
 import { readTableFacts } from './online/steps.js';
 import { sql } from './ddl/sql.js';
-import { locatedElsewhere } from './ddl/step.js';
+import { findOtherLocation } from './ddl/step.js';
 
 /** The state that locates the tables of a plan. */
 interface DescribedTables {
@@ -159,14 +159,14 @@ export async function planFindings(
   { patient = false } = {},
 ): Promise<Finding[]> {
   const questions = await runYielding(questionsOf(plan));
-  return runYielding(findingsOf(plan, await ask(db, { schema, state: plan.before }, { questions, patient })));
+  return runYielding(findingsOf(plan, await askWithLimit(db, { schema, state: plan.before }, { questions, patient })));
 }
 
 /**
  * The findings of a plan, with the effect of the current policy.
  * @param noticed findings from other sources
  */
-export async function judgedFindings(
+export async function judgeFindings(
   db: Queryable,
   schema: string,
   { plan, noticed }: { plan: Plan; noticed: readonly Warning[] },
@@ -181,7 +181,7 @@ export async function stoppingFindings(
   schema: string,
   { warnings, ...plan }: Plan & { warnings: readonly Warning[] },
 ): Promise<Judged<Finding>[]> {
-  const shown = await judgedFindings(db, schema, { plan: { ...plan, adopted: true }, noticed: warnings });
+  const shown = await judgeFindings(db, schema, { plan: { ...plan, adopted: true }, noticed: warnings });
   return shown.filter(({ action }) => isStopping(action));
 }
 
@@ -193,7 +193,7 @@ export async function findingsByPolicy(
   options: Parameters<typeof planFindings>[3] = {},
 ): Promise<Judged<Finding>[]> {
   const findings = await planFindings(db, schema, { ...plan, policy }, options);
-  const before = await namesJudged(db, { policy, before: plan.before, events: plan.events });
+  const before = await readJudgedNames(db, { policy, before: plan.before, events: plan.events });
   const shown = await runYielding(judgedAll(policy, findings, before));
   const beside = await runYielding(judgedAll(policy, noticed.map(findingOf), before));
   return [...shown, ...(await runYielding(together(beside)))];
@@ -203,14 +203,14 @@ export async function findingsByPolicy(
  * The names under which the policy judges a collection: all that it had since it was created, also through the trash,
  * and those that the batch assigns. Queries nothing if the policy is the same for all collections.
  */
-export async function namesJudged(
+export async function readJudgedNames(
   db: Queryable,
   { policy, before, events }: Pick<Plan, 'before' | 'events'> & { policy: Policy },
 ): Promise<NamesBefore> {
   const called = collectionsNamed(before, events);
   if (policy.collections.length === 0) return (name) => new Set(called(name).flatMap(({ names }) => [...names]));
   const lives = await namesInLifetimes(db, namesBefore(before, events));
-  const purged = await namesOfPurged(db, events);
+  const purged = await readPurgedNames(db, events);
   return (name) =>
     purged.get(name) ??
     new Set(called(name).flatMap(({ identity, names }) => [...names, ...(lives.get(identity) ?? [])]));
@@ -220,7 +220,7 @@ export async function namesJudged(
  * The names of the collections whose data is purged, by the name that they had at the deletion. Another collection may
  * have that name now.
  */
-async function namesOfPurged(db: Queryable, events: readonly LogEvent[]): Promise<Map<string, ReadonlySet<string>>> {
+async function readPurgedNames(db: Queryable, events: readonly LogEvent[]): Promise<Map<string, ReadonlySet<string>>> {
   const purged = new Map<string, ReadonlySet<string>>();
   for (const event of events) {
     if (event.type !== 'trash.purged' || event.collection === null || !isEarlyPurge(event)) continue;
@@ -241,7 +241,11 @@ interface Asking {
   patient: boolean;
 }
 
-async function ask(db: Queryable, place: DescribedTables, { questions, patient }: Asking): Promise<DatabaseFacts> {
+async function askWithLimit(
+  db: Queryable,
+  place: DescribedTables,
+  { questions, patient }: Asking,
+): Promise<DatabaseFacts> {
   if (patient) return answer(db, place, questions);
   try {
     return await limitTime(answer(db, place, questions), LIMIT);
@@ -257,17 +261,17 @@ async function answer(
   { tables, altered, types = [] }: Questions,
 ): Promise<DatabaseFacts> {
   const statistics: [string, TableStatistics][] = [];
-  for (const some of inParts(tables)) {
+  for (const some of splitNames(tables)) {
     const facts = await readTableFacts(db, {
       schema,
-      tables: some.map((table) => ({ table, ...locatedElsewhere(state, table, schema) })),
+      tables: some.map((table) => ({ table, ...findOtherLocation(state, table, schema) })),
       exact: false,
     });
     for (const { name, bytes, rows, age, uses } of facts.values()) statistics.push([name, { bytes, rows, age, uses }]);
   }
   const dependents: Dependent[] = [];
   const inheritance: Inheritance[] = [];
-  for (const some of inParts(altered)) {
+  for (const some of splitNames(altered)) {
     dependents.push(...(await readDependents(db, { schema, state }, some)));
     inheritance.push(...(await readInheritance(db, { schema, state }, some)));
   }
@@ -277,7 +281,7 @@ async function answer(
   return { ...databaseFacts, types: typeLookup(rows) };
 }
 
-function inParts(names: readonly string[]): string[][] {
+function splitNames(names: readonly string[]): string[][] {
   const parts: string[][] = [];
   for (let from = 0; from < names.length; from += AT_ONCE) parts.push(names.slice(from, from + AT_ONCE));
   return parts;

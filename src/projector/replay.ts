@@ -29,7 +29,7 @@ import { type Verification, verify } from './verify/index.js';
 import { INDEX_PROJECTION } from './verify/pending-indexes.js';
 
 import { runToEnd } from '../kernel/resumable.js';
-import { awaitedForeignKeys } from './ddl/relation.js';
+import { findAwaitedForeignKeys } from './ddl/relation.js';
 import { planObjects } from './ddl/objects.js';
 import { planBatch } from './ddl/plan.js';
 import type { Statement } from './ddl/step.js';
@@ -95,7 +95,9 @@ export function* groupsOf<E extends LogEvent>(
 function planSlice<E extends LogEvent>(state: State, events: E[], schema: string): Group<E> {
   const plan = (some: E[]) =>
     runToEnd(
-      planBatch(state, some.map(onEmptyTables), schema, { replaying: { awaited: awaitedForeignKeys(state, schema) } }),
+      planBatch(state, some.map(adaptToEmptyTables), schema, {
+        replaying: { awaited: findAwaitedForeignKeys(state, schema) },
+      }),
     );
   const all = plan(events);
   const last = all.statements.find(({ commit }) => commit !== undefined)?.source.event ?? events.length - 1;
@@ -108,7 +110,7 @@ function planSlice<E extends LogEvent>(state: State, events: E[], schema: string
  * The tables are empty, none existed before, and none inherits: indexes are built at once, and adopted tables are
  * created.
  */
-function onEmptyTables(event: LogEvent): LogEvent {
+function adaptToEmptyTables(event: LogEvent): LogEvent {
   if (event.type === 'collection.adopted') return { ...event, type: 'collection.created', version: 1 };
   const {
     adopted: _,
@@ -255,13 +257,13 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
     if (tables === 'every-event') await replayPage(run, page);
     else await keepPage(run, page);
     requireManaged({ ...target, state: run.state });
-    await keepRead(run);
+    await storeReadDocuments(run);
   }
-  await keepRead(run);
+  await storeReadDocuments(run);
   if (tables === 'end-state') await makeTables(run);
   await options.fill?.(target.client, target.schema, run.state);
   const missing = run.chain.end();
-  if (missing !== null) throw brokenAt(missing);
+  if (missing !== null) throw createBrokenChainError(missing);
   await makeObjects(run);
   const head = run.chain.head();
   await finish(run, head);
@@ -278,10 +280,10 @@ interface Run extends ReplayOptions {
 
 function check({ chain }: Run, event: EventRecord): void {
   const reason = chain.add(event);
-  if (reason !== null) throw brokenAt({ position: event.position, reason });
+  if (reason !== null) throw createBrokenChainError({ position: event.position, reason });
 }
 
-const brokenAt = ({ position, reason }: { position: number; reason: string }) =>
+const createBrokenChainError = ({ position, reason }: { position: number; reason: string }) =>
   new OperatorError(
     `The hash chain of the log is broken at position ${position}: ${reason}. Nothing after it can be trusted.`,
   );
@@ -306,7 +308,7 @@ async function keepPage(run: Run, page: readonly EventRecord[]): Promise<void> {
   await restoreEvents(run.target.client, page);
 }
 
-async function keepRead({ target: { client }, documents }: Run): Promise<void> {
+async function storeReadDocuments({ target: { client }, documents }: Run): Promise<void> {
   const read = documents?.() ?? [];
   if (read.length > 0) await sendBatch(client, keepDocuments(read));
 }

@@ -1,5 +1,5 @@
 /** Describes plans: their findings under the current policy, and the tables they lock. Nothing is locked or run. */
-import { judgedFindings } from '../projector/findings.js';
+import { judgeFindings } from '../projector/findings.js';
 import { type LockedTableFacts, lockedTables } from '../projector/online/steps.js';
 import type { Statement } from '../projector/ddl/step.js';
 import type pg from 'pg';
@@ -47,7 +47,7 @@ export interface PlanReads {
 export function createPlanReads({ pool, schema }: { pool: pg.Pool; schema: string }): PlanReads {
   const findings: PlanReads['findings'] = async ({ warnings, ...plan }) => {
     const mentions = await warnAboutMentions(pool, { ...plan, touched: collectionsChanged(plan.events) });
-    return judgedFindings(pool, schema, { plan, noticed: [...warnings, ...mentions] });
+    return judgeFindings(pool, schema, { plan, noticed: [...warnings, ...mentions] });
   };
   const tables: PlanReads['lockedTables'] = (statements) => lockedTables(pool, { schema, statements });
   return {

@@ -10,7 +10,7 @@ import { isSystemCollection } from '../../schema/model/system-collections.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import type { CatalogTable } from '../../projector/catalog/model.js';
 import type { CatalogObjects } from '../../projector/catalog/objects.js';
-import { catalogReading } from '../../projector/catalog/read.js';
+import { createCatalogReading } from '../../projector/catalog/read.js';
 import { type Reading, readTogether, TABLES } from '../../projector/catalog/queries.js';
 import { convertTable, refusalOf } from '../../projector/inspect/convert.js';
 import { completeKeys, waitingTables } from '../../projector/inspect/keys.js';
@@ -351,7 +351,7 @@ export function readCatalogFindings(
 ) {
   return readTogether(
     client,
-    catalogReading(managed, tables && [...tables, ...more], tables),
+    createCatalogReading(managed, tables && [...tables, ...more], tables),
     readUnrepresented(managed, tables),
     tables === undefined ? readUnlistedObjects(managed) : NOTHING,
   );

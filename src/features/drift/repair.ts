@@ -7,7 +7,7 @@ import { LockedError } from '../../projector/ddl/table-locks.js';
 import { findDrift } from './find.js';
 import type { Drift, RepairStatement, TableDrift } from './model.js';
 import { toShownRepair } from './repair-plan.js';
-import { inheritedBy } from '../../projector/catalog/deletion-facts.js';
+import { explainInherited } from '../../projector/catalog/deletion-facts.js';
 
 export interface RepairOptions {
   client: pg.ClientBase;
@@ -130,7 +130,7 @@ const LOSES = 'it drops an object or may lose values';
 
 function reasonToKeep({ inherited_by }: RepairStatement, allowDrop: boolean): string {
   if (inherited_by === undefined || !allowDrop) return LOSES;
-  return `${inheritedBy(inherited_by)}. To drop them permanently, repeat the repair with "--purge"`;
+  return `${explainInherited(inherited_by)}. To drop them permanently, repeat the repair with "--purge"`;
 }
 
 /** Repairs may need any lock on the differing tables. */

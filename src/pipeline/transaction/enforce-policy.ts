@@ -8,7 +8,7 @@ import { MAX_PROBLEMS, type Problem, invalidProblem } from '../../kernel/problem
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { namesJudged, planFindings } from '../../projector/findings.js';
+import { readJudgedNames, planFindings } from '../../projector/findings.js';
 import { warnAboutMentions } from '../../reads/history/returns.js';
 import { type Finding, type Plan, findingOf } from '../../schema/findings/index.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
@@ -73,7 +73,7 @@ async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: Ju
   const acknowledged = new Map((acknowledges?.findings ?? []).map((each, index) => [keyOf(each), { ...each, index }]));
   const plan = { ...batch, before: before.state, adopted: true, policy, apart: new Set(acknowledged.keys()) };
   const findings = await collectFindings(client, { planned, batch, warnings, plan });
-  const names = await namesJudged(client, { policy, before: before.state, events: batch.events });
+  const names = await readJudgedNames(client, { policy, before: before.state, events: batch.events });
   const { stopped, known } = await runYielding(
     weigh(findings, { planned, revised, said: acknowledged, names, events: batch.events }),
   );

@@ -17,7 +17,7 @@ import {
   type ValuesFactsRequest,
   type ValuesFacts,
   readValuesFactsUnlocked,
-  inheritedBy,
+  explainInherited,
   readValuesFacts,
 } from '../../projector/catalog/deletion-facts.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -136,7 +136,7 @@ function rejectLossInDescendants(
   if (!isStored || facts === undefined || facts.descendants.length === 0 || !facts.columns.includes(column)) return [];
   const { descendants } = facts;
   const message =
-    `Field ${JSON.stringify(field)} of ${JSON.stringify(collection)} cannot be kept in the trash: ${inheritedBy(descendants)}. ` +
+    `Field ${JSON.stringify(field)} of ${JSON.stringify(collection)} cannot be kept in the trash: ${explainInherited(descendants)}. ` +
     'To drop them permanently, repeat the change with "purge".';
   return [
     { code: 'DATABASE_REFUSED', message, collection, field, details: { ...NEEDS_PURGE, inherited_by: descendants } },

@@ -10,26 +10,26 @@ import {
   readLockSettings,
 } from '../../projector/refusals/ddl-failure.js';
 import type { LockedTable, Statement } from '../../projector/ddl/step.js';
-import { LockedError, lockTables, strongestLocks } from '../../projector/ddl/table-locks.js';
+import { LockedError, lockTables, findStrongestLocks } from '../../projector/ddl/table-locks.js';
 import {
   rowTypeProblems,
   typeLookup,
   typeQuestion,
   typesToCheck,
-  namingExtension,
+  nameExtension,
 } from '../../projector/refusals/missing-extension.js';
 import {
   type Taken,
-  articled,
+  addArticle,
   isNameTaken,
-  takenByOthers,
-  takenParts,
+  queryTakenByOthers,
+  queryTakenParts,
   parentsOfColumn,
-  withParents,
-  withTakenNames,
+  addParents,
+  addTakenNames,
   type Refused,
   offendingRowsOf,
-  withCount,
+  addRowCount,
 } from '../../projector/refusals/offending-rows.js';
 import { type LogEvent, type RestoredCollection, takenFromTrash } from '../../schema/model/events.js';
 import type { Problem } from '../../kernel/problem.js';
@@ -55,7 +55,7 @@ interface Explained {
 
 /** Rolls back the failed transaction. It then holds no table locks, and without `keeps` no locks at all. */
 async function explainProblem(client: pg.ClientBase, problem: Problem, context: Explained): Promise<Problem> {
-  const named = namingExtension(problem, context.after);
+  const named = nameExtension(problem, context.after);
   if (isOfReturningValues(named, context.events)) return named;
   const inquiry = createInquiry({ ...context, problem: named, restored: collectRestored(context.events) });
   if (inquiry === null) return named;
@@ -110,12 +110,12 @@ function createInquiry(refused: Refused): Inquiry | null {
   const offenders = offendingRowsOf(refused);
   if (offenders !== null) {
     const count = (rows: readonly unknown[]) => Number((rows[0] as { count: unknown }).count);
-    return { question: offenders.question, reword: (rows) => withCount(problem, offenders, count(rows)) };
+    return { question: offenders.question, reword: (rows) => addRowCount(problem, offenders, count(rows)) };
   }
   const parents = parentsOfColumn(refused);
-  if (parents !== null) return { question: parents, reword: (rows) => withParents(problem, rows as readonly Taken[]) };
-  const question = takenParts(refused);
-  return question && { question, reword: (rows) => withTakenNames(problem, rows as readonly Taken[]) };
+  if (parents !== null) return { question: parents, reword: (rows) => addParents(problem, rows as readonly Taken[]) };
+  const question = queryTakenParts(refused);
+  return question && { question, reword: (rows) => addTakenNames(problem, rows as readonly Taken[]) };
 }
 
 export interface Projection {
@@ -140,7 +140,7 @@ export interface Projection {
 export async function runStatements(client: pg.ClientBase, projection: Projection): Promise<Problem[] | null> {
   const { statements } = projection;
   const questions = questionsOf(projection);
-  const locks = strongestLocks(statements);
+  const locks = findStrongestLocks(statements);
   const preamble = [...questions.texts, ...createLocking(projection, locks)];
   const script = [...preamble, ...statements.map((statement) => statement.sql)];
   if (script.length === 0) return null;
@@ -248,7 +248,7 @@ export async function takeLocks(
   client: pg.ClientBase,
   { schema, statements, waits }: Pick<Projection, 'schema' | 'statements' | 'waits'>,
 ): Promise<Problem[] | null> {
-  const locks = strongestLocks(statements);
+  const locks = findStrongestLocks(statements);
   if (locks.length === 0) return null;
   try {
     await runScript(client, lockScript(schema, locks, waits));
@@ -354,7 +354,7 @@ function findTakenNames({ before, after, events, schema }: Projection, isAsked: 
       return event.type === 'collection.created' ? [event.collection] : [];
     })
     .filter((name) => before.collections.get(name)?.collection.schema == null && isAsked(name));
-  return names.length === 0 ? null : takenByOthers(after, names, schema);
+  return names.length === 0 ? null : queryTakenByOthers(after, names, schema);
 }
 
 function createUnmanagedProblem({ name, kind }: Taken): Problem {
@@ -362,6 +362,6 @@ function createUnmanagedProblem({ name, kind }: Taken): Problem {
     const message = `Table "${name}" already exists in the database and is not managed. Adopt it, or choose another name.`;
     return { code: 'ALREADY_EXISTS', message, collection: name, details: { adopt: name } };
   }
-  const message = `${JSON.stringify(name)} is already the name of ${articled(kind)} in the database. Choose another name.`;
+  const message = `${JSON.stringify(name)} is already the name of ${addArticle(kind)} in the database. Choose another name.`;
   return { code: 'ALREADY_EXISTS', message, collection: name, details: { taken: [{ name, kind }] } };
 }

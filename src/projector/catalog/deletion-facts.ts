@@ -178,7 +178,7 @@ interface TrashQuery {
  * table, in the transaction of the client.
  */
 export async function readTrashFacts(client: pg.ClientBase, query: TrashQuery): Promise<TrashFacts> {
-  const facts = await factsIn(client, query, await glanceRows(client, query));
+  const facts = await readTrashFactsOfRows(client, query, await glanceRows(client, query));
   if (!facts.mayCreateSchemas || [...facts.tables.values()].every(({ keptIn }) => keptIn !== null)) return facts;
   await client.query(createSharedSchemas(query.isDryRun ? 1 : SHARED_AT_ONCE));
   return queueTrashFacts(client, query);
@@ -189,11 +189,11 @@ export async function queueTrashFacts(
   db: Queryable,
   query: Pick<TrashQuery, 'schema' | 'state' | 'tables'>,
 ): Promise<TrashFacts> {
-  return factsIn(db, query, await glanceAll(db, query));
+  return readTrashFactsOfRows(db, query, await readGlances(db, query));
 }
 
 /** Returns the rows with the names of collections. There is at least one. */
-async function glanceAll(db: Queryable, { schema, state, tables }: Pick<TrashQuery, 'schema' | 'state' | 'tables'>) {
+async function readGlances(db: Queryable, { schema, state, tables }: Pick<TrashQuery, 'schema' | 'state' | 'tables'>) {
   const groups = [...tablesBySchema(state, tables, schema)];
   const allRows: Row[] = [];
   for (const [place, names] of groups.length === 0 ? [[schema, new Map<string, string>()] as const] : groups) {
@@ -207,7 +207,7 @@ async function glanceAll(db: Queryable, { schema, state, tables }: Pick<TrashQue
   return allRows as [Row, ...Row[]];
 }
 
-async function factsIn(
+async function readTrashFactsOfRows(
   db: Queryable,
   { schema, state }: Pick<TrashQuery, 'schema' | 'state'>,
   rows: [Row, ...Row[]],
@@ -227,7 +227,7 @@ async function factsIn(
 async function glanceRows(client: pg.ClientBase, query: TrashQuery): Promise<[Row, ...Row[]]> {
   const { schema, state, tables, glance } = query;
   const isDefault = tables.every((name) => state.collections.get(name)?.collection.schema?.schema === undefined);
-  if (!isDefault) return glanceAll(client, query);
+  if (!isDefault) return readGlances(client, query);
   if (tables.length > 0 && tables.every((name) => glance.tables.includes(name))) return glance.rows as [Row, ...Row[]];
   const [row] = await sendBatch(client, [trashFactsQuery(schema, tables)]);
   return (row?.rows ?? []) as unknown[] as [Row, ...Row[]];
@@ -445,7 +445,7 @@ SELECT d.place, d.oid::int8::float8 AS oid, d.parent::int8::float8 AS parent, d.
 }
 
 /** Why a column cannot be dropped without a loss in other tables. */
-export function inheritedBy(tables: readonly string[]): string {
+export function explainInherited(tables: readonly string[]): string {
   const [table, inherits] = tables.length === 1 ? ['table', 'inherits'] : ['tables', 'inherit'];
   return `the ${table} ${tables.join(', ')} ${inherits} from it, and PostgreSQL drops inherited columns with that of the parent`;
 }

@@ -246,7 +246,7 @@ export function readObjects(
   const reading = eachSchema(
     managed,
     (schema, namesIn) => partObjects(schema, namesIn(tables)),
-    (parts) => mergedObjects(parts, labelsOf(managed)),
+    (parts) => mergeObjects(parts, labelsOf(managed)),
   );
   return readTogether(client, reading)[0];
 }
@@ -264,8 +264,8 @@ export function partObjects(schema: string, tables?: readonly string[]): Reading
       { text: EXTENSIONS_QUERY },
     ],
     async make(rows) {
-      const uses = grouped(await rows<UseRow>(), toUse);
-      const types = grouped(await rows<TypeRow>(), toType);
+      const uses = groupRows(await rows<UseRow>(), toUse);
+      const types = groupRows(await rows<TypeRow>(), toType);
       const sequences = (await rows<SequenceRow>()).map(toSequence);
       const collations = new Map(await rows<[string, Collation]>());
       const typeNames = new Set((await rows<[string]>()).map(([name]) => name));
@@ -278,7 +278,7 @@ export function partObjects(schema: string, tables?: readonly string[]): Reading
 }
 
 /** Names tables by collection, and objects by `locationKey`. */
-export function mergedObjects(
+export function mergeObjects(
   parts: readonly (readonly [schema: string, objects: CatalogObjects])[],
   { schemaOf, isManaged, label }: TableLabels,
 ): CatalogObjects {
@@ -321,7 +321,7 @@ function byOwner(sequences: readonly CatalogSequence[]) {
   return owned;
 }
 
-function grouped<Row extends [string, ...unknown[]], T>(rows: readonly Row[], toValue: (row: Row) => T) {
+function groupRows<Row extends [string, ...unknown[]], T>(rows: readonly Row[], toValue: (row: Row) => T) {
   const groups = new Map<string, T[]>();
   for (const row of rows) {
     const group = groups.get(row[0]);

@@ -11,7 +11,7 @@ import type {
   ForeignKeyAction,
 } from './model.js';
 import { type Sql, ownSchemaOid, sql } from '../ddl/sql.js';
-import { type CatalogObjects, mergedObjects, partObjects } from './objects.js';
+import { type CatalogObjects, mergeObjects, partObjects } from './objects.js';
 import { type ManagedTables, eachSchema, labelsOf } from './managed.js';
 import { type Reading, readTogether, TABLES } from './queries.js';
 
@@ -264,14 +264,18 @@ export function readCatalog(
   tables?: readonly string[],
   users = tables,
 ): Promise<Catalog> {
-  return readTogether(client, catalogReading(managed, tables, users))[0];
+  return readTogether(client, createCatalogReading(managed, tables, users))[0];
 }
 
 /** The same queries as a `Reading`, to be combined with others. */
-export function catalogReading(managed: ManagedTables, tables?: readonly string[], users = tables): Reading<Catalog> {
+export function createCatalogReading(
+  managed: ManagedTables,
+  tables?: readonly string[],
+  users = tables,
+): Reading<Catalog> {
   return eachSchema(
     managed,
-    (schema, namesIn) => partReading(schema, namesIn(tables), namesIn(users)),
+    (schema, namesIn) => createPartReading(schema, namesIn(tables), namesIn(users)),
     (parts) => {
       const tableByName = new Map<string, CatalogTable>();
       const labels = labelsOf(managed, parts);
@@ -280,7 +284,7 @@ export function catalogReading(managed: ManagedTables, tables?: readonly string[
           const named = labels.table(schema, table);
           if (tables === undefined || tables.includes(named.name)) tableByName.set(named.name, named);
         }
-      const objects = mergedObjects(
+      const objects = mergeObjects(
         parts.map(([schema, part]) => [schema, part.objects]),
         labels,
       );
@@ -290,7 +294,7 @@ export function catalogReading(managed: ManagedTables, tables?: readonly string[
 }
 
 /** Tables of one schema, by their names in PostgreSQL. */
-function partReading(schema: string, tables?: readonly string[], users = tables): Reading<Catalog> {
+function createPartReading(schema: string, tables?: readonly string[], users = tables): Reading<Catalog> {
   const values = [schema, tables ?? null];
   const objects = partObjects(schema, users);
   return {

@@ -12,7 +12,7 @@
  */
 import { isIdentity } from '../../schema/model/extras.js';
 import { type ColumnField, type CollectionNode, hasDefault } from '../../schema/model/state.js';
-import { type Change, type Step, step, type Costs, dropping, partOf } from './step.js';
+import { type Change, type Step, step, type Costs, dropOf, partOf } from './step.js';
 import {
   identity,
   needsUnique,
@@ -41,11 +41,11 @@ import {
 import { renameParts } from './rename.js';
 import { ident, sql, type Sql, join } from './sql.js';
 import { needsOfNode } from '../../schema/model/order.js';
-import { conversion, typeChangeCosts } from './type-change.js';
+import { conversionExpression, typeChangeCosts } from './type-change.js';
 
 /* Plans ADD COLUMN, the dependent objects of a new column, and DROP COLUMN. */
 
-export function columnAddition(change: Change, field: ColumnField): Step {
+export function planColumnAddition(change: Change, field: ColumnField): Step {
   const { schema } = field;
   const everyRowDiffers =
     schema.has_auto_increment || schema.generation_expression !== null || isVolatileDefault(field, schema);
@@ -63,7 +63,7 @@ export function addColumn(change: Change, field: ColumnField): Step[] {
   const needs = needsOfColumn(change, field.field);
   return [
     ...createNeeds(change, needs),
-    columnAddition(change, field),
+    planColumnAddition(change, field),
     ...typeIdentitySequence(change, field),
     ...ownSequences(change, needs),
     ...columnParts(change, field),
@@ -99,7 +99,7 @@ export function dropColumn(change: Change, field: ColumnField): Step {
     sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP COLUMN IF EXISTS ${ident(field.field)}`,
     `drop column ${label(field)}`,
     {
-      ...dropping(partOf(field.collection, 'column', field.field)),
+      ...dropOf(partOf(field.collection, 'column', field.field)),
       lock: 'ACCESS EXCLUSIVE',
       // Values computed from other columns can be computed again.
       loses_data: field.schema.generation_expression === null,
@@ -167,7 +167,7 @@ function defaultChange(old: ColumnField, now: ColumnField): { drops: boolean; se
 }
 
 function typeAction(old: ColumnField, now: ColumnField): Sql {
-  const using = conversion(old.schema, now.schema, ident(now.field));
+  const using = conversionExpression(old.schema, now.schema, ident(now.field));
   const type = sql`TYPE ${columnTypeSql(now)}`;
   return using === null ? type : sql`${type} USING ${using}`;
 }
@@ -190,12 +190,12 @@ export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnFi
   return [
     ...dropParts(change, old, now),
     ...dropIdentity(change, old, now),
-    ...ownSequence(change, now),
+    ...createOwnSequence(change, now),
     ...fitIdentitySequence(change, old, now),
     ...alterAttributes(change, old, now),
     ...addIdentity(change, old, now),
     ...changeIdentitySequence(change, old, now),
-    ...countOn(change, old, now),
+    ...advanceNewSequence(change, old, now),
     ...renameParts(change, old, now),
     ...addParts(change, old, now),
   ];
@@ -232,7 +232,7 @@ function dropIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): 
 }
 
 /** The identity sequence is already dropped, because the column's own sequence may have the same name. */
-function ownSequence(change: FieldUpdate, { field }: ColumnField): Step[] {
+function createOwnSequence(change: FieldUpdate, { field }: ColumnField): Step[] {
   const needs = needsOfColumn(change, field);
   return [...createNeeds(change, needs), ...ownSequences(change, needs)];
 }
@@ -251,7 +251,7 @@ function addIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): S
 }
 
 /** Applies if the column gets another sequence, from an identity or a default. */
-function countOn(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
+function advanceNewSequence(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   const callsSequence = (field: ColumnField): string | undefined => {
     const expression = field.schema.extras?.default;
     return expression !== undefined && /\bnextval\b/i.test(expression) ? expression : undefined;

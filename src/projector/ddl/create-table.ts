@@ -77,7 +77,7 @@ export function foreignKeyDefinition(relation: ForeignKeyRelation, state: State,
   // Without columns, the reference means the primary key.
   const columns = key.length === 0 ? sql`` : sql` ${columnList(key)}`;
   const target = sql`${targetTable(state, relation.one_collection, schema)}${columns}`;
-  const rules = sql`${onAction(sql` ON UPDATE `, on_update)}${onAction(sql` ON DELETE `, on_delete)}`;
+  const rules = sql`${actionClause(sql` ON UPDATE `, on_update)}${actionClause(sql` ON DELETE `, on_delete)}`;
   const waits = deferrable === undefined ? sql`` : WAITS[deferrable];
   return sql`FOREIGN KEY (${ident(relation.many_field)}) REFERENCES ${target}${rules}${waits}`;
 }
@@ -135,7 +135,7 @@ const ACTIONS: Record<ForeignKey['on_delete'], Sql> = {
 };
 
 /** Empty for NO ACTION, which is PostgreSQL's default. */
-function onAction(words: Sql, action: ForeignKey['on_delete']): Sql {
+function actionClause(words: Sql, action: ForeignKey['on_delete']): Sql {
   const name = ACTIONS[action];
   return name === '' ? name : sql`${words}${name}`;
 }

@@ -3,8 +3,8 @@ import type { TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { parentOf } from '../../schema/model/order.js';
 import { isSameText } from '../../schema/sql-text/renamed-text.js';
-import { type Change, isNew, locationIn, type Step, dropping, partOf, step } from './step.js';
-import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
+import { type Change, isNew, locationIn, type Step, dropOf, partOf, step } from './step.js';
+import { createNeeds, freeSequences, isReady, ownSequences } from './needs.js';
 import {
   dropOwnIndex,
   preparableConstraint,
@@ -26,7 +26,7 @@ export function completeTable(change: Change<'collection.created'>, node: Collec
   return [
     ...ownSequences(change, needs),
     ...constraints
-      .filter((each) => each.references === undefined || goesBeforeAttaching(change, each))
+      .filter((each) => each.references === undefined || mustPrecedeAttaching(change, each))
       .map((each) => addConstraint(change, each)),
     ...indexes.map((each) => createIndex(change, each)),
     ...(partition === undefined ? [] : [attachPartition(change, partition)]),
@@ -37,7 +37,7 @@ export function completeTable(change: Change<'collection.created'>, node: Collec
  * A foreign key that the partitioned table already has. If it were added later, PostgreSQL would create it on the
  * partition under its own name.
  */
-export function goesBeforeAttaching(change: Change, { references, definition }: Constraint): boolean {
+export function mustPrecedeAttaching(change: Change, { references, definition }: Constraint): boolean {
   const { event, before, after } = change;
   const parent = parentOf(after, event.collection);
   if (references === undefined || parent === undefined || isNew(change, parent)) return false;
@@ -64,7 +64,7 @@ export function changeExtras(change: Change<'collection.updated'>): Step[] {
     ...indexes.gone.map((each) => dropIndex(change, each)),
     ...(jsonEqual(old.primary_key, now.primary_key) ? [] : changePrimaryKey(change, before, node)),
     ...createNeeds(change, needs),
-    ...freedSequences(change, old.needs ?? [], now.needs ?? []),
+    ...freeSequences(change, old.needs ?? [], now.needs ?? []),
     ...ownSequences(change, needs),
     ...constraints.come.map((each) => addConstraint(change, each)),
     ...indexes.come.map((each) => createIndex(change, each)),
@@ -112,7 +112,7 @@ export function dropConstraint(change: Change, { name, references }: Constraint)
   const also = references === undefined ? [] : [{ table: references, lock: 'ACCESS EXCLUSIVE' } as const];
   const object = partOf(change.event.collection, 'constraint', name);
   const lock_entries = references === undefined ? 4 : DROPPED_KEY_ENTRIES;
-  const costs = { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries, also } as const;
+  const costs = { ...dropOf(object), lock: 'ACCESS EXCLUSIVE', lock_entries, also } as const;
   return step(text, `drop constraint ${name} of ${change.event.collection}`, costs);
 }
 

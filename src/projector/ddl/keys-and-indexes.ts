@@ -1,7 +1,7 @@
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { type ColumnField, type CollectionNode, extrasOf } from '../../schema/model/state.js';
-import { type Change, isNew, locationIn, type Step, dropping, partOf, step, type Preparable } from './step.js';
+import { type Change, isNew, locationIn, type Step, dropOf, partOf, step, type Preparable } from './step.js';
 import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';
 import { columnList, type Sql, ident, literal, qualified, sql } from './sql.js';
 import { countPastRows } from './sequence.js';
@@ -38,7 +38,7 @@ export function dropOwnIndex(change: Change, name: string, summary: string): Ste
   const drop = sql`DROP INDEX ${beside(change, name)}`;
   return step(block(sql`BEGIN IF ${isOwn(change, name)} THEN ${drop}; END IF; END`), summary, {
     ...LOCK,
-    ...dropping(partOf(change.event.collection, 'index', name)),
+    ...dropOf(partOf(change.event.collection, 'index', name)),
   });
 }
 
@@ -178,7 +178,7 @@ export function dropUnique(change: Change, field: ColumnField): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(uniqueNameOf(nameOfTable(change), field))}`;
   const summary = `drop the unique constraint of ${label(field)}`;
   const object = constraint(change, uniqueNameOf(nameOfTable(change), field));
-  return step(text, summary, { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 });
+  return step(text, summary, { ...dropOf(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 });
 }
 
 /** Adds the primary key of the node, if any. Fails on duplicates and nulls. */
@@ -202,7 +202,7 @@ export function dropPrimaryKey(change: Change, node: CollectionNode): Step[] {
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(primaryKeyNameOf(node))}`;
   const summary = `drop the primary key of ${change.event.collection}`;
   const object = constraint(change, primaryKeyNameOf(node));
-  return [step(text, summary, { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 })];
+  return [step(text, summary, { ...dropOf(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 })];
 }
 
 /** Plans the parts of the key that do not depend on marked columns: name, column order, included columns. */

@@ -65,7 +65,7 @@ export const collationDocument: Sql = sql`pg_catalog.jsonb_strip_nulls(pg_catalo
     'deterministic', nullif(c.collisdeterministic, true), 'rules', pg_catalog.to_jsonb(c) ->> 'collicurules'::text))`;
 
 /** The same by name; null if the collation does not exist. */
-export const describedCollation = (name: Sql): Sql =>
+export const describeCollation = (name: Sql): Sql =>
   sql`(SELECT ${collationDocument} FROM pg_catalog.pg_collation c WHERE c.oid = pg_catalog.to_regcollation(${literal(name)})::oid)`;
 
 /*
@@ -212,19 +212,19 @@ function comparison(need: Made, name: Sql, { table, old, isCompared }: CreateNee
   if (need.kind === 'enum') {
     const { labels } = need;
     const definition = literal(JSON.stringify({ kind: 'enum', ...(labels.length === 0 ? {} : { labels }) }));
-    return [unlessSame(describedType(name), sql`${definition}::jsonb`)];
+    return [raiseUnlessSame(describeType(name), sql`${definition}::jsonb`)];
   }
   // PostgreSQL can print these only after they exist.
   if (need.kind === 'domain') {
-    const compared = unlessSame(describedType(name), describedType(LIKE));
+    const compared = raiseUnlessSame(describeType(name), describeType(LIKE));
     return [sql`${createDomain(LIKE, need)};`, compared, sql`DROP DOMAIN ${LIKE};`];
   }
   if (need.kind === 'collation') {
-    const compared = unlessSame(describedCollation(name), describedCollation(LIKE));
+    const compared = raiseUnlessSame(describeCollation(name), describeCollation(LIKE));
     return [sql`${createCollation(LIKE, need)};`, compared, sql`DROP COLLATION ${LIKE};`];
   }
-  const others = need.owned_by === undefined || old !== undefined ? [] : [unlessOthers(name, table)];
-  return [unlessSame(describedSequence(name), literal(everyOption(need))), ...others];
+  const others = need.owned_by === undefined || old !== undefined ? [] : [raiseIfOwnedByOthers(name, table)];
+  return [raiseUnlessSame(describeSequence(name), literal(everyOption(need))), ...others];
 }
 
 const LIKE = scratch('compared');
@@ -232,11 +232,11 @@ const LIKE = scratch('compared');
 const raise = (message: string, detail: Sql): Sql =>
   sql`RAISE EXCEPTION ${literal(message)}, ${detail} USING ERRCODE = ${literal('duplicate_object')};`;
 
-const unlessSame = (existing: Sql, wanted: Sql): Sql =>
+const raiseUnlessSame = (existing: Sql, wanted: Sql): Sql =>
   sql`IF ${existing} IS DISTINCT FROM ${wanted} THEN ${raise('it already exists, as %', sql`coalesce(${existing}::text, ${literal('something else')})`)} END IF;`;
 
 /** Skips a sequence that a column of another table owns. */
-function unlessOthers(name: Sql, table: Sql): Sql {
+function raiseIfOwnedByOthers(name: Sql, table: Sql): Sql {
   const owner = sql`(SELECT d.refobjid::regclass::text FROM pg_catalog.pg_depend d
     WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = pg_catalog.to_regclass(${literal(name)})::oid
     AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')
@@ -245,13 +245,13 @@ function unlessOthers(name: Sql, table: Sql): Sql {
 }
 
 /** Null if the sequence does not exist. */
-const describedSequence = (name: Sql): Sql => sql`(SELECT pg_catalog.format(
+const describeSequence = (name: Sql): Sql => sql`(SELECT pg_catalog.format(
     'AS %s START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %s', pg_catalog.format_type(q.seqtypid, NULL),
     q.seqstart, q.seqincrement, q.seqmin, q.seqmax, q.seqcache, CASE WHEN q.seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END)
   FROM pg_catalog.pg_sequence q WHERE q.seqrelid = pg_catalog.to_regclass(${literal(name)})::oid)`;
 
 /** A JSON document; null if the type does not exist. */
-export const describedType = (name: Sql): Sql => sql`(SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
+export const describeType = (name: Sql): Sql => sql`(SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
     'labels', (SELECT pg_catalog.jsonb_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
     'kind', CASE t.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN 'domain' ELSE 'type' END,
     'type', CASE WHEN t.typtype = 'd' THEN pg_catalog.format_type(t.typbasetype, t.typtypmod) END,
@@ -312,7 +312,7 @@ export function ownSequences(change: Change, needs: readonly Need[]): Step[] {
 }
 
 /** Sequences that a column owned and no longer owns. */
-export function freedSequences(change: Change, old: readonly Need[], now: readonly Need[]): Step[] {
+export function freeSequences(change: Change, old: readonly Need[], now: readonly Need[]): Step[] {
   const names = new Set(now.flatMap((need) => (ownerOf(need) === undefined ? needLabel(need) : [])));
   const freed = old.filter((need) => ownerOf(need) !== undefined && names.has(needLabel(need)));
   if (freed.length === 0) return [];

@@ -97,13 +97,13 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   if (before.objects.isEmpty() && after.objects.isEmpty()) return NOTHING;
   const changed = changesOf(events);
   const uses = usesBefore(change);
-  const affected = affectedObjects(change, changed, uses);
-  const gone = goneUses(change, changed, uses);
+  const affected = findAffectedObjects(change, changed, uses);
+  const gone = rejectLostUses(change, changed, uses);
   if (gone.length > 0) return { ...NOTHING, problems: gone };
   const kept = [...affected.keys()].filter((key) => !changed.defined.has(key) && !changed.deleted.has(key));
   const renamed = events.some(({ type }) => type.endsWith('.renamed'));
   if (renamed && kept.length > 0)
-    return { ...NOTHING, problems: kept.map((key) => renameFirst(objectOf(before, key))) };
+    return { ...NOTHING, problems: kept.map((key) => createRenameFirstProblem(objectOf(before, key))) };
   const dropped = new Set([
     ...kept,
     ...changed.deleted.keys(),
@@ -164,13 +164,13 @@ function usesBefore({ before, facts, schema }: ObjectChange): Uses {
   return new Map(
     objectsInOrder(before).map((object): [string, readonly ResolvedUse[]] => {
       const key = objectKey(object);
-      const uses = facts?.get(key)?.uses ?? namedUses(object, schema);
+      const uses = facts?.get(key)?.uses ?? parseUses(object, schema);
       return [key, uses.map((use) => ({ ...use, collection: collectionOf(use) }))];
     }),
   );
 }
 
-function namedUses({ definition }: SchemaObject, schema: string): ViewUse[] {
+function parseUses({ definition }: SchemaObject, schema: string): ViewUse[] {
   const parsed = parseDefinition(definition);
   const relations = typeof parsed === 'string' ? [] : parsed.relations;
   return relations.map((each) => ({ schema: each.schema ?? schema, relation: each.name, column: null }));
@@ -181,7 +181,7 @@ const HARMLESS =
   /^\/(?:meta|type)\b|^\/schema\/(?:default_value|is_nullable|is_unique|is_indexed|has_auto_increment|comment)$/;
 
 /** Returns objects that must be dropped, with the index of the event that requires it. */
-function affectedObjects(change: ObjectChange, { defined, deleted }: Changed, uses: Uses): Map<string, number> {
+function findAffectedObjects(change: ObjectChange, { defined, deleted }: Changed, uses: Uses): Map<string, number> {
   // A view may use a deleted one whose name another kind takes.
   const affected = new Map([...deleted].map(([key, { index }]) => [key, index]));
   for (const [key, { index }] of defined) if (uses.has(key)) affected.set(key, index);
@@ -257,14 +257,14 @@ const isGenerated = (state: State, collection: string, field: string): boolean =
   getField(state, collection, field)?.schema?.generation_expression != null;
 
 /** Objects whose relation or column is deleted, unless the change also changes or deletes them. */
-function goneUses({ before, after, schema, events }: ObjectChange, changed: Changed, uses: Uses): Problem[] {
+function rejectLostUses({ before, after, schema, events }: ObjectChange, changed: Changed, uses: Uses): Problem[] {
   if (!events.some((event) => event.type.endsWith('.deleted') && !isAdopted(event))) return [];
   const renamed = events.some(({ type }) => type === 'collection.renamed' || type === 'field.renamed');
   return [...uses].flatMap(([key, used]): Problem[] => {
     if (changed.defined.has(key) || changed.deleted.has(key)) return [];
     const object = objectOf(before, key);
     const lost = used.find((use) => isLost(use, { before, after, schema, changed, renamed }));
-    return lost === undefined ? [] : [stillUsed(object, lost)];
+    return lost === undefined ? [] : [createStillUsedProblem(object, lost)];
   });
 }
 
@@ -280,7 +280,7 @@ function isLost(use: ResolvedUse, losing: Losing): boolean {
   const { collection = '' } = use;
   const old = before.collections.get(collection);
   if (old?.collection.schema == null) return false;
-  const now = findNow(before, after, collection, renamed);
+  const now = findCurrent(before, after, collection, renamed);
   return now?.collection.schema == null || isColumnLost(use.column, { old, now, renamed });
 }
 
@@ -298,31 +298,31 @@ function isColumnLost(column: string | null, { old, now, renamed }: TableSides):
 }
 
 /** Finds the table by its identity if the batch renames tables or columns. */
-function findNow(before: State, after: State, name: string, renamed: boolean) {
+function findCurrent(before: State, after: State, name: string, renamed: boolean) {
   if (!renamed) return after.collections.get(name);
   const identity = before.collections.get(name)?.identities.collection;
   return after.collections.find(({ identities }) => identities.collection === identity);
 }
 
-function stillUsed(object: SchemaObject, { collection, relation, column }: ResolvedUse): Problem {
+function createStillUsedProblem(object: SchemaObject, { collection, relation, column }: ResolvedUse): Problem {
   const name = collection ?? relation;
   const what = column === null ? JSON.stringify(name) : `column ${JSON.stringify(column)} of ${JSON.stringify(name)}`;
   return {
     code: 'IN_USE',
-    message: `${objectLabel(object)} uses ${what}, which this change deletes. Change or delete the ${words(object)} in the same change or before`,
+    message: `${objectLabel(object)} uses ${what}, which this change deletes. Change or delete the ${kindWords(object)} in the same change or before`,
     object: { kind: object.kind, id: object.id },
     collection: name,
     ...(column !== null && { field: column }),
   };
 }
 
-const renameFirst = (object: SchemaObject): Problem => ({
+const createRenameFirstProblem = (object: SchemaObject): Problem => ({
   code: 'IN_USE',
   message: `${objectLabel(object)} must be created again for this change, which also renames objects. Apply the renames in a change of their own, before the others`,
   object: { kind: object.kind, id: object.id },
 });
 
-const words = ({ kind }: ObjectName): string => kind.replace('_', ' ');
+const kindWords = ({ kind }: ObjectName): string => kind.replace('_', ' ');
 
 const kindSql = ({ kind }: ObjectName): Sql => (kind === 'view' ? sql`VIEW` : sql`MATERIALIZED VIEW`);
 
@@ -377,7 +377,7 @@ function creationOrder(change: ObjectChange, { affected, changed }: Causes, drop
   const byRelation = new Map([...created].map(([key, { object }]) => [object.id, key]));
   const needs = (key: string): string[] => {
     const creation = created.get(key);
-    const used = creation === undefined ? [] : namedUses(creation.object, schema);
+    const used = creation === undefined ? [] : parseUses(creation.object, schema);
     return used.flatMap(({ relation }) => byRelation.get(relation) ?? []);
   };
   return neededFirst(created.keys(), needs).flatMap((key) => created.get(key) ?? []);
@@ -390,10 +390,10 @@ function createStatements({ schema }: ObjectChange, creation: Creation): Stateme
   const restored = (known?.restoring ?? []).map((text) =>
     statement(restoringStatement(text), `restore privileges and settings of ${object.id}`),
   );
-  const comment = statement(commentOn(schema, object), `comment on ${words(object)} ${object.id}`);
+  const comment = statement(commentOn(schema, object), `comment on ${kindWords(object)} ${object.id}`);
   const verb = isNew ? 'create' : isChanged ? 'change' : 'recreate';
   return [
-    statement(creationSql(name, creation), `${verb} ${words(object)} ${object.id}`),
+    statement(creationSql(name, creation), `${verb} ${kindWords(object)} ${object.id}`),
     ...restored,
     ...(object.comment === null ? [] : [comment]),
     ...(object.indexes ?? []).map((each) => statement(createIndex(name, each), `create index ${each.name}`)),
@@ -435,7 +435,7 @@ function dropObject({ schema }: ObjectChange, object: SchemaObject, index: numbe
   const make = statementFor(object, index, 'object.deleted');
   const statement = make(
     sql`DROP ${kindSql(object)} ${qualified(schema, object.id)}`,
-    `drop ${words(object)} ${object.id}`,
+    `drop ${kindWords(object)} ${object.id}`,
   );
   return { ...statement, drops: [statement.object] };
 }
@@ -447,7 +447,7 @@ function renameStatement(
 ): Statement {
   const object = objectOf(before, key);
   const text = sql`ALTER ${kindSql(object)} ${qualified(schema, object.id)} RENAME TO ${ident(to)}`;
-  return statementFor(object, index, 'object.renamed')(text, `rename ${words(object)} ${object.id} to ${to}`);
+  return statementFor(object, index, 'object.renamed')(text, `rename ${kindWords(object)} ${object.id} to ${to}`);
 }
 
 /** Changes comments and indexes of an object that stays. */
@@ -466,6 +466,8 @@ function describeObject({ schema, before, after }: ObjectChange, key: string, { 
     ...(now.indexes ?? []).flatMap((each) =>
       same.has(JSON.stringify(each)) ? [] : [statement(createIndex(name, each), `create index ${each.name}`)],
     ),
-    ...(old.comment === now.comment ? [] : [statement(commentOn(schema, now), `comment on ${words(now)} ${now.id}`)]),
+    ...(old.comment === now.comment
+      ? []
+      : [statement(commentOn(schema, now), `comment on ${kindWords(now)} ${now.id}`)]),
   ];
 }

@@ -10,12 +10,12 @@ import {
   fieldNameOf,
   type Step,
   statementsOf,
-  dropping,
+  dropOf,
   step,
   tableObject,
 } from './step.js';
-import { type RecreatedRun, recreatedRuns } from './recreate.js';
-import { type DeferredForeignKey, deferredForeignKeys, planRelation } from './relation.js';
+import { type RecreatedRun, planRecreatedRuns } from './recreate.js';
+import { type DeferredForeignKey, createDeferredForeignKeys, planRelation } from './relation.js';
 import { planCollectionRenamed, planFieldRenamed } from './rename.js';
 import { planPurges, dropKeptColumn, restoreColumn, moveToTrash, restoreTable } from './trash.js';
 import { type ObjectFacts, planObjects } from './objects.js';
@@ -70,13 +70,13 @@ export function* planBatch(
     yield;
     position += 1;
     // Creating a state for each event would copy all fields for each changed field.
-    if (!changesSchema(event) || isAdopted(event) || staysBeside(event, folding)) {
+    if (!changesSchema(event) || isAdopted(event) || keepsTable(event, folding)) {
       folding.add({ ...event, position });
       continue;
     }
     const before = folding.state();
     folding.add({ ...event, position });
-    noteMade(createdAt, event, { index, hasTrash });
+    recordCreated(createdAt, event, { index, hasTrash });
     const after = folding.state();
     changes.push({ event, index, position, hasTrash, before, after, schema, createdAt, needs });
   }
@@ -89,7 +89,7 @@ export function* planBatch(
 }
 
 /** A table that the batch created stays its own after a rename. */
-function noteMade(
+function recordCreated(
   createdAt: Map<string, number>,
   event: NewEvent,
   { index, hasTrash }: Pick<Change, 'index' | 'hasTrash'>,
@@ -103,7 +103,7 @@ function noteMade(
 }
 
 /** Checks whether an event leaves the table unchanged: it changes only meta or fields without a column. */
-function staysBeside(event: NewEvent, folding: Folding): boolean {
+function keepsTable(event: NewEvent, folding: Folding): boolean {
   switch (event.type) {
     case 'collection.updated':
     case 'field.updated':
@@ -121,8 +121,8 @@ function staysBeside(event: NewEvent, folding: Folding): boolean {
  * Plans event by event, except that generated columns are recreated around the changes of their collection's fields.
  */
 function* planChanges(changes: readonly Change[], awaited: readonly DeferredForeignKey[] = []): Resumable<Statement[]> {
-  const runs = yield* recreatedRuns(changes);
-  const deferred = deferredForeignKeys(awaited);
+  const runs = yield* planRecreatedRuns(changes);
+  const deferred = createDeferredForeignKeys(awaited);
   const statements: Statement[] = [];
   for (const change of changes) {
     const run = runs.get(change.index);
@@ -266,7 +266,7 @@ function planCollectionDeleted(change: Change<'collection.deleted'>): Step[] {
   return [
     ...refuseWithPartitions(change, node),
     step(sql`DROP TABLE IF EXISTS ${tableOf(change)}`, `drop table ${event.collection}`, {
-      ...dropping(tableObject(event.collection)),
+      ...dropOf(tableObject(event.collection)),
       lock: 'ACCESS EXCLUSIVE',
       loses_data: true,
       lock_entries,

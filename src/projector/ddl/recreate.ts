@@ -77,7 +77,7 @@ export function fieldRuns(changes: readonly Change[]): FieldRun[] {
       gathered.set(collection, run);
       run.push(change);
     } else if (isRename(change.event)) [...gathered.keys()].forEach(close);
-    else if (gathered.size > 0) [collection, ...pointedAt(change)].forEach(close);
+    else if (gathered.size > 0) [collection, ...referencedTables(change)].forEach(close);
   }
   for (const collection of gathered.keys()) close(collection);
   return runs;
@@ -86,7 +86,7 @@ export function fieldRuns(changes: readonly Change[]): FieldRun[] {
 /**
  * The tables that foreign keys of the event's table reference. Their keys must exist when those foreign keys change.
  */
-function pointedAt({ event, before, after }: Change): string[] {
+function referencedTables({ event, before, after }: Change): string[] {
   const nodes = [before, after].flatMap(({ collections }) => collections.get(event.collection) ?? []);
   const relation = (node: CollectionNode) => node.relations.get(fieldNameOf(event))?.one_collection ?? [];
   return nodes
@@ -105,15 +105,15 @@ function toRun(changes: readonly FieldChange[]): FieldRun | null {
   const from = first?.before.collections.get(first.event.collection);
   const to = last?.after.collections.get(last.event.collection);
   if (first === undefined || last === undefined || from === undefined || to === undefined) return null;
-  const generated = everGenerated(changes, from);
+  const generated = findEverGenerated(changes, from);
   if (generated.size === 0) return null;
-  const disturbed = disturbedColumns(changes, generated);
-  const recreated = new Set([...generated].filter((name) => !stays(name, { from, to }, disturbed)));
+  const disturbed = findDisturbedColumns(changes, generated);
+  const recreated = new Set([...generated].filter((name) => !isUndisturbed(name, { from, to }, disturbed)));
   return recreated.size === 0 ? null : { changes, first, last, from, to, recreated };
 }
 
 /** Fields that are generated columns at any time during the run. */
-function everGenerated(changes: readonly FieldChange[], from: CollectionNode): Set<string> {
+function findEverGenerated(changes: readonly FieldChange[], from: CollectionNode): Set<string> {
   const names = new Set([...from.fields.values()].filter(isGenerated).map(({ field }) => field));
   for (const { event, after } of changes) {
     const name = fieldNameOf(event);
@@ -128,7 +128,7 @@ interface Span {
 }
 
 /** Columns that an event replaces, removes or retypes, even if the end result is the same. */
-function disturbedColumns(changes: readonly FieldChange[], generated: ReadonlySet<string>): ReadonlySet<string> {
+function findDisturbedColumns(changes: readonly FieldChange[], generated: ReadonlySet<string>): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { event, before, after } of changes) {
     const name = fieldNameOf(event);
@@ -144,7 +144,7 @@ const isComputedAlike = (old: ColumnField, now: ColumnField): boolean =>
   old.schema.generation_expression === now.schema.generation_expression &&
   old.schema.extras?.virtual === now.schema.extras?.virtual;
 
-function stays(name: string, { from, to }: Span, disturbed: ReadonlySet<string>): boolean {
+function isUndisturbed(name: string, { from, to }: Span, disturbed: ReadonlySet<string>): boolean {
   const field = to.fields.get(name);
   if (disturbed.has(name) || !isGenerated(field) || !isGenerated(from.fields.get(name))) return false;
   return [...expressionColumns(field.schema.generation_expression ?? '')].every((column) => !disturbed.has(column));
@@ -163,7 +163,7 @@ function stays(name: string, { from, to }: Span, disturbed: ReadonlySet<string>)
 function refuseUnmanagedDependents(change: Change, node: CollectionNode, columns: ReadonlySet<string>): Step[] {
   const { collection } = change.event;
   if (columns.size === 0 || isNew(change, collection)) return [];
-  const dependents = othersOn(tableOf(change), [...columns], [...objectNames(node)]);
+  const dependents = dependentsQuery(tableOf(change), [...columns], [...objectNames(node)]);
   const body = sql`DECLARE found text; BEGIN
     ${dependents}
     IF found IS NOT NULL THEN RAISE EXCEPTION 'other objects depend on its columns'
@@ -178,7 +178,7 @@ function refuseUnmanagedDependents(change: Change, node: CollectionNode, columns
  * recreated, but not their comments and settings. A column's own NOT NULL (`n`) is recreated with it. Tables that only
  * inherit a column lose theirs too.
  */
-function othersOn(table: Sql, columns: readonly string[], own: readonly string[]): Sql {
+function dependentsQuery(table: Sql, columns: readonly string[], own: readonly string[]): Sql {
   const root = sql`pg_catalog.to_regclass(${literal(table)})::oid`;
   const theirs = sql`a.attname::text = ANY (${list(columns)}) AND (a.attrelid = ${root} OR NOT a.attislocal AND a.attrelid IN (SELECT f.oid FROM family f))`;
   return sql`WITH RECURSIVE family AS (
@@ -230,7 +230,7 @@ interface Recreation {
  * @param dropped columns that the run drops and recreates
  * @param added columns that the run adds at its end
  */
-function recreation(run: FieldRun, dropped: ReadonlySet<string>, added: ReadonlySet<string>): Recreation {
+function planRecreation(run: FieldRun, dropped: ReadonlySet<string>, added: ReadonlySet<string>): Recreation {
   const names = (columns: Iterable<string>): boolean => [...columns].some((column) => dropped.has(column));
   const { constraints = [], indexes = [] } = extrasOf(run.from);
   const own = constraints.filter(({ definition }) => names(constraintColumns(definition)));
@@ -340,12 +340,12 @@ export interface RecreatedRun extends Pick<FieldRun, 'first' | 'last' | 'recreat
 }
 
 /** Keyed by the index of each of their events. */
-export function* recreatedRuns(changes: readonly Change[]): Resumable<ReadonlyMap<number, RecreatedRun>> {
+export function* planRecreatedRuns(changes: readonly Change[]): Resumable<ReadonlyMap<number, RecreatedRun>> {
   const runs = new Map<number, RecreatedRun>();
   for (const run of fieldRuns(changes)) {
     yield;
     const existing = new Set<string>();
-    const parts = recreation(run, dropped(run), added(run));
+    const parts = planRecreation(run, findDropped(run), added(run));
     const recreated = {
       ...run,
       recreatesKey: parts.recreatesKey,
@@ -360,7 +360,7 @@ export function* recreatedRuns(changes: readonly Change[]): Resumable<ReadonlyMa
 }
 
 /** Recreated columns: they existed before and still exist at the end. */
-function dropped({ changes, recreated, from, to }: FieldRun): Set<string> {
+function findDropped({ changes, recreated, from, to }: FieldRun): Set<string> {
   const isDropped = (field: ColumnField): boolean => {
     const steps = changes.filter(({ event }) => event.field === field.field);
     const [next, ...later] = steps.map((change) => fieldOf(change.after, change, field.field));

@@ -6,7 +6,7 @@ import {
   type Change,
   fieldNameOf,
   type Step,
-  dropping,
+  dropOf,
   partOf,
   step,
   type Statement,
@@ -17,7 +17,7 @@ import { type ForeignKeyRelation, foreignKeyConstraint, foreignKeyDefinition, ha
 import { DROPPED_KEY_ENTRIES, tableOf } from './keys-and-indexes.js';
 import { ident, sql } from './sql.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { type Constraint, addConstraint, goesBeforeAttaching } from './extras.js';
+import { type Constraint, addConstraint, mustPrecedeAttaching } from './extras.js';
 import { newEvent, takenFromTrash, isRename } from '../../schema/model/events.js';
 
 type RelationChange = Change<'relation.created' | 'relation.updated' | 'relation.deleted'>;
@@ -79,7 +79,7 @@ export function dropForeignKey(change: Change, relation: ForeignKeyRelation): St
   const summary = `drop the foreign key of ${relation.many_collection}.${relation.many_field}`;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: DROPPED_KEY_ENTRIES } as const;
   const also = otherTable(relation, costs.lock);
-  return step(text, summary, { ...dropping(constraint(relation)), ...costs, also });
+  return step(text, summary, { ...dropOf(constraint(relation)), ...costs, also });
 }
 
 /** Applies to the table of `now` under any previous name. */
@@ -130,7 +130,7 @@ interface DeferredForeignKeys {
 }
 
 /** @param awaited keys that have waited since an earlier slice of the log */
-export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): DeferredForeignKeys {
+export function createDeferredForeignKeys(awaited: readonly DeferredForeignKey[]): DeferredForeignKeys {
   const waiting = new Map<string, DeferredForeignKey[]>();
   const wait = (each: DeferredForeignKey): void => {
     const { collection } = each.change.event;
@@ -163,12 +163,12 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
       if (isRename(change.event)) {
         const all = [...waiting.values()].flat();
         waiting.clear();
-        all.forEach((each) => wait(byNewNames(each, change)));
+        all.forEach((each) => wait(translateNames(each, change)));
       }
       if (change.event.type !== 'collection.created') return;
       for (const constraint of referencesOf(change.after, change.event.collection)) {
         if (isRestored(change, constraint)) continue;
-        if (!goesBeforeAttaching(change, constraint)) wait({ change, constraint });
+        if (!mustPrecedeAttaching(change, constraint)) wait({ change, constraint });
       }
     },
     wait,
@@ -189,7 +189,7 @@ const isRestored = ({ event, hasTrash }: Change, { references }: Constraint): bo
   references === event.collection;
 
 /** Translates a waiting key to the names after a rename. */
-function byNewNames({ change, constraint }: DeferredForeignKey, { event, after }: Change): DeferredForeignKey {
+function translateNames({ change, constraint }: DeferredForeignKey, { event, after }: Change): DeferredForeignKey {
   const { collection: holder } = change.event;
   const isHolder = event.type === 'collection.renamed' && event.collection === holder;
   const collection = isHolder ? event.data.to : holder;
@@ -199,7 +199,7 @@ function byNewNames({ change, constraint }: DeferredForeignKey, { event, after }
 }
 
 /** Foreign keys of the state's collections whose target table is not in the state yet. */
-export function awaitedForeignKeys(state: State, schema: string): DeferredForeignKey[] {
+export function findAwaitedForeignKeys(state: State, schema: string): DeferredForeignKey[] {
   const awaited: DeferredForeignKey[] = [];
   for (const collection of state.collections.keys()) {
     for (const constraint of referencesOf(state, collection)) {

@@ -16,11 +16,11 @@ export function sequenceOptions(options: SequenceOptions & { name?: string }): S
   const parts = [
     name === undefined ? null : sql`SEQUENCE NAME ${ident(name)}`,
     type === undefined ? null : TYPES[type],
-    numbered(sql`START WITH`, start),
-    numbered(sql`INCREMENT BY`, increment),
-    numbered(sql`MINVALUE`, min),
-    numbered(sql`MAXVALUE`, max),
-    numbered(sql`CACHE`, cache),
+    numberOption(sql`START WITH`, start),
+    numberOption(sql`INCREMENT BY`, increment),
+    numberOption(sql`MINVALUE`, min),
+    numberOption(sql`MAXVALUE`, max),
+    numberOption(sql`CACHE`, cache),
     cycle === true ? sql`CYCLE` : null,
   ];
   return join(
@@ -29,7 +29,7 @@ export function sequenceOptions(options: SequenceOptions & { name?: string }): S
   );
 }
 
-const numbered = (words: Sql, value: string | undefined): Sql | null =>
+const numberOption = (words: Sql, value: string | undefined): Sql | null =>
   value === undefined ? null : sql`${words} ${integer(value)}`;
 
 /**

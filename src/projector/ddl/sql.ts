@@ -145,7 +145,7 @@ export function expression(text: string): Sql {
 type TextCheck = (text: string) => string | null;
 
 /** Text from PostgreSQL (pg_get_*def), parsed again for its expected kind. */
-function checked(what: string, check: TextCheck): (text: string) => Sql {
+function createChecked(what: string, check: TextCheck): (text: string) => Sql {
   return (text) => {
     const problem = check(text);
     if (problem !== null) throw new UnsafeSqlError(`not ${what} (${problem})`, text);
@@ -154,21 +154,21 @@ function checked(what: string, check: TextCheck): (text: string) => Sql {
 }
 
 /** The text after `ADD CONSTRAINT c`: `CHECK ((a > 1))`. */
-export const constraintDefinition = checked('the definition of a constraint', (text) => {
+export const constraintDefinition = createChecked('the definition of a constraint', (text) => {
   const parsed = parseConstraint(text);
   return typeof parsed === 'string' ? parsed : null;
 });
 
 /** The text after `CREATE INDEX i ON t`: `USING btree (lower(a))`. */
-export const indexDefinition = checked('the definition of an index', checkIndexDefinition);
+export const indexDefinition = createChecked('the definition of an index', checkIndexDefinition);
 
 /** The text after `PARTITION BY`. */
-export const partitionKey = checked('a partition key', checkPartitionKey);
+export const partitionKey = createChecked('a partition key', checkPartitionKey);
 
 /** The text after `ATTACH PARTITION p`. */
-export const partitionBound = checked('the bounds of a partition', checkPartitionBound);
+export const partitionBound = createChecked('the bounds of a partition', checkPartitionBound);
 
-export const collationName = checked('the name of a collation', checkCollation);
+export const collationName = createChecked('the name of a collation', checkCollation);
 
 /** The text after the name of a view: ` (a, b) AS SELECT …`. A line break ends a comment at its end. */
 export function objectTail(definition: string): Sql {
@@ -184,10 +184,10 @@ export function viewTail(definition: string): Sql | null {
 }
 
 /** A statement of the catalog that restores a property of an object that was dropped. */
-export const restoringStatement = checked('a statement that restores a property', restoringFault);
+export const restoringStatement = createChecked('a statement that restores a property', restoringFault);
 
 /** An integer of up to 64 bits. */
-export const integer = checked('an integer', (text) => (/^-?\d{1,19}$/.test(text) ? null : 'other characters'));
+export const integer = createChecked('an integer', (text) => (/^-?\d{1,19}$/.test(text) ? null : 'other characters'));
 
 /** A template tag that accepts only SQL: sql`ALTER TABLE ${table} DROP COLUMN ${column}`. */
 export function sql(words: TemplateStringsArray, ...parts: Sql[]): Sql {

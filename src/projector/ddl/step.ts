@@ -213,10 +213,10 @@ export function statementsOf(change: Change, steps: readonly Step[]): Statement[
 type CostsOnTable = Pick<Statement, 'lock' | 'locks' | 'loses_data' | 'rewrites_table' | 'may_fail' | 'preparable'>;
 
 const elsewhere = ({ before, after, schema }: Change, collection: string): { at?: TableLocation } =>
-  locatedElsewhere(before.collections.has(collection) ? before : after, collection, schema);
+  findOtherLocation(before.collections.has(collection) ? before : after, collection, schema);
 
 /** Empty if the table has the collection's name in the default schema. */
-export function locatedElsewhere(
+export function findOtherLocation(
   state: Pick<State, 'collections'>,
   collection: string,
   schema: string,
@@ -239,11 +239,11 @@ function costsOn(own: string, change: Change, { lock, also = [], ...costs }: Cos
     loses_data: rows && costs.loses_data === true,
     rewrites_table: rows && costs.rewrites_table === true,
     may_fail: rows && costs.may_fail === true,
-    ...(rows && costs.preparable !== undefined && { preparable: located(costs.preparable, change) }),
+    ...(rows && costs.preparable !== undefined && { preparable: addReferenceLocation(costs.preparable, change) }),
   };
 }
 
-function located(preparable: Preparable, change: Change): Preparable {
+function addReferenceLocation(preparable: Preparable, change: Change): Preparable {
   if (preparable.kind !== 'constraint' || preparable.references === null) return preparable;
   const { at } = elsewhere(change, preparable.references);
   return at === undefined ? preparable : { ...preparable, referencesAt: at };
@@ -266,4 +266,4 @@ export const partOf = (table: string, kind: 'column' | 'constraint' | 'index', n
 });
 
 /** Used for a statement that drops its object. */
-export const dropping = (object: DatabaseObject): Pick<Statement, 'object' | 'drops'> => ({ object, drops: [object] });
+export const dropOf = (object: DatabaseObject): Pick<Statement, 'object' | 'drops'> => ({ object, drops: [object] });

@@ -49,12 +49,12 @@ const WORDS: Readonly<Record<Mode, Sql>> = {
 };
 
 /** Each table once, with its strongest lock. Ordering by name keeps two changes from deadlocking. */
-export function strongestLocks(statements: readonly Pick<Statement, 'locks'>[]): LockedTable[] {
+export function findStrongestLocks(statements: readonly Pick<Statement, 'locks'>[]): LockedTable[] {
   const strongest = new Map<string, LockedTable>();
   for (const { locks } of statements) {
     for (const each of locks) {
       const existing = strongest.get(each.table);
-      strongest.set(each.table, { ...(existing ?? each), lock: stronger(existing?.lock, each.lock) });
+      strongest.set(each.table, { ...(existing ?? each), lock: strongerOf(existing?.lock, each.lock) });
     }
   }
   return [...strongest.values()].sort((a, b) => compareBytes(a.table, b.table));
@@ -63,7 +63,7 @@ export function strongestLocks(statements: readonly Pick<Statement, 'locks'>[]):
 /** The order of COLLATE "C". */
 const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-function stronger(current: Mode | undefined, lock: Mode): Mode {
+function strongerOf(current: Mode | undefined, lock: Mode): Mode {
   if (current === undefined || current === lock) return lock;
   const both = new Set([current, lock]);
   if (both.has('SHARE') && both.has('SHARE UPDATE EXCLUSIVE')) return 'SHARE ROW EXCLUSIVE';

@@ -8,7 +8,7 @@ import {
 import { qualified, sql, tableIn, trash, trashOf, block, literal, type Sql, ident, join, asOwner } from './sql.js';
 import {
   type Statement,
-  dropping,
+  dropOf,
   tableObject,
   type Change,
   type Step,
@@ -26,7 +26,7 @@ import {
   initialState,
   tableNameOf,
 } from '../../schema/model/state.js';
-import { columnAddition, dropColumn, alterColumn } from './alter-column.js';
+import { planColumnAddition, dropColumn, alterColumn } from './alter-column.js';
 import { label, rowEntries, tableOf, countFromRows } from './keys-and-indexes.js';
 import { defaultExpression } from './column.js';
 import { attachPartition } from './extras.js';
@@ -182,9 +182,9 @@ export function restoreColumn(
   { position }: RestoredField,
 ): Step[] {
   const kept = keptIn(change, position, field);
-  const bare = plain(field);
+  const bare = toPlainColumn(field);
   return [
-    columnAddition(change, bare),
+    planColumnAddition(change, bare),
     step(returnValues(kept), `restore the values of ${label(field)} from the trash`, {
       lock: 'ACCESS EXCLUSIVE',
       lock_entries: 6 + rowEntries(change, field),
@@ -212,7 +212,7 @@ function keptIn(change: Change, position: number, { collection, field }: ColumnF
   };
 }
 
-function plain(field: ColumnField): ColumnField {
+function toPlainColumn(field: ColumnField): ColumnField {
   const { collation } = field.schema.extras ?? {};
   const { extras: _, ...schema } = field.schema;
   return {
@@ -256,7 +256,7 @@ export function moveToTrash(
   const { publications = [], foreign_keys = [], kept_in } = event.data;
   const summary = `move table ${name} to the trash`;
   return [
-    step(trialDrop(table), `drop table ${name}`, { lock: 'ACCESS EXCLUSIVE', lock_entries, also }),
+    step(tryDrop(table), `drop table ${name}`, { lock: 'ACCESS EXCLUSIVE', lock_entries, also }),
     ...publications.map((each) =>
       step(
         sql`ALTER PUBLICATION ${ident(each)} DROP TABLE ONLY ${table}`,
@@ -267,8 +267,8 @@ export function moveToTrash(
       ),
     ),
     ...(parent === undefined ? [] : [detachPartition(change, parent)]),
-    ...(pointsElsewhere(node) || foreign_keys.length > 0 ? [dropForeignKeys(change)] : []),
-    ...countedElsewhere(node).map((field) =>
+    ...(referencesOtherTables(node) || foreign_keys.length > 0 ? [dropForeignKeys(change)] : []),
+    ...findColumnsWithForeignSequence(node).map((field) =>
       step(
         sql`ALTER TABLE ${table} ALTER COLUMN ${ident(field.field)} DROP DEFAULT`,
         `remove the default of ${label(field)}, which uses its own sequence`,
@@ -279,13 +279,13 @@ export function moveToTrash(
     ),
     ...(kept_in === undefined ? createTrashSchema(change, position) : []),
     step(sql`ALTER TABLE ${table} SET SCHEMA ${trashOf({ position, kept_in })}`, summary, {
-      ...dropping(tableObject(name)),
+      ...dropOf(tableObject(name)),
       lock: 'ACCESS EXCLUSIVE',
       lock_entries,
       loses_data: true,
       kept_until,
     }),
-    ...nameInTrash(trashOf({ position, kept_in }), node, [tableNameOf(node), name]),
+    ...renameForTrash(trashOf({ position, kept_in }), node, [tableNameOf(node), name]),
   ];
 }
 
@@ -293,7 +293,7 @@ export function moveToTrash(
  * The trash names a table like its collection. Two tables with one name can therefore come from two schemas, and an
  * entry leads to its table.
  */
-function nameInTrash(
+function renameForTrash(
   schema: Sql,
   { collection: { collection } }: CollectionNode,
   [from, to]: [string, string],
@@ -311,7 +311,7 @@ const TRIED = 'DPS01';
  * Drops the table in a subtransaction and rolls back, so that PostgreSQL rejects what it would reject for a drop.
  * Moving a table to another schema always succeeds, and views would silently follow it.
  */
-function trialDrop(table: Sql): Sql {
+function tryDrop(table: Sql): Sql {
   const body = sql`BEGIN
     BEGIN DROP TABLE ${table}; RAISE EXCEPTION USING ERRCODE = ${literal(TRIED)};
     EXCEPTION WHEN SQLSTATE ${literal(TRIED)} THEN NULL; END; END`;
@@ -331,7 +331,7 @@ function detachPartition(change: Change, parent: string): Step {
   });
 }
 
-function pointsElsewhere(node: CollectionNode): boolean {
+function referencesOtherTables(node: CollectionNode): boolean {
   const { partition_of, constraints = [] } = extrasOf(node);
   const own = node.collection.collection;
   return partition_of !== undefined || constraints.some(({ references = own }) => references !== own);
@@ -350,7 +350,7 @@ function dropForeignKeys(change: Change): Step {
 }
 
 /** Columns that use a sequence of another owner. The trash must not depend on that sequence. */
-function countedElsewhere(node: CollectionNode): ColumnField[] {
+function findColumnsWithForeignSequence(node: CollectionNode): ColumnField[] {
   const own = new Set(
     (extrasOf(node).needs ?? []).flatMap((need) => (need.kind === 'sequence' ? (need.owned_by ?? []) : [])),
   );
@@ -376,9 +376,9 @@ export function restoreTable(change: Change, node: CollectionNode, restored: Res
     ...(isMoved ? moveWithinTrash(change, restored) : []),
     ...(isRenamed ? renameInTrash(change, node, restored) : []),
     step(sql`ALTER TABLE ${table} SET SCHEMA ${schema}`, `restore table ${collection} from the trash`, costs),
-    ...nameInTrash(schema, node, [kept, tableNameOf(node)]),
+    ...renameForTrash(schema, node, [kept, tableNameOf(node)]),
     ...(isMoved || kept_in === undefined ? [dropTrashSchema(change, position)] : []),
-    ...countedElsewhere(node).flatMap((field) => countAgain(change, node, field)),
+    ...findColumnsWithForeignSequence(node).flatMap((field) => restoreCounting(change, node, field)),
     ...(partition === undefined ? [] : [attachPartition(change, partition)]),
   ];
 }
@@ -397,7 +397,7 @@ function moveWithinTrash(change: Change, restored: RestoredCollection): Step[] {
   ];
 }
 
-function countAgain(change: Change, node: CollectionNode, field: ColumnField): Step[] {
+function restoreCounting(change: Change, node: CollectionNode, field: ColumnField): Step[] {
   const value = defaultExpression(field, field.schema);
   if (value === null) return [];
   const needs = (extrasOf(node).needs ?? []).filter((need) => need.kind === 'sequence' && need.owned_by === undefined);
@@ -430,13 +430,13 @@ function renameInTrash(
 /** Its foreign keys were dropped. */
 const withName = (node: CollectionNode, collection: string): CollectionNode => ({
   ...node,
-  collection: { ...node.collection, collection, schema: inDefaultSchema(node.collection.schema) },
+  collection: { ...node.collection, collection, schema: removeLocation(node.collection.schema) },
   fields: new Map([...node.fields].map(([name, field]) => [name, { ...field, collection }])),
   relations: new Map(),
 });
 
 /** Without its location: the trash names a table like its collection. */
-function inDefaultSchema(table: TableSchema | null): TableSchema | null {
+function removeLocation(table: TableSchema | null): TableSchema | null {
   if (table?.schema === undefined) return table;
   const { schema: _, name: __, ...rest } = table;
   return rest;
@@ -461,7 +461,7 @@ export function planPurges(events: readonly LogEvent[]): Statement[] {
       {
         sql: sql`DROP TABLE IF EXISTS ${qualified(trashOf(data), field === null ? collection : COPY)}`,
         summary: `purge ${what} of position ${data.position}`,
-        ...dropping(object),
+        ...dropOf(object),
         ...costs,
         loses_data: true,
         source,

@@ -50,7 +50,7 @@ const NO_CAST = new Set([
  * The expression after USING; null if the assignment converts the values. An explicit cast silently truncates text to
  * the new length; an assignment fails. For character types, the last step is therefore always the assignment.
  */
-export function conversion(from: ColumnSchema, to: ColumnSchema, column: Sql): Sql | null {
+export function conversionExpression(from: ColumnSchema, to: ColumnSchema, column: Sql): Sql | null {
   if (from.data_type === to.data_type) return null;
   const [old, now] = [kindOf(from), kindOf(to)];
   if (now === 'text') return old === 'text' ? null : sql`${column}::text`;
@@ -95,15 +95,15 @@ function magnitude(schema: ColumnSchema): number {
  */
 function roundsNumbers(from: ColumnSchema | null, to: ColumnSchema): boolean {
   if (from?.data_type === to.data_type && isFloating(to)) return false;
-  if (from === null) return !WHOLE_DIGITS.has(to.data_type) && Number.isFinite(digitsHeld(to));
+  if (from === null) return !WHOLE_DIGITS.has(to.data_type) && Number.isFinite(countSafeDigits(to));
   if (isFloating(from)) return to.data_type !== 'double precision';
-  return scaleOf(to) < scaleOf(from) || (isFloating(to) && digitsHeld(to) < digitsHeld(from));
+  return scaleOf(to) < scaleOf(from) || (isFloating(to) && countSafeDigits(to) < countSafeDigits(from));
 }
 
 const isFloating = ({ data_type }: ColumnSchema): boolean => data_type === 'real' || data_type === 'double precision';
 
 /** The number of significant digits that always survive. */
-function digitsHeld({ data_type, numeric_precision }: ColumnSchema): number {
+function countSafeDigits({ data_type, numeric_precision }: ColumnSchema): number {
   if (data_type === 'numeric') return numeric_precision ?? Infinity;
   return WHOLE_DIGITS.get(data_type) ?? (data_type === 'real' ? 6 : 15);
 }
@@ -181,19 +181,19 @@ function typeOfNeed(need: Need): string {
 }
 
 /** A domain prints its values like its base type. */
-function spelledType(schema: ColumnSchema, needs: readonly Need[]): SpelledType {
+function resolveSpelling(schema: ColumnSchema, needs: readonly Need[]): SpelledType {
   if (kindOf(schema) !== 'other') return { schema, spelling: kindOf(schema) };
   if (schema.data_type === 'uuid') return { schema, spelling: 'uuid' };
   if (schema.data_type === 'bytea') return { schema, spelling: 'bytes' };
   const need = needs.find((need) => typeOfNeed(need) === schema.data_type);
   if (need?.kind === 'enum') return { schema, spelling: 'label' };
   if (need?.kind !== 'domain') return { schema, spelling: 'opaque' };
-  return spelledType({ ...schema, ...typeFromColumn(need.type) }, needs);
+  return resolveSpelling({ ...schema, ...typeFromColumn(need.type) }, needs);
 }
 
 /** Checks whether some value can change silently: another spelling, rounding or truncation. */
 function losesData(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[]): boolean {
-  const [old, now] = [spelledType(from, needs), spelledType(to, needs)];
+  const [old, now] = [resolveSpelling(from, needs), resolveSpelling(to, needs)];
   // An explicit cast to a domain truncates to the base type. An assignment to the column would fail.
   if (now.schema !== to && (now.schema.max_length !== null || now.schema.numeric_precision !== null)) return true;
   return LOSSES[now.spelling](old, now.schema);

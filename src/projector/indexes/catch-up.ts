@@ -11,7 +11,7 @@ import type { LockedSession } from '../../postgres/locked-session.js';
 import type { StoredEvent, LogEvent, NewEvent } from '../../schema/model/events.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
 import { sql, own, type Sql, ident, qualified } from '../ddl/sql.js';
-import { INDEX_PROJECTION, type PositionedTarget, renamedTarget, renamesWithin } from '../verify/pending-indexes.js';
+import { INDEX_PROJECTION, type PositionedTarget, renameTarget, readRenames } from '../verify/pending-indexes.js';
 import {
   isIndexed,
   extrasOf,
@@ -160,7 +160,7 @@ export async function isDesired(db: Queryable, state: State, target: PositionedT
 
 /** Translates the target to the names of the state, which is at the target's event or later. */
 async function targetIn(db: Queryable, state: State, target: PositionedTarget): Promise<IndexTarget> {
-  return renamedTarget(target, await renamesWithin(db, target.position, state.position));
+  return renameTarget(target, await readRenames(db, target.position, state.position));
 }
 
 async function reconcileOnce(reconciling: Reconciling, placed: PositionedTarget): Promise<Reconciled> {

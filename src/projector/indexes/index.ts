@@ -150,7 +150,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
   const isOver = async (failed: IndexFailure): Promise<boolean> =>
     (await loadCheckpoint(pool)) >= failed.position || !(await isDesired(pool, await options.currentState(), failed));
 
-  const hurry = (failed: IndexFailure): void => {
+  const restartIfOver = (failed: IndexFailure): void => {
     isOver(failed).then(
       (over) => {
         if (!over || failure !== failed) return;
@@ -165,7 +165,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     if (stopped || isReadOnly()) return;
     const isConcerned = events?.some((event) => indexTargets(event).length > 0) !== false;
     if (running !== undefined) woken = true;
-    else if (failure !== null) hurry(failure);
+    else if (failure !== null) restartIfOver(failure);
     else if (attempts === 0) timer.set(isConcerned ? pauses.gather : pauses.quiet);
   };
 

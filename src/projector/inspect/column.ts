@@ -7,7 +7,7 @@ import { isExtensionType } from '../../schema/sql-text/data-types.js';
 import type { Field } from '../../schema/model/model.js';
 import { type Result, refuse } from '../../kernel/problem.js';
 import type { CatalogColumn } from '../catalog/model.js';
-import { type Converting, note, listFault, unmanagedUse, sequenceOptions } from './needs.js';
+import { type Converting, note, listFault, findUnmanagedUse, sequenceOptions } from './needs.js';
 import type { Json } from '../../kernel/json.js';
 
 /*
@@ -55,7 +55,7 @@ export interface ColumnParts {
   names: Pick<ColumnExtras, 'primary_key_name' | 'unique_name' | 'index_name'>;
 }
 
-export const noParts = (): ColumnParts => ({
+export const createNoParts = (): ColumnParts => ({
   is_unique: false,
   is_indexed: false,
   is_primary_key: false,
@@ -119,11 +119,11 @@ export function toField(
   };
   const meta = field?.meta ?? { sort };
   const document = { collection: table.name, field: column.name, type: typed.type, meta, schema };
-  return orUnsupported(column, readNewField(document, [], { imported: false }));
+  return explainUnsupported(column, readNewField(document, [], { imported: false }));
 }
 
 /** Rewords a problem for a client that sent only the name of a table, and knows no members of the document. */
-function orUnsupported({ name, type, default: text }: CatalogColumn, read: Result<Field>): Result<Field> {
+function explainUnsupported({ name, type, default: text }: CatalogColumn, read: Result<Field>): Result<Field> {
   if (read.ok) return read;
   const definition = text === null ? type : `${type} DEFAULT ${text}`;
   const message = `column ${quoteName(name)} is defined as ${definition}, which the service does not support: change the column in the database, or leave the table unmanaged`;
@@ -176,7 +176,7 @@ function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, 
   if (text === null || column.identity !== null) return NONE;
   const literal = defaultFromCatalog(typed.type, typed, text);
   if (literal !== undefined) return isUsualDefault(text, column.type, literal) ? { literal } : { literal, sql: text };
-  const used = unmanagedUse(converting, 'default', column.name);
+  const used = findUnmanagedUse(converting, 'default', column.name);
   const part = { kind: 'default', name: column.name, text } as const;
   const fault = used === null ? (checkExpression(text) ?? listFault(converting, part)) : `uses ${used}`;
   if (fault === null) return { literal: null, sql: text };
@@ -197,7 +197,7 @@ function generationOf(
 ): CatalogColumn['generated'] {
   if (generated === null) return null;
   if (converting.like?.fields.get(name)?.schema?.generation_expression) return generated;
-  const used = unmanagedUse(converting, 'generated', name);
+  const used = findUnmanagedUse(converting, 'generated', name);
   const part = { kind: 'generated', name, text: generated.expression } as const;
   const fault = used === null ? listFault(converting, part) : `uses ${used}`;
   if (fault === null) return generated;

@@ -10,7 +10,7 @@ import { checkName, readNewCollection } from '../../schema/normal-form/index.js'
 import { type Result, allOf, ok } from '../../kernel/problem.js';
 import { checkSqlText } from '../../schema/sql-text/check-sql-text.js';
 import { withExtras } from '../../schema/transition/cascade.js';
-import { type Unmanaged, noParts, toField } from './column.js';
+import { type Unmanaged, createNoParts, toField } from './column.js';
 import { type Converting, type IsEqual, note, contextOf, needsOf, type Refused } from './needs.js';
 import { keysOf, foreignKeysOf } from './keys.js';
 
@@ -50,7 +50,7 @@ export function convertTable(converting: Converting): Result<Converted> {
   const unmanaged: Unmanaged = [];
   const fields = runToEnd(
     allOf(table.columns, (column, index) => {
-      const parts = keys.parts.get(column.name) ?? noParts();
+      const parts = keys.parts.get(column.name) ?? createNoParts();
       return toField(converting, { column, sort: index + 1, parts }, unmanaged);
     }),
   );
@@ -76,7 +76,7 @@ export function convertTable(converting: Converting): Result<Converted> {
   const schema = withExtras({ ...locationOf(table), comment: table.comment }, orderedExtras(extras));
   const converted = { collection: { ...collection.value, schema }, fields: fields.value, relations };
   const { like, isEqual } = converting;
-  return ok(like === undefined || isEqual === undefined ? converted : inSpellingOf(like, converted, isEqual));
+  return ok(like === undefined || isEqual === undefined ? converted : adoptSpelling(like, converted, isEqual));
 }
 
 const locationOf = ({ schema, table }: CatalogTable) => (schema === undefined ? {} : { schema, name: table });
@@ -98,8 +98,8 @@ function notePartitionKey(converting: Converting): void {
 }
 
 /** Equal objects can have several representations. Members that equal those of the collection use its one. */
-export function inSpellingOf(like: CollectionNode, converted: Converted, isEqual: IsEqual): Converted {
-  const fields = converted.fields.map((field) => fieldInSpellingOf(like.fields.get(field.field), field, isEqual));
+export function adoptSpelling(like: CollectionNode, converted: Converted, isEqual: IsEqual): Converted {
+  const fields = converted.fields.map((field) => adoptFieldSpelling(like.fields.get(field.field), field, isEqual));
   const { schema } = converted.collection;
   const [likeExtras, extras] = [extrasOf(like), extrasOf(converted)];
   const kept = <T>(member: string, there: T, ours: T | undefined): T =>
@@ -135,7 +135,7 @@ const SPELLED: readonly [string, readonly (keyof ColumnSchema)[], readonly (keyo
   ['not null name', [], ['not_null_name']],
 ];
 
-function fieldInSpellingOf(like: Field | undefined, field: Field, isEqual: IsEqual): Field {
+function adoptFieldSpelling(like: Field | undefined, field: Field, isEqual: IsEqual): Field {
   if (!hasColumn(like) || !hasColumn(field)) return field;
   const { extras: there, ...schema } = field.schema;
   const extras = { ...there };

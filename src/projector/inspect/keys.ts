@@ -12,8 +12,8 @@ import { indexName, primaryKeyName, uniqueName } from '../../schema/model/constr
 import { keyDefinition, checkIndexDefinition, parseConstraint } from '../../schema/sql-text/definitions.js';
 import { type TableExtras, tableExtras } from '../../schema/model/extras.js';
 import type { CatalogConstraint, CatalogIndex, CatalogTable } from '../catalog/model.js';
-import { type ColumnParts, noParts } from './column.js';
-import { type Converting, note, isStoredDefinition, listFault, unmanagedUse } from './needs.js';
+import { type ColumnParts, createNoParts } from './column.js';
+import { type Converting, note, isStoredDefinition, listFault, findUnmanagedUse } from './needs.js';
 import type { ForeignKey, NewRelation, Collection, TableSchema } from '../../schema/model/model.js';
 import { keyFamily } from '../../schema/sql-text/data-types.js';
 import { typeFromColumn } from '../../schema/normal-form/index.js';
@@ -75,7 +75,7 @@ function toRelation(converting: Converting, constraint: CatalogConstraint): NewR
       constraint_name: constraint.name,
       on_update: references.onUpdate,
       on_delete: references.onDelete,
-      ...waiting(constraint),
+      ...readDeferrable(constraint),
     },
   };
 }
@@ -90,7 +90,7 @@ const NOTHING_KNOWN: Metadata = {
   one_deselect_action: 'nullify',
 };
 
-function waiting({ deferrable, initiallyDeferred }: CatalogConstraint): Pick<ForeignKey, 'deferrable'> {
+function readDeferrable({ deferrable, initiallyDeferred }: CatalogConstraint): Pick<ForeignKey, 'deferrable'> {
   if (!deferrable) return {};
   return { deferrable: initiallyDeferred ? 'INITIALLY DEFERRED' : 'INITIALLY IMMEDIATE' };
 }
@@ -150,15 +150,15 @@ export function keysOf(converting: Converting, others: readonly CatalogConstrain
   const { table } = converting;
   const building: Building = { parts: new Map(), extras: { constraints: [], indexes: [], unmanaged: [] } };
   for (const { name } of table.columns) {
-    building.parts.set(name, noParts());
+    building.parts.set(name, createNoParts());
   }
   const [keys, rest] = [table.constraints.filter(isKey), table.constraints.filter((each) => !isKey(each))];
   for (const constraint of keys) primaryKey(building, converting, constraint);
-  for (const constraint of ownFirst(rest, table.table, uniqueName)) {
+  for (const constraint of sortOwnFirst(rest, table.table, uniqueName)) {
     if (constraint.kind !== 'foreign key') other(building, converting, constraint);
   }
   for (const constraint of others) foreignKey(building, converting, constraint);
-  for (const each of ownFirst(table.indexes, table.table, indexName)) index(building, converting, each);
+  for (const each of sortOwnFirst(table.indexes, table.table, indexName)) index(building, converting, each);
   building.extras.constraints.sort(byNames);
   building.extras.indexes.sort(byNames);
   return building;
@@ -169,7 +169,7 @@ const isKey = ({ kind }: CatalogConstraint): boolean => kind === 'primary key';
 const byNames = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
 /** Where several objects cover the same column, the field represents the one with the service's default name. */
-function ownFirst<T extends { name: string; columns: (string | null)[] }>(
+function sortOwnFirst<T extends { name: string; columns: (string | null)[] }>(
   items: readonly T[],
   table: string,
   nameOf: (table: string, column: string) => string,
@@ -181,10 +181,10 @@ function ownFirst<T extends { name: string; columns: (string | null)[] }>(
 
 function primaryKey({ parts, extras }: Building, converting: Converting, constraint: CatalogConstraint): void {
   const { name, columns } = constraint;
-  for (const column of columns) mark(parts, column, { is_primary_key: true, is_unique: true });
+  for (const column of columns) markColumn(parts, column, { is_primary_key: true, is_unique: true });
   const [only = '', ...more] = columns;
   const part = parts.get(only);
-  const inWords = keyInWords(converting, constraint);
+  const inWords = describeKey(converting, constraint);
   if (part === undefined || more.length > 0 || inWords !== null) extras.primary_key = { name, columns, ...inWords };
   else if (name !== primaryKeyName(converting.table.table)) part.names.primary_key_name = name;
 }
@@ -193,14 +193,14 @@ function primaryKey({ parts, extras }: Building, converting: Converting, constra
  * The properties of the primary key that fields cannot represent, or that the table already states. Null if the
  * fields represent all of it.
  */
-function keyInWords({ like }: Converting, { name, definition }: CatalogConstraint): { definition?: string } | null {
+function describeKey({ like }: Converting, { name, definition }: CatalogConstraint): { definition?: string } | null {
   const formerKey = extrasOf(like).primary_key;
   const existing = formerKey?.name === name ? formerKey : undefined;
   if (!keyDefinition(definition).isPlain || existing?.definition !== undefined) return { definition };
   return existing === undefined ? null : {};
 }
 
-function mark(parts: Building['parts'], column: string, marks: Partial<ColumnParts>): void {
+function markColumn(parts: Building['parts'], column: string, marks: Partial<ColumnParts>): void {
   const part = parts.get(column);
   if (part !== undefined) parts.set(column, { ...part, ...marks });
 }
@@ -210,7 +210,7 @@ function other(building: Building, converting: Converting, constraint: CatalogCo
   const { name, definition } = constraint;
   const canBeField = isPlainUnique(constraint) && !isStoredDefinition(converting, 'constraint', name);
   if (canBeField && uniqueOfField(building, converting, constraint)) return;
-  const used = unmanagedUse(converting, 'constraint', name) ?? unmanagedUse(converting, 'index', name);
+  const used = findUnmanagedUse(converting, 'constraint', name) ?? findUnmanagedUse(converting, 'index', name);
   const fault = used === null ? constraintFault(converting, name, definition) : `uses ${used}`;
   if (fault === null) building.extras.constraints.push({ name, definition });
   else leaveUnmanaged(building, converting, { kind: 'constraint', name, fault });
@@ -236,13 +236,13 @@ function uniqueOfField({ parts }: Building, { table }: Converting, { name, colum
 }
 
 function foreignKey(building: Building, converting: Converting, constraint: CatalogConstraint): void {
-  const kept = keptReference(converting, constraint);
+  const kept = convertReference(converting, constraint);
   if (typeof kept !== 'string') building.extras.constraints.push(kept);
   else leaveUnmanaged(building, converting, { kind: 'constraint', name: constraint.name, fault: kept });
 }
 
 /** Converts a foreign key for the extras, or explains why that is not possible. */
-function keptReference(
+function convertReference(
   converting: Converting,
   { name, definition, references }: CatalogConstraint,
 ): Constraint | string {
@@ -300,7 +300,7 @@ function indexOfField({ parts }: Building, converting: Converting, catalogIndex:
 }
 
 function indexFault(converting: Converting, { name, valid, tail }: CatalogIndex): string | null {
-  const used = unmanagedUse(converting, 'index', name);
+  const used = findUnmanagedUse(converting, 'index', name);
   if (used !== null) return `uses ${used}`;
   if (!valid) return 'is invalid: rebuild it';
   return checkIndexDefinition(tail) ?? listFault(converting, { kind: 'index', name, text: tail });
@@ -339,10 +339,10 @@ interface ManagedKeys {
 
 /** Managed tables with an unmanaged constraint that may be such a foreign key. */
 export function waitingTables({ collections }: State): string[] {
-  return [...collections].flatMap(([name, node]) => (leftOut(node).size > 0 ? [name] : []));
+  return [...collections].flatMap(([name, node]) => (unmanagedConstraints(node).size > 0 ? [name] : []));
 }
 
-function leftOut({ collection }: CollectionNode): Set<string> {
+function unmanagedConstraints({ collection }: CollectionNode): Set<string> {
   const unmanaged = extrasOf({ collection }).unmanaged ?? [];
   return new Set(unmanaged.flatMap(({ kind, name }) => (kind === 'constraint' ? [name] : [])));
 }
@@ -354,7 +354,7 @@ export function completeKeys(there: readonly CatalogTable[], common: Common): Ma
   const managed: ManagedKeys = { relations: [], collections: [] };
   for (const table of there) {
     const node = common.state.collections.get(table.name);
-    if (node === undefined || leftOut(node).size === 0) continue;
+    if (node === undefined || unmanagedConstraints(node).size === 0) continue;
     const { relations, collection } = completeTable({ ...common, table, like: node });
     managed.relations.push(...relations);
     if (collection !== null) managed.collections.push(collection);
@@ -366,17 +366,17 @@ type Holder = Converting & { like: CollectionNode };
 
 function completeTable(holder: Holder): { relations: NewRelation[]; collection: Collection | null } {
   const { table, like } = holder;
-  const keys = awaited(holder);
+  const keys = findAwaitedKeys(holder);
   const isOther = ({ kind, name }: CatalogConstraint) => kind !== 'foreign key' || keys.has(name);
   const foreignKeys = foreignKeysOf({ ...holder, table: { ...table, constraints: table.constraints.filter(isOther) } });
   const relations = foreignKeys.relations.filter((relation) => canBeRelation(holder, relation));
   const named = new Set(relations.map(({ schema }) => schema?.constraint_name));
   const constraints = [...keys.values()]
     .filter(({ name }) => !named.has(name))
-    .flatMap((key) => keptReferences(holder, key));
+    .flatMap((key) => convertReferences(holder, key));
   const { schema } = like.collection;
   const there = new Set(table.constraints.map(({ name }) => name));
-  const gone = [...leftOut(like)].filter((name) => !there.has(name));
+  const gone = [...unmanagedConstraints(like)].filter((name) => !there.has(name));
   const recordedNames = new Set([...named, ...constraints.map(({ name }) => name), ...gone]);
   if (schema === null || recordedNames.size === 0) return { relations: [], collection: null };
   const extras = {
@@ -396,8 +396,8 @@ const ordered = (schema: TableSchema, extras: object): TableSchema => withExtras
  * Foreign keys whose target is managed or becomes managed. A key with the same name in the log is the same key, and
  * is no longer left out.
  */
-function awaited({ table, like, schema, state, together }: Holder): Map<string, CatalogConstraint> {
-  const left = leftOut(like);
+function findAwaitedKeys({ table, like, schema, state, together }: Holder): Map<string, CatalogConstraint> {
+  const left = unmanagedConstraints(like);
   for (const name of objectNames(like)) left.delete(name);
   const keys = table.constraints.filter(
     ({ kind, name, references }) =>
@@ -417,10 +417,10 @@ function canBeRelation({ table, like }: Holder, { many_field: name }: NewRelatio
   return keyFamily(known.data_type) === keyFamily(typeFromColumn(type).data_type);
 }
 
-function keptReferences(holder: Holder, key: CatalogConstraint) {
+function convertReferences(holder: Holder, key: CatalogConstraint) {
   const isKnown = key.columns.every((column) => holder.like.fields.get(column)?.schema);
   const kept = isKnown
-    ? keptReference(holder, key)
+    ? convertReference(holder, key)
     : `is on a column of ${holder.table.name} that the log does not contain`;
   if (typeof kept !== 'string') return [kept];
   // The other keys were reported when their target was adopted.

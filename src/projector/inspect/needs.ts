@@ -234,7 +234,7 @@ export const sequenceOptions = (sequence: CatalogSequence, type: string): Sequen
 /**
  * Functions, operators or collations that are used and that a snapshot cannot create. Returns null if there are none.
  */
-export function unmanagedUse(converting: Converting, kind: Use['kind'], name: string): string | null {
+export function findUnmanagedUse(converting: Converting, kind: Use['kind'], name: string): string | null {
   const unmanaged = usesOf(converting).find(
     (use) => use.kind === kind && use.name === name && !isRepresented(use, converting),
   );

@@ -298,15 +298,15 @@ async function rebuild(
 ): Promise<RebuiltMetadata> {
   const started = performance.now();
   const location = { database: options.database, schema: options.connection.schema };
-  await enter(client, advisoryKey(location, 'rebuild-metadata'));
+  await lockRebuild(client, advisoryKey(location, 'rebuild-metadata'));
   await requireUndiverged(client);
   const total = await headPosition(client);
   // Starts at the first event: a rebuild trusts only the log, not stored folds.
-  const folded = await foldLog(client, createStartPoint(), { stops: telling(total, options.onProgress) });
+  const folded = await foldLog(client, createStartPoint(), { stops: createProgressStops(total, options.onProgress) });
   options.onProgress?.(folded.head.position, folded.head.position);
   await createStaging(client);
   const rows = await stage(client, folded.state);
-  const caughtUp = await approach(client, folded);
+  const caughtUp = await catchUpUnlocked(client, folded);
   const switched = await switchOver(client, { ...caughtUp, options, config, key: advisoryKey(location, 'log') });
   return { ...switched, ...rows, milliseconds: Math.round(performance.now() - started) };
 }
@@ -321,14 +321,14 @@ async function requireUndiverged(client: pg.Client): Promise<void> {
 
 const TOLD_EVERY = 10_000;
 
-function telling(total: number, onProgress: Progress = () => undefined): FoldLogOptions['stops'] {
+function createProgressStops(total: number, onProgress: Progress = () => undefined): FoldLogOptions['stops'] {
   return {
     next: ({ head }) => head.position + TOLD_EVERY,
     reached: ({ head }) => onProgress(head.position, Math.max(total, head.position)),
   };
 }
 
-async function enter(client: pg.Client, key: string): Promise<void> {
+async function lockRebuild(client: pg.Client, key: string): Promise<void> {
   // Folding a long log takes time, and only the switch needs a transaction.
   await client.query(unlimited('session'));
   const { rows } = await client.query<{ locked: boolean }>('SELECT pg_catalog.pg_try_advisory_lock($1) AS locked', [
@@ -364,7 +364,7 @@ const FEW = 100;
 const ROUNDS = 20;
 
 /** Catches up with writers as far as possible without blocking them. */
-async function approach(client: pg.Client, from: Point): Promise<{ point: Point; touched: Set<string> }> {
+async function catchUpUnlocked(client: pg.Client, from: Point): Promise<{ point: Point; touched: Set<string> }> {
   const touched = new Set<string>();
   let point = from;
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -81,7 +81,7 @@ export function* metadataStatements(
   after: State,
   touched: Iterable<string>,
 ): Generator<ParameterisedSql> {
-  const rows = noRows();
+  const rows = createNoRows();
   for (const name of new Set(touched)) {
     const old = before.collections.get(name);
     const now = after.collections.get(name);
@@ -99,7 +99,7 @@ export function* metadataStatements(
 
 const UPSERT_OBJECTS = sql`
 INSERT INTO ${own.objects} (kind, id, definition, comment, indexes, printed)
-SELECT o.kind, o.id, o.definition, o.comment, o.indexes, ${printed(sql`$2::text`, sql`o.id`)}
+SELECT o.kind, o.id, o.definition, o.comment, o.indexes, ${printedDefinition(sql`$2::text`, sql`o.id`)}
 FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definition text, comment text, indexes jsonb)
 ON CONFLICT (kind, id) DO UPDATE SET definition = excluded.definition, comment = excluded.comment,
   indexes = excluded.indexes, printed = excluded.printed`;
@@ -109,7 +109,7 @@ DELETE FROM ${own.objects} o USING pg_catalog.jsonb_to_recordset($1::jsonb) AS g
 WHERE o.kind = gone.kind AND o.id = gone.id`;
 
 /** How the server prints the definition of a view now. Null if it does not exist. */
-function printed(schema: Sql, name: Sql): Sql {
+function printedDefinition(schema: Sql, name: Sql): Sql {
   return sql`(SELECT pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('v', 'm'))`;
 }
@@ -153,7 +153,7 @@ export function* rebuildObjects(state: State): Generator<ParameterisedSql> {
 
 const NOTHING: Pick<CollectionNode, 'fields' | 'relations'> = { fields: new Map(), relations: new Map() };
 
-function noRows(): Rows {
+function createNoRows(): Rows {
   return { collections: [], fields: [], relations: [], goneCollections: [], goneFields: [], goneRelations: [] };
 }
 

@@ -10,7 +10,7 @@ import { type Sql, block, ident, join, literal, qualified, sql, trash } from '..
 import type { CopiedColumn } from '../ddl/step.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { ownTable } from '../../postgres/own-tables.js';
-import { type LockWaits, underStrongLocks } from './strong-locks.js';
+import { type LockWaits, runUnderStrongLocks } from './strong-locks.js';
 import type { StepContext } from './types.js';
 import { type Prepared, preparedTable } from './steps.js';
 
@@ -57,22 +57,22 @@ export interface Copying {
  * @param id of the change request
  * @param schema the default schema
  */
-export function copyingOf(
+export function createCopying(
   { id, schema }: { id: string; schema: string },
   { key: name, what, ...table }: Pick<Prepared, 'table' | 'at' | 'key'> & { what: Pick<Copying, 'column' | 'key'> },
 ): Copying {
   return { table: preparedTable(table, schema), column: what.column, key: what.key, name: preparedName(id, name) };
 }
 
-const inRoom = (name: string): Sql => sql`${PREPARATION_SCHEMA}.${ident(name)}`;
+const preparationTable = (name: string): Sql => sql`${PREPARATION_SCHEMA}.${ident(name)}`;
 
 /** The values, in columns named by identity. */
-export const copyTable = ({ name }: Copying): Sql => inRoom(name);
+export const copyTable = ({ name }: Copying): Sql => preparationTable(name);
 /** Keys of written rows, in the order of the writes. */
-export const notedTable = ({ name }: Copying): Sql => inRoom(`${name}_noted`);
+export const notedTable = ({ name }: Copying): Sql => preparationTable(`${name}_noted`);
 /** Rows that a trigger could not record, with the reason. */
-export const lostTable = ({ name }: Copying): Sql => inRoom(`${name}_lost`);
-const noteFunction = ({ name }: Copying): Sql => inRoom(`${name}_note`);
+export const lostTable = ({ name }: Copying): Sql => preparationTable(`${name}_lost`);
+const noteFunction = ({ name }: Copying): Sql => preparationTable(`${name}_note`);
 
 const list = <T>(items: readonly T[], each: (item: T) => Sql): Sql => join(items.map(each), sql`, `);
 const all = <T>(items: readonly T[], each: (item: T) => Sql): Sql => join(items.map(each), sql` AND `);
@@ -260,11 +260,11 @@ export async function findOrphans(db: Queryable): Promise<Orphan[]> {
     const { kind, name } = row;
     const request = requestOf(name);
     if (request === null || living.has(request)) return [];
-    return [{ request, kind, name, repair: dropping(row) }];
+    return [{ request, kind, name, repair: dropStatement(row) }];
   });
 }
 
-function dropping({ kind, schema, name, table }: OrphanRow): Sql {
+function dropStatement({ kind, schema, name, table }: OrphanRow): Sql {
   switch (kind) {
     case 'constraint':
       return sql`ALTER TABLE ${qualified(schema, table ?? '')} DROP CONSTRAINT ${ident(name)}`;
@@ -320,7 +320,7 @@ async function dropConstraints(context: Cleaning, waits: LockWaits): Promise<voi
     const tables = [{ schema, table }, ...(other === null ? [] : [{ schema: otherSchema, table: other }])];
     const locks = tables.map(lockOn).sort((a, b) => (a.table < b.table ? -1 : 1));
     const drop = sql`ALTER TABLE IF EXISTS ${qualified(schema, table)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
-    await underStrongLocks(context, locks, waits, { under: [drop] });
+    await runUnderStrongLocks(context, locks, waits, { under: [drop] });
   }
 }
 
@@ -348,7 +348,7 @@ async function dropCopyTriggers(context: Cleaning, waits: LockWaits): Promise<vo
   const { session, id } = context;
   const { rows } = await session.query<LocatedTable & { names: string[] }>(TRIGGERS, [preparedNamesOf(id)]);
   for (const { schema, table, names } of rows) {
-    await underStrongLocks(context, [lockOn({ schema, table })], waits, {
+    await runUnderStrongLocks(context, [lockOn({ schema, table })], waits, {
       under: names.map((name) => sql`DROP TRIGGER IF EXISTS ${ident(name)} ON ${qualified(schema, table)}`),
     });
   }

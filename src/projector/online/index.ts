@@ -16,7 +16,7 @@ import {
   notedTable,
   triggerNames,
 } from './copy.js';
-import { type Pace, copyValues, copyingIn, waitForStandbys } from './run-copy.js';
+import { type Pace, copyValues, readCopying, waitForStandbys } from './run-copy.js';
 import { planPreparation } from './plan.js';
 import { type EngineStep, readStep, type Prepared, type NotNullBy, besidePrepared, preparedTable } from './steps.js';
 import {
@@ -32,9 +32,9 @@ import { HOLDERS, type Holder, conflictsOf, readHolders } from '../ddl/table-loc
 import { environmentProblem, driverError, sqlState } from '../../postgres/errors.js';
 import type { Problem } from '../../kernel/problem.js';
 import { ddlFailure } from '../refusals/ddl-failure.js';
-import { withCount } from '../refusals/offending-rows.js';
+import { addRowCount } from '../refusals/offending-rows.js';
 import { integer, join, literal, sql, ident, type Sql } from '../ddl/sql.js';
-import { type LockWaits, underStrongLocks } from './strong-locks.js';
+import { type LockWaits, runUnderStrongLocks } from './strong-locks.js';
 import type { LockedTable } from '../ddl/step.js';
 
 /* Reads the progress of a step on another connection. */
@@ -120,7 +120,7 @@ export async function stepFailure(
   const state = sqlState(error);
   if (state === undefined || state === ROOM_IS_GONE || environmentProblem(error) !== undefined) return error;
   const problem = problemOf(context, step, engineStep, error);
-  return new PreparationRefused([await counted(context, engineStep, problem)], error);
+  return new PreparationRefused([await addCount(context, engineStep, problem)], error);
 }
 
 function problemOf({ id }: StepContext, { summary }: PreparationStep, step: EngineStep, error: unknown): Problem {
@@ -139,35 +139,35 @@ function problemOf({ id }: StepContext, { summary }: PreparationStep, step: Engi
     lock_entries: 1,
   };
   const problem = ddlFailure(error, [failed as unknown as Parameters<typeof ddlFailure>[1][number]], 0);
-  return inLastNames(problem, step, preparedName(id, prepared.key));
+  return replaceTemporaryName(problem, step, preparedName(id, prepared.key));
 }
 
 /** Replaces the temporary name, which no client knows. Describes a check that replaces NOT NULL as NOT NULL. */
-function inLastNames(problem: Problem, { prepared, notNullBy }: EngineStep, ours: string): Problem {
+function replaceTemporaryName(problem: Problem, { prepared, notNullBy }: EngineStep, ours: string): Problem {
   const { what, table } = prepared;
   const { reason, sqlstate } = problem.details as { reason: string; sqlstate: string };
   if (what.kind === 'not null') {
     if (notNullBy !== 'check' || sqlstate !== '23514') return problem;
     const nullsMessage = `column "${what.column}" of relation "${table}" contains null values`;
-    return replaced(problem, reason, nullsMessage, '23502');
+    return replaceReason(problem, reason, nullsMessage, '23502');
   }
-  return 'name' in what ? replaced(problem, reason, reason.replaceAll(ours, what.name), sqlstate) : problem;
+  return 'name' in what ? replaceReason(problem, reason, reason.replaceAll(ours, what.name), sqlstate) : problem;
 }
 
-function replaced(problem: Problem, from: string, to: string, sqlstate: string): Problem {
+function replaceReason(problem: Problem, from: string, to: string, sqlstate: string): Problem {
   const details = { ...problem.details, reason: to, sqlstate };
   return { ...problem, message: problem.message.replace(from, () => to), details };
 }
 
 /** Counts the violating rows while no lock is held. */
-async function counted({ session }: StepContext, { offending }: EngineStep, problem: Problem): Promise<Problem> {
+async function addCount({ session }: StepContext, { offending }: EngineStep, problem: Problem): Promise<Problem> {
   if (offending === null || !String(problem.details?.['sqlstate']).startsWith('23')) return problem;
   try {
     await session.query(
       `BEGIN READ ONLY; SET LOCAL statement_timeout = ${COUNTING}; SET LOCAL lock_timeout = ${COUNTING}`,
     );
     const { rows } = await session.query<{ count: number }>(offending.question);
-    return withCount(problem, offending, Number(rows[0]?.count ?? 0));
+    return addRowCount(problem, offending, Number(rows[0]?.count ?? 0));
   } catch (error) {
     // The failure is reported without the count.
     void driverError(error);
@@ -236,11 +236,11 @@ async function addConstraint(context: StepContext, step: EngineStep, waits: Lock
   if ((await findConstraint(context, step)) !== null) return;
   const { schema, id } = context;
   const { prepared, notNullBy } = step;
-  const definition = notValid(prepared, notNullBy);
+  const definition = notValidDefinition(prepared, notNullBy);
   if (definition === null) return;
   const table = preparedTable(prepared, schema);
   const name = ident(preparedName(id, prepared.key));
-  await underStrongLocks(context, locksOf(prepared), waits, {
+  await runUnderStrongLocks(context, locksOf(prepared), waits, {
     under: [sql`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition} NOT VALID`],
   });
 }
@@ -256,7 +256,7 @@ async function validateConstraint(context: StepContext, step: EngineStep, waits:
   await session.query(sql`ALTER TABLE ${preparedTable(prepared, schema)} VALIDATE CONSTRAINT ${name}`);
 }
 
-function notValid({ what }: Prepared, notNullBy: NotNullBy): Sql | null {
+function notValidDefinition({ what }: Prepared, notNullBy: NotNullBy): Sql | null {
   if (what.kind === 'constraint') return what.definition;
   if (what.kind !== 'not null') return null;
   const column = ident(what.column);
@@ -319,17 +319,17 @@ async function findIndex({ session, schema }: StepContext, prepared: Prepared, n
 
 /** Creates the empty copy and the triggers that record all later writes. If either is missing, it starts over. */
 async function noteWrites(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {
-  const copying = copyingIn(context, step);
+  const copying = readCopying(context, step);
   if (await isWhole(context, copying)) return;
   const { table, at } = step.prepared;
   const own = { table, ...(at !== undefined && { at }) };
   const locks = [{ ...own, lock: 'SHARE ROW EXCLUSIVE' }] as const;
   // Old triggers are dropped first, under a separate lock, so that the objects they use can be recreated.
   if (await hasTriggers(context, copying))
-    await underStrongLocks(context, [{ ...own, lock: 'ACCESS EXCLUSIVE' }], waits, { under: dropTriggers(copying) });
+    await runUnderStrongLocks(context, [{ ...own, lock: 'ACCESS EXCLUSIVE' }], waits, { under: dropTriggers(copying) });
   await ensureRoom(context);
   const before = [...dropNotes(copying), sql`DROP TABLE IF EXISTS ${copyTable(copying)}`, ...createCopy(copying)];
-  await underStrongLocks(context, locks, waits, { before, under: createTriggers(copying) });
+  await runUnderStrongLocks(context, locks, waits, { before, under: createTriggers(copying) });
 }
 
 /**

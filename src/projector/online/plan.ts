@@ -94,8 +94,8 @@ function reasonOfColumns({ change }: Judged, { table, what }: Prepared): string 
   );
   if (before === undefined || after === undefined || isRenamed)
     return 'the same change renames the table. Send the rename first, as a separate change';
-  const names = [...movingColumns(change, table, { before, after })];
-  const moving = names.find((name) => needs(what, name));
+  const names = [...findMovingColumns(change, table, { before, after })];
+  const moving = names.find((name) => needsColumn(what, name));
   return moving === undefined
     ? null
     : `the same change creates, renames or alters the column ${JSON.stringify(moving)}. Send that first, as a separate change`;
@@ -104,7 +104,7 @@ function reasonOfColumns({ change }: Judged, { table, what }: Prepared): string 
 /** Matches with or without quotes. A false match only rejects more. */
 const mentions = (text: string, name: string): boolean => text.includes(name) || text.includes(ident(name));
 
-function needs(what: Prepared['what'], name: string): boolean {
+function needsColumn(what: Prepared['what'], name: string): boolean {
   if (what.kind === 'not null') return what.column === name;
   // Its own column is the one that is dropped.
   if (what.kind === 'copy') return what.key.some((each) => each.name === name);
@@ -117,19 +117,19 @@ interface Nodes {
 }
 
 /** Columns that do not exist before or after the change, or that change their name or type. */
-function* movingColumns({ events }: DecidedChange, table: string, { before, after }: Nodes): Iterable<string> {
+function* findMovingColumns({ events }: DecidedChange, table: string, { before, after }: Nodes): Iterable<string> {
   for (const { type, collection, field, data } of events) {
     if (type !== 'field.renamed' || collection !== table) continue;
     yield field ?? '';
     yield String((data as { to?: unknown }).to);
   }
   for (const name of new Set([...before.fields.keys(), ...after.fields.keys()])) {
-    if (madeOf(before.fields.get(name)) !== madeOf(after.fields.get(name))) yield name;
+    if (describeColumn(before.fields.get(name)) !== describeColumn(after.fields.get(name))) yield name;
   }
 }
 
 /** The members that determine the values of a column. */
-const madeOf = (field: Field | undefined): string =>
+const describeColumn = (field: Field | undefined): string =>
   hasColumn(field) ? `${columnTypeSql(field)} ${field.schema.generation_expression}` : '';
 
 /** A foreign key needs the key that it references. */

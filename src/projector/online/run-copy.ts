@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../kernel/json.js';
 import { integer, literal, sql } from '../ddl/sql.js';
-import { type Copying, copyBatch, copyTable, copyingOf, applyNotes, lostTable, notedTable } from './copy.js';
+import { type Copying, copyBatch, copyTable, createCopying, applyNotes, lostTable, notedTable } from './copy.js';
 import type { EngineStep } from './steps.js';
 import { PreparationRefused, type StepContext } from './types.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -127,9 +127,9 @@ interface Progress {
   done: boolean;
 }
 
-export function copyingIn({ id, schema }: StepContext, { prepared }: EngineStep): Copying {
+export function readCopying({ id, schema }: StepContext, { prepared }: EngineStep): Copying {
   if (prepared.what.kind !== 'copy') throw new Error('not the step of a copy');
-  return copyingOf({ id, schema }, { ...prepared, what: prepared.what });
+  return createCopying({ id, schema }, { ...prepared, what: prepared.what });
 }
 
 /** Copies the missing rows, then processes notes until few are left. */
@@ -138,7 +138,7 @@ export async function copyValues(
   step: EngineStep,
   { pace, total }: { pace: Pace; total: number | null },
 ): Promise<void> {
-  const copying = copyingIn(context, step);
+  const copying = readCopying(context, step);
   // Raises an error instead of hiding rows by row security.
   await context.session.query('SET row_security = off');
   try {
@@ -150,7 +150,7 @@ export async function copyValues(
       progress = await nextBatch(context, copying, { progress, size });
       const batch = { rows: size, milliseconds: performance.now() - started };
       context.progress({ done: total ? Math.min(1, progress.copied / total) : null, phase: 'copying rows' });
-      if (await follow(context, copying)) progress = await beginAgain(context, copying);
+      if (await follow(context, copying)) progress = await restartCopy(context, copying);
       size = nextSize(batch);
       await sleep(restAfter(batch, pace), undefined, { signal: context.signal });
     }
@@ -209,7 +209,7 @@ async function followOnce({ session }: StepContext, copying: Copying): Promise<{
 }
 
 /** Starts over after a TRUNCATE: the copied rows no longer exist. */
-async function beginAgain(context: StepContext, copying: Copying): Promise<Progress> {
+async function restartCopy(context: StepContext, copying: Copying): Promise<Progress> {
   const progress = nothingOf(await oidOf(context, copying));
   await inTransaction(context, async () => {
     await context.session.query(sql`TRUNCATE ${copyTable(copying)}`);
@@ -222,16 +222,16 @@ async function beginAgain(context: StepContext, copying: Copying): Promise<Progr
 async function followToTheEnd(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
   const { progress, session } = context;
   progress({ done: 1, phase: 'applying concurrent writes' });
-  await pursue(context, copying, pace);
+  await catchUp(context, copying, pace);
   const { rows } = await session.query<{ count: string }>(sql`SELECT count(*) FROM ${copyTable(copying)}`);
   await session.query(sql`COMMENT ON TABLE ${copyTable(copying)} IS ${literal(String(rows[0]?.count ?? 0))}`);
   // Writes during a long count are processed here instead of under the lock of the change.
-  await pursue(context, copying, pace);
+  await catchUp(context, copying, pace);
   await requireNothingLost(context, copying);
 }
 
 /** Processes notes until few are left. */
-async function pursue(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
+async function catchUp(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
   const { signal, session } = context;
   const pursuit = new CatchUp();
   for (let isNear = false; !isNear;) {
@@ -239,19 +239,19 @@ async function pursue(context: StepContext, copying: Copying, pace: Pace): Promi
     await waitForStandbys(session, context, pace);
     const { notes, truncated } = await followOnce(context, copying);
     if (truncated) {
-      await beginAgain(context, copying);
+      await restartCopy(context, copying);
       throw new Error('the table was truncated while its values were copied; the copy starts again');
     }
     isNear = pursuit.isNear(notes);
-    if (pursuit.isTimeToLook()) await look(context, copying, pursuit);
+    if (pursuit.isTimeToLook()) await checkPace(context, copying, pursuit);
   }
 }
 
 /** @throws PreparationRefused if the copy cannot catch up */
-async function look(context: StepContext, copying: Copying, pursuit: CatchUp): Promise<void> {
+async function checkPace(context: StepContext, copying: Copying, pursuit: CatchUp): Promise<void> {
   const left = await notesLeft(context, copying);
   context.progress({ phase: `applying concurrent writes: ${left.toLocaleString('en')} rows remaining` });
-  if (pursuit.isHopeless(left)) throw tooFast(copying, left);
+  if (pursuit.isHopeless(left)) throw createTooFastError(copying, left);
 }
 
 async function notesLeft({ session }: StepContext, copying: Copying): Promise<number> {
@@ -259,7 +259,7 @@ async function notesLeft({ session }: StepContext, copying: Copying): Promise<nu
   return Number(rows[0]?.left ?? 0);
 }
 
-function tooFast({ table }: Copying, left: number): PreparationRefused {
+function createTooFastError({ table }: Copying, left: number): PreparationRefused {
   const reason = `rows of ${table} are written faster than the service can copy their values: ${left.toLocaleString('en')} rows remain`;
   return new PreparationRefused([
     { code: 'DATABASE_REFUSED', message: `The service stopped copying: ${reason}.`, details: { reason } },

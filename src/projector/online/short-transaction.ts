@@ -14,7 +14,7 @@ import { type DecidedChange, type PreparationStep, type PreparedStatements, PREP
 import { type Sql, block, join, literal, qualified, sql, ident, integer, trash } from '../ddl/sql.js';
 import {
   copyTable,
-  copyingOf,
+  createCopying,
   lostTable,
   notedTable,
   triggerNames,
@@ -37,7 +37,7 @@ interface Using {
 }
 
 /** They read no rows, except recently noted ones for a copy. They fail if a prepared object is missing. */
-function inItsPlace(using: Using): Statement[] {
+function planReplacement(using: Using): Statement[] {
   const { prepared, statement, schema, id } = using;
   const { what } = prepared;
   const table = preparedTable(prepared, schema);
@@ -66,7 +66,7 @@ function inItsPlace(using: Using): Statement[] {
       return [quick(sql`ALTER TABLE ${table} ADD CONSTRAINT ${ident(what.name)} ${type} ${index}`)];
     }
     case 'copy':
-      return takeCopy(using, what, quick);
+      return finishCopy(using, what, quick);
     default:
       return [quick(sql`ALTER TABLE ${table} RENAME CONSTRAINT ${ident(ours)} TO ${ident(what.name)}`)];
   }
@@ -115,12 +115,12 @@ function renameNotNull({ table, schema, ours }: { table: Sql; schema: string; ou
 const FEW_NOTES = 20_000;
 
 /** Brings the copy up to the last write and moves it to the trash. */
-function takeCopy(
+function finishCopy(
   { prepared, schema, id }: Using,
   what: Extract<Prepared['what'], { kind: 'copy' }>,
   quick: (text: Sql) => Statement,
 ): Statement[] {
-  const copying = copyingOf({ id, schema }, { ...prepared, what });
+  const copying = createCopying({ id, schema }, { ...prepared, what });
   const [noted, lost] = [notedTable(copying), lostTable(copying)];
   const few = FEW_NOTES.toLocaleString('en');
   const refuse = sql`DECLARE why text; BEGIN
@@ -154,9 +154,9 @@ const renameConstraints = (copy: Sql): Sql => sql`DECLARE c record; BEGIN
 
 /* Checks the short transaction performs before it changes anything. */
 
-function check(used: readonly Using[]): Statement {
+function checkPrepared(used: readonly Using[]): Statement {
   const [{ statement }] = used as [Using];
-  const rows = used.flatMap(expected);
+  const rows = used.flatMap(expectedRows);
   const body = sql`DECLARE lost text; BEGIN
     SELECT w.summary INTO lost FROM (VALUES ${join(rows, sql`, `)}) AS w (place, name, type, summary)
      WHERE NOT CASE WHEN w.type = 'table' THEN pg_catalog.to_regclass(w.place) IS NOT NULL
@@ -187,7 +187,7 @@ function check(used: readonly Using[]): Statement {
 }
 
 /** The location, name, type and origin of each prepared object. */
-function expected({ id, schema, prepared, notNullBy, statement }: Using): Sql[] {
+function expectedRows({ id, schema, prepared, notNullBy, statement }: Using): Sql[] {
   const { what, key } = prepared;
   const summary = literal(statement.summary);
   const row = (place: Sql, name: string, type: string): Sql =>
@@ -195,7 +195,7 @@ function expected({ id, schema, prepared, notNullBy, statement }: Using): Sql[] 
   const place = preparedTable(prepared, schema);
   const ours = preparedName(id, key);
   if (what.kind !== 'copy') return [row(place, ours, typeOf(what, notNullBy))];
-  const copying = copyingOf({ id, schema }, { ...prepared, what });
+  const copying = createCopying({ id, schema }, { ...prepared, what });
   return [
     ...[copyTable, notedTable, lostTable].map((of) => row(of(copying), ours, 'table')),
     ...triggerNames(copying).map((name) => row(place, name, 'trigger')),
@@ -228,10 +228,10 @@ export function preparedStatements(change: DecidedChange, steps: readonly Prepar
     }
     const using = { id: change.id, schema: change.schema, statement, prepared, notNullBy: step.notNullBy };
     used.push(using);
-    return inItsPlace(using);
+    return planReplacement(using);
   });
   if (missing.length > 0) return { kind: 'missing', steps: missing };
-  return { kind: 'prepared', statements: used.length === 0 ? statements : [check(used), ...statements] };
+  return { kind: 'prepared', statements: used.length === 0 ? statements : [checkPrepared(used), ...statements] };
 }
 
 interface Further {

@@ -8,7 +8,7 @@ import type { TableLocation } from '../../schema/model/state.js';
 import type { PreparationStep } from './types.js';
 import { locationText } from '../../schema/model/location.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { partsOf, strongestLocks } from '../ddl/table-locks.js';
+import { partsOf, findStrongestLocks } from '../ddl/table-locks.js';
 
 /* The parts of a batch that can be prepared, and how they are stored in a step. */
 
@@ -163,7 +163,7 @@ export async function lockedTables(
   db: Queryable,
   { schema, statements }: { schema: string; statements: readonly Statement[] },
 ): Promise<LockedTableFacts[]> {
-  const locks = strongestLocks(statements);
+  const locks = findStrongestLocks(statements);
   const facts = await readTableFacts(db, { schema, tables: locks, exact: false });
   return locks.map(({ table, lock }) => {
     const { rows = null, bytes = null } = facts.get(table) ?? {};

@@ -37,7 +37,7 @@ export interface Work {
 }
 
 /** Runs statements in a transaction that holds the locks. They may run several times. */
-export async function underStrongLocks(
+export async function runUnderStrongLocks(
   context: Locking,
   locks: readonly LockedTable[],
   waits: LockWaits,
@@ -45,7 +45,7 @@ export async function underStrongLocks(
 ): Promise<void> {
   for (let pause = PAUSES.first; ; pause = Math.min(pause * 2, PAUSES.longest)) {
     context.signal.throwIfAborted();
-    if (await tried(context, locks, waits, work)) {
+    if (await tryWork(context, locks, waits, work)) {
       context.progress?.({ waiting_for: [] });
       return;
     }
@@ -53,7 +53,7 @@ export async function underStrongLocks(
   }
 }
 
-async function tried(
+async function tryWork(
   { session, schema }: Locking,
   locks: readonly LockedTable[],
   { strong }: LockWaits,

@@ -46,7 +46,7 @@ export function isLockTableFull(error: unknown): boolean {
 }
 
 /** The rejection of a batch of `entries` that filled the lock table. Retrying it unchanged would not help. */
-export function tooFewLocks(entries: number, settings: LockSettings | undefined): Problem {
+export function createTooFewLocksProblem(entries: number, settings: LockSettings | undefined): Problem {
   const setting = 'max_locks_per_transaction';
   const message = `PostgreSQL ran out of lock slots: this change needs about ${entries} at once.`;
   if (settings === undefined) {
@@ -79,11 +79,12 @@ export function ddlFailure(
   const state = sqlState(error);
   if (state === undefined && !isConnectionLoss(error)) throw error;
   const location = placeOf(statements[completed]);
-  if (isLockTableFull(driverError(error))) return { ...tooFewLocks(lockEntriesOf(statements), settings), ...location };
+  if (isLockTableFull(driverError(error)))
+    return { ...createTooFewLocksProblem(lockEntriesOf(statements), settings), ...location };
   const environment = environmentProblem(error);
   if (environment !== undefined)
     return environment.code === 'LOCK_TIMEOUT' ? { ...environment, ...location } : environment;
-  return { ...refused(error, state, statements[completed]), ...location };
+  return { ...createRefusedProblem(error, state, statements[completed]), ...location };
 }
 
 function placeOf(statement: Statement | undefined): Pick<Problem, 'collection' | 'field'> {
@@ -98,7 +99,7 @@ const DENIED = /^permission denied for schema (.+)$/;
  * PostgreSQL's message names tables, columns and values but never the statement. Its other parts may quote
  * expressions.
  */
-function refused(error: unknown, sqlstate: string | undefined, statement: Statement | undefined): Problem {
+function createRefusedProblem(error: unknown, sqlstate: string | undefined, statement: Statement | undefined): Problem {
   const reason = messageOf(driverError(error));
   const what = statement === undefined ? 'rejected the change' : `failed to ${statement.summary}`;
   const details = {
@@ -107,7 +108,7 @@ function refused(error: unknown, sqlstate: string | undefined, statement: Statem
     ...(statement === undefined ? {} : { statement: statement.summary, event: statement.source.event }),
   };
   const needs = sqlstate === SQLSTATE.dependent_objects_still_exist ? dependentsOf(driverError(error)) : [];
-  if (needs.length > 0) return inUse(what, needs, details);
+  if (needs.length > 0) return createInUseProblem(what, needs, details);
   const code = isNameTaken(sqlstate) ? 'ALREADY_EXISTS' : 'DATABASE_REFUSED';
   const [, schema] = DENIED.exec(reason) ?? [];
   const next =
@@ -118,7 +119,7 @@ function refused(error: unknown, sqlstate: string | undefined, statement: Statem
 }
 
 /** Reports that views, functions or unmanaged tables still depend on an object to be dropped. */
-function inUse(what: string, dependents: readonly string[], details: Record<string, unknown>): Problem {
+function createInUseProblem(what: string, dependents: readonly string[], details: Record<string, unknown>): Problem {
   const message = `PostgreSQL ${what}: ${dependents.join('; ')}. Change or drop the dependent objects first.`;
   return { code: 'IN_USE', message, details: { ...details, dependents } };
 }

@@ -20,11 +20,11 @@ const EXTENSIONS = new Map([
 const extensionOf = (field: Field | undefined) => EXTENSIONS.get(field?.schema?.data_type.replace(/[([].*/, '') ?? '');
 
 /** Rewords the problem if a missing extension or type is the cause; otherwise returns it unchanged. */
-export function namingExtension(problem: Problem, after: State): Problem {
+export function nameExtension(problem: Problem, after: State): Problem {
   if (problem.details?.['sqlstate'] !== UNDEFINED_OBJECT || problem.collection === undefined) return problem;
-  const field = culprit(problem, after);
+  const field = findCulprit(problem, after);
   const missing = extensionOf(field);
-  if (field === undefined || missing === undefined) return namingType(problem);
+  if (field === undefined || missing === undefined) return nameType(problem);
   const { name, extension } = missing;
   const message =
     `field ${JSON.stringify(field.field)} of collection ${JSON.stringify(field.collection)} has a type of the extension ` +
@@ -35,7 +35,7 @@ export function namingExtension(problem: Problem, after: State): Problem {
 const MISSING = /^(type|collation) "(.+)"(?: for encoding ".+")? does not exist$/;
 
 /** A change creates the enums and domains it needs. Composite types, ranges and others must exist before. */
-function namingType(problem: Problem): Problem {
+function nameType(problem: Problem): Problem {
   const [, kind, name] = MISSING.exec(String(problem.details?.['reason'])) ?? [];
   if (kind === undefined || name === undefined) return problem;
   const message = `${problem.message}. Create the ${kind} "${name}" in this database, then apply the change again (TYPE_NEEDED).`;
@@ -43,7 +43,7 @@ function namingType(problem: Problem): Problem {
 }
 
 /** A new table is one statement, so any of its fields can be the cause. */
-function culprit({ collection = '', field }: Problem, { collections }: State): Field | undefined {
+function findCulprit({ collection = '', field }: Problem, { collections }: State): Field | undefined {
   const fields = collections.get(collection)?.fields;
   if (field !== undefined) return fields?.get(field);
   return [...(fields?.values() ?? [])].find((each) => extensionOf(each) !== undefined);

@@ -75,7 +75,7 @@ function tableNow({ schema, before, restored }: Refused, collection: string): Sq
 }
 
 /** Adds the count to the message and details of the problem, if there is one. */
-export function withCount(problem: Problem, { kind, words }: OffendingRows, count: number): Problem {
+export function addRowCount(problem: Problem, { kind, words }: OffendingRows, count: number): Problem {
   if (count === 0) return problem;
   const more = count > ENOUGH;
   const number = more ? `at least ${ENOUGH.toLocaleString('en')}` : count.toLocaleString('en');
@@ -99,44 +99,44 @@ type Ask = (change: RefusedChange) => OffendingRows | null;
 
 /** Keyed by SQLSTATE. */
 const QUESTIONS = new Map<string, Ask>([
-  ['23502', nulls],
-  ['23505', repetitions],
-  ['23503', orphans],
-  ['22001', tooLong],
-  ['22003', outOfRange],
-  ['22P02', unreadable],
-  ['22007', unreadable],
-  ['22008', unreadable],
+  ['23502', findNulls],
+  ['23505', findRepetitions],
+  ['23503', findOrphans],
+  ['22001', findTooLong],
+  ['22003', findOutOfRange],
+  ['22P02', findUnreadable],
+  ['22007', findUnreadable],
+  ['22008', findUnreadable],
 ]);
 
-const counting = (rows: Sql): Sql =>
+const countRowsOf = (rows: Sql): Sql =>
   sql`SELECT count(*)::int AS count FROM (${rows} LIMIT ${integer(String(ENOUGH + 1))}) AS offending`;
 
 const rowsWhere = ({ table }: RefusedChange, condition: Sql): Sql =>
-  counting(sql`SELECT FROM ${table} WHERE ${condition}`);
+  countRowsOf(sql`SELECT FROM ${table} WHERE ${condition}`);
 
-function nulls(change: RefusedChange): OffendingRows {
+function findNulls(change: RefusedChange): OffendingRows {
   // A missing column means that every row lacks a value.
   if (!hasColumn(change.old)) {
-    const question = counting(sql`SELECT FROM ${change.table}`);
+    const question = countRowsOf(sql`SELECT FROM ${change.table}`);
     return { question, kind: 'null', words: ['row would have no value', 'rows would have no value'] };
   }
   const question = rowsWhere(change, sql`${change.column} IS NOT DISTINCT FROM NULL`);
   return { question, kind: 'null', words: ['row is null', 'rows are null'] };
 }
 
-function repetitions({ table, column, old, now }: RefusedChange): OffendingRows | null {
+function findRepetitions({ table, column, old, now }: RefusedChange): OffendingRows | null {
   if (!hasColumn(old) && hasColumn(now) && now.schema.generation_expression === null) {
     const words = ['row would have the same value', 'rows would have the same value'] as const;
-    return { question: counting(sql`SELECT FROM ${table}`), kind: 'repeated', words };
+    return { question: countRowsOf(sql`SELECT FROM ${table}`), kind: 'repeated', words };
   }
   if (!hasColumn(old) || !hasColumn(now) || columnType(old.schema) !== columnType(now.schema)) return null;
   const repeated = sql`SELECT FROM ${table} WHERE ${column} IS DISTINCT FROM NULL GROUP BY ${column} HAVING count(*) > 1`;
   const words = ['value occurs more than once', 'values occur more than once'] as const;
-  return { question: counting(repeated), kind: 'repeated', words };
+  return { question: countRowsOf(repeated), kind: 'repeated', words };
 }
 
-function orphans({ table, refused }: RefusedChange): OffendingRows | null {
+function findOrphans({ table, refused }: RefusedChange): OffendingRows | null {
   const { problem, after } = refused;
   const relation = getRelation(after, problem.collection ?? '', problem.field ?? '');
   if (!hasForeignKey(relation) || !isReadable(relation, stateOf(refused, relation.many_collection))) return null;
@@ -146,13 +146,13 @@ function orphans({ table, refused }: RefusedChange): OffendingRows | null {
   const one = sql`SELECT FROM ${tableNow(refused, relation.one_collection)} o WHERE o.${ident(key)} = m.${many}`;
   const rows = sql`SELECT FROM ${table} m WHERE m.${many} IS DISTINCT FROM NULL AND NOT EXISTS (${one})`;
   const words = ['row has no referenced row', 'rows have no referenced row'] as const;
-  return { question: counting(rows), kind: 'orphaned', words };
+  return { question: countRowsOf(rows), kind: 'orphaned', words };
 }
 
 const isReadable = ({ many_collection, many_field }: ForeignKeyRelation, held: State): boolean =>
   hasColumn(getField(held, many_collection, many_field));
 
-function tooLong(change: RefusedChange): OffendingRows | null {
+function findTooLong(change: RefusedChange): OffendingRows | null {
   const { old, now, column } = change;
   const limit = hasColumn(now) ? now.schema.max_length : null;
   if (!hasColumn(old) || limit === null) return null;
@@ -171,7 +171,7 @@ const CAN_NOT_BE = (to: ColumnField) => {
  * Texts that do not parse as the new type. Only PostgreSQL 16 and later support this check; before, the query fails and
  * no count is shown.
  */
-function unreadable(change: RefusedChange): OffendingRows | null {
+function findUnreadable(change: RefusedChange): OffendingRows | null {
   const { old, now, column } = change;
   if (!hasColumn(old) || !hasColumn(now)) return null;
   const text = sql`${column}::text`;
@@ -185,22 +185,22 @@ const WHOLE_BITS = new Map([
   ['bigint', '63'],
 ]);
 
-function outOfRange(change: RefusedChange): OffendingRows | null {
+function findOutOfRange(change: RefusedChange): OffendingRows | null {
   const { old, now, column } = change;
   if (!hasColumn(old) || !hasColumn(now)) return null;
-  if (kindOf(old.schema) !== 'number') return unreadable(change);
-  const condition = beyond(now.schema, sql`${column}::numeric`);
+  if (kindOf(old.schema) !== 'number') return findUnreadable(change);
+  const condition = beyondCondition(now.schema, sql`${column}::numeric`);
   if (condition === null) return null;
   return { question: rowsWhere(change, condition), kind: 'out_of_range', words: CAN_NOT_BE(now) };
 }
 
-function beyond({ data_type, numeric_precision, numeric_scale }: ColumnSchema, value: Sql): Sql | null {
+function beyondCondition({ data_type, numeric_precision, numeric_scale }: ColumnSchema, value: Sql): Sql | null {
   const bits = WHOLE_BITS.get(data_type);
   if (bits !== undefined) {
     const bound = sql`(2::numeric ^ ${integer(bits)})`;
     return sql`pg_catalog.round(${value}) NOT BETWEEN - ${bound} AND ${bound} - 1`;
   }
-  if (data_type === 'real') return beyondReal(value);
+  if (data_type === 'real') return beyondRealCondition(value);
   if (data_type !== 'numeric' || numeric_precision === null) return null;
   const scale = numeric_scale ?? 0;
   const digits = integer(String(numeric_precision - scale));
@@ -208,7 +208,7 @@ function beyond({ data_type, numeric_precision, numeric_scale }: ColumnSchema, v
 }
 
 /** Values that IEEE 754 rounds to infinity or to zero (up to 2^-150) as binary32. PostgreSQL rejects both. */
-function beyondReal(value: Sql): Sql {
+function beyondRealCondition(value: Sql): Sql {
   const large = sql`pg_catalog.abs(${value}) >= 2::numeric ^ 128 - 2::numeric ^ 103 AND pg_catalog.abs(${value}) < 'Infinity'`;
   return sql`${large} OR ${value} <> 0 AND pg_catalog.abs(${value}) <= 7.00649232162408535461864791644958e-46`;
 }
@@ -277,7 +277,7 @@ SELECT attname::text AS name, 'column of the table' AS kind FROM pg_catalog.pg_a
  * Returns rows of `Taken`: the objects with the names of the tables of these collections. Outside the default schema
  * they are shown with their schema.
  */
-export function takenByOthers(state: State, collections: readonly string[], schema: string): Sql {
+export function queryTakenByOthers(state: State, collections: readonly string[], schema: string): Sql {
   const parts = [...tablesBySchema(state, collections, schema)].flatMap(([place, tables]) => {
     const names = [...tables.keys()];
     const prefix = place === schema ? '' : `${place}.`;
@@ -290,7 +290,7 @@ export function takenByOthers(state: State, collections: readonly string[], sche
  * Returns rows of `Taken`: the objects with the names that a change gives to a column, its indexes and constraints.
  * Null if it gives none.
  */
-export function takenParts({ problem, before, after, schema }: Refused): Sql | null {
+export function queryTakenParts({ problem, before, after, schema }: Refused): Sql | null {
   const { collection = '', field = '', details } = problem;
   const node = after.collections.get(collection);
   const state = details?.['sqlstate'];
@@ -329,14 +329,14 @@ function newNames(before: CollectionNode | undefined, after: CollectionNode, cha
 }
 
 /** Adds the objects that have the names. Each is listed once, because a constraint and its index share a name. */
-export function withTakenNames(problem: Problem, rows: readonly Taken[]): Problem {
+export function addTakenNames(problem: Problem, rows: readonly Taken[]): Problem {
   const taken = new Map<string, Taken>();
   for (const row of rows) {
     if (!taken.has(row.name) || row.kind === CONSTRAINT) taken.set(row.name, row);
   }
   if (taken.size === 0) return problem;
   const descriptions = [...taken.values()].map(
-    ({ name, kind }) => `${JSON.stringify(name)} is already the name of ${articled(kind)}`,
+    ({ name, kind }) => `${JSON.stringify(name)} is already the name of ${addArticle(kind)}`,
   );
   const next = rows.some(({ kind }) => kind !== CONSTRAINT && kind.startsWith(OF_CHILD))
     ? '. Use the same definition, or rename or drop the constraint of the inheriting table first.'
@@ -359,7 +359,7 @@ export function parentsOfColumn({ problem, before, schema }: Refused): Sql | nul
      WHERE i.inhrelid = pg_catalog.to_regclass(${literal(tableIn(before, collection, schema))})::oid ORDER BY i.inhseqno`;
 }
 
-export function withParents(problem: Problem, rows: readonly Pick<Taken, 'name'>[]): Problem {
+export function addParents(problem: Problem, rows: readonly Pick<Taken, 'name'>[]): Problem {
   if (rows.length === 0) return problem;
   const { collection, field } = problem;
   const parents = rows.map(({ name }) => name);
@@ -370,4 +370,4 @@ export function withParents(problem: Problem, rows: readonly Pick<Taken, 'name'>
 }
 
 /** "a table", "an index". */
-export const articled = (kind: string): string => `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
+export const addArticle = (kind: string): string => `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;

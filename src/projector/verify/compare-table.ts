@@ -41,7 +41,7 @@ function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isU
     ['schema.data_type', columnType(schema), typeOf(column, columnType(schema), spelled)],
     ['schema.is_nullable', schema.is_nullable, column.nullable],
     ...(isUnmanaged('default') ? [] : [defaultMember(field, column, spelled)]),
-    ['schema.has_auto_increment', expectedCounting(schema), countsOnItsOwn(column)],
+    ['schema.has_auto_increment', expectedIdentity(schema), actualIdentity(column)],
     ...(isUnmanaged('generated') ? [] : [generationMember(field, column, spelled)]),
     ['schema.comment', schema.comment, column.comment],
     ['not null name', ...notNullNames(schema, column)],
@@ -53,7 +53,7 @@ function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isU
 }
 
 /** Checks whether only the texts differ, so that PostgreSQL may spell both alike. */
-export function mayBeSpelled(field: ColumnField, column: CatalogColumn): boolean {
+export function mayDifferInSpelling(field: ColumnField, column: CatalogColumn): boolean {
   const { generation_expression: generated, extras } = field.schema;
   const type = columnType(field.schema);
   const pairs: [string | null | undefined, string | null | undefined][] = [
@@ -107,12 +107,12 @@ function collations(
   return spelled !== undefined && spelled.collation === collation ? [null, null] : [expected, collation];
 }
 
-function expectedCounting(schema: ColumnSchema): Json {
+function expectedIdentity(schema: ColumnSchema): Json {
   return isIdentity(schema) && schema.extras?.identity === 'always' ? 'always' : isIdentity(schema);
 }
 
 /** The service never creates GENERATED ALWAYS AS IDENTITY, because it would reject explicit keys. */
-function countsOnItsOwn({ identity }: CatalogColumn): Json {
+function actualIdentity({ identity }: CatalogColumn): Json {
   return identity === 'always' ? 'always' : identity !== null;
 }
 
@@ -301,13 +301,16 @@ function compareExtras(node: CollectionNode, table: CatalogTable, context: Conte
 
 /** @param actualNeeds the objects that the table uses; extra ones are reported through their columns */
 function compareNeed(need: Need, actualNeeds: readonly Need[], objects: CatalogObjects): TableMember[] {
-  const other = actualNeeds.find((each) => needLabel(each) === needLabel(need)) ?? unused(need, objects);
+  const other = actualNeeds.find((each) => needLabel(each) === needLabel(need)) ?? findUnusedNeed(need, objects);
   if (jsonEqual(need, other)) return [];
   return [{ member: needLabel(need), expected: { ...need }, found: other === undefined ? null : { ...other } }];
 }
 
 /** Objects that the table no longer uses are looked up separately. For a type, only its existence is checked. */
-function unused(need: Need, { extensions, sequences, collations, typeNames }: CatalogObjects): Need | undefined {
+function findUnusedNeed(
+  need: Need,
+  { extensions, sequences, collations, typeNames }: CatalogObjects,
+): Need | undefined {
   if (need.kind === 'extension') return extensions.has(need.name) ? need : undefined;
   const key = needKey(need);
   const schema = schemaOfNeed(need);

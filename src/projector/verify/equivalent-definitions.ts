@@ -10,7 +10,7 @@ import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import type { Need } from '../../schema/model/extras.js';
 import { schemaOfNeed } from '../../schema/model/order.js';
 import { parseConstraint } from '../../schema/sql-text/definitions.js';
-import { describedType, createDomain, createCollation, describedCollation } from '../ddl/needs.js';
+import { describeType, createDomain, createCollation, describeCollation } from '../ddl/needs.js';
 import {
   type Sql,
   constraintDefinition,
@@ -65,7 +65,7 @@ const COPIES_AT_ONCE = 100;
  * unchanged.
  * @param fields of existing columns
  */
-export async function spelledColumns(
+export async function readColumnSpellings(
   client: pg.ClientBase,
   tables: LocatedTables,
   fields: readonly ColumnField[],
@@ -151,7 +151,7 @@ LEFT JOIN LATERAL (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) AS text FRO
 WHERE c.relnamespace = pg_catalog.pg_my_temp_schema() AND pg_catalog.starts_with(c.relname, 'column_')`;
 
 /** Removes differences in spelling only. Call it inside a transaction, which it leaves unchanged. */
-export async function withoutEquivalent(
+export async function removeEquivalent(
   client: pg.ClientBase,
   tables: LocatedTables,
   differences: readonly Difference[],
@@ -160,9 +160,9 @@ export async function withoutEquivalent(
   const slice = createTimeSlice();
   for (const difference of differences) {
     if (slice.isOver()) await slice.yield();
-    const pair = spelledTwice(difference);
-    const need = spelledNeed(difference);
-    const isSame = pair !== null && (await spelled(client, tables, pair)) === pair.found;
+    const pair = readPair(difference);
+    const need = readNeed(difference);
+    const isSame = pair !== null && (await readSpelling(client, tables, pair)) === pair.found;
     if (await isPartitionSpelled(client, tables, difference)) continue;
     if (!isSame && !(need !== null && (await isSpelled(client, tables.schema, need)))) real.push(difference);
   }
@@ -176,7 +176,7 @@ interface Pair {
   found: string;
 }
 
-function spelledTwice({ collection, member, expected, found }: Difference): Pair | null {
+function readPair({ collection, member, expected, found }: Difference): Pair | null {
   const kind = member.startsWith('constraint ') ? 'constraint' : member.startsWith('index ') ? 'index' : null;
   const [ours, theirs] = [definitionOf(expected), definitionOf(found)];
   if (kind === null || ours === null || theirs === null || !jsonEqual(ours.rest, theirs.rest)) return null;
@@ -192,7 +192,7 @@ function definitionOf(side: Json | undefined): { definition: string; rest: objec
 type SpelledNeed = Extract<Need, { kind: 'domain' | 'collation' }>;
 
 /** Used for an existing object that the table needs. */
-function spelledNeed({ member, expected, found }: Difference): SpelledNeed | null {
+function readNeed({ member, expected, found }: Difference): SpelledNeed | null {
   return /^(domain|collation) /.test(member) && isObject(expected) && isObject(found)
     ? (expected as unknown as SpelledNeed)
     : null;
@@ -201,8 +201,8 @@ function spelledNeed({ member, expected, found }: Difference): SpelledNeed | nul
 const COPY = scratch('spelling_of');
 const PARENT = scratch('spelling_parent');
 
-async function spelled(client: pg.ClientBase, tables: LocatedTables, pair: Pair): Promise<string | undefined> {
-  return tried<string>(client, () => withAddition(tables, pair), SPELLING[pair.kind]);
+async function readSpelling(client: pg.ClientBase, tables: LocatedTables, pair: Pair): Promise<string | undefined> {
+  return tryStatements<string>(client, () => withAddition(tables, pair), SPELLING[pair.kind]);
 }
 
 /** Checks whether a difference in partitioning or partition bounds is only one of spelling. */
@@ -215,13 +215,14 @@ async function isPartitionSpelled(
   if (member === 'partition_by' && typeof expected === 'string' && typeof found === 'string') {
     const divided = () =>
       sql`CREATE TABLE ${COPY} (LIKE ${tableIn(state, collection, schema)}) PARTITION BY ${partitionKey(expected)}`;
-    return (await tried<string>(client, divided, PARTITION_KEY)) === found;
+    return (await tryStatements<string>(client, divided, PARTITION_KEY)) === found;
   }
   if (member !== 'partition_of' || !isObject(expected) || !isObject(found)) return false;
   const { table: parent, bound } = expected;
   if (parent !== found['table'] || typeof parent !== 'string' || typeof bound !== 'string') return false;
   return (
-    (await tried<string>(client, () => partition(tableIn(state, parent, schema), bound), BOUND)) === found['bound']
+    (await tryStatements<string>(client, () => partition(tableIn(state, parent, schema), bound), BOUND)) ===
+    found['bound']
   );
 }
 
@@ -238,14 +239,14 @@ const BOUND = sql`SELECT pg_catalog.pg_get_expr(c.relpartbound, c.oid) AS answer
 
 /** Checks whether the existing domain or collation equals the stored definition. */
 async function isSpelled(client: pg.ClientBase, schema: string, need: SpelledNeed): Promise<boolean> {
-  const described = need.kind === 'domain' ? describedType : describedCollation;
+  const described = need.kind === 'domain' ? describeType : describeCollation;
   const [there, ours] = [described(qualified(schemaOfNeed(need) ?? schema, need.name)), described(COPY)];
   const create = () => (need.kind === 'domain' ? createDomain(COPY, need) : createCollation(COPY, need));
-  return (await tried<boolean>(client, create, sql`SELECT ${there} = ${ours} AS answer`)) === true;
+  return (await tryStatements<boolean>(client, create, sql`SELECT ${there} = ${ours} AS answer`)) === true;
 }
 
 /** Runs the query after the statements and rolls them back. Returns undefined if the statements fail. */
-async function tried<T>(client: pg.ClientBase, statements: () => Sql, question: Sql): Promise<T | undefined> {
+async function tryStatements<T>(client: pg.ClientBase, statements: () => Sql, question: Sql): Promise<T | undefined> {
   await client.query('SAVEPOINT dps_spelling');
   try {
     await client.query(statements());

@@ -12,9 +12,9 @@ import {
 } from '../../schema/model/state.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { type Catalog, readCatalog } from '../catalog/read.js';
-import { mayBeSpelled, compareTable } from './compare-table.js';
+import { mayDifferInSpelling, compareTable } from './compare-table.js';
 import type { Difference } from './difference.js';
-import { spelledColumns, withoutEquivalent } from './equivalent-definitions.js';
+import { readColumnSpellings, removeEquivalent } from './equivalent-definitions.js';
 import { requestsInPreparation } from '../online/copy.js';
 import { verifyObjects } from './objects.js';
 import { pendingIndexes } from './pending-indexes.js';
@@ -92,7 +92,7 @@ export async function verifyCatalog(
     catalog ??
     (await readCatalog(client, { state, schema, schemas: schemasOf(state, schema) }, [...state.collections.keys()]));
   const isPending = await pendingIndexes(client);
-  const spelled = await spelledColumns(client, { state, schema }, await otherwiseSpelled(state, tables));
+  const spelled = await readColumnSpellings(client, { state, schema }, await findOtherSpellings(state, tables));
   const living = await requestsInPreparation(client);
   const differences: Difference[] = [];
   const slice = createTimeSlice();
@@ -107,7 +107,7 @@ export async function verifyCatalog(
         ...orphans(table, living),
       );
   }
-  return withoutEquivalent(client, { state, schema }, differences);
+  return removeEquivalent(client, { state, schema }, differences);
 }
 
 /** Finds objects that were created for an ended change request and that no cleanup will remove. */
@@ -136,14 +136,14 @@ function comparePresence({ collection }: CollectionNode, table: CatalogTable | u
 }
 
 /** Existing columns that may differ only in spelling. */
-async function otherwiseSpelled(state: State, tables: ReadonlyMap<string, CatalogTable>): Promise<ColumnField[]> {
+async function findOtherSpellings(state: State, tables: ReadonlyMap<string, CatalogTable>): Promise<ColumnField[]> {
   const columns: ColumnField[] = [];
   const slice = createTimeSlice();
   for (const [collection, { fields }] of state.collections) {
     if (slice.isOver()) await slice.yield();
     for (const column of tables.get(collection)?.columns ?? []) {
       const field = fields.get(column.name);
-      if (hasColumn(field) && mayBeSpelled(field, column)) columns.push(field);
+      if (hasColumn(field) && mayDifferInSpelling(field, column)) columns.push(field);
     }
   }
   return columns;
@@ -159,16 +159,16 @@ async function otherwiseSpelled(state: State, tables: ReadonlyMap<string, Catalo
  * deleted.
  */
 async function verifyAccounts(db: Queryable): Promise<Difference[]> {
-  const stored = flattened(await storedAccounts(db));
+  const stored = flattenAccounts(await storedAccounts(db));
   if (stored.size === 0) return [];
-  const expected = flattened(await readAccounts(db));
+  const expected = flattenAccounts(await readAccounts(db));
   return [...new Set([...expected.keys(), ...stored.keys()])].flatMap((member) => {
     const [one = null, other = null] = [expected.get(member), stored.get(member)];
     return jsonEqual(one, other) ? [] : [{ where: 'accounts', collection: '', member, expected: one, found: other }];
   });
 }
 
-function flattened(accounts: Accounts): Map<string, Json> {
+function flattenAccounts(accounts: Accounts): Map<string, Json> {
   const all = new Map<string, Json>();
   for (const [user, { tokens, identities, ...access }] of accounts) {
     all.set(`user ${user}`, access);

@@ -25,12 +25,12 @@ SELECT position, collection, field, data ->> 'to'::text AS "to" FROM ${own.event
  WHERE type IN ('collection.renamed', 'field.renamed') AND position > $1 AND position <= $2 ORDER BY position`;
 
 /** The renames between two positions, in order. */
-export async function renamesWithin(db: Queryable, after: number, upTo: number): Promise<readonly RenameRow[]> {
+export async function readRenames(db: Queryable, after: number, upTo: number): Promise<readonly RenameRow[]> {
   return (await db.query<RenameRow>(RENAMES, [after, upTo])).rows;
 }
 
 /** Applies the renames after the target's event. */
-export function renamedTarget(
+export function renameTarget(
   target: PositionedTarget,
   renames: readonly RenameRow[],
 ): Omit<PositionedTarget, 'position'> {
@@ -57,10 +57,10 @@ export async function pendingIndexes(client: pg.ClientBase): Promise<(collection
   const { rows } = await client.query<PositionedTarget>(UNFINISHED, [INDEX_PROJECTION]);
   const [first] = rows;
   if (first === undefined) return () => false;
-  const renames = await renamesWithin(client, Number(first.position), Number.MAX_SAFE_INTEGER);
+  const renames = await readRenames(client, Number(first.position), Number.MAX_SAFE_INTEGER);
   const fields = new Set<string>();
   for (const row of rows) {
-    const { collection, field } = renamedTarget({ ...row, position: Number(row.position) }, renames);
+    const { collection, field } = renameTarget({ ...row, position: Number(row.position) }, renames);
     fields.add(memberKey(collection, field));
   }
   return (collection, field) => fields.has(memberKey(collection, field)) || fields.has(memberKey(collection, ''));

@@ -1,7 +1,7 @@
 /** The difference between two points in time as a diff, with the costs of applying it. */
 import type { Queryable } from '../../postgres/pool.js';
 import { planBatch } from '../../projector/ddl/plan.js';
-import { judgedFindings } from '../../projector/findings.js';
+import { judgeFindings } from '../../projector/findings.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { withOrigins } from '../../schema/diff/origins.js';
 import { changeProblems } from '../../schema/invariants/index.js';
@@ -81,7 +81,7 @@ export async function differenceBetween(
     ...(await warnAboutMentions(db, { before: from, after: to, touched })),
   ];
   const plan = { before: from, after: to, events, statements, keep: keepDeleted };
-  const warnings = withoutPlaces(await judgedFindings(db, schema, { plan, noticed }));
+  const warnings = withoutPlaces(await judgeFindings(db, schema, { plan, noticed }));
   const hash = await runYielding(snapshotHash(from, release));
   return { hash, diff, ...(warnings.length > 0 && { warnings }) };
 }

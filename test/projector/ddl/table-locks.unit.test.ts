@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { strongestLocks } from '../../../src/projector/ddl/table-locks.js';
+import { findStrongestLocks } from '../../../src/projector/ddl/table-locks.js';
 import type { LockedTable } from '../../../src/projector/ddl/step.js';
 
 type Mode = LockedTable['lock'];
@@ -8,7 +8,7 @@ type Mode = LockedTable['lock'];
 const MODES: Mode[] = ['SHARE UPDATE EXCLUSIVE', 'SHARE', 'SHARE ROW EXCLUSIVE', 'ACCESS EXCLUSIVE'];
 
 const ofBoth = (one: Mode, other: Mode): Mode | undefined =>
-  strongestLocks([{ locks: [{ table: 'a', lock: one }] }, { locks: [{ table: 'a', lock: other }] }])[0]?.lock;
+  findStrongestLocks([{ locks: [{ table: 'a', lock: one }] }, { locks: [{ table: 'a', lock: other }] }])[0]?.lock;
 
 describe('locks of a change', () => {
   it('combine to the stronger mode', () => {
@@ -22,7 +22,7 @@ describe('locks of a change', () => {
 
   it('are requested once per table in byte order of names', () => {
     const locks = ['b', 'é', 'a', 'Z', 'b', '😀', '￿'].map((table) => ({ table, lock: 'SHARE' as const }));
-    const strongest = strongestLocks([{ locks: locks.slice(0, 3) }, { locks: [] }, { locks: locks.slice(3) }]);
+    const strongest = findStrongestLocks([{ locks: locks.slice(0, 3) }, { locks: [] }, { locks: locks.slice(3) }]);
     expect(strongest.map(({ table }) => table)).to.deep.equal(['Z', 'a', 'b', 'é', '￿', '😀']);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { conversion, kindOf, typeChangeCosts } from '../../../src/projector/ddl/type-change.js';
+import { conversionExpression, kindOf, typeChangeCosts } from '../../../src/projector/ddl/type-change.js';
 import { ident } from '../../../src/projector/ddl/sql.js';
 import type { Need } from '../../../src/schema/model/extras.js';
 import type { ColumnSchema } from '../../../src/schema/model/model.js';
@@ -121,7 +121,7 @@ describe('the actual costs of a type change', () => {
   });
 
   const alter = (from: ColumnSchema, to: ColumnSchema): string => {
-    const using = conversion(from, to, ident('c'));
+    const using = conversionExpression(from, to, ident('c'));
     return `ALTER TABLE probe ALTER COLUMN c TYPE ${columnType(to)}${using === null ? '' : ` USING ${using}`}`;
   };
 

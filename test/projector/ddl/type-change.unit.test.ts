@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { conversion, typeChangeCosts } from '../../../src/projector/ddl/type-change.js';
+import { conversionExpression, typeChangeCosts } from '../../../src/projector/ddl/type-change.js';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { ColumnSchema } from '../../../src/schema/model/model.js';
 import { typeFromColumn } from '../../../src/schema/normal-form/index.js';
@@ -55,7 +55,7 @@ describe('a type change', () => {
       const matrix = MATRIX.map(([to]) => {
         const [old, now] = [schemaOf(from), schemaOf(to)];
         const { loses_data: loses, rewrites_table: rewrites, may_fail: fails } = typeChangeCosts(old, now);
-        return [to, conversion(old, now, sql`c`), loses, rewrites, fails];
+        return [to, conversionExpression(old, now, sql`c`), loses, rewrites, fails];
       });
       const expected = ways.split(/ +/).map((cell, index) => {
         const [to = ''] = MATRIX[index] ?? [];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type LocatedColumn, type Unmanaged, noParts, toField } from '../../../src/projector/inspect/column.js';
+import { type LocatedColumn, type Unmanaged, createNoParts, toField } from '../../../src/projector/inspect/column.js';
 import { needsOf } from '../../../src/projector/inspect/needs.js';
 import type { CatalogColumn } from '../../../src/projector/catalog/model.js';
 import type { CatalogSequence, Use } from '../../../src/projector/catalog/objects.js';
@@ -19,7 +19,7 @@ function read(input: CatalogColumn, options: ConversionInput = {}, placed: Parti
   const context = converting({ columns: [input] }, options);
   needsOf(context);
   const unmanaged: Unmanaged = [];
-  const result = toField(context, { column: input, sort: 3, parts: noParts(), ...placed }, unmanaged);
+  const result = toField(context, { column: input, sort: 3, parts: createNoParts(), ...placed }, unmanaged);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   const notes = context.notes.map(({ kind, name, code, message }) => `${kind} ${name} ${code}: ${message}`);
   return { field: result.value, unmanaged, notes };
@@ -153,7 +153,7 @@ describe('converting a column to a field', () => {
     const used = { uses: 'sequence', schema: 'public', what: 'q' } as const;
     const context = converting({ columns: [uuid] }, uses('default', used, [catalogSequence('q', 'bigint')]));
     needsOf(context);
-    const result = toField(context, { column: uuid, sort: 1, parts: noParts() }, []);
+    const result = toField(context, { column: uuid, sort: 1, parts: createNoParts() }, []);
     expect(result).to.deep.equal({
       ok: false,
       problems: [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { needsOf, unmanagedUse, listFault } from '../../../src/projector/inspect/needs.js';
+import { needsOf, findUnmanagedUse, listFault } from '../../../src/projector/inspect/needs.js';
 import type { Use, UsedType } from '../../../src/projector/catalog/objects.js';
 import type { Need, TableExtras } from '../../../src/schema/model/extras.js';
 import { type Objects, catalogSequence } from '../catalog-tables.js';
@@ -150,7 +150,7 @@ describe('the needs of a table', () => {
 
 describe('an unsupported object that a table uses', () => {
   const used = (...uses: Use[]): string | null =>
-    unmanagedUse(
+    findUnmanagedUse(
       converting(
         {},
         {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inSpellingOf } from '../../../src/projector/inspect/convert.js';
+import { adoptSpelling } from '../../../src/projector/inspect/convert.js';
 import type { IsEqual } from '../../../src/projector/inspect/needs.js';
 import type { ColumnExtras, TableExtras } from '../../../src/schema/model/extras.js';
 import type { Field } from '../../../src/schema/model/model.js';
@@ -24,7 +24,7 @@ const allBut =
 function aligned(extras: TableExtras, known: TableExtras, ...members: string[]): TableExtras | undefined {
   const { collection } = nodeOf([], extras);
   const converted = { collection, fields: [], relations: [] };
-  return inSpellingOf(nodeOf([], known), converted, allBut(members)).collection.schema?.extras;
+  return adoptSpelling(nodeOf([], known), converted, allBut(members)).collection.schema?.extras;
 }
 
 const text = (more: ColumnExtras = {}, schema: object = {}): Field => {
@@ -38,7 +38,7 @@ const text = (more: ColumnExtras = {}, schema: object = {}): Field => {
 function alignedField(field: Field, known: Field, ...members: string[]): Field['schema'] | undefined {
   const { collection } = nodeOf([]);
   const converted = { collection, fields: [field], relations: [] };
-  const { fields } = inSpellingOf(nodeOf([known]), converted, allBut(members, 'a'));
+  const { fields } = adoptSpelling(nodeOf([known]), converted, allBut(members, 'a'));
   return fields[0]?.schema;
 }
 
@@ -89,7 +89,7 @@ describe('the extras of a table', () => {
 
   it('are the same object without differences', () => {
     const node = nodeOf([], known);
-    const again = inSpellingOf(node, { ...nodeOf([], inCatalog), fields: [], relations: [] }, () => true);
+    const again = adoptSpelling(node, { ...nodeOf([], inCatalog), fields: [], relations: [] }, () => true);
     expect(again.collection.schema).to.equal(node.collection.schema);
   });
 });

@@ -13,7 +13,7 @@ import {
 } from '../../../src/projector/online/index.js';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Statement } from '../../../src/projector/ddl/step.js';
-import { copyTable, copyingOf, applyNotes, notedTable } from '../../../src/projector/online/copy.js';
+import { copyTable, createCopying, applyNotes, notedTable } from '../../../src/projector/online/copy.js';
 import { preparedOf } from '../../../src/projector/online/steps.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import type { Json } from '../../../src/kernel/json.js';
@@ -112,7 +112,7 @@ describe('copying column values', function () {
   const copyingHere = () => {
     const prepared = preparedOf(statement);
     if (prepared?.what.kind !== 'copy') throw new Error('no copy to follow for');
-    return copyingOf({ id, schema: 'public' }, { ...prepared, what: prepared.what });
+    return createCopying({ id, schema: 'public' }, { ...prepared, what: prepared.what });
   };
 
   const take = async (): Promise<void> => {

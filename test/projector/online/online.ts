@@ -6,7 +6,7 @@ import { ServiceClient } from '../../../src/postgres/client.js';
 import { connectionConfig } from '../../../src/postgres/pool.js';
 import { runScript } from '../../../src/postgres/exchange.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
-import { lockTables, strongestLocks } from '../../../src/projector/ddl/table-locks.js';
+import { lockTables, findStrongestLocks } from '../../../src/projector/ddl/table-locks.js';
 import {
   type DecidedChange,
   type PreparationEngine,
@@ -96,7 +96,7 @@ export async function applied(
   if (prepared.kind === 'missing') throw new Error(JSON.stringify(prepared.steps));
   await session.query('BEGIN');
   try {
-    const locks = strongestLocks(prepared.statements);
+    const locks = findStrongestLocks(prepared.statements);
     const locking = locks.length === 0 ? [] : [lockTables(change.schema, locks)];
     await runScript(session, [...locking, ...prepared.statements.map(({ sql }) => sql)]);
     await session.query('COMMIT');

@@ -6,7 +6,7 @@ import {
   ddlFailure,
   isLockTableFull,
   locksPerTransaction,
-  tooFewLocks,
+  createTooFewLocksProblem,
 } from '../../../src/projector/refusals/ddl-failure.js';
 
 const statement = (summary: string, source: Partial<Statement['source']>, lock_entries = 1) =>
@@ -119,7 +119,7 @@ describe('a full lock table', () => {
   });
 
   it('suggests a value with room for all connections', () => {
-    const needed = (entries: number) => tooFewLocks(entries, settings).details?.['needed'];
+    const needed = (entries: number) => createTooFewLocksProblem(entries, settings).details?.['needed'];
     expect([needed(1), needed(27), needed(28), needed(90)]).to.deep.equal([3, 3, 4, 10]);
     expect([locksPerTransaction(27, settings), locksPerTransaction(28, settings)]).to.deep.equal([3, 4]);
   });

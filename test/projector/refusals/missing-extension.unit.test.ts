@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { namingExtension } from '../../../src/projector/refusals/missing-extension.js';
+import { nameExtension } from '../../../src/projector/refusals/missing-extension.js';
 import type { Problem } from '../../../src/kernel/problem.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
@@ -34,14 +34,14 @@ const named = (field: string, name: string, extension: string): Problem => ({
 
 describe('an error about a missing extension', () => {
   it('names the extension of the field', () => {
-    const messagesOf = (field: string) => namingExtension(refused({ collection: 't', field }), AFTER);
+    const messagesOf = (field: string) => nameExtension(refused({ collection: 't', field }), AFTER);
     expect(messagesOf('place')).to.deep.equal(named('place', 'PostGIS', 'postgis'));
     expect(messagesOf('area')).to.deep.equal(named('area', 'PostGIS', 'postgis'));
     expect(messagesOf('word')).to.deep.equal(named('word', 'citext', 'citext'));
   });
 
   it('of a whole table names the first field that needs one', () => {
-    expect(namingExtension(refused({ collection: 't' }), AFTER)).to.deep.equal(named('place', 'PostGIS', 'postgis'));
+    expect(nameExtension(refused({ collection: 't' }), AFTER)).to.deep.equal(named('place', 'PostGIS', 'postgis'));
   });
 
   it('is unchanged for other causes', () => {
@@ -55,6 +55,6 @@ describe('an error about a missing extension', () => {
       refused({ collection: 't', field: 'place' }, '42P01'),
       { code: 'DATABASE_REFUSED', message: 'no', collection: 't', field: 'place' },
     ];
-    for (const problem of others) expect(namingExtension(problem, AFTER)).to.equal(problem);
+    for (const problem of others) expect(nameExtension(problem, AFTER)).to.equal(problem);
   });
 });

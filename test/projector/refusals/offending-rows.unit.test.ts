@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Refused, offendingRowsOf, withCount } from '../../../src/projector/refusals/offending-rows.js';
+import { type Refused, offendingRowsOf, addRowCount } from '../../../src/projector/refusals/offending-rows.js';
 import type { Problem } from '../../../src/kernel/problem.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
@@ -146,7 +146,7 @@ describe('violating rows', () => {
 describe('the number of violating rows', () => {
   const problem: Problem = { code: 'DATABASE_REFUSED', message: 'no', details: { sqlstate: '23502' } };
   const rows = { question: '' as never, kind: 'null', words: ['row is null', 'rows are null'] } as const;
-  const messagesOf = (count: number) => withCount(problem, rows, count);
+  const messagesOf = (count: number) => addRowCount(problem, rows, count);
 
   it('is reported in words and as a number', () => {
     expect(messagesOf(0)).to.equal(problem);

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { articled, isNameTaken, takenParts, withTakenNames } from '../../../src/projector/refusals/offending-rows.js';
+import {
+  addArticle,
+  isNameTaken,
+  queryTakenParts,
+  addTakenNames,
+} from '../../../src/projector/refusals/offending-rows.js';
 import type { Problem } from '../../../src/kernel/problem.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';
@@ -16,7 +21,7 @@ const refused = (sqlstate: string | undefined, where: Pick<Problem, 'collection'
 /** The queried names. */
 function ask(problem: Problem, before: NewEvent[], change: NewEvent[]): string[] | string | null {
   const held = follow(initialState(), before);
-  const question = takenParts({ problem, before: held, after: follow(held, change), schema: 'public' });
+  const question = queryTakenParts({ problem, before: held, after: follow(held, change), schema: 'public' });
   if (question === null) return null;
   const lists = [...question.matchAll(/(?:conname|relname) IN \(([^)]*)\)/g)].map(([, names = '']) => names);
   expect(new Set(lists).size).to.be.at.most(1);
@@ -73,9 +78,9 @@ describe('names in use', () => {
   it('are reported with the objects that have them, constraints before their indexes', () => {
     const problem = refused('42P07');
     const constraint = 'constraint of the table';
-    expect(withTakenNames(problem, [])).to.equal(problem);
+    expect(addTakenNames(problem, [])).to.equal(problem);
     expect(
-      withTakenNames(problem, [
+      addTakenNames(problem, [
         { name: 'a', kind: 'index' },
         { name: 'a', kind: constraint },
         { name: 'b', kind: constraint },
@@ -97,7 +102,7 @@ describe('names in use', () => {
         ],
       },
     });
-    expect(['index', 'enum type', 'view', 'table'].map(articled)).to.deep.equal([
+    expect(['index', 'enum type', 'view', 'table'].map(addArticle)).to.deep.equal([
       'an index',
       'an enum type',
       'a view',

@@ -1,6 +1,6 @@
 import { type ColumnField, initialState } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
-import { spelledColumns } from '../../../src/projector/verify/equivalent-definitions.js';
+import { readColumnSpellings } from '../../../src/projector/verify/equivalent-definitions.js';
 import { type Projected, startProjected } from '../../support/projected.js';
 import { column } from '../columns.js';
 
@@ -21,7 +21,7 @@ describe("PostgreSQL's spelling of columns", () => {
   async function spelled(...fields: ColumnField[]): Promise<Record<string, string | null>> {
     const { client, schema } = projected;
     await client.query('BEGIN');
-    const columns = await spelledColumns(client, { state: initialState(), schema }, fields);
+    const columns = await readColumnSpellings(client, { state: initialState(), schema }, fields);
     const { rows } = await client.query('SELECT FROM pg_class WHERE relnamespace = pg_my_temp_schema()');
     await client.query('ROLLBACK');
     expect(rows, 'what was made to ask').to.have.length(0);
@@ -32,7 +32,10 @@ describe("PostgreSQL's spelling of columns", () => {
     const { client, schema } = projected;
     const text = { ...column('t.a', 'text', { default_value: 'x' }) } as ColumnField;
     await client.query('BEGIN');
-    const spelledList = await spelledColumns(client, { state: initialState(), schema }, [text, computed('b', 'a+1')]);
+    const spelledList = await readColumnSpellings(client, { state: initialState(), schema }, [
+      text,
+      computed('b', 'a+1'),
+    ]);
     await client.query('ROLLBACK');
     expect([...spelledList]).to.deep.equal([
       ['t\0a', { type: 'text', collation: null, default: "'x'::text", generated: null }],
@@ -71,7 +74,7 @@ describe("PostgreSQL's spelling of columns", () => {
     try {
       await other.query('BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE');
       await client.query(`BEGIN; SET LOCAL lock_timeout = '100ms'`);
-      const error: unknown = await spelledColumns(client, { state: initialState(), schema }, [BAD]).catch(
+      const error: unknown = await readColumnSpellings(client, { state: initialState(), schema }, [BAD]).catch(
         (caught: unknown) => caught,
       );
       expect(error).to.include({ code: '55P03' });

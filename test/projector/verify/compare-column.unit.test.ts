@@ -1,6 +1,6 @@
 import type { ColumnField } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
-import { mayBeSpelled } from '../../../src/projector/verify/compare-table.js';
+import { mayDifferInSpelling } from '../../../src/projector/verify/compare-table.js';
 import type { CatalogColumn } from '../../../src/projector/catalog/model.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { catalogColumn, catalogSequence } from '../catalog-tables.js';
@@ -284,7 +284,7 @@ describe('a column that differs from the log', () => {
 });
 
 describe("PostgreSQL's spelling", () => {
-  const ask = (field: Field, inCatalog: CatalogColumn): boolean => mayBeSpelled(field as ColumnField, inCatalog);
+  const ask = (field: Field, inCatalog: CatalogColumn): boolean => mayDifferInSpelling(field as ColumnField, inCatalog);
 
   it('is queried if both have differing texts', () => {
     const generated = (expression: string) => there({ generated: { expression, kind: 'stored' } });

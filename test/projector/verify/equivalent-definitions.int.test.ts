@@ -1,7 +1,7 @@
 import { initialState } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
 import type { Json } from '../../../src/kernel/json.js';
-import { withoutEquivalent } from '../../../src/projector/verify/equivalent-definitions.js';
+import { removeEquivalent } from '../../../src/projector/verify/equivalent-definitions.js';
 import { type Projected, startProjected } from '../../support/projected.js';
 
 type Case = [what: string, member: string, expected: Json, found: Json, collection?: string];
@@ -92,7 +92,7 @@ describe('differences in spelling', () => {
     const { client, schema } = projected;
     await client.query('BEGIN');
     const difference = { where: 'catalog', collection, member, expected, found: actual } as const;
-    const differences = await withoutEquivalent(client, { state: initialState(), schema }, [difference]);
+    const differences = await removeEquivalent(client, { state: initialState(), schema }, [difference]);
     const { rows } = await client.query<{ path: string; made: number }>(
       `SELECT current_setting('search_path') AS path, (SELECT count(*)::int FROM pg_class
         WHERE relnamespace = pg_my_temp_schema()) AS made`,
@@ -123,7 +123,7 @@ describe('differences in spelling', () => {
       await client.query(`BEGIN; SET LOCAL lock_timeout = '100ms'`);
       const [, member, expected, spelling] = SAME[0] as Case;
       const difference = { where: 'catalog', collection: 't', member, expected, found: spelling } as const;
-      const error: unknown = await withoutEquivalent(client, { state: initialState(), schema }, [difference]).catch(
+      const error: unknown = await removeEquivalent(client, { state: initialState(), schema }, [difference]).catch(
         (caught: unknown) => caught,
       );
       expect(error).to.include({ code: '55P03' });

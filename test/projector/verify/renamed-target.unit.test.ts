@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { renamedTarget } from '../../../src/projector/verify/pending-indexes.js';
+import { renameTarget } from '../../../src/projector/verify/pending-indexes.js';
 
 const rename = (position: number, what: string, to: string) => {
   const [collection = '', field = null] = what.split('.');
   return { position, collection, field, to };
 };
-const at = (position: number, ...renames: Parameters<typeof renamedTarget>[1]): string => {
-  const { collection, field } = renamedTarget({ collection: 't', field: 'a', position }, renames);
+const at = (position: number, ...renames: Parameters<typeof renameTarget>[1]): string => {
+  const { collection, field } = renameTarget({ collection: 't', field: 'a', position }, renames);
   return `${collection}.${field}`;
 };
 
