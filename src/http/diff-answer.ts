@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { runYielding } from '../kernel/event-loop.js';
 import { planBatch } from '../projector/ddl/plan.js';
 import type { Comparison } from '../schema/compare/compare-snapshot.js';
-import { type ObjectEquality, definitionsThatDiffer } from '../schema/compare/objects.js';
+import { type ObjectEquality, findDifferingDefinitions } from '../schema/compare/objects.js';
 import { withoutPlaces } from '../schema/findings/index.js';
 import type { State } from '../schema/model/state.js';
 import { transition } from '../schema/transition/transition.js';
@@ -34,7 +34,7 @@ export async function equalityOf(
 ): Promise<{ objects?: ObjectEquality }> {
   if (!config.objects) return {};
   const pairs: [string, string][] = [];
-  for (const state of states) pairs.push(...(await runYielding(definitionsThatDiffer(state, body))));
+  for (const state of states) pairs.push(...(await runYielding(findDifferingDefinitions(state, body))));
   return { objects: await plans.equality(pairs) };
 }
 

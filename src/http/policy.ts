@@ -8,7 +8,7 @@ import { readPolicy } from '../log/decisive-events.js';
 import { planBatch } from '../projector/ddl/plan.js';
 import { findingsByPolicy } from '../projector/findings.js';
 import { compareSnapshot } from '../schema/compare/compare-snapshot.js';
-import { originsIn } from '../schema/diff/origins.js';
+import { readOrigins } from '../schema/diff/origins.js';
 import { type Finding, withoutPlaces, RULES, ruleOf } from '../schema/findings/index.js';
 import type { State } from '../schema/model/state.js';
 import { operations } from '../schema/operations/index.js';
@@ -173,7 +173,7 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
 
   async function eventsOf(diff: unknown, state: State) {
     const command = await commandOf('apply-diff', { release, body: diff, objects: config.objects });
-    const kept = await history.inTrash([...originsIn(command.diff).values()]);
+    const kept = await history.inTrash([...readOrigins(command.diff).values()]);
     const decided = operations['apply-diff'].decide(state, { ...command, kept });
     return unwrap(await runYielding(stepsTo(decided)));
   }

@@ -11,7 +11,7 @@ import { type Disallowed, createPolicyReplay } from '../schema/change-requests/r
 import { type EventRecord, readRecordPages } from './read.js';
 
 /**
- * Returns the SHA-256 (hex) over the previous hash and the event in canonical JSON, see `aroundData`.
+ * Returns the SHA-256 (hex) over the previous hash and the event in canonical JSON, see `serializeAroundData`.
  * jsonb does not preserve the order of members, and canonical JSON does not depend on it. So the hash can be recomputed
  * from the table. Each step hashes one piece of the data.
  */

@@ -21,7 +21,7 @@ import {
 import { type NamesBefore, collectionsNamed } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
 import { type State, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
-import { type Judged, type Policy, isEarlyPurge, isStopping, judgedAll } from '../schema/policy.js';
+import { type Judged, type Policy, isEarlyPurge, isStopping, judgeAll } from '../schema/policy.js';
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
 import { readTableFacts } from './online/steps.js';
 import { sql } from './ddl/sql.js';
@@ -194,8 +194,8 @@ export async function findingsByPolicy(
 ): Promise<Judged<Finding>[]> {
   const findings = await planFindings(db, schema, { ...plan, policy }, options);
   const before = await readJudgedNames(db, { policy, before: plan.before, events: plan.events });
-  const shown = await runYielding(judgedAll(policy, findings, before));
-  const beside = await runYielding(judgedAll(policy, noticed.map(findingOf), before));
+  const shown = await runYielding(judgeAll(policy, findings, before));
+  const beside = await runYielding(judgeAll(policy, noticed.map(findingOf), before));
   return [...shown, ...(await runYielding(together(beside)))];
 }
 

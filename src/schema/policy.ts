@@ -22,10 +22,10 @@ import type { Warning } from '../kernel/warning.js';
  * Matches a name against a pattern, in which `*` matches any characters including none. Not a regular expression, whose
  * time could grow exponentially with the number of stars.
  */
-export const fits = (pattern: string, name: string): boolean => fitting(pattern)(name);
+export const fits = (pattern: string, name: string): boolean => compilePattern(pattern)(name);
 
 /** Compiles the pattern for many names. */
-function fitting(pattern: string): (name: string) => boolean {
+function compilePattern(pattern: string): (name: string) => boolean {
   const [first = '', ...parts] = pattern.split('*');
   const last = parts.pop();
   return last === undefined ? (name) => name === pattern : (name) => fitsParts(name, first, parts, last);
@@ -87,7 +87,7 @@ function readActions({ findings, collections }: Policy): ActionOf {
   const general = new Map(Object.entries(findings));
   const special = new Map<string, { fits: (name: string) => boolean; action: Action }[]>();
   for (const rule of collections) {
-    const fits = fitting(rule.pattern);
+    const fits = compilePattern(rule.pattern);
     for (const [code, action] of Object.entries(rule.findings))
       special.set(code, [...(special.get(code) ?? []), { fits, action }]);
   }
@@ -104,33 +104,33 @@ const NOT_RENAMED: NamesBefore = () => NONE;
  * Returns the finding with its action. Undefined if hidden. For a renamed collection the rules of both names apply, and
  * the stricter action counts.
  */
-export function judged<F extends FindingFacts>(
+export function judgeFinding<F extends FindingFacts>(
   policy: Policy,
   finding: F,
   before = NOT_RENAMED,
 ): Judged<F> | undefined {
   const { code, collection, level } = finding;
   const names = collection === undefined ? [undefined] : [collection, ...before(collection)];
-  const actions = names.map((name) => actionOf(policy, code, name) ?? usual(code, level));
+  const actions = names.map((name) => actionOf(policy, code, name) ?? defaultAction(code, level));
   const action = ACTIONS[Math.max(...actions.map((each) => ACTIONS.indexOf(each)))] as Action;
   return action === 'off' ? undefined : { ...finding, level: levelFor(action, level), action };
 }
 
 /** Findings that exist only because the policy requests them are rejected by default. */
-function usual(code: string, level: FindingFacts['level']): Action {
+function defaultAction(code: string, level: FindingFacts['level']): Action {
   if (code === NOT_ONLINE) return 'refuse';
   return level === 'note' ? 'note' : 'warn';
 }
 
 /** Returns the visible findings with their actions. */
-export function* judgedAll<F extends FindingFacts>(
+export function* judgeAll<F extends FindingFacts>(
   policy: Policy,
   findings: readonly F[],
   before = NOT_RENAMED,
 ): Resumable<Judged<F>[]> {
   const shown: Judged<F>[] = [];
   for (const finding of findings) {
-    const one = judged(policy, finding, before);
+    const one = judgeFinding(policy, finding, before);
     if (one !== undefined) shown.push(one);
     yield;
   }
@@ -178,7 +178,7 @@ const strictness = (action: Action): number => (isStopping(action) ? ACTIONS.ind
  * Locations in the policy where `to` may allow what `from` blocks: `approvals`, `findings.LOSES_DATA`. It may name a
  * location that loosens nothing, because patterns are compared as texts, but it never misses one.
  */
-export function loosenedBy(from: Policy, to: Policy): string[] {
+export function findLoosened(from: Policy, to: Policy): string[] {
   const loosened: string[] = [];
   if (rowsOf(to) > rowsOf(from)) loosened.push('online_above_rows');
   if (to.approvals < from.approvals) loosened.push('approvals');
@@ -234,7 +234,7 @@ function loosensCollections(before: RulesOfCode, after: RulesOfCode): boolean {
 export function policyWarnings(policy: Policy, events: readonly LogEvent[]): Warning[] {
   return events.flatMap((event) => {
     if (event.type !== 'policy.updated') return [];
-    const loosened = loosenedBy(policy, event.data.policy);
+    const loosened = findLoosened(policy, event.data.policy);
     return loosened.length === 0
       ? [{ code: CHANGES_POLICY, message: 'change the policy' }]
       : [{ code: LOOSENS_POLICY, message: `loosen the policy: ${loosened.join(', ')}` }];

@@ -8,7 +8,7 @@ import type { CatalogTable } from '../../src/projector/catalog/model.js';
 import { findingsOf } from '../../src/schema/findings/index.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
 import { renamedTables } from '../../src/features/drift/renames.js';
-import { looksRenamed } from '../../src/schema/compare/looks-renamed.js';
+import { warnAboutLikelyRenames } from '../../src/schema/compare/looks-renamed.js';
 import type { StoredEvent } from '../../src/schema/model/events.js';
 import { collectionsInOrder } from '../../src/schema/model/order.js';
 import { initialState, type State } from '../../src/schema/model/state.js';
@@ -90,7 +90,7 @@ describe('a schema of 1,200 collections', () => {
       concurrentIndexes: false,
     });
     const all = [...names, ...other.collections.keys()];
-    expect(stepsOf(looksRenamed(state, other, all))).to.be.within(2 * COUNT, 4 * COUNT);
+    expect(stepsOf(warnAboutLikelyRenames(state, other, all))).to.be.within(2 * COUNT, 4 * COUNT);
   });
 
   it('stays the same object after work without changes', () => {

@@ -4,7 +4,7 @@ import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { type Comparison, compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import { type DatabaseFacts, type Plan, RULES, findingsOf, questionsOf } from '../../../src/schema/findings/index.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
-import { DEFAULT_POLICY, type Policy, judgedAll } from '../../../src/schema/policy.js';
+import { DEFAULT_POLICY, type Policy, judgeAll } from '../../../src/schema/policy.js';
 import { LANGUAGES, programTypes } from '../../../src/schema/program-types.js';
 import { transition } from '../../../src/schema/transition/transition.js';
 import { processorTime } from '../measure.js';
@@ -40,7 +40,7 @@ const FACTS: DatabaseFacts = {};
 
 function find(plan: Plan): void {
   runToEnd(questionsOf(plan));
-  runToEnd(judgedAll(POLICY, runToEnd(findingsOf(plan, FACTS))));
+  runToEnd(judgeAll(POLICY, runToEnd(findingsOf(plan, FACTS))));
 }
 
 /** What findings and a policy add to the plan of a new schema. */

@@ -6,7 +6,7 @@ import type { Note } from '../../projector/inspect/needs.js';
 import type { Collection } from '../../schema/model/model.js';
 import { type ObjectName, type SchemaObject, objectKey, objectLabel } from '../../schema/model/objects.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
-import { neededFirst } from '../../schema/model/order.js';
+import { sortNeededFirst } from '../../schema/model/order.js';
 import { type State, locationKey } from '../../schema/model/state.js';
 import { readNewObject } from '../../schema/normal-form/object.js';
 
@@ -144,7 +144,7 @@ function inOrder(objects: ReadonlyMap<string, SchemaObject>, views: ObjectFacts)
   const byName = new Map([...objects].map(([key, { id }]) => [id, key]));
   const needs = (key: string): string[] =>
     (views.get(key)?.uses ?? []).flatMap(({ relation }) => byName.get(relation) ?? []);
-  return neededFirst(objects.keys(), needs).flatMap((key) => objects.get(key) ?? []);
+  return sortNeededFirst(objects.keys(), needs).flatMap((key) => objects.get(key) ?? []);
 }
 
 /** The kinds of statements in `restoring`. */

@@ -6,7 +6,7 @@ import { readApprovers, activeAdmins, readChange, isDue, untilTime } from './row
 import {
   type ApprovalRule,
   type JudgedApproval,
-  countedApprovals,
+  filterCounted,
   judgeApprovals,
 } from '../../schema/change-requests/approvals.js';
 import type { Approval, ChangeRequest } from '../../schema/change-requests/model.js';
@@ -102,7 +102,7 @@ export const reviseForApproval =
     const approval = { ...view, by, plan, at: '', position: batch.before.head.position + 1, comment: null };
     const approvals = [...request.proposal.approvals.filter((each) => each.by.id !== by.id), approval];
     const after = { ...request, proposal: { ...request.proposal, approvals } };
-    const complete = countedApprovals(await readJudgedApprovals(client, after, policy)).length >= policy.approvals;
+    const complete = filterCounted(await readJudgedApprovals(client, after, policy)).length >= policy.approvals;
     const data = { ...view, plan, complete, ...(comment && { comment: comment.hash }) };
     const events = [changeEvent('change.approved', id, data)];
     return replaceBatch(batch, { events, also: keepDocuments(comment ? [comment] : []) });
@@ -149,7 +149,7 @@ async function requireReviewedPlan(
   if (plan !== request.proposal?.plan) return { kind: 'refused', problems: [stalePlan(request, plan)] };
   return {
     kind: 'stands',
-    approvals: countedApprovals(await readJudgedApprovals(client, request, batch.policy)),
+    approvals: filterCounted(await readJudgedApprovals(client, request, batch.policy)),
     planOptions,
   };
 }

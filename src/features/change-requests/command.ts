@@ -8,7 +8,7 @@ import { stepsTo } from '../../kernel/resumable.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { type CommandOf, type OperationName, operations } from '../../schema/operations/index.js';
-import { originsIn } from '../../schema/diff/origins.js';
+import { readOrigins } from '../../schema/diff/origins.js';
 import type { ApplyDiff } from '../../schema/operations/apply-diff.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import type { Identity } from '../../schema/model/state.js';
@@ -75,7 +75,7 @@ export async function commandOf(reading: Reading, request: ChangeRequest): Promi
 
 /** The hash was valid when the request was opened. Later only the entries must fit the schema. */
 async function withoutBaseHash({ release, inTrash }: Reading, { diff }: ApplyDiff): Promise<ApplyDiff> {
-  return { release, diff, kept: await inTrash([...originsIn(diff).values()]) };
+  return { release, diff, kept: await inTrash([...readOrigins(diff).values()]) };
 }
 
 const missingDocument = (why: string): Problem => ({

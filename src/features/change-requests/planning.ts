@@ -24,7 +24,7 @@ import {
 } from '../../pipeline/types.js';
 import { type ChangeEvent, type ChangeRequest, CHANGE } from '../../schema/change-requests/model.js';
 import { readChange } from './rows.js';
-import { allowedIn } from '../../schema/change-requests/fold.js';
+import { allowedActions } from '../../schema/change-requests/fold.js';
 import { isAllowedAfter } from '../../schema/change-requests/fold.js';
 
 /* Creates events about change requests, and the causes of those without a requester. */
@@ -221,7 +221,7 @@ export const planRecording =
 export function wrongState(id: string, request: ChangeRequest | undefined): Problem {
   if (request === undefined) return { code: 'NOT_FOUND', message: `Change request ${id} does not exist.` };
   const { state } = request;
-  const allowed = allowedIn(request);
+  const allowed = allowedActions(request);
   const rest =
     allowed.length === 0 ? 'it has ended, so no action is possible' : `possible actions: ${allowed.join(', ')}`;
   return {

@@ -5,7 +5,7 @@ import { keepDocuments } from '../../log/documents.js';
 import { countUnderWay, findOpenRevert } from './rows.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { ChangeUpdated } from '../../schema/model/events.js';
-import { byName, type State, NEW_IDENTITY, memberKey, differingNames } from '../../schema/model/state.js';
+import { byName, type State, NEW_IDENTITY, memberKey, findDifferingNames } from '../../schema/model/state.js';
 import {
   CommandRefused,
   type PlannedBatch,
@@ -26,9 +26,9 @@ import { own } from '../../postgres/own-tables.js';
 import { readReturningEntries } from '../trash/rows.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { EntryFindings } from '../../schema/diff/entries.js';
-import { originsIn, withOrigins } from '../../schema/diff/origins.js';
+import { readOrigins, addOrigins } from '../../schema/diff/origins.js';
 import { type Resolution, type MergeConflict, describeLocation } from '../../schema/merge/model.js';
-import { drafted } from '../../schema/operations/apply-diff.js';
+import { applyToDraft } from '../../schema/operations/apply-diff.js';
 import { type CommandOf, operations } from '../../schema/operations/index.js';
 import {
   recreatedObjects,
@@ -188,7 +188,7 @@ interface TouchedDiff {
 function* diffTouched({ ours, to, touched, kept }: TouchedDiff): Resumable<SchemaDiff> {
   const way = { from: ours, to, touched };
   const restorable = yield* restorableEntries(way, kept);
-  return withOrigins(yield* diffStates(ours, to, touched), recreatedObjects(way), restorable);
+  return addOrigins(yield* diffStates(ours, to, touched), recreatedObjects(way), restorable);
 }
 
 export interface Rebasing extends Reading {
@@ -278,10 +278,10 @@ async function applyRequestedDiff(
   if (!read.ok) return read;
   const { diff } = read.value;
   const findings: EntryFindings = { problems: [], conflicts: [] };
-  const theirs = (await runYielding(drafted(base, diff, findings))).toState();
+  const theirs = (await runYielding(applyToDraft(base, diff, findings))).toState();
   const problems = [...findings.problems, ...findings.conflicts];
   if (problems.length > 0) return { problems };
-  const again = originsIn(diff);
+  const again = readOrigins(diff);
   const kept = await inTrash([...again.values()]);
   return { theirs, again, kept, ...(requested.objects === true && { objects: true }) };
 }
@@ -305,7 +305,7 @@ export async function revert(
   if (!applied.ok) return { kind: 'refused', problems: applied.problems };
   const { result } = applied.value;
   const [{ state: base }, { state: theirs }] = await readAroundBatch(rebasing, result as NonNullable<typeof result>);
-  const touched = differingNames(base, theirs);
+  const touched = findDifferingNames(base, theirs);
   const again = recreatedObjects({ from: base, to: theirs, touched });
   const kept = await rebasing.inTrash([...again.values()]);
   return applyMerged(

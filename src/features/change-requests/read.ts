@@ -18,22 +18,17 @@ import {
 import type { StepProgress } from '../../projector/online/types.js';
 import type { Holder } from '../../projector/ddl/table-locks.js';
 import { type Finding, findingOf } from '../../schema/findings/index.js';
-import { type ChangeAction, allowedIn } from '../../schema/change-requests/fold.js';
+import { type ChangeAction, allowedActions } from '../../schema/change-requests/fold.js';
 import {
   type ChangeRequest,
-  heldBy,
+  heldCollections,
   isAtRest,
   type Approval,
   type CommentEntry,
 } from '../../schema/change-requests/model.js';
 import type { ChangeStep, Cause } from '../../schema/model/events.js';
 import { readPolicy } from '../../log/decisive-events.js';
-import {
-  type Approvers,
-  type WhyNot,
-  countedApprovals,
-  judgeApprovals,
-} from '../../schema/change-requests/approvals.js';
+import { type Approvers, type WhyNot, filterCounted, judgeApprovals } from '../../schema/change-requests/approvals.js';
 import { DEFAULT_POLICY, type Policy } from '../../schema/policy.js';
 
 /* Shows the reviews of a change request, with the texts stored outside the log. */
@@ -111,7 +106,7 @@ function showProposal(
   return {
     base: proposal.base,
     approvals_needed: policy.approvals,
-    approvals_counted: countedApprovals(judged).length,
+    approvals_counted: filterCounted(judged).length,
     author_may_approve: policy.author_may_approve,
     authors: request.authors,
     described_at: proposal.described_at,
@@ -272,13 +267,13 @@ export function showChange(request: ChangeRequest, about: About): ChangeView {
     ...summaryOf(request),
     document: { hash: document, content: contentOf(documents.get(document)) },
     steps: stepsOf(preparation?.steps ?? [], kept, ended),
-    holds: heldBy(request),
+    holds: heldCollections(request),
     queued_behind: ahead,
     waiting_for: holdersOf(request, about).map(toHolder),
     cleaning: ended && kept.length > 0,
     warnings: (preparation?.warnings ?? []).map(findingOf),
     problems: failure === null ? null : problemsIn(contentOf(documents.get(failure.document))),
-    allowed: allowedIn(request),
+    allowed: allowedActions(request),
     proposal: showProposal(request, documents, judging),
   };
 }

@@ -15,7 +15,7 @@ import {
 } from '../../http/change/change.js';
 import type { Done, RequestContext } from '../../pipeline/types.js';
 import { summaryOf, type Changes } from './read.js';
-import { allowedIn } from '../../schema/change-requests/fold.js';
+import { allowedActions } from '../../schema/change-requests/fold.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { type Answer, jsonAnswer, unwrap } from '../../http/answer/answer.js';
 import type { Call } from '../../http/route.js';
@@ -25,7 +25,7 @@ import { runYielding } from '../../kernel/event-loop.js';
 import type { RequestedChange } from './proposals.js';
 import { type Comparison, compareSnapshot } from '../../schema/compare/compare-snapshot.js';
 import { isEmptyDiff } from '../../schema/diff/diff.js';
-import { originsIn } from '../../schema/diff/origins.js';
+import { readOrigins } from '../../schema/diff/origins.js';
 import { mergeSnapshot } from '../../schema/merge/merge-states.js';
 import { describeLocation } from '../../schema/merge/model.js';
 import type { ChangeUpdate, NewChange } from './routes-bodies.js';
@@ -65,7 +65,7 @@ function answerOf(done: Done, { request: before, more }: Answering): Answer {
   const [request = before] = done.changes?.values() ?? [];
   if (request === undefined) throw new Error('an event about a change request changed no change request');
   const { id } = request;
-  const data = { ...summaryOf(request), allowed: allowedIn(request), ...more?.(done) };
+  const data = { ...summaryOf(request), allowed: allowedActions(request), ...more?.(done) };
   const status = statusOf(done);
   const headers = status === 200 ? [] : ['Location', `/changes/${id}`];
   const answer = { ...jsonAnswer(status, { data }, headers), position: done.position };
@@ -185,7 +185,7 @@ export function createProposedChange(deps: HttpDeps) {
     return {
       name: 'apply-diff',
       input,
-      command: { ...read, kept: await history.inTrash([...originsIn(read.diff).values()]) },
+      command: { ...read, kept: await history.inTrash([...readOrigins(read.diff).values()]) },
     };
   };
 }

@@ -6,7 +6,7 @@ import { type Caller, allows } from '../accounts/caller.js';
 import { readPolicy } from '../../log/decisive-events.js';
 import type { Approver } from './rows.js';
 import { summaryOf } from './read.js';
-import { allowedIn } from '../../schema/change-requests/fold.js';
+import { allowedActions } from '../../schema/change-requests/fold.js';
 import { CHANGE_STATES, isAtRest } from '../../schema/change-requests/model.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { AbandonedError, currentJob, scheduler } from '../../kernel/scheduler.js';
@@ -140,7 +140,7 @@ function withdrawRoute({ changes }: HttpDeps): Route {
             cleaning: !isAtRest(request),
             holds: [],
             waiting_for: [],
-            allowed: allowedIn(after),
+            allowed: allowedActions(after),
             planned: null,
           };
           return withBatch({ ...jsonAnswer(200, { data: shown }), position: done.position }, done);

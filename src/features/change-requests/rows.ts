@@ -12,7 +12,7 @@ import {
   CHANGE_STATES,
   type ChangeRequest,
   type ChangeState,
-  heldBy,
+  heldCollections,
   isEnded,
   type Approval,
 } from '../../schema/change-requests/model.js';
@@ -129,7 +129,7 @@ export function changesAfter(
 /** The row without the progress of the work. */
 export const rowOf = (request: ChangeRequest) => {
   const { id, state, collections, opened_position } = request;
-  return { id, state, collections, held: heldBy(request), opened_position, request };
+  return { id, state, collections, held: heldCollections(request), opened_position, request };
 };
 
 /** One statement that upserts the rows, or none if there are no requests. */

@@ -7,7 +7,7 @@ import type { CommandOf } from '../../schema/operations/index.js';
 import { readRestoreRequest, type RestoreRequest } from '../../schema/operations/trash.js';
 import { findingOf } from '../../schema/findings/index.js';
 import type { State, CollectionNode } from '../../schema/model/state.js';
-import { type LeftOut, type Restoration, restoration } from '../../schema/transition/restore-collection.js';
+import { type LeftOut, type Restoration, planRestoration } from '../../schema/transition/restore-collection.js';
 import { type Answer, jsonBytesAnswer, unwrap, jsonAnswer } from '../../http/answer/answer.js';
 import { type ChangeDeps, runChange, isRequested, isRehearsal } from '../../http/change/change.js';
 import type { CollectionTexts } from '../../http/documents/texts.js';
@@ -84,7 +84,7 @@ export async function restore(deps: Deps, call: Call<unknown>, position: number)
 }
 
 const restorationIn = async (before: State, command: CommandOf<'restore-collection'>): Promise<Restoration> =>
-  unwrap(await runYielding(restoration(before, command)));
+  unwrap(await runYielding(planRestoration(before, command)));
 
 function leftBehind(restored: Restoration, command: CommandOf<'restore-collection'>, entry: TrashEntry): Warning[] {
   const collection = command.as ?? command.name;

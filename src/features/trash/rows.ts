@@ -7,7 +7,7 @@ import { COPY, copiedRows } from '../../projector/ddl/trash.js';
 import { endsOf } from '../../log/lifetimes.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import { type Identity, type CollectionNode, type State, hasColumn, primaryKeyOf } from '../../schema/model/state.js';
-import { type LogEvent, takenFromTrash, type StoredEvent, isDeletion, type Actor } from '../../schema/model/events.js';
+import { type LogEvent, readRestored, type StoredEvent, isDeletion, type Actor } from '../../schema/model/events.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
@@ -339,7 +339,7 @@ export async function readReturningEntries(db: Queryable, events: readonly LogEv
   const taken = events.flatMap((event) => {
     if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
     const { collection, field, data } = event;
-    const restored = takenFromTrash(data);
+    const restored = readRestored(data);
     return restored === undefined ? [] : [{ collection, field, position: restored.position }];
   });
   if (taken.length === 0) return [];

@@ -7,7 +7,7 @@ import type { RenameCollection, RenameField } from '../../schema/operations/rena
 import { findingOf } from '../../schema/findings/index.js';
 import type { State } from '../../schema/model/state.js';
 import { renamesBetween } from '../../schema/transition/renames.js';
-import { stillUsed } from '../../schema/transition/still-used.js';
+import { warnAboutUses } from '../../schema/transition/still-used.js';
 import type { Done } from '../../pipeline/types.js';
 import type { Warning } from '../../kernel/warning.js';
 import { type Answer, jsonBytesAnswer, noContent, jsonTextsAnswer } from '../answer/answer.js';
@@ -138,5 +138,5 @@ export function renameRoute<N extends Name, Query>(
 
 async function findRemainingMentions({ before, state, events }: Done): Promise<Warning[]> {
   const renames = renamesBetween(before, state, collectionsChanged(events));
-  return runYielding(stillUsed(state, renames));
+  return runYielding(warnAboutUses(state, renames));
 }

@@ -7,7 +7,7 @@ import { textFault } from '../../kernel/text.js';
 import { invalidQuery, Refused, type EdgeProblem } from '../errors.js';
 import { shapeMessage } from '../../kernel/shape-messages.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
-import { noFieldsListed } from '../../schema/operations/operation.js';
+import { createNoFieldsProblem } from '../../schema/operations/operation.js';
 
 /** The query of a route: a strict object of text parameters. */
 export type QueryShape<T> = z.ZodType<T>;
@@ -163,6 +163,6 @@ function splitNames(text: string): string[] | null {
 /** @throws Refused NOT_FOUND if it does not exist or is a system collection */
 export function listedCollection(state: State, collection: string): CollectionNode {
   const node = state.collections.get(collection);
-  if (node === undefined) throw new Refused([noFieldsListed(state, collection)]);
+  if (node === undefined) throw new Refused([createNoFieldsProblem(state, collection)]);
   return node;
 }

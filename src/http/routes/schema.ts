@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Rendered, createJoiner } from '../../reads/rendered-cache.js';
 import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
-import { originsIn } from '../../schema/diff/origins.js';
+import { readOrigins } from '../../schema/diff/origins.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import { type State, contentOf } from '../../schema/model/state.js';
 import { takeAcknowledgements, runChange, commandOf, schemaChangeQuery } from '../change/change.js';
@@ -146,7 +146,7 @@ function applyRoute(deps: HttpDeps): Route {
       const body = await inManagedSchemas(call.body, schemas);
       const input = { release, body, ...(objects && { objects: true }) };
       const read = await commandOf('apply-diff', input);
-      const again = originsIn(read.diff);
+      const again = readOrigins(read.diff);
       const command = { ...read, kept: await history.inTrash([...again.values()]) };
       return runChange(deps, call, {
         name: 'apply-diff',

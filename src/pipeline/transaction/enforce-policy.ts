@@ -26,7 +26,7 @@ import {
   isEnforced,
   isNamed,
   isStopping,
-  judged,
+  judgeFinding,
   keyOf,
   policyWarnings,
 } from '../../schema/policy.js';
@@ -216,7 +216,7 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, names, e
     const key = keyOfFinding(finding);
     const acknowledgement = said.get(key);
     if (acknowledgement !== undefined) matched.add(acknowledgement.index);
-    const weighed = judged(policy, finding, names);
+    const weighed = judgeFinding(policy, finding, names);
     if (weighed === undefined || !isStopping(weighed.action)) continue;
     if (weighed.action === 'acknowledge' && acknowledgement !== undefined) needed.set(key, acknowledgement);
     else if (weighed.action !== 'approve') stopped.push(weighed);

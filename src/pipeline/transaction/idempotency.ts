@@ -52,7 +52,7 @@ export const endLostStatement = (batch: string): Parameterised => ({
   values: [batch],
 });
 
-/** SQL condition: the batch with this id was ended by `endLost`. */
+/** SQL condition: the batch with this id was ended by `endLostStatement`. */
 export const isLost = (batch: string): string =>
   `(SELECT true FROM ${own.idempotency} i WHERE i.actor = '${LOST}' AND i.key = ${batch}) IS TRUE`;
 

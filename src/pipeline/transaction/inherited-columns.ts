@@ -24,7 +24,7 @@ import {
   hasColumn,
 } from '../../schema/model/state.js';
 import type { Collection, TableSchema } from '../../schema/model/model.js';
-import { adopted } from '../../schema/operations/accept-drift.js';
+import { toAdopted } from '../../schema/operations/accept-drift.js';
 import { decideDraft } from '../../schema/operations/operation.js';
 import { dropField, withExtras } from '../../schema/transition/cascade.js';
 import { needLabel } from '../../schema/model/order.js';
@@ -86,7 +86,7 @@ export async function withDescendants(
   const { draft, warnings } = withoutLost({ before: state, after }, lost);
   const decided = await runYielding(decideDraft(after, draft));
   if (!decided.ok) return { events: all, warnings, problems: decided.problems };
-  return { events: [...all, ...decided.value.map(adopted)], warnings, problems: [] };
+  return { events: [...all, ...decided.value.map(toAdopted)], warnings, problems: [] };
 }
 
 /** Deletes the fields that PostgreSQL drops and the batch does not delete. */
@@ -315,7 +315,7 @@ function* followParents({ state, events, asked, descendants, lost }: Following):
     const rest = changed.has(name) ? withoutRepeated(event, { old, said: original, folding }) : event;
     if (rest === null || repeated.has(event)) continue;
     const before = copyOf(folding.node(collection));
-    append(lost.has(event) ? adopted(event as NewEvent) : rest);
+    append(lost.has(event) ? toAdopted(event as NewEvent) : rest);
     const children = descendantsOf.get(event);
     if (children === undefined) continue;
     const parent = { event: rest as NewEvent, before, now: copyOf(folding.node(nameAfter(rest))) };

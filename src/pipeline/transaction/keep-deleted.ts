@@ -3,7 +3,7 @@
  * The retention time is therefore added to the events later, within the command's transaction.
  */
 import type pg from 'pg';
-import { isAdopted, type KeptTable, type LogEvent, takenFromTrash } from '../../schema/model/events.js';
+import { isAdopted, type KeptTable, type LogEvent, readRestored } from '../../schema/model/events.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
 import {
@@ -206,7 +206,7 @@ function locationOf(state: State, collection: string): TrashLocation {
 /** A table that the batch restores is still in the trash before the batch. */
 function noteRestored(places: Map<string, TrashLocation>, event: LogEvent): void {
   if (event.type !== 'collection.created') return;
-  const taken = takenFromTrash(event.data);
+  const taken = readRestored(event.data);
   if (taken !== undefined) places.set(event.collection, { name: taken.name, schema: trashOf(taken) });
 }
 

@@ -12,7 +12,7 @@ import { type LogEvent, isAdopted, newObjectEvent } from '../../schema/model/eve
 import { objectKey } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import type { State } from '../../schema/model/state.js';
-import { formerObjects } from '../../schema/transition/objects.js';
+import { findFormerObjects } from '../../schema/transition/objects.js';
 
 interface Affecting {
   state: State;
@@ -66,7 +66,7 @@ export async function withRewrittenObjects(
     schema,
     objects.map(({ id }) => id),
   );
-  const former = formerObjects(before, after);
+  const former = findFormerObjects(before, after);
   const changed = new Set(
     events.filter(changesObjects).flatMap((event) => {
       const redefines = event.type === 'object.updated' && event.data.patch.some(({ path }) => path === '/definition');

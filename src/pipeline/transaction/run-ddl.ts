@@ -31,7 +31,7 @@ import {
   offendingRowsOf,
   addRowCount,
 } from '../../projector/refusals/offending-rows.js';
-import { type LogEvent, type RestoredCollection, takenFromTrash } from '../../schema/model/events.js';
+import { type LogEvent, type RestoredCollection, readRestored } from '../../schema/model/events.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type State, hasColumn } from '../../schema/model/state.js';
 import { columnType } from '../../schema/normal-form/index.js';
@@ -84,13 +84,13 @@ async function queryAfterRollback(
 function isOfReturningValues({ details }: Problem, events: readonly LogEvent[]): boolean {
   const event = events[Number(details?.['event'])];
   const isBroken = String(details?.['sqlstate']).startsWith('23');
-  return isBroken && event?.type === 'field.created' && takenFromTrash(event.data) !== undefined;
+  return isBroken && event?.type === 'field.created' && readRestored(event.data) !== undefined;
 }
 
 const collectRestored = (events: readonly LogEvent[]): NonNullable<Refused['restored']> =>
   new Map(
     events.flatMap((event): [string, RestoredCollection][] => {
-      const restored = event.type === 'collection.created' ? takenFromTrash(event.data) : undefined;
+      const restored = event.type === 'collection.created' ? readRestored(event.data) : undefined;
       return restored === undefined || event.collection === null ? [] : [[event.collection, restored]];
     }),
   );
@@ -204,7 +204,7 @@ interface LostColumn {
  */
 function lostColumns(events: readonly LogEvent[]): Sql | null {
   const wanted = events.flatMap((event) => {
-    const restored = event.type === 'collection.created' ? takenFromTrash(event.data) : undefined;
+    const restored = event.type === 'collection.created' ? readRestored(event.data) : undefined;
     if (event.type !== 'collection.created' || restored === undefined) return [];
     const table = qualified(trashOf(restored), restored.name);
     return event.data.fields.filter(hasColumn).map(({ field, schema }) => {

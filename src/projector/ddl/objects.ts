@@ -13,7 +13,7 @@ import {
   objectKey,
   objectLabel,
 } from '../../schema/model/objects.js';
-import { neededFirst, objectsInOrder, withPartitions } from '../../schema/model/order.js';
+import { sortNeededFirst, objectsInOrder, withPartitions } from '../../schema/model/order.js';
 import { type CollectionNode, type State, collectionAt, getField, hasColumn } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import type { Problem } from '../../kernel/problem.js';
@@ -329,7 +329,7 @@ const kindSql = ({ kind }: ObjectName): Sql => (kind === 'view' ? sql`VIEW` : sq
 /** Users come before what they use. */
 function dropOrder(keys: ReadonlySet<string>, uses: Uses): string[] {
   const byRelation = new Map([...keys].map((key) => [key.split('\0')[1] ?? '', key]));
-  return neededFirst(keys, (key) =>
+  return sortNeededFirst(keys, (key) =>
     (uses.get(key) ?? []).flatMap(({ relation }) => byRelation.get(relation) ?? []),
   ).reverse();
 }
@@ -380,7 +380,7 @@ function creationOrder(change: ObjectChange, { affected, changed }: Causes, drop
     const used = creation === undefined ? [] : parseUses(creation.object, schema);
     return used.flatMap(({ relation }) => byRelation.get(relation) ?? []);
   };
-  return neededFirst(created.keys(), needs).flatMap((key) => created.get(key) ?? []);
+  return sortNeededFirst(created.keys(), needs).flatMap((key) => created.get(key) ?? []);
 }
 
 function createStatements({ schema }: ObjectChange, creation: Creation): Statement[] {

@@ -1,5 +1,5 @@
 import { changesSchema } from '../../schema/fold/event-schemas.js';
-import { type LogEvent, type NewEvent, takenFromTrash, isAdopted } from '../../schema/model/events.js';
+import { type LogEvent, type NewEvent, readRestored, isAdopted } from '../../schema/model/events.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import { type State, hasColumn, getField, type CollectionNode, extrasOf, isFolder } from '../../schema/model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -95,7 +95,7 @@ function recordCreated(
   { index, hasTrash }: Pick<Change, 'index' | 'hasTrash'>,
 ): void {
   const { collection } = event;
-  const isMade = event.type === 'collection.created' && !(hasTrash && takenFromTrash(event.data) !== undefined);
+  const isMade = event.type === 'collection.created' && !(hasTrash && readRestored(event.data) !== undefined);
   if (isMade && !createdAt.has(collection)) createdAt.set(collection, index);
   if (event.type !== 'collection.renamed') return;
   const made = createdAt.get(collection);
@@ -177,7 +177,7 @@ function planChange(change: Change): Statement[] {
 function planFieldCreated(change: Change<'field.created'>): Step[] {
   const field = getField(change.after, change.event.collection, fieldNameOf(change.event));
   if (!hasColumn(field)) return [];
-  const restored = takenFromTrash(change.event.data);
+  const restored = readRestored(change.event.data);
   return restored !== undefined && change.hasTrash ? restoreColumn(change, field, restored) : addColumn(change, field);
 }
 
@@ -216,7 +216,7 @@ function planCollectionCreated(change: Change<'collection.created'>): Step[] {
   const node = after.collections.get(event.collection) as CollectionNode;
   const table = node.collection.schema;
   if (table === null) return [];
-  const restored = takenFromTrash(event.data);
+  const restored = readRestored(event.data);
   return restored !== undefined && change.hasTrash
     ? restoreTable(change, node, restored)
     : makeTable(change, node, table);

@@ -1,4 +1,4 @@
-import { parentOf, partitionsFirst } from '../../schema/model/order.js';
+import { parentOf, sortPartitionsFirst } from '../../schema/model/order.js';
 import { type State, getRelation, extrasOf } from '../../schema/model/state.js';
 import {
   type LockedTable,
@@ -18,7 +18,7 @@ import { DROPPED_KEY_ENTRIES, tableOf } from './keys-and-indexes.js';
 import { ident, sql } from './sql.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Constraint, addConstraint, mustPrecedeAttaching } from './extras.js';
-import { newEvent, takenFromTrash, isRename } from '../../schema/model/events.js';
+import { newEvent, readRestored, isRename } from '../../schema/model/events.js';
 
 type RelationChange = Change<'relation.created' | 'relation.updated' | 'relation.deleted'>;
 
@@ -173,7 +173,7 @@ export function createDeferredForeignKeys(awaited: readonly DeferredForeignKey[]
     },
     wait,
     *end(state, statements) {
-      for (const [, all] of partitionsFirst([...waiting], state, ([name]) => name)) {
+      for (const [, all] of sortPartitionsFirst([...waiting], state, ([name]) => name)) {
         statements.push(...addReferences(all, state));
         yield;
       }
@@ -185,7 +185,7 @@ export function createDeferredForeignKeys(awaited: readonly DeferredForeignKey[]
 const isRestored = ({ event, hasTrash }: Change, { references }: Constraint): boolean =>
   hasTrash &&
   event.type === 'collection.created' &&
-  takenFromTrash(event.data) !== undefined &&
+  readRestored(event.data) !== undefined &&
   references === event.collection;
 
 /** Translates a waiting key to the names after a rename. */

@@ -71,7 +71,7 @@ function strongerOf(current: Mode | undefined, lock: Mode): Mode {
 }
 
 /**
- * Takes the locks in the order of `strongestLocks`. Each waits up to lock_timeout. It skips replaced tables, and
+ * Takes the locks in the order of `findStrongestLocks`. Each waits up to lock_timeout. It skips replaced tables, and
  * tables that the account may alter but not lock (an owner can revoke that). The statements themselves fail on those.
  * Each table is looked up separately: planning a join for all takes longer than one lookup.
  */

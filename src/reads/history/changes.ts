@@ -30,7 +30,7 @@ import {
 } from '../../schema/snapshot/documents.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { evolve } from '../../schema/fold/evolve.js';
-import { type SchemaChange, renamedWithin } from '../../schema/fold/rename-events.js';
+import { type SchemaChange, applyRenameWithin } from '../../schema/fold/rename-events.js';
 import { readEvent, type RawEvent } from '../../schema/fold/upcasting.js';
 import { type ObjectLifetime, lifetimesOf, spansIn } from '../../log/lifetimes.js';
 import { withinSpans } from './filter.js';
@@ -333,4 +333,4 @@ export async function readCollectionHistory(
 
 /** The event may change objects that this partial state does not contain. */
 const evolveWithin = (state: State, event: SchemaChange): State =>
-  isRename(event) ? renamedWithin(state, event) : evolve(state, event);
+  isRename(event) ? applyRenameWithin(state, event) : evolve(state, event);

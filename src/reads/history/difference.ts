@@ -3,12 +3,12 @@ import type { Queryable } from '../../postgres/pool.js';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { judgeFindings } from '../../projector/findings.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
-import { withOrigins } from '../../schema/diff/origins.js';
+import { addOrigins } from '../../schema/diff/origins.js';
 import { changeProblems } from '../../schema/invariants/index.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isReplacedField } from '../../schema/transition/context.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
-import { type State, getField, type Identity, differingNames } from '../../schema/model/state.js';
+import { type State, getField, type Identity, findDifferingNames } from '../../schema/model/state.js';
 import {
   recreatedObjects,
   restorableEntries,
@@ -67,12 +67,12 @@ export async function differenceBetween(
   { from, to, isFromNow }: Moments,
   { release, schema, travel, keepDeleted }: DifferenceOptions,
 ): Promise<Difference> {
-  const touched = differingNames(from, to);
+  const touched = findDifferingNames(from, to);
   const way = { from, to, touched };
   const again = recreatedObjects(way);
   const kept = isFromNow ? await inTrash(db, travel, [...again.values()]) : [];
   const restorable = await runYielding(restorableEntries(way, kept));
-  const diff = withOrigins(await runYielding(diffStates(from, to, touched)), again, restorable);
+  const diff = addOrigins(await runYielding(diffStates(from, to, touched)), again, restorable);
   const events = await runYielding(restoringTransition(way, restorable));
   const { statements } = await runYielding(planBatch(from, events, schema));
   const noticed = [
@@ -88,7 +88,7 @@ export async function differenceBetween(
 
 /** Returns the problems for which apply would reject the difference. */
 export async function findObstaclesBetween(from: State, to: State): Promise<Problem[]> {
-  const touched = new Set(differingNames(from, to));
+  const touched = new Set(findDifferingNames(from, to));
   // True if a field was deleted and created again under the same name. A diff shows both changes.
   const isRecreated = (collection: string, field: string): boolean => {
     const [before, after] = [getField(from, collection, field), getField(to, collection, field)];

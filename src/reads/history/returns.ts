@@ -13,7 +13,7 @@ import {
   type LogEvent,
   type RestoredCollection,
   type RestoredField,
-  takenFromTrash,
+  readRestored,
   isAdopted,
 } from '../../schema/model/events.js';
 import { type State, memberKey, primaryKeyOf, type CollectionNode } from '../../schema/model/state.js';
@@ -26,7 +26,7 @@ import {
   functionsThatMention,
 } from '../../projector/catalog/table-facts.js';
 import { renamesBetween } from '../../schema/transition/renames.js';
-import { stillUsed } from '../../schema/transition/still-used.js';
+import { warnAboutUses } from '../../schema/transition/still-used.js';
 import { own } from '../../postgres/own-tables.js';
 
 /*
@@ -46,7 +46,7 @@ export async function warnAboutMentions(db: Queryable, { before, after, touched 
   const renames = renamesBetween(before, after, touched);
   const names = [renames.collections, ...renames.fields.values()].flatMap((each) => [...each.keys()]);
   const functions = await functionsThatMention(db, [...new Set(names)]);
-  return [...(await runYielding(stillUsed(after, renames))), ...functionWarnings(functions)];
+  return [...(await runYielding(warnAboutUses(after, renames))), ...functionWarnings(functions)];
 }
 
 /*
@@ -158,7 +158,7 @@ export async function returnsOf(db: Queryable, schema: string, plan: Plan): Prom
   for (const each of made) {
     if (slice.isOver()) await slice.yield();
     const { identity, restored, replaced } = each;
-    const taken = takenFromTrash(each);
+    const taken = readRestored(each);
     if (taken !== undefined) warnings.push(await restoredWarning(ask, schema, { ...each, restored: taken }));
     else if (restored !== undefined) warnings.push(warnRestoredEmpty(each, restored.position));
     else if (identity === undefined) warnings.push(...(named.get(keyOf(each)) ?? []));

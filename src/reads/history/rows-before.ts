@@ -16,7 +16,7 @@ import {
   tableOfNode,
 } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
-import { type LogEvent, type RestoredCollection, takenFromTrash } from '../../schema/model/events.js';
+import { type LogEvent, type RestoredCollection, readRestored } from '../../schema/model/events.js';
 import type { Field, ColumnSchema } from '../../schema/model/model.js';
 import {
   type CollectionNode,
@@ -129,10 +129,10 @@ function findTaken({ events }: Planned): { restored: Map<Identity, Table>; copie
   const copies = new Map<Identity, number>();
   for (const event of events) {
     if (event.type === 'collection.created') {
-      const taken = takenFromTrash(event.data);
+      const taken = readRestored(event.data);
       if (taken !== undefined) restored.set(taken.identity, tableIn(taken, event.data.fields));
     } else if (event.type === 'field.created') {
-      const taken = takenFromTrash(event.data);
+      const taken = readRestored(event.data);
       if (taken !== undefined) copies.set(taken.identity, taken.position);
     }
   }

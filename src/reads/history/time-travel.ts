@@ -7,7 +7,7 @@ import { type Point, foldLog, createStartPoint } from '../../log/fold.js';
 import type { LogHead } from '../../log/head.js';
 import { spansOfCollections } from '../../log/lifetimes.js';
 import { type PositionedEvent, startFolding } from '../../schema/fold/evolve.js';
-import { renamedWithin } from '../../schema/fold/rename-events.js';
+import { applyRenameWithin } from '../../schema/fold/rename-events.js';
 import { reindex, renameIndexes } from '../../schema/fold/replace-names.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
 import { isRename } from '../../schema/model/events.js';
@@ -98,7 +98,7 @@ async function foldCollections(db: Queryable, names: Iterable<string>, position:
   let folding = startFolding(initialState());
   for (const row of rows) {
     const event = readEvent(row);
-    if (isRename(event)) folding = startFolding(renamedWithin(folding.state(), event));
+    if (isRename(event)) folding = startFolding(applyRenameWithin(folding.state(), event));
     else folding.add(event);
     if (slice.isOver()) await slice.yield();
   }

@@ -73,7 +73,7 @@ export function judgeApprovals(
 }
 
 /** Returns the approvals of exactly this plan, at most one per person. */
-export const countedApprovals = (judged: readonly JudgedApproval[]): Approval[] =>
+export const filterCounted = (judged: readonly JudgedApproval[]): Approval[] =>
   judged.filter(({ whyNot }) => whyNot === null).map(({ approval }) => approval);
 
 /** Returns the locations of findings by code, as an approval records them. A grouped finding has several. */

@@ -18,7 +18,7 @@ import {
 /* Applies events to all details of a request except its state. */
 
 /** Members without a value are null. */
-function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
+function openRequest(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
   const { position, occurred_at, actor, reason } = event;
   const { proposal, reverts = null, ...request } = event.data;
   return {
@@ -51,7 +51,7 @@ const keepsApprovals = ({ data }: Of<'change.updated'>, before: ChangeRequest | 
  * Clears the rejection, the preparation, the applicant and the failure. Approvals remain, and count if the plan is
  * unchanged.
  */
-function updated(event: Of<'change.updated'>, request: ChangeRequest): Partial<ChangeRequest> {
+function updateRequest(event: Of<'change.updated'>, request: ChangeRequest): Partial<ChangeRequest> {
   const { title, plan, base, ...change } = event.data;
   const { proposal: before } = request;
   const proposal = before && {
@@ -80,16 +80,16 @@ function authorsAfter(
 }
 
 /** The newest comment comes last. */
-function commented(event: Of<'change.commented'>, { proposal }: ChangeRequest): Partial<ChangeRequest> {
-  return { proposal: proposal && { ...proposal, comments: [...proposal.comments, saidBy(event)] } };
+function addComment(event: Of<'change.commented'>, { proposal }: ChangeRequest): Partial<ChangeRequest> {
+  return { proposal: proposal && { ...proposal, comments: [...proposal.comments, toComment(event)] } };
 }
 
 /** Replaces an earlier approval by the same person. Ignored for requests that are not proposals. */
-function approved(event: Of<'change.approved'>, before: ChangeRequest): Partial<ChangeRequest> {
+function addApproval(event: Of<'change.approved'>, before: ChangeRequest): Partial<ChangeRequest> {
   const { proposal, schedule } = before;
   if (proposal === null) return {};
   const { plan, online, credential, token, findings, kept } = event.data;
-  const approval = { ...saidBy(event), plan, online, credential, ...(token && { token }), findings, kept };
+  const approval = { ...toComment(event), plan, online, credential, ...(token && { token }), findings, kept };
   const others = proposal.approvals.filter(({ by }) => by.id !== event.actor.id);
   return {
     proposal: { ...proposal, approvals: [...others, approval] },
@@ -98,17 +98,17 @@ function approved(event: Of<'change.approved'>, before: ChangeRequest): Partial<
 }
 
 /** A rejection removes earlier approvals. */
-function rejected(event: Of<'change.rejected'>, { proposal }: ChangeRequest): Partial<ChangeRequest> {
-  return { proposal: proposal && { ...proposal, approvals: [], rejection: saidBy(event) }, applicant: null };
+function recordRejection(event: Of<'change.rejected'>, { proposal }: ChangeRequest): Partial<ChangeRequest> {
+  return { proposal: proposal && { ...proposal, approvals: [], rejection: toComment(event) }, applicant: null };
 }
 
-function saidBy(event: Of<'change.commented' | 'change.approved' | 'change.rejected'>): CommentEntry {
+function toComment(event: Of<'change.commented' | 'change.approved' | 'change.rejected'>): CommentEntry {
   const { actor, occurred_at, position, data } = event;
   return { by: actor, at: occurred_at, position, comment: data.comment ?? null };
 }
 
 /** Existing preparation is kept until the scheduled time. */
-function scheduled(
+function recordSchedule(
   { data: { at }, actor, position }: Of<'change.scheduled'>,
   { state, schedule, preparation }: ChangeRequest,
 ): Partial<ChangeRequest> {
@@ -121,7 +121,7 @@ function scheduled(
 }
 
 /** Replaces earlier preparation. With `apply` the actor is the applicant. */
-function preparing({ data, actor }: Of<'change.preparing'>): Partial<ChangeRequest> {
+function recordPreparation({ data, actor }: Of<'change.preparing'>): Partial<ChangeRequest> {
   const { apply, ...preparation } = data;
   return { preparation, failure: null, ...(apply === true && { applicant: actor }) };
 }
@@ -163,27 +163,31 @@ const UNDER_WAY = ['queued', 'preparing', 'prepared'] as const;
 const CARRIED_OUT = ['open', 'approved', 'scheduled', 'failed'] as const;
 const JUDGED = ['open', 'approved', 'scheduled', 'preparing', 'prepared', 'failed'] as const;
 
-const staying = (_: unknown, before: ChangeRequest | undefined): ChangeState => before?.state ?? 'open';
+const keepState = (_: unknown, before: ChangeRequest | undefined): ChangeState => before?.state ?? 'open';
 
 /** Source and target states per event. */
 const TRANSITIONS: { readonly [T in Type]: Transition<T> } = {
-  'change.opened': { from: [null], to: ({ data }) => (data.proposal === undefined ? 'queued' : 'open'), opens: opened },
+  'change.opened': {
+    from: [null],
+    to: ({ data }) => (data.proposal === undefined ? 'queued' : 'open'),
+    opens: openRequest,
+  },
   'change.updated': {
     from: [],
     proposed: ['open', 'approved', 'rejected', 'scheduled', 'failed'],
     to: (event, before) => (keepsApprovals(event, before) ? 'approved' : 'open'),
-    says: updated,
+    says: updateRequest,
   },
-  'change.commented': { from: [], proposed: CHANGE_STATES, to: staying, says: commented },
+  'change.commented': { from: [], proposed: CHANGE_STATES, to: keepState, says: addComment },
   'change.approved': {
     from: [],
     proposed: JUDGED,
-    to: ({ data }, before) => (data.complete && before?.state === 'open' ? 'approved' : staying(data, before)),
-    says: approved,
+    to: ({ data }, before) => (data.complete && before?.state === 'open' ? 'approved' : keepState(data, before)),
+    says: addApproval,
   },
-  'change.rejected': { from: [], proposed: JUDGED, to: 'rejected', says: rejected },
-  'change.scheduled': { from: [], proposed: [...CARRIED_OUT, 'prepared'], to: 'scheduled', says: scheduled },
-  'change.preparing': { from: UNDER_WAY, proposed: CARRIED_OUT, to: 'preparing', says: preparing },
+  'change.rejected': { from: [], proposed: JUDGED, to: 'rejected', says: recordRejection },
+  'change.scheduled': { from: [], proposed: [...CARRIED_OUT, 'prepared'], to: 'scheduled', says: recordSchedule },
+  'change.preparing': { from: UNDER_WAY, proposed: CARRIED_OUT, to: 'preparing', says: recordPreparation },
   'change.prepared': {
     from: ['preparing'],
     to: 'prepared',
@@ -226,10 +230,11 @@ export function evolveChange(before: ChangeRequest | undefined, event: StoredCha
   const id = changeIdOf(event);
   // TypeScript cannot infer that the event and its transition have the same type.
   const transition = TRANSITIONS[event.type] as Transition<Type>;
-  if (!isFrom(transition, before) || (before !== undefined && before.id !== id)) throw impossible(event, before);
+  if (!isFrom(transition, before) || (before !== undefined && before.id !== id))
+    throw createImpossibleError(event, before);
   const { position, occurred_at } = event;
   const state = typeof transition.to === 'function' ? transition.to(event, before) : transition.to;
-  const after = evolved(before, event, transition);
+  const after = evolveRequest(before, event, transition);
   const schedule = state === 'scheduled' ? after.schedule : null;
   return { ...after, state, schedule, changed_at: occurred_at, position };
 }
@@ -241,17 +246,17 @@ function isFrom(transition: Transition<Type>, before: Pick<ChangeRequest, 'state
   return from.includes(before.state) || (before.proposal !== null && proposed.includes(before.state));
 }
 
-function evolved(
+function evolveRequest(
   before: ChangeRequest | undefined,
   event: StoredChangeEvent,
   transition: Transition<Type>,
 ): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
   if ('opens' in transition) return transition.opens(event);
-  if (before === undefined) throw impossible(event, before);
+  if (before === undefined) throw createImpossibleError(event, before);
   return { ...before, ...transition.says?.(event, before) };
 }
 
-function impossible(event: StoredChangeEvent, before: ChangeRequest | undefined): UnreadableEventError {
+function createImpossibleError(event: StoredChangeEvent, before: ChangeRequest | undefined): UnreadableEventError {
   const state = before === undefined ? 'the change request does not exist' : `the change request is ${before.state}`;
   return new UnreadableEventError(event.position, `${state} (${event.type} ${event.subject?.id ?? ''})`);
 }
@@ -319,7 +324,8 @@ const NOT_OF_POLICY: ReadonlySet<ChangeAction> = new Set(['rebase', 'revert']);
 type Moving = Pick<ChangeRequest, 'operation' | 'state' | 'proposal' | 'online' | 'applicant'>;
 
 /** Returns the actions that the state allows, named like the routes. Permissions are checked elsewhere. */
-export const allowedIn = (request: Moving): ChangeAction[] => CHANGE_ACTIONS.filter((action) => mayDo(request, action));
+export const allowedActions = (request: Moving): ChangeAction[] =>
+  CHANGE_ACTIONS.filter((action) => mayDo(request, action));
 
 /** True if the state allows the action. A scheduled request may also be applied at once. */
 export function mayDo(request: Moving, action: ChangeAction): boolean {

@@ -21,7 +21,7 @@ import {
   keyOf,
   policyWarnings,
 } from '../policy.js';
-import { countedApprovals, coversFinding, hasIssuedCredential, judgeApprovals } from './approvals.js';
+import { filterCounted, coversFinding, hasIssuedCredential, judgeApprovals } from './approvals.js';
 import { changeIdOf, evolveChange, isChangeEvent } from './fold.js';
 import { CHANGE, type ChangeEventOf, type ChangeRequest, type StoredChangeEvent } from './model.js';
 
@@ -112,8 +112,8 @@ export function createPolicyReplay(planOf: PlanReplay | null): PolicyReplay {
 
   function* judge(): Resumable<void> {
     if (batch === undefined) return;
-    const otherPlan = planOf === null ? undefined : yield* whyOtherPlan(batch, planOf);
-    const reason = whyDisallowed(batch, replayed.accounts) ?? otherPlan;
+    const otherPlan = planOf === null ? undefined : yield* explainOtherPlan(batch, planOf);
+    const reason = explainDisallowed(batch, replayed.accounts) ?? otherPlan;
     if (reason !== undefined) disallowed.push(reason);
     batch = undefined;
   }
@@ -124,7 +124,7 @@ export function createPolicyReplay(planOf: PlanReplay | null): PolicyReplay {
       if (batch?.id !== event.batch) yield* judge();
       batch ??= startBatch(event, replayed);
       try {
-        noteJudged(batch, event);
+        recordJudged(batch, event);
         replay(batch, event, replayed);
       } catch (error) {
         if (!(error instanceof UnreadableEventError)) throw error;
@@ -140,7 +140,7 @@ export function createPolicyReplay(planOf: PlanReplay | null): PolicyReplay {
   };
 }
 
-function* whyOtherPlan({ events, applied, policy }: Batch, planOf: PlanReplay): Resumable<Disallowed | undefined> {
+function* explainOtherPlan({ events, applied, policy }: Batch, planOf: PlanReplay): Resumable<Disallowed | undefined> {
   const { event, request } = applied ?? {};
   const reviewed = request?.request.proposal?.plan;
   const change = reviewed === undefined ? undefined : event;
@@ -166,11 +166,11 @@ const startBatch = ({ batch: id, context }: Recorded, { policy, hash }: Replayed
   applied: null,
 });
 
-function noteJudged(batch: Batch, event: Recorded): void {
+function recordJudged(batch: Batch, event: Recorded): void {
   if (event.type !== 'change.applied') batch.events.push(event);
   if (!isJudged(event)) return;
   batch.position ??= event.position;
-  if (isEarlyPurge(event)) batch.certain.push(...certainOfPurge(batch, event));
+  if (isEarlyPurge(event)) batch.certain.push(...findingsOfPurge(batch, event));
   // Only tables and columns have content for the trash.
   if (!DELETIONS.has(event.type) || !isObject(event.data) || event.data['kept_until'] === undefined) return;
   const location = locationText(event);
@@ -180,7 +180,7 @@ function noteJudged(batch: Batch, event: Recorded): void {
 }
 
 /** No approval covers a purge, because change requests contain none. */
-function certainOfPurge({ policy }: Batch, event: Recorded): Acknowledgement[] {
+function findingsOfPurge({ policy }: Batch, event: Recorded): Acknowledgement[] {
   const place = locationText(event);
   return PURGE_FINDINGS.filter((code) => actionOf(policy, code, event.collection ?? undefined) === 'approve').map(
     (code) => ({ code, place }),
@@ -221,12 +221,12 @@ function followRequest(batch: Batch, event: LogEvent, { accounts, requests }: Re
 const hasEnded = ({ state, proposal }: ChangeRequest): boolean =>
   state === 'applied' || state === 'withdrawn' || (state === 'failed' && proposal === null);
 
-function whyDisallowed(batch: Batch, accounts: Accounts): Disallowed | undefined {
+function explainDisallowed(batch: Batch, accounts: Accounts): Disallowed | undefined {
   const { position, policy, hash, context, applied } = batch;
   if (position === null || !isEnforced(policy)) return undefined;
   if (context?.['policy'] !== hash) return { position, reason: 'it was not judged by the policy in force' };
-  const { acknowledge, approve } = requiredBy(batch);
-  const acknowledged = new Set(acknowledgedIn(context));
+  const { acknowledge, approve } = requiredFindings(batch);
+  const acknowledged = new Set(readAcknowledged(context));
   const unknown = acknowledge.find((each) => !acknowledged.has(keyOf(each)));
   if (unknown !== undefined) return { position, reason: `the policy requires an acknowledgement (${keyOf(unknown)})` };
   const uncovered = approve.find((each) => approvalsOf(each, batch, accounts) < policy.approvals);
@@ -245,7 +245,7 @@ interface Required {
  * Returns the findings that the policy requires to be acknowledged or approved. They follow from the events or were
  * recorded.
  */
-function requiredBy({ policy, replaces, certain, applied }: Batch): Required {
+function requiredFindings({ policy, replaces, certain, applied }: Batch): Required {
   const changes = policyWarnings(policy, replaces).map(({ code }) => ({ code, place: '' }));
   const ofAction = (action: string): Acknowledgement[] =>
     changes.filter(({ code }) => actionOf(policy, code, undefined) === action);
@@ -264,7 +264,7 @@ function requiredBy({ policy, replaces, certain, applied }: Batch): Required {
 const isAcknowledgement = (value: unknown): value is Acknowledgement =>
   isObject(value) && typeof value['code'] === 'string' && typeof value['place'] === 'string';
 
-function acknowledgedIn(context: Cause['context']): string[] {
+function readAcknowledged(context: Cause['context']): string[] {
   const codes = context?.['acknowledged'];
   return Array.isArray(codes) ? codes.flatMap((each) => (isAcknowledgement(each) ? [keyOf(each)] : [])) : [];
 }
@@ -280,7 +280,7 @@ function approvalsOf(
   // Before the first account event, the only account is the one that the first start created.
   const admins = new Set(by.filter((id) => accounts.size === 0 || isActiveAdmin(accounts.get(id))));
   const finding = { code, location, kept: kept.has(location) };
-  return countedApprovals(judgeApprovals(request, policy, { admins, issued })).filter((approval) =>
+  return filterCounted(judgeApprovals(request, policy, { admins, issued })).filter((approval) =>
     coversFinding(approval, finding),
   ).length;
 }

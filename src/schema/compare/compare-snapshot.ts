@@ -25,7 +25,7 @@ import { locate } from '../../kernel/locate.js';
 import { renameProblems } from '../invariants/names.js';
 import { withRenames, type Renames } from '../transition/renames.js';
 import { composedFault, withComposedNames, checkName } from '../normal-form/names.js';
-import { looksRenamed } from './looks-renamed.js';
+import { warnAboutLikelyRenames } from './looks-renamed.js';
 import { invertMap } from '../../kernel/inverse.js';
 import type { Names } from '../fold/replace-names.js';
 import { quoteName } from '../../kernel/text.js';
@@ -60,7 +60,7 @@ export function readRenamedFrom(state: State, body: { [member: string]: unknown 
   const collections = collectionRenames(state, { documents: body['collections'], said: tables }, renamedFrom);
   const sent = { documents: body['fields'], said: columns };
   const fields = fieldRenames(state, { ...sent, collections }, renamedFrom);
-  return { ...renamedFrom, renames: { collections, fields }, body: without(body) };
+  return { ...renamedFrom, renames: { collections, fields }, body: removeRenamedFrom(body) };
 }
 
 interface Said {
@@ -76,7 +76,7 @@ function renamedDocuments(part: unknown, name: 'collections' | 'fields'): Said[]
   return statements;
 }
 
-function without(body: { [member: string]: unknown }): { [member: string]: unknown } {
+function removeRenamedFrom(body: { [member: string]: unknown }): { [member: string]: unknown } {
   const others: { [member: string]: unknown } = {};
   for (const part of ['collections', 'fields']) {
     const documents = body[part];
@@ -243,19 +243,19 @@ export interface Desired {
 
 /** Changes nothing and runs no query. PostgreSQL may still reject the result of the diff. */
 export function* compareSnapshot(state: State, body: unknown, options: CompareOptions): Resumable<Result<Comparison>> {
-  const read = yield* desiredBy(state, body, options);
+  const read = yield* readDesired(state, body, options);
   if (!read.ok) return read;
   const { named, desired, warnings } = read.value;
   return ok({
     hash: yield* snapshotHash(state, options.release),
     diff: yield* diffStates(state, desired.state, desired.touched),
-    warnings: [...warnings, ...(yield* looksRenamed(named, desired.state, desired.touched))],
+    warnings: [...warnings, ...(yield* warnAboutLikelyRenames(named, desired.state, desired.touched))],
     desired,
   });
 }
 
 /** Returns the state that the snapshot describes. */
-export function* desiredBy(state: State, body: unknown, options: CompareOptions): Resumable<Result<Desired>> {
+export function* readDesired(state: State, body: unknown, options: CompareOptions): Resumable<Result<Desired>> {
   if (!isObject(body))
     return refuse(
       invalidProblem(
@@ -266,11 +266,11 @@ export function* desiredBy(state: State, body: unknown, options: CompareOptions)
   const origin = originProblems(body, options);
   if (origin.length > 0) return refuse(...origin);
   if (isSnapshotOf(body, state)) return ok({ named: state, warnings: [], desired: { state, touched: new Set() } });
-  const composed = inComposedNames(state, body);
+  const composed = composeNewNames(state, body);
   const renamed = readRenamedFrom(state, composed);
   if (renamed.problems.length > 0) return refuse(...renamed.problems);
   const named = yield* withRenames(state, renamed.renames);
-  const read = yield* desiredOf(named.state, renamed.body, options);
+  const read = yield* computeDesired(named.state, renamed.body, options);
   if (!read.ok) return read;
   const { desired, warnings } = read.value;
   const problems = renameProblems(desired.state, renamed.renames, named.unwritten);
@@ -283,7 +283,7 @@ export function* desiredBy(state: State, body: unknown, options: CompareOptions)
 }
 
 /** Converts new names of the snapshot to normalization form NFC. Existing names are kept. */
-function inComposedNames(state: State, body: { [member: string]: unknown }): { [member: string]: unknown } {
+function composeNewNames(state: State, body: { [member: string]: unknown }): { [member: string]: unknown } {
   const others = new Set<string>();
   for (const name of namesIn(body)) {
     if (composedFault(name) !== null) others.add(name);
@@ -307,7 +307,7 @@ function* namesIn(body: { [member: string]: unknown }): Generator<string> {
 }
 
 /** @param state uses the names of the snapshot */
-function* desiredOf(
+function* computeDesired(
   state: State,
   body: { [member: string]: unknown },
   { release, mode, objects }: CompareOptions,
@@ -336,7 +336,7 @@ function originProblems(body: { [member: string]: unknown }, { force, release }:
     problems.push(
       invalidProblem(
         ['service'],
-        `the snapshot was created by ${made(service, body)}, and this is release ${release}; ${bypass}`,
+        `the snapshot was created by ${describeOrigin(service, body)}, and this is release ${release}; ${bypass}`,
       ),
     );
   }
@@ -348,7 +348,7 @@ function originProblems(body: { [member: string]: unknown }, { force, release }:
   return problems;
 }
 
-function made(service: unknown, body: { [member: string]: unknown }): string {
+function describeOrigin(service: unknown, body: { [member: string]: unknown }): string {
   if (service !== undefined) return `release ${JSON.stringify(service)}`;
   return body['directus'] === undefined
     ? 'an unknown release (member service is missing)'

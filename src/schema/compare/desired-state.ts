@@ -64,7 +64,7 @@ export function* desiredState(
   if (options.mode === 'mirror') yield* removeMissing(reading, names, fields, relations);
   yield* readCollections(reading, names);
   yield* readFields(reading, fields);
-  takeAlong(reading, names);
+  removeMentions(reading, names);
   yield* readRelations(reading, relations);
   if (options.objects !== undefined) yield* readObjects(reading, { mode: options.mode, equality: options.objects });
   if (reading.problems.length > 0) return refuse(...reading.problems);
@@ -174,17 +174,17 @@ function* readFields(reading: Reading, documents: Documents): Resumable<void> {
 }
 
 /** Removes metadata that names a removed column, as a deletion does, unless the snapshot contains that metadata. */
-function takeAlong({ state, draft }: Reading, documents: Documents): void {
+function removeMentions({ state, draft }: Reading, documents: Documents): void {
   for (const name of draft.touched) {
     const schema = documents.get(name)?.input['schema'];
     if (isObject(schema) && schema['extras'] !== undefined) continue;
-    for (const column of lostColumns(state.collections.get(name), draft.get(name))) {
+    for (const column of findLostColumns(state.collections.get(name), draft.get(name))) {
       dropDefinitions(draft, name, column);
     }
   }
 }
 
-function lostColumns(before: CollectionNode | undefined, after: CollectionNode | undefined): string[] {
+function findLostColumns(before: CollectionNode | undefined, after: CollectionNode | undefined): string[] {
   if (before === undefined || after === undefined) return [];
   const columns = [...before.fields.values()].filter(({ schema }) => schema !== null);
   return columns.map(({ field }) => field).filter((field) => !after.fields.get(field)?.schema);

@@ -32,7 +32,7 @@ export function* similarTables(
   const holders = holdersOf(gone);
   const nearest = { gone: new Map<ShapedTable, Nearest>(), come: new Map<ShapedTable, Nearest>() };
   for (const table of come) {
-    for (const other of closest(table, holders)) {
+    for (const other of findClosest(table, holders)) {
       const likeness = likenessOf(table, other);
       if (likeness <= MOST) continue;
       noteNearest(nearest.come, table, { table: other, likeness });
@@ -79,7 +79,7 @@ function holdersOf(tables: readonly ShapedTable[]): ReadonlyMap<string, ShapedTa
 }
 
 /** Returns the tables that share the most rare fields. */
-function closest({ fields }: ShapedTable, holders: ReadonlyMap<string, readonly ShapedTable[]>): ShapedTable[] {
+function findClosest({ fields }: ShapedTable, holders: ReadonlyMap<string, readonly ShapedTable[]>): ShapedTable[] {
   const shared = new Map<ShapedTable, number>();
   for (const field of fields) {
     const list = holders.get(field) ?? [];
@@ -98,7 +98,7 @@ function likenessOf({ fields: a }: ShapedTable, { fields: b }: ShapedTable): num
 }
 
 /** @param touched the collections that may differ */
-export function* looksRenamed(from: State, to: State, touched: Iterable<string>): Resumable<Warning[]> {
+export function* warnAboutLikelyRenames(from: State, to: State, touched: Iterable<string>): Resumable<Warning[]> {
   const names = [...touched].sort(byName);
   const tables: Shapes = new Map();
   const shaped: Record<Side, ShapedTable[]> = { gone: [], come: [] };
@@ -113,7 +113,7 @@ export function* looksRenamed(from: State, to: State, touched: Iterable<string>)
       const side = before === undefined ? 'come' : 'gone';
       note(tables, side, [name, `${isFolder(node)} ${[...columns].sort(byName).join()}`]);
       if (!isFolder(node)) shaped[side].push({ name, fields: new Set(columns) });
-    } else if (before.fields !== after.fields) fields.push(...fieldsLikeOthers(before, after));
+    } else if (before.fields !== after.fields) fields.push(...warnAboutSimilarFields(before, after));
   }
   const same = pairs(tables);
   const paired = new Set(same.flat());
@@ -123,7 +123,7 @@ export function* looksRenamed(from: State, to: State, touched: Iterable<string>)
   return [...candidates.map(([old, now]) => ({ ...warning('collection', old, now), collection: now })), ...fields];
 }
 
-function fieldsLikeOthers(before: CollectionNode, after: CollectionNode): Warning[] {
+function warnAboutSimilarFields(before: CollectionNode, after: CollectionNode): Warning[] {
   const { collection } = after.collection;
   const shapes: Shapes = new Map();
   for (const [side, fields, others] of [

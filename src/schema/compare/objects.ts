@@ -17,7 +17,7 @@ export interface ObjectEquality {
 export const NO_EQUALITY: ObjectEquality = { isSame: () => false };
 
 /** Returns the definitions of a snapshot whose parse trees differ from the existing ones. */
-export function* definitionsThatDiffer(state: State, body: unknown): Resumable<[string, string][]> {
+export function* findDifferingDefinitions(state: State, body: unknown): Resumable<[string, string][]> {
   const differing: [string, string][] = [];
   const documents: unknown = isObject(body) ? body['objects'] : undefined;
   for (const document of Array.isArray(documents) ? (documents as unknown[]) : []) {
@@ -73,11 +73,11 @@ function readObject(
   const existing = isObject(document) ? getObject(state, document as unknown as ObjectName) : undefined;
   return existing === undefined
     ? readNewObject(document, at)
-    : mergeObject(existing, withKnownText(existing, document, equality), at);
+    : mergeObject(existing, keepStoredText(existing, document, equality), at);
 }
 
 /** Keeps the stored text of a definition that means the same. */
-function withKnownText(existing: SchemaObject, document: unknown, { isSame }: ObjectEquality): unknown {
+function keepStoredText(existing: SchemaObject, document: unknown, { isSame }: ObjectEquality): unknown {
   if (!isObject(document) || typeof document['definition'] !== 'string') return document;
   return isSame(existing.definition, document['definition'])
     ? { ...document, definition: existing.definition }

@@ -15,10 +15,10 @@ const joinedKey = (...names: unknown[]): string => names.join('\0');
 /** Indexes a submitted snapshot. Of duplicate documents, the first one counts. */
 export function snapshotLocations(body: unknown): Required<Locations> {
   const indexes = {
-    collections: once(() => indexesOf(body, 'collections', ({ collection }) => joinedKey(collection))),
-    fields: once(() => indexesOf(body, 'fields', ({ collection, field }) => joinedKey(collection, field))),
-    relations: once(() => indexesOf(body, 'relations', (document) => joinedKey(...relationEnds(document)))),
-    objects: once(() => indexesOf(body, 'objects', ({ kind, id }) => joinedKey(kind, id))),
+    collections: computeOnce(() => indexesOf(body, 'collections', ({ collection }) => joinedKey(collection))),
+    fields: computeOnce(() => indexesOf(body, 'fields', ({ collection, field }) => joinedKey(collection, field))),
+    relations: computeOnce(() => indexesOf(body, 'relations', (document) => joinedKey(...relationEnds(document)))),
+    objects: computeOnce(() => indexesOf(body, 'objects', ({ kind, id }) => joinedKey(kind, id))),
   };
   const find = (
     part: keyof typeof indexes,
@@ -53,7 +53,7 @@ function indexesOf(
 }
 
 /** Computes the value at the first call. Locations are only needed if there are problems. */
-function once<T>(make: () => T): () => T {
+function computeOnce<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 }
@@ -166,14 +166,14 @@ function* collect(
       );
     } else if (documents.has(...(names as [string, string?])))
       problems.push(invalidProblem(at, `${JSON.stringify(names.join('.'))} occurs more than once in ${part}`));
-    const location = sentPlace(reading, part, names as [string, string]) ?? { at, stepsTo: undefined };
+    const location = submittedLocation(reading, part, names as [string, string]) ?? { at, stepsTo: undefined };
     documents.set({ names, input: input as { [member: string]: unknown }, ...location });
   }
   return documents;
 }
 
 /** Returns the location in the submitted snapshot of a document that was derived from it. */
-function sentPlace(
+function submittedLocation(
   { imported, locations }: Collecting,
   part: keyof SnapshotParts,
   [collection, field]: [string, string],

@@ -75,17 +75,17 @@ type DiffItem =
   | { part: 'relations'; index: number; item: RelationDiff };
 
 /** Removals come first, so that new objects can take their names. */
-function itemsInOrder({ collections, fields, relations }: SchemaDiff): DiffItem[] {
+function orderItems({ collections, fields, relations }: SchemaDiff): DiffItem[] {
   const ofFields = fields.map((item, index) => ({ part: 'fields' as const, index, item }));
   const ofRelations = relations.map((item, index) => ({ part: 'relations' as const, index, item }));
-  const goes = ({ item }: DiffItem): boolean => isRemoval(item.diff);
-  const comes = (each: DiffItem): boolean => !goes(each);
+  const isRemoved = ({ item }: DiffItem): boolean => isRemoval(item.diff);
+  const isKept = (each: DiffItem): boolean => !isRemoved(each);
   return [
-    ...ofRelations.filter(goes),
-    ...ofFields.filter(goes),
+    ...ofRelations.filter(isRemoved),
+    ...ofFields.filter(isRemoved),
     ...collections.map((item, index) => ({ part: 'collections' as const, index, item })),
-    ...ofFields.filter(comes),
-    ...ofRelations.filter(comes),
+    ...ofFields.filter(isKept),
+    ...ofRelations.filter(isKept),
   ];
 }
 
@@ -124,7 +124,7 @@ export interface Target<T> {
 function applyItem({ draft, findings }: ApplyContext, { part, index, item }: DiffItem): void {
   const at = ['diff', part, index];
   if (part === 'collections') applyEntries(findings, collectionTarget(draft, item, at));
-  else if (draft.get(item.collection) === undefined) missingHolder(findings, at, item);
+  else if (draft.get(item.collection) === undefined) recordMissingCollection(findings, at, item);
   else if (part === 'fields') applyEntries(findings, fieldTarget(draft, item, at));
   else applyEntries(findings, relationTarget(draft, item, at));
 }
@@ -172,7 +172,11 @@ function relationTarget(draft: Draft, { collection, field, diff }: RelationDiff,
 /** True if there are so many errors that more would not help. The draft is then unusable. */
 const isFull = ({ problems, conflicts }: EntryFindings): boolean => problems.length + conflicts.length >= MAX_PROBLEMS;
 
-function missingHolder(findings: EntryFindings, at: Path, { collection, diff }: FieldDiff | RelationDiff): void {
+function recordMissingCollection(
+  findings: EntryFindings,
+  at: Path,
+  { collection, diff }: FieldDiff | RelationDiff,
+): void {
   const message = `collection ${JSON.stringify(collection)} does not exist`;
   // If the collection is missing, adding an object to it is an error of the diff. Changing an object means that the
   // collection was deleted in the meantime.
@@ -273,9 +277,9 @@ interface Named {
 }
 
 /** Returns the unchanged state if nothing is renamed or something is wrong. */
-export function* byNewNames(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Named> {
+export function* applyRenames(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Named> {
   const { collections, fields } = renamesIn(state, diff, findings);
-  const items = itemsInOrder(diff);
+  const items = orderItems(diff);
   const asItIs: Named = { state, touched: new Set(), items };
   if (isNone({ collections, fields }) || isWrong(findings)) return asItIs;
   // Objects are removed first if others take their names.
@@ -334,7 +338,7 @@ function fieldRenames(
   findings: EntryFindings,
 ): ReadonlyMap<string, Names> {
   const renamesByCollection = new Map<string, Names>();
-  for (const [collection, items] of byCollection(fields)) {
+  for (const [collection, items] of groupByCollection(fields)) {
     const node = nodeOf(collection);
     const gone = new Set([...items.values()].flatMap((item) => (isRemoval(item.diff) ? [item.field] : [])));
     const isThere = (name: string) => node?.fields.has(name) === true;
@@ -345,7 +349,7 @@ function fieldRenames(
 }
 
 /** Groups the fields of a diff by the location of their collection, only for collections with a renamed field. */
-function byCollection(fields: readonly FieldDiff[]): ReadonlyMap<string, ReadonlyMap<number, FieldDiff>> {
+function groupByCollection(fields: readonly FieldDiff[]): ReadonlyMap<string, ReadonlyMap<number, FieldDiff>> {
   const renaming = fields.filter(({ diff }) => diff.some((entry) => isRenameEntry(entry, 'field')));
   const entries = new Map(renaming.map(({ collection }) => [collection, new Map<number, FieldDiff>()]));
   for (const [index, item] of fields.entries()) entries.get(item.collection)?.set(index, item);

@@ -14,8 +14,8 @@ import {
 } from '../snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Names } from '../fold/replace-names.js';
-import { formerObjects, renamedObject } from '../transition/objects.js';
-import { NO_RENAMES, type Renames, inTheWay, renamesBetween, withRenames } from '../transition/renames.js';
+import { findFormerObjects, renamedObject } from '../transition/objects.js';
+import { NO_RENAMES, type Renames, findNamesInTheWay, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Entry, type NameMember, type Origin, entriesBetween } from './entries.js';
 import type { Json } from '../../kernel/json.js';
@@ -65,7 +65,7 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
   const tables = yield* withRenames(from, { ...renames, fields: NO_RENAMES.fields });
   const named = yield* withRenames(tables.state, { ...renames, collections: NO_RENAMES.collections });
   const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
-  for (const name of inTheWay(renames.collections, (each) => from.collections.has(each)).sort(byName)) {
+  for (const name of findNamesInTheWay(renames.collections, (each) => from.collections.has(each)).sort(byName)) {
     diff.collections.push({ collection: name, diff: collectionEntries(from.collections.get(name)) });
   }
   const states = { tables: tables.state, base: named.state, to, renames };
@@ -83,7 +83,7 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
 
 function objectDiffs(from: State, to: State): ObjectDiff[] {
   if (from.objects === to.objects) return [];
-  const former = formerObjects(from, to);
+  const former = findFormerObjects(from, to);
   const kept = new Set(former.values());
   const gone = objectsInOrder(from).filter((object) => !kept.has(objectKey(object)));
   const removed = gone.map((object): ObjectDiff => itemOf(object, [{ kind: 'D', lhs: orderObjectMembers(object) }]));
@@ -160,41 +160,41 @@ function* addFields(
   const { collection } = after.collection;
   const names: Names = states.renames.fields.get(collection) ?? new Map();
   const former = invertMap(names);
-  diffs.push(...fieldsGivingWay(states, collection, names));
+  diffs.push(...removeFieldsInTheWay(states, collection, names));
   for (const field of before === undefined ? [] : fieldsInOrder(before)) {
     yield;
     const old = former.get(field.field);
     const renamed = old === undefined ? [] : [renameEntry('field', old, field.field)];
-    const kept = keptOrGone(field, after.fields.get(field.field), () => shownIn(states.base, before, field));
+    const kept = diffField(field, after.fields.get(field.field), () => documentIn(states.base, before, field));
     const diff = [...renamed, ...kept];
     if (diff.length > 0) diffs.push({ collection, field: field.field, diff });
   }
   for (const field of fieldsInOrder(after)) {
     yield;
     if (isSameField(before?.fields.get(field.field), field)) continue;
-    diffs.push({ collection, field: field.field, diff: [{ kind: 'N', rhs: shownIn(states.to, after, field) }] });
+    diffs.push({ collection, field: field.field, diff: [{ kind: 'N', rhs: documentIn(states.to, after, field) }] });
   }
 }
 
 /** Returns fields that must be removed first, because another field of the collection takes their name. */
-function fieldsGivingWay({ tables }: States, collection: string, names: Names): FieldDiff[] {
+function removeFieldsInTheWay({ tables }: States, collection: string, names: Names): FieldDiff[] {
   const node = tables.collections.get(collection);
-  return inTheWay(names, (each) => node?.fields.has(each) === true).flatMap((name) => {
+  return findNamesInTheWay(names, (each) => node?.fields.has(each) === true).flatMap((name) => {
     const field = node?.fields.get(name);
     return field === undefined
       ? []
-      : [{ collection, field: name, diff: [{ kind: 'D' as const, lhs: shownIn(tables, node, field) }] }];
+      : [{ collection, field: name, diff: [{ kind: 'D' as const, lhs: documentIn(tables, node, field) }] }];
   });
 }
 
-function keptOrGone(field: Field, next: Field | undefined, document: () => FieldDocument): Entry<FieldDocument>[] {
+function diffField(field: Field, next: Field | undefined, document: () => FieldDocument): Entry<FieldDocument>[] {
   if (next === field) return [];
   return isSameField(next, field) ? entriesBetween(asJson(field), asJson(next)) : [{ kind: 'D', lhs: document() }];
 }
 
 const isSameField = (a: Field | undefined, b: Field): a is Field => a !== undefined && !isReplacedField(a, b);
 
-const shownIn = (state: State, node: CollectionNode | undefined, field: Field): FieldDocument =>
+const documentIn = (state: State, node: CollectionNode | undefined, field: Field): FieldDocument =>
   fieldDocument(field, node === undefined ? null : keyTarget(state, node, field.field));
 
 function relationDiffs(before: CollectionNode | undefined, after: CollectionNode): RelationDiff[] {

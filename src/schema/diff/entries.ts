@@ -71,18 +71,18 @@ export interface Misfit {
  * first, so an array temporarily has gaps, at most `gap`, the number of entries.
  */
 export function applyEntry(document: Json, entry: Entry & { path: Path }, gap: number): Misfit | undefined {
-  const location = placeIn(document, entry);
+  const location = findPlace(document, entry);
   if (location === undefined) return { conflict: true, message: 'this path has no value' };
   const { parent, last } = location;
   const change = entry.kind === 'A' ? entry.item : entry;
   if (Array.isArray(parent)) {
     if (typeof last !== 'number')
       return { conflict: true, message: 'the last element of a path into an array must be an index' };
-    return conflictAt(parent[last], change, IN_ARRAY) ?? changeElement(parent, last, change, gap);
+    return findConflict(parent[last], change, IN_ARRAY) ?? changeElement(parent, last, change, gap);
   }
   if (typeof last !== 'string') return { conflict: true, message: 'the value at this path is not an array' };
   const present = Object.hasOwn(parent, last) ? parent[last] : undefined;
-  return conflictAt(present, change, IN_OBJECT) ?? changeMember(parent, last, change);
+  return findConflict(present, change, IN_OBJECT) ?? changeMember(parent, last, change);
 }
 
 interface EntryPlace {
@@ -90,7 +90,7 @@ interface EntryPlace {
   last: Step;
 }
 
-function placeIn(document: Json, entry: Entry & { path: Path }): EntryPlace | undefined {
+function findPlace(document: Json, entry: Entry & { path: Path }): EntryPlace | undefined {
   const steps = entry.kind === 'A' ? [...entry.path, entry.index] : entry.path;
   const last = steps.at(-1);
   const parent = last === undefined ? undefined : valueAt(document, steps.slice(0, -1));
@@ -108,7 +108,7 @@ const IN_OBJECT = {
 
 type ValueChange = { kind: 'N'; rhs: unknown } | { kind: 'D'; lhs: unknown } | { kind: 'E'; lhs: Json; rhs: Json };
 
-function conflictAt(present: Json | undefined, change: ValueChange, words: typeof IN_ARRAY): Misfit | undefined {
+function findConflict(present: Json | undefined, change: ValueChange, words: typeof IN_ARRAY): Misfit | undefined {
   if (change.kind !== 'N') return jsonEqual(present, change.lhs) ? undefined : { conflict: true, message: words.other };
   return present === undefined ? undefined : { conflict: true, message: words.taken };
 }

@@ -11,7 +11,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import type { Draft } from '../transition/draft.js';
 
 /** Adds the origins to the new objects of a diff. */
-export function withOrigins(diff: SchemaDiff, again: RecreatedObjects, restorable: readonly InTrash[]): SchemaDiff {
+export function addOrigins(diff: SchemaDiff, again: RecreatedObjects, restorable: readonly InTrash[]): SchemaDiff {
   if (again.size === 0) return diff;
   const kept = restorable.filter(({ empty }) => empty !== true);
   const positions = new Map(kept.map(({ identity, position }) => [identity, position]));
@@ -29,7 +29,7 @@ export function withOrigins(diff: SchemaDiff, again: RecreatedObjects, restorabl
 }
 
 /** Reads the origins of a submitted diff by name. */
-export function originsIn({ collections, fields }: SchemaDiff): RecreatedObjects {
+export function readOrigins({ collections, fields }: SchemaDiff): RecreatedObjects {
   const origins = new Map<string, Identity>();
   for (const { collection, identity } of collections) if (identity !== undefined) origins.set(collection, identity);
   for (const { collection, field, identity } of fields) {
@@ -53,7 +53,7 @@ export function originProblems(item: { [member: string]: unknown }, at: Path): P
 }
 
 /** Returns problems for identities that two objects share. */
-export function sharedIdentities({ collections, fields }: SchemaDiff): Problem[] {
+export function findSharedIdentities({ collections, fields }: SchemaDiff): Problem[] {
   const seen = new Set<Identity>();
   const check = (part: 'collections' | 'fields') => (item: Origin, index: number) => {
     const { identity } = item;
@@ -76,7 +76,7 @@ export function* identifyFromTrash(
   { diff, kept }: { diff: SchemaDiff; kept: readonly InTrash[] },
 ): Resumable<InTrash[]> {
   if (kept.length === 0) return [];
-  const again = originsIn(diff);
+  const again = readOrigins(diff);
   identifyTables(draft, diff, { again, kept });
   identifyFields(draft, diff, { again, kept });
   const to = draft.toState();
@@ -116,7 +116,7 @@ const identitiesIn = ({ kind, identity, node: { identities } }: InTrash): [Ident
  * Returns conflicts for objects that the diff would restore but the trash no longer contains. They are never created
  * empty.
  */
-export function lostSince({ collections, fields }: SchemaDiff, entries: readonly InTrash[]): Problem[] {
+export function findLost({ collections, fields }: SchemaDiff, entries: readonly InTrash[]): Problem[] {
   const kept = entries.filter(({ empty }) => empty !== true);
   const positions = new Map<Identity | undefined, number>(kept.map(({ identity, position }) => [identity, position]));
   const check = (part: 'collections' | 'fields') => (item: CollectionDiff | FieldDiff, index: number) => {

@@ -41,7 +41,7 @@ export function findingOf(noticed: Warning): Finding {
 }
 
 /** Converts an observation made by a rule. */
-function foundBy(rule: Rule, observed: Observed, planned: PlannedEvent, statement?: number): Finding {
+function createFinding(rule: Rule, observed: Observed, planned: PlannedEvent, statement?: number): Finding {
   const { event, index } = planned;
   const { message, level = rule.level, collection = event.collection, object, safer, statistics } = observed;
   const field = observed.field === undefined ? event.field : observed.field;
@@ -157,14 +157,14 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
       const location = placeOf(observed, planned);
       const isNew = planned.batch.isNew(location.collection);
       if (isNew && (observed.level ?? rule.level) === 'note' && isNoted(rule, location)) return;
-      const finding = foundBy(rule, observed, planned, statement);
+      const finding = createFinding(rule, observed, planned, statement);
       if (isNew || !isSeen(finding)) findings.push(finding);
     },
     findings() {
       for (const { first, places, known } of notes.values()) {
         const finding = findings[first];
         if (finding === undefined || known.size === 1) continue;
-        findings[first] = { ...finding, message: `${finding.message}; ${alsoText(places, known.size)}`, places };
+        findings[first] = { ...finding, message: `${finding.message}; ${formatOthers(places, known.size)}`, places };
       }
       return findings;
     },
@@ -183,7 +183,7 @@ const keyOf = ({ code, collection, field, object, message }: Finding): string =>
 const NAMED = 3;
 
 /** @param locations the first is the location of the finding @param count number of all locations */
-function alsoText(locations: readonly FindingLocation[], count: number): string {
+function formatOthers(locations: readonly FindingLocation[], count: number): string {
   const others = locations.slice(1, NAMED + 1).map(locationText);
   const more = count - 1 - others.length;
   return `also applies to ${others.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
@@ -209,7 +209,7 @@ export function* groupFindings<F extends Finding & { action?: string }>(noticed:
   return [...groups.values()].map(({ first, locations, count }) =>
     count === 1
       ? first
-      : { ...first, message: `${ended(first.message)}; ${alsoText(locations, count)}`, places: locations },
+      : { ...first, message: `${ended(first.message)}; ${formatOthers(locations, count)}`, places: locations },
   );
 }
 

@@ -3,7 +3,7 @@
  * tables. It contains its documentation, from which `docs/findings` is generated.
  */
 import type { Warning } from '../../kernel/warning.js';
-import { type NewEvent, type EventType, type LogEvent, takenFromTrash } from '../model/events.js';
+import { type NewEvent, type EventType, type LogEvent, readRestored } from '../model/events.js';
 import type { Field, Relation } from '../model/model.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { columnType, dataType, isExtensionType } from '../sql-text/data-types.js';
@@ -88,8 +88,8 @@ export function typesUsed(event: LogEvent, after: State): TypeUse[] {
 }
 
 function fieldsIn(event: LogEvent, { fields }: CollectionNode): Field[] {
-  if (event.type === 'collection.created') return takenFromTrash(event.data) === undefined ? [...fields.values()] : [];
-  if (event.type === 'field.created' && takenFromTrash(event.data) !== undefined) return [];
+  if (event.type === 'collection.created') return readRestored(event.data) === undefined ? [...fields.values()] : [];
+  if (event.type === 'field.created' && readRestored(event.data) !== undefined) return [];
   if (event.type !== 'field.created' && event.type !== 'field.updated') return [];
   const field = fields.get(event.field ?? '');
   return field === undefined ? [] : [field];
@@ -109,7 +109,7 @@ function usesOfColumn({ collection, field, schema }: Field, node: CollectionNode
 
 function usesOfDomains(event: LogEvent, node: CollectionNode, after: State): TypeUse[] {
   if (event.type !== 'collection.created' && event.type !== 'collection.updated') return [];
-  if (event.type === 'collection.created' && takenFromTrash(event.data) !== undefined) return [];
+  if (event.type === 'collection.created' && readRestored(event.data) !== undefined) return [];
   const location = { collection: node.collection.collection };
   return needsOfNode(node).flatMap((need) =>
     need.kind === 'domain' ? typeUse(need.type, location, { node, after }) : [],

@@ -1,7 +1,7 @@
 /* Prepares a planned batch for the rules: each event with its statements, and the collection before and after. */
 import { changesSchema } from '../fold/event-schemas.js';
 import { type FormerNames, formerNames } from '../fold/former-names.js';
-import { type LogEvent, type NewEvent, takenFromTrash, isAdopted } from '../model/events.js';
+import { type LogEvent, type NewEvent, readRestored, isAdopted } from '../model/events.js';
 import { type State, extrasOf } from '../model/state.js';
 import { type Policy, actionOf, keyOf } from '../policy.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -122,7 +122,7 @@ function* plannedEvents(plan: Plan, facts: DatabaseFacts = {}): Generator<Planne
   const byEvent = statementsByEvent(statements);
   const made = tablesMade(events);
   const former = formerNames();
-  const batch: ReviewedBatch = { before, after, ...howOf(plan), ...lookups(made, former, facts) };
+  const batch: ReviewedBatch = { before, after, ...optionsOf(plan), ...lookups(made, former, facts) };
   for (const [index, event] of events.entries()) {
     if (isJudged(event, adopted)) {
       const { collection } = event;
@@ -141,7 +141,11 @@ function* plannedEvents(plan: Plan, facts: DatabaseFacts = {}): Generator<Planne
   }
 }
 
-function howOf({ keep = 0, online = false, policy }: Plan): Pick<ReviewedBatch, 'keep' | 'online' | 'onlineAboveRows'> {
+function optionsOf({
+  keep = 0,
+  online = false,
+  policy,
+}: Plan): Pick<ReviewedBatch, 'keep' | 'online' | 'onlineAboveRows'> {
   return { keep, online, onlineAboveRows: policy?.online_above_rows ?? null };
 }
 
@@ -180,7 +184,7 @@ function lookups(made: ReadonlySet<string>, former: FormerNames, facts: Database
 }
 
 const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection.created' }> =>
-  event.type === 'collection.created' && takenFromTrash(event.data) === undefined;
+  event.type === 'collection.created' && readRestored(event.data) === undefined;
 
 /** The fields that an event creates or changes. Restored fields were judged when they were created. */
 function fieldChanges({ event, before, after, formerField }: PlannedEvent): FieldChange[] {

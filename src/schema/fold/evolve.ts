@@ -6,7 +6,13 @@ import { changesObjects, changesSchema } from './event-schemas.js';
 import { type LogEvent, type NewEvent, type ObjectEvent, isRename } from '../model/events.js';
 import { objectKey } from '../model/objects.js';
 import type { Collection, Field, Relation } from '../model/model.js';
-import { type RenameEvent, renamed, ImpossibleEventError, type SchemaChange, patched } from './rename-events.js';
+import {
+  type RenameEvent,
+  applyRename,
+  ImpossibleEventError,
+  type SchemaChange,
+  applyEventPatch,
+} from './rename-events.js';
 import { type ChangedFields, renameIndexes, reindex } from './replace-names.js';
 import {
   type CollectionNode,
@@ -14,7 +20,7 @@ import {
   type State,
   initialState,
   type Identity,
-  carried,
+  carryIndexes,
 } from '../model/state.js';
 
 /* Identities that the fold assigns to collections and fields, equal for the logs of all releases. */
@@ -117,7 +123,7 @@ export function startFolding(from: State): Folding {
       else map.set(name, node);
     }
     // If nothing changed, the same map is returned, so that caches remain valid.
-    if (map.wasAltered()) collections = carried(collections, map.asImmutable(), new Set(open.keys()));
+    if (map.wasAltered()) collections = carryIndexes(collections, map.asImmutable(), new Set(open.keys()));
     open.clear();
     own.share();
     indexNames = renameIndexes(indexNames, changed);
@@ -132,7 +138,7 @@ export function startFolding(from: State): Folding {
       if (!changesSchema(event)) return;
       if (isRename(event)) {
         // Many collections may contain the name. They are changed together, not as open nodes.
-        ({ collections, referencedBy, indexNames } = renamed(state(), event));
+        ({ collections, referencedBy, indexNames } = applyRename(state(), event));
         return;
       }
       const before = nodeOf(event.collection);
@@ -159,8 +165,8 @@ function evolveObjects(objects: State['objects'], event: ObjectEvent & { positio
   if (node === undefined) throw new ImpossibleEventError(event, 'no object of that name exists');
   if (event.type === 'object.deleted') return objects.delete(key);
   if (event.type === 'object.updated')
-    return objects.set(key, { ...node, object: patched(node.object, event, event.data.patch) });
-  const object = patched({ ...node.object, id: event.data.to }, event, event.data.patch);
+    return objects.set(key, { ...node, object: applyEventPatch(node.object, event, event.data.patch) });
+  const object = applyEventPatch({ ...node.object, id: event.data.to }, event, event.data.patch);
   if (objects.has(objectKey(object))) throw new ImpossibleEventError(event, 'the new name already exists');
   return objects.delete(key).set(objectKey(object), { ...node, object });
 }
@@ -175,10 +181,10 @@ interface OpenNode extends CollectionNode {
 
 /** @returns the node after the event. This is `node` itself unless it is created or deleted. */
 function evolveNode(node: OpenNode | undefined, event: StandingChange, own: OwnIdentities): OpenNode | undefined {
-  if (event.type === 'collection.created' || event.type === 'collection.adopted') return created(node, event);
+  if (event.type === 'collection.created' || event.type === 'collection.adopted') return createNode(node, event);
   if (node === undefined) throw new ImpossibleEventError(event, 'the collection does not exist');
   if (event.type === 'collection.deleted') return undefined;
-  if (event.type === 'collection.updated') node.collection = patched(node.collection, event, event.data.patch);
+  if (event.type === 'collection.updated') node.collection = applyEventPatch(node.collection, event, event.data.patch);
   else evolveParts(node, event, own);
   return node;
 }
@@ -199,7 +205,7 @@ function evolveParts(node: OpenNode, event: FieldEvent | RelationEvent, own: Own
   }
 }
 
-function created(
+function createNode(
   node: CollectionNode | undefined,
   event: Placed<'collection.created' | 'collection.adopted'>,
 ): OpenNode {
@@ -227,7 +233,7 @@ function evolveFields(node: OpenNode, event: FieldEvent, own: OwnIdentities): vo
   } else if (event.type === 'field.deleted') {
     fields.delete(name);
     own.of(node).delete(name);
-  } else fields.set(name, patched(requireThere(fields.get(name), event), event, event.data.patch));
+  } else fields.set(name, applyEventPatch(requireExisting(fields.get(name), event), event, event.data.patch));
 }
 
 function evolveRelations(
@@ -238,11 +244,11 @@ function evolveRelations(
   const next = new Map(relations);
   if (event.type === 'relation.created') next.set(name, { id: event.position, ...event.data.relation });
   else if (event.type === 'relation.deleted') next.delete(name);
-  else next.set(name, patched(requireThere(relations.get(name), event), event, event.data.patch));
+  else next.set(name, applyEventPatch(requireExisting(relations.get(name), event), event, event.data.patch));
   return next;
 }
 
-function requireThere<T>(value: T | undefined, event: SchemaChange): T {
+function requireExisting<T>(value: T | undefined, event: SchemaChange): T {
   if (value === undefined) throw new ImpossibleEventError(event, 'no object of that name exists');
   return value;
 }

@@ -51,7 +51,7 @@ export function applyPatch<T extends object>(document: T, patch: readonly Operat
   const [only] = patch;
   const replaced = patch.length === 1 && only?.op === 'replace' ? replaceMember(document, only) : undefined;
   if (replaced !== undefined) return replaced as T;
-  return jsonPatch.applyPatch(openFor(document, patch), patch, false, true, true).newDocument as T;
+  return jsonPatch.applyPatch(copyAlongPatch(document, patch), patch, false, true, true).newDocument as T;
 }
 
 /**
@@ -70,19 +70,19 @@ function replaceMember(document: object, { path, value }: { path: string; value:
 }
 
 /** Copies `document` along the paths of the patch and shares the rest, because copying is expensive. */
-function openFor(document: object, patch: readonly Operation[]): Record<string, unknown> {
+function copyAlongPatch(document: object, patch: readonly Operation[]): Record<string, unknown> {
   const copy: Record<string, unknown> = { ...document };
   const opened = new Set<string>();
   for (const { path } of patch) {
     const [first, second, deeper] = path.split('/', 4).slice(1).map(jsonPatch.unescapePathComponent);
     if (first === undefined || second === undefined) continue;
     const inner = copy[first];
-    if (!isObject(inner)) open(opened, { parent: copy, member: first, key: first, copy: copyJson });
+    if (!isObject(inner)) openMember(opened, { parent: copy, member: first, key: first, copy: copyJson });
     else {
-      open(opened, { parent: copy, member: first, key: first, copy: (value) => ({ ...(value as object) }) });
+      openMember(opened, { parent: copy, member: first, key: first, copy: (value) => ({ ...(value as object) }) });
       if (deeper !== undefined) {
         const parent = copy[first] as Record<string, unknown>;
-        open(opened, { parent, member: second, key: `${first}/${second}`, copy: copyJson });
+        openMember(opened, { parent, member: second, key: `${first}/${second}`, copy: copyJson });
       }
     }
   }
@@ -98,7 +98,7 @@ interface Opening {
 }
 
 /** Replaces a member by its copy, once. */
-function open(opened: Set<string>, { parent, member, key, copy }: Opening): void {
+function openMember(opened: Set<string>, { parent, member, key, copy }: Opening): void {
   if (opened.has(key)) return;
   opened.add(key);
   parent[member] = copy(parent[member]);
@@ -119,7 +119,7 @@ export class ImpossibleEventError extends UnreadableEventError {
 }
 
 /** Applies the patch of an event to a document. */
-export function patched<T extends object>(document: T, event: AnyChange, patch: readonly Operation[]): T {
+export function applyEventPatch<T extends object>(document: T, event: AnyChange, patch: readonly Operation[]): T {
   try {
     return applyPatch(document, patch);
   } catch (error) {
@@ -129,27 +129,27 @@ export function patched<T extends object>(document: T, event: AnyChange, patch: 
 
 export type RenameEvent = Extract<SchemaChange, { type: `${string}.renamed` }>;
 
-export function renamed(state: State, event: RenameEvent): State {
-  const reason = obstacle(state, event);
+export function applyRename(state: State, event: RenameEvent): State {
+  const reason = findObstacle(state, event);
   if (reason !== null) throw new ImpossibleEventError(event, reason);
   return (event.data.patches ?? []).reduce(
     (at, patch) => {
       if (!isThere(at, patch)) throw new ImpossibleEventError(event, 'no object of that name exists');
       return patchDocument(at, event, patch);
     },
-    named(state, event),
+    replaceName(state, event),
   );
 }
 
 /** Applies a rename to a state that contains only some collections. */
-export function renamedWithin(state: State, event: RenameEvent): State {
+export function applyRenameWithin(state: State, event: RenameEvent): State {
   return (event.data.patches ?? []).reduce(
     (at, patch) => (isThere(at, patch) ? patchDocument(at, event, patch) : at),
-    named(state, event),
+    replaceName(state, event),
   );
 }
 
-function obstacle({ collections }: State, event: RenameEvent): string | null {
+function findObstacle({ collections }: State, event: RenameEvent): string | null {
   const { to } = event.data;
   const fields = collections.get(event.collection)?.fields;
   if (fields === undefined) return 'the collection does not exist';
@@ -159,7 +159,7 @@ function obstacle({ collections }: State, event: RenameEvent): string | null {
   return fields.has(to) ? 'a field with the new name already exists' : null;
 }
 
-function named(state: State, event: RenameEvent): State {
+function replaceName(state: State, event: RenameEvent): State {
   const { collection, field, data } = event;
   return event.type === 'collection.renamed'
     ? withCollectionNames(state, new Map([[collection, data.to]]))
@@ -174,7 +174,7 @@ function isThere({ collections }: State, { collection, field, relation }: Docume
 
 /** Patches an existing document. */
 function patchDocument(state: State, event: RenameEvent, { collection, field, relation, patch }: DocumentPatch): State {
-  const change = <T extends object>(document: T | undefined): T => patched(document as T, event, patch);
+  const change = <T extends object>(document: T | undefined): T => applyEventPatch(document as T, event, patch);
   return replaceNodes(state, [collection], (node): CollectionNode => {
     if (field !== undefined)
       return { ...node, fields: new Map(node.fields).set(field, change(node.fields.get(field))) };

@@ -13,7 +13,7 @@ import {
   groupedIn,
   partitionsOf,
   referencesTo,
-  carried,
+  carryIndexes,
   locationKey,
   tableNameOf,
 } from '../model/state.js';
@@ -129,7 +129,7 @@ export function withCollectionNames(state: State, names: Names, touched?: Set<st
     ])
       concerned.add(each);
   }
-  return replaceNodes(state, concerned, (node) => renamedCollection(node, own), touched);
+  return replaceNodes(state, concerned, (node) => renameCollection(node, own), touched);
 }
 
 /** Returns the state with renamed fields. */
@@ -141,9 +141,11 @@ export function withFieldNames(
   const own = ownOf(names);
   const concerned = new Set([collection, ...(state.referencedBy.get(collection) ?? [])]);
   const change = (node: CollectionNode): CollectionNode => {
-    const held = node.collection.collection === collection ? renamedFields(node, names, own) : node;
+    const held = node.collection.collection === collection ? renameFields(node, names, own) : node;
     return withRelations(held, (relation) =>
-      relation.one_collection === collection ? changed(relation, { one_field: own(relation.one_field) }) : relation,
+      relation.one_collection === collection
+        ? changeMembers(relation, { one_field: own(relation.one_field) })
+        : relation,
     );
   };
   return replaceNodes(state, concerned, change, touched);
@@ -172,7 +174,11 @@ export function replaceNodes(
   });
   const names = new Set(replaced.flatMap(({ old, now }) => [nameOf(old), nameOf(now)]));
   for (const name of names) touched.add(name);
-  return { ...state, collections: carried(state.collections, others, names), ...secondaryIndexes(state, replaced) };
+  return {
+    ...state,
+    collections: carryIndexes(state.collections, others, names),
+    ...secondaryIndexes(state, replaced),
+  };
 }
 
 interface Replaced {
@@ -197,30 +203,30 @@ function secondaryIndexes(state: State, replaced: readonly Replaced[]): Pick<Sta
 }
 
 /** Returns a copy with changed members, or the same object if nothing changes. */
-function changed<T extends object>(value: T, members: Partial<T>): T {
+function changeMembers<T extends object>(value: T, members: Partial<T>): T {
   const differs = (Object.keys(members) as (keyof T)[]).some((name) => members[name] !== value[name]);
   return differs ? { ...value, ...members } : value;
 }
 
-function mapped<T>(values: T[], change: (value: T) => T): T[] {
+function mapChanged<T>(values: T[], change: (value: T) => T): T[] {
   const next = values.map(change);
   return next.every((each, index) => each === values[index]) ? values : next;
 }
 
 function withRelations(node: CollectionNode, change: (relation: Relation) => Relation): CollectionNode {
   const before = [...node.relations.values()];
-  const after = mapped(before, change);
+  const after = mapChanged(before, change);
   if (after === before) return node;
   return { ...node, relations: new Map(after.map((relation) => [relation.many_field, relation])) };
 }
 
-function renamedCollection(node: CollectionNode, own: Own): CollectionNode {
+function renameCollection(node: CollectionNode, own: Own): CollectionNode {
   const { collection: before } = node;
   const name = own(before.collection);
-  const collection = changed(before, {
+  const collection = changeMembers(before, {
     collection: name,
-    meta: changed(before.meta, { group: own(before.meta.group) }),
-    schema: before.schema && pointingAt(before.schema, own),
+    meta: changeMembers(before.meta, { group: own(before.meta.group) }),
+    schema: before.schema && renameReferences(before.schema, own),
   });
   const fields: CollectionNode['fields'] =
     name === before.collection
@@ -228,42 +234,42 @@ function renamedCollection(node: CollectionNode, own: Own): CollectionNode {
       : new Map([...node.fields].map(([field, value]) => [field, { ...value, collection: name }]));
   const held = collection === before && fields === node.fields ? node : { ...node, collection, fields };
   return withRelations(held, (relation) =>
-    changed(relation, {
+    changeMembers(relation, {
       many_collection: own(relation.many_collection),
       one_collection: own(relation.one_collection),
-      one_allowed_collections: relation.one_allowed_collections && mapped(relation.one_allowed_collections, own),
+      one_allowed_collections: relation.one_allowed_collections && mapChanged(relation.one_allowed_collections, own),
     }),
   );
 }
 
 /** Replaces names in the foreign keys that are not relations, and the name of the parent of a partition. */
-function pointingAt(schema: TableSchema, own: Own): TableSchema {
+function renameReferences(schema: TableSchema, own: Own): TableSchema {
   const { extras } = schema;
   if (extras === undefined) return schema;
   const { constraints, partition_of: parent } = extras;
   const next: Partial<TableExtras> = {};
-  if (parent) next.partition_of = changed(parent, { table: own(parent.table) });
+  if (parent) next.partition_of = changeMembers(parent, { table: own(parent.table) });
   if (constraints)
-    next.constraints = mapped(constraints, (each) =>
-      each.references === undefined ? each : changed(each, { references: own(each.references) }),
+    next.constraints = mapChanged(constraints, (each) =>
+      each.references === undefined ? each : changeMembers(each, { references: own(each.references) }),
     );
-  return changed(schema, { extras: changed(extras, next) });
+  return changeMembers(schema, { extras: changeMembers(extras, next) });
 }
 
-function renamedFields(node: CollectionNode, names: Names, own: Own): CollectionNode {
+function renameFields(node: CollectionNode, names: Names, own: Own): CollectionNode {
   const fields = new Map<string, Field>();
   for (const [name, field] of node.fields) {
-    const meta = changed(field.meta, { group: own(field.meta.group) });
-    fields.set(own(name), changed(field, { field: own(name), meta }));
+    const meta = changeMembers(field.meta, { group: own(field.meta.group) });
+    fields.set(own(name), changeMembers(field, { field: own(name), meta }));
   }
   const held = {
     ...node,
     identities: withNames(node.identities, own),
-    collection: namingFields(node.collection, names, own),
+    collection: renameFieldMentions(node.collection, names, own),
     fields,
   };
   return withRelations(held, (relation) =>
-    changed(relation, {
+    changeMembers(relation, {
       many_field: own(relation.many_field),
       junction_field: own(relation.junction_field),
       sort_field: own(relation.sort_field),
@@ -277,15 +283,15 @@ const withNames = ({ collection, fields }: Identities, own: Own): Identities => 
   fields: new Map([...fields].map(([name, identity]) => [own(name), identity])),
 });
 
-function namingFields(collection: Collection, names: Names, own: Own): Collection {
+function renameFieldMentions(collection: Collection, names: Names, own: Own): Collection {
   const { meta, schema } = collection;
-  return changed(collection, {
-    meta: changed(meta, {
+  return changeMembers(collection, {
+    meta: changeMembers(meta, {
       archive_field: own(meta.archive_field),
       sort_field: own(meta.sort_field),
-      item_duplication_fields: copiedFields(meta.item_duplication_fields, names),
+      item_duplication_fields: renameCopiedFields(meta.item_duplication_fields, names),
     }),
-    schema: schema && namingColumns(schema, own),
+    schema: schema && renameColumnMentions(schema, own),
   });
 }
 
@@ -293,25 +299,27 @@ function namingFields(collection: Collection, names: Names, own: Own): Collectio
  * Replaces names in the list of fields that a duplicated item copies. `author.name` is a path, not a field of the
  * collection.
  */
-function copiedFields(copied: CollectionMeta['item_duplication_fields'], names: Names): Json {
+function renameCopiedFields(copied: CollectionMeta['item_duplication_fields'], names: Names): Json {
   if (!Array.isArray(copied)) return copied;
-  return mapped(copied, (each) => (typeof each === 'string' ? (names.get(each) ?? each) : each));
+  return mapChanged(copied, (each) => (typeof each === 'string' ? (names.get(each) ?? each) : each));
 }
 
 /** Replaces names in members that consist of a column name, but not within definitions. */
-function namingColumns(schema: TableSchema, own: Own): TableSchema {
+function renameColumnMentions(schema: TableSchema, own: Own): TableSchema {
   const { extras } = schema;
   if (extras === undefined) return schema;
   const { primary_key: key, needs, unmanaged } = extras;
   const next: Partial<TableExtras> = {};
-  if (key) next.primary_key = changed(key, { columns: mapped(key.columns, own) });
+  if (key) next.primary_key = changeMembers(key, { columns: mapChanged(key.columns, own) });
   if (needs)
-    next.needs = mapped(needs, (need) =>
-      need.kind === 'sequence' && need.owned_by !== undefined ? changed(need, { owned_by: own(need.owned_by) }) : need,
+    next.needs = mapChanged(needs, (need) =>
+      need.kind === 'sequence' && need.owned_by !== undefined
+        ? changeMembers(need, { owned_by: own(need.owned_by) })
+        : need,
     );
   if (unmanaged)
-    next.unmanaged = mapped(unmanaged, (each) =>
-      each.kind === 'default' || each.kind === 'generated' ? changed(each, { name: own(each.name) }) : each,
+    next.unmanaged = mapChanged(unmanaged, (each) =>
+      each.kind === 'default' || each.kind === 'generated' ? changeMembers(each, { name: own(each.name) }) : each,
     );
-  return changed(schema, { extras: changed(extras, next) });
+  return changeMembers(schema, { extras: changeMembers(extras, next) });
 }

@@ -264,13 +264,13 @@ function readColumnDefault(
   const value = typeof read === 'object' ? read.value : defaultInput;
   // Without a type, the existing field decides the meaning of the default later.
   if (type === undefined) return { default_value: functionOr(value) };
-  const column = completed(type, input.column);
+  const column = completeColumnType(type, input.column);
   if (isSequenceDefault(value, column) || isPresentSequence(value, column, input, into)) {
     return { default_value: null, has_auto_increment: true };
   }
   if (result['has_auto_increment'] === true) return { default_value: null };
   const ours = read === 'expression' ? expressionDefault(type, column, defaultInput) : defaultOf(type, column, value);
-  return { default_value: ours instanceof Wrong ? leftOut(defaultInput, ours, input.location, into) : ours };
+  return { default_value: ours instanceof Wrong ? skipDefault(defaultInput, ours, input.location, into) : ours };
 }
 
 /** Other vendors do not export sequences, so a sequence default can stay only where the column already has one. */
@@ -287,7 +287,7 @@ function isPresentSequence(
 
 const functionOr = (value: unknown): unknown => (typeof value === 'string' && vendorFunction(value)) || value;
 
-function leftOut(input: unknown, { message: why }: Wrong, location: Required<ImportLocation>, into: Import): null {
+function skipDefault(input: unknown, { message: why }: Wrong, location: Required<ImportLocation>, into: Import): null {
   const message = `The default of ${quotedPath(location.collection, location.field)}, ${defaultText(input)}, was skipped: it ${why}.`;
   warn(into, 'DEFAULT_LEFT_OUT', location, message);
   return null;
@@ -317,7 +317,7 @@ function defaultText(value: unknown): string {
 }
 
 /** If the type is not a column type, uses the first column type of the field type. */
-function completed(type: string, column: Partial<ColumnType>): ColumnType {
+function completeColumnType(type: string, column: Partial<ColumnType>): ColumnType {
   const data_type = dataTypesOf(type)?.[0] ?? 'text';
   return { data_type, max_length: null, numeric_precision: null, numeric_scale: null, ...column };
 }

@@ -22,7 +22,7 @@ import {
   isSystem,
   quotedPath,
 } from './reading.js';
-import { readRelations, isAlias, completedField, isKey, keyTarget } from './relations.js';
+import { readRelations, isAlias, completeField, isKey, keyTarget } from './relations.js';
 import { vendorOf, defaultOf } from './columns.js';
 import { memberKey } from '../model/state.js';
 import { keyFamily } from '../sql-text/data-types.js';
@@ -45,7 +45,7 @@ function addPrimaryKeys(body: Record<string, unknown>, into: Import): void {
     if (fields.has(name) || [...fields.values()].some((field) => isKey(field, into) !== false)) continue;
     const key = primaryKey(collection, name, pointer, into);
     into.fields.set(collection, new Map([[name, key], ...fields]));
-    const message = `The file has no primary key for ${quotedPath(collection)}. The service added ${quotedPath(name)} (${String(completedField(key, into).type)}).`;
+    const message = `The file has no primary key for ${quotedPath(collection)}. The service added ${quotedPath(name)} (${String(completeField(key, into).type)}).`;
     warn(into, 'PRIMARY_KEY_ADDED', { collection, field: name }, message);
   }
 }
@@ -108,7 +108,7 @@ function fitForeignKeys(into: Import): void {
     const field = into.fields.get(relation.many_collection)?.get(relation.many_field);
     const target = keyTypeOf(one, into, keys);
     if (target === 'none') dropForeignKey(relation, one, into);
-    else if (field !== undefined) fit(field, target, one, into);
+    else if (field !== undefined) fitType(field, target, one, into);
   }
 }
 
@@ -131,7 +131,7 @@ function keyTypeOf(collection: string, into: Import, keyTypes: Map<string, KeyTy
     at = target;
     key = further;
   }
-  const typed = typeof key === 'object' ? completedField(key, into) : key;
+  const typed = typeof key === 'object' ? completeField(key, into) : key;
   keyTypes.set(collection, typed);
   return typed;
 }
@@ -166,10 +166,10 @@ function dropForeignKey(relation: RelationDocument, target: string, into: Import
   relation.schema = null;
 }
 
-function fit(field: FieldDocument, target: FieldDocument | 'unsaid', one: string, into: Import): void {
+function fitType(field: FieldDocument, target: FieldDocument | 'unsaid', one: string, into: Import): void {
   const targetType = target === 'unsaid' ? undefined : dataTypeOf(target);
   if (target === 'unsaid' || targetType === undefined) return leaveGuess(field, into);
-  const own = field.type === undefined ? undefined : dataTypeOf(completedField(field, into));
+  const own = field.type === undefined ? undefined : dataTypeOf(completeField(field, into));
   if (own === undefined || keyFamily(own) === keyFamily(targetType)) return;
   const location = { collection: field.collection, field: field.field };
   const message = `${quotedPath(field.collection, field.field)} gets the type ${target.type}, the type of the primary key of ${quotedPath(one)} that it references.`;
@@ -255,7 +255,7 @@ function breakCycles(
 ): void {
   const visited = new Set<string>();
   for (const name of documents.keys()) {
-    const closing = closingGroup(name, documents, visited);
+    const closing = findCycle(name, documents, visited);
     const meta = closing === undefined ? undefined : documents.get(closing)?.meta;
     if (closing === undefined || meta === undefined) continue;
     meta['group'] = null;
@@ -264,7 +264,7 @@ function breakCycles(
 }
 
 /** Returns the first document that the walk up from `name` visits twice. Visited documents are not walked again. */
-function closingGroup(name: string, documents: ReadonlyMap<string, Grouped>, visited: Set<string>): string | undefined {
+function findCycle(name: string, documents: ReadonlyMap<string, Grouped>, visited: Set<string>): string | undefined {
   const way = new Set<string>();
   let at: string | undefined = name;
   while (at !== undefined && !visited.has(at) && !way.has(at)) {

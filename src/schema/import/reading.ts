@@ -92,7 +92,7 @@ export function isSystem(name: string, { prefix }: Import): boolean {
 }
 
 /** Replaces the system prefix of the file by ours. */
-export function ourName(name: string, into: Import): string {
+export function toServiceName(name: string, into: Import): string {
   return isSystem(name, into) ? SYSTEM_PREFIX + name.slice(into.prefix.length) : name;
 }
 

@@ -15,7 +15,7 @@ import {
   hasCollection,
   hasField,
   isSystem,
-  ourName,
+  toServiceName,
   quotedPath,
   warn,
   warnOfMember,
@@ -25,7 +25,7 @@ import { mergeField } from '../normal-form/field.js';
 /* Combines the file with the target instance. */
 
 /** Returns the resulting field. An unspecified type or column stays as in the instance. */
-export function completedField(document: FieldDocument, { instance }: Import): FieldDocument {
+export function completeField(document: FieldDocument, { instance }: Import): FieldDocument {
   const existing = instance.columnOf(document.collection, document.field);
   if (existing === undefined) return document;
   const merged = mergeField(existing, document, [], { imported: true });
@@ -74,7 +74,7 @@ export function readRelations(body: Record<string, unknown>, into: Import): void
     if (relation === null) continue;
     const key = memberKey(relation.many_collection, relation.many_field);
     if (into.relations.has(key)) {
-      leave(relationInput, 'the file contains it twice, and the first was imported', into, 'DUPLICATE_LEFT_OUT');
+      skipRelation(relationInput, 'the file contains it twice, and the first was imported', into, 'DUPLICATE_LEFT_OUT');
       continue;
     }
     into.relations.set(key, {
@@ -116,7 +116,7 @@ function withTarget(input: RelationInput, { instance, prefix }: Import): Relatio
   return { ...input, one_collection: theirs };
 }
 
-function leave(input: RelationInput, reason: string, into: Import, code = 'RELATION_LEFT_OUT'): null {
+function skipRelation(input: RelationInput, reason: string, into: Import, code = 'RELATION_LEFT_OUT'): null {
   const names = [input.many_collection, input.many_field].map((name) => (typeof name === 'string' ? name : '?'));
   const [collection = '', field = ''] = names;
   const target = typeof input.one_collection === 'string' ? ` to ${quotedPath(input.one_collection)}` : '';
@@ -132,14 +132,14 @@ function leave(input: RelationInput, reason: string, into: Import, code = 'RELAT
 function readEnds(input: RelationInput, into: Import): RelationDocument | null {
   const { many_collection, many_field, one_collection } = input;
   if (typeof many_collection !== 'string' || typeof many_field !== 'string')
-    return leave(input, 'it does not name its field', into);
+    return skipRelation(input, 'it does not name its field', into);
   const fault = manyFault(many_collection, many_field, into);
-  if (fault !== null) return leave(input, fault, into);
+  if (fault !== null) return skipRelation(input, fault, into);
   const many = { many_collection, many_field };
   if (typeof one_collection !== 'string') return manyToAny(many, input, into);
-  const target = ourName(one_collection, into);
+  const target = toServiceName(one_collection, into);
   const reason = oneFault(one_collection, into);
-  return reason === null ? { ...many, one_collection: target } : leave(input, reason, into);
+  return reason === null ? { ...many, one_collection: target } : skipRelation(input, reason, into);
 }
 
 function manyFault(collection: string, field: string, into: Import): string | null {
@@ -154,7 +154,7 @@ function manyFault(collection: string, field: string, into: Import): string | nu
 /** Returns why no relation can reference a collection, or null. */
 function oneFault(collection: string, into: Import): string | null {
   if (isSystem(collection, into)) {
-    if (into.systemCollections.has(ourName(collection, into))) return null;
+    if (into.systemCollections.has(toServiceName(collection, into))) return null;
     return 'this service does not have that system collection. The column is imported without a foreign key';
   }
   if (!hasCollection(collection, into))
@@ -167,10 +167,10 @@ type Many = Pick<RelationDocument, 'many_collection' | 'many_field'>;
 /** Unspecified members stay absent. A new relation that lacks required members is rejected later. */
 function manyToAny(many: Many, input: RelationInput, into: Import): RelationDocument | null {
   const { one_allowed_collections: allowed, one_collection_field: pointer } = input;
-  if (allowed === null) return leave(input, 'it does not name a related collection', into);
+  if (allowed === null) return skipRelation(input, 'it does not name a related collection', into);
   const isColumn = typeof pointer === 'string' && canHoldText(many.many_collection, pointer, into);
   if (pointer !== undefined && (!isColumn || pointer === many.many_field))
-    return leave(input, 'it does not name the field that stores the collection of an item', into);
+    return skipRelation(input, 'it does not name the field that stores the collection of an item', into);
   return {
     ...many,
     ...(pointer === undefined ? {} : { one_collection_field: pointer }),
@@ -188,7 +188,7 @@ function allowedOf(many: Many, allowed: unknown[], into: Import): string[] {
     const message = `${quotedPath(name)} was removed from the allowed collections of ${quotedPath(location.collection, location.field)}: it was not imported.`;
     warn(into, 'REFERENCE_LEFT_OUT', location, message);
   }
-  return [...new Set(kept.map((name) => ourName(name, into)))];
+  return [...new Set(kept.map((name) => toServiceName(name, into)))];
 }
 
 const WEAK = ['one_field', 'junction_field', 'sort_field'] as const;

@@ -190,7 +190,7 @@ interface Claim {
 function problemsBeyond(state: State, node: CollectionNode, parts: readonly Part[]): Problem[] {
   if (isFolder(node)) return [];
   return claimsOf(node, parts).flatMap(({ name, own, subject }) => {
-    const other = otherThan(state, { schema: node.collection.schema?.schema, name }, own);
+    const other = findConflictingName(state, { schema: node.collection.schema?.schema, name }, own);
     if (other === null) return [];
     const { kind, said: description } = other;
     const message = `${quoteName(name)} is already the name of ${description}: choose another name`;
@@ -214,7 +214,7 @@ function claimsOf(node: CollectionNode, parts: readonly Part[]): Claim[] {
  * Returns the conflicting object: an index of a collection other than `own`, or a table with the name of an index of
  * `own`.
  */
-function otherThan(
+function findConflictingName(
   state: State,
   { schema, name }: { schema: string | undefined; name: string },
   own: string | null,

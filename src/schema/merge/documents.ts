@@ -24,21 +24,21 @@ type OnConflict = (path: Step[], values: Three) => Json | undefined;
 const WHOLE: ReadonlySet<string> = new Set(['schema.default_value', 'meta.validation']);
 
 /** Returns the value if at most one side changed it, or if both made the same change. Null if the changes differ. */
-export function settled<T>({ base, ours, theirs }: { base: T; ours: T; theirs: T }): { value: T } | null {
+export function settle<T>({ base, ours, theirs }: { base: T; ours: T; theirs: T }): { value: T } | null {
   if (jsonEqual(ours, theirs) || jsonEqual(base, theirs)) return { value: ours };
   return jsonEqual(base, ours) ? { value: theirs } : null;
 }
 
 /** Returns the merged value, or undefined. */
 export function mergeValues(values: Three, path: Step[], onConflict: OnConflict): Json | undefined {
-  const value = settled(values);
+  const value = settle(values);
   if (value !== null) return value.value;
   const { base, ours, theirs } = values;
   if (WHOLE.has(path.join('.'))) return onConflict(path, values);
   if (isObject(ours) && isObject(theirs)) {
     return mergeObjects({ base: isObject(base) ? base : {}, ours, theirs }, path, onConflict);
   }
-  const named = namedLists(values);
+  const named = readNamedLists(values);
   return named === null ? onConflict(path, values) : mergeNamed(named, path, onConflict);
 }
 
@@ -69,13 +69,13 @@ const own = (object: Members, member: string): Json | undefined =>
 type Named = Record<keyof Three, Map<string, Json>>;
 
 /** Lists of objects with unique names: constraints, indexes, needs. Null for anything else. */
-function namedLists({ base, ours, theirs }: Three): Named | null {
+function readNamedLists({ base, ours, theirs }: Three): Named | null {
   if (!Array.isArray(ours) || !Array.isArray(theirs)) return null;
-  const [b, o, t] = [byNames(Array.isArray(base) ? base : []), byNames(ours), byNames(theirs)];
+  const [b, o, t] = [indexByName(Array.isArray(base) ? base : []), indexByName(ours), indexByName(theirs)];
   return b === null || o === null || t === null ? null : { base: b, ours: o, theirs: t };
 }
 
-function byNames(list: Json[]): Map<string, Json> | null {
+function indexByName(list: Json[]): Map<string, Json> | null {
   const documents = new Map<string, Json>();
   for (const element of list) {
     if (!isObject(element) || typeof element['name'] !== 'string') return null;
@@ -145,34 +145,34 @@ export function mergeDocument<T extends object>(
 ): T | undefined {
   const decided = merging.decisions.at(location);
   if (decided !== undefined) return sides[decided];
-  const value = settled(sides);
+  const value = settle(sides);
   if (value !== null) return value.value;
   const { base, ours, theirs } = sides;
   if (ours === undefined || theirs === undefined || isOther) {
-    merging.conflicts.push(removedConflict(location, sides));
+    merging.conflicts.push(createRemovedConflict(location, sides));
     return ours;
   }
-  return mixed(merging, location, { base, ours, theirs }, kind);
+  return mixSides(merging, location, { base, ours, theirs }, kind);
 }
 
 /** For an object that one side removed or recreated, and the other changed. */
-export function removedConflict<T extends object>(location: MergeLocation, sides: Sides<T>): MergeConflict {
+export function createRemovedConflict<T extends object>(location: MergeLocation, sides: Sides<T>): MergeConflict {
   const gone = sides.ours === undefined ? 'ours deleted it' : sides.theirs === undefined ? 'theirs deleted it' : null;
   const message =
     gone === null
       ? 'ours deleted it and created another one with the same name, and theirs changed it'
       : `${gone}, and ${sides.ours === undefined ? 'theirs' : 'ours'} changed it`;
-  return { kind: 'removed', place: location, message, ...shown(sides) };
+  return { kind: 'removed', place: location, message, ...showSides(sides) };
 }
 
 /** The existing values. */
-export const shown = <T>({ base, ours, theirs }: Sides<T>): Partial<Record<'base' | Side, Json>> => ({
+export const showSides = <T>({ base, ours, theirs }: Sides<T>): Partial<Record<'base' | Side, Json>> => ({
   ...(base !== undefined && { base: base as Json }),
   ...(ours !== undefined && { ours: ours as Json }),
   ...(theirs !== undefined && { theirs: theirs as Json }),
 });
 
-function mixed<T extends object>(
+function mixSides<T extends object>(
   { decisions, conflicts }: Merging,
   location: MergeLocation,
   sides: { base: T | undefined; ours: T; theirs: T },
@@ -184,14 +184,14 @@ function mixed<T extends object>(
     const decided = decisions.at(at);
     if (decided !== undefined) return values[decided];
     const message = 'both changed it differently';
-    conflicts.push({ kind: 'changed', place: at, message, ...shown(values) });
+    conflicts.push({ kind: 'changed', place: at, message, ...showSides(values) });
     return values.ours;
   };
   const aligned =
     align === undefined
       ? sides
       : align(sides as Required<Documents<T>>, (name, values) => {
-          const value = settled(values);
+          const value = settle(values);
           return value === null ? onConflict([name], values) : value.value;
         });
   const merged = mergeValues(aligned as Three & typeof aligned, [], onConflict) as T;
@@ -205,7 +205,7 @@ function mixed<T extends object>(
       kind: 'invalid',
       place: location,
       message: `the merged schema is not valid: ${where}${message}`,
-      ...shown(sides),
+      ...showSides(sides),
     });
   }
   return sides.ours;

@@ -23,8 +23,8 @@ import {
   RELATION,
   type Sides,
   mergeDocument,
-  removedConflict,
-  shown,
+  createRemovedConflict,
+  showSides,
 } from './documents.js';
 import {
   type CollectionLocation,
@@ -38,16 +38,16 @@ import type { Json } from '../../kernel/json.js';
 import { type Problem, type Result, invalidProblem, ok, refuse } from '../../kernel/problem.js';
 import { changeProblems } from '../invariants/index.js';
 import { renameProblems } from '../invariants/names.js';
-import { type Comparison, type CompareOptions, desiredBy } from '../compare/compare-snapshot.js';
+import { type Comparison, type CompareOptions, readDesired } from '../compare/compare-snapshot.js';
 import { type ObjectEquality, NO_EQUALITY } from '../compare/objects.js';
-import { looksRenamed } from '../compare/looks-renamed.js';
+import { warnAboutLikelyRenames } from '../compare/looks-renamed.js';
 import { diffStates } from '../diff/diff.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
 
 /* Reports each broken rule of the merged result as a conflict at its location. */
 
 /** @param state the result, by the names of `named` */
-function* invalidities(named: Renamed, state: State, touched: ReadonlySet<string>): Resumable<MergeConflict[]> {
+function* findInvalid(named: Renamed, state: State, touched: ReadonlySet<string>): Resumable<MergeConflict[]> {
   const problems = [
     ...renameProblems(state, named.renames, named.unwritten),
     ...(yield* changeProblems({ from: named.ours, to: state, touched })),
@@ -66,7 +66,7 @@ function conflictOf(named: Renamed, problem: Problem): MergeConflict {
     kind: 'invalid',
     place: location,
     message: `the merged schema is not valid: ${problem.message}`,
-    ...shown(documents),
+    ...showSides(documents),
   };
 }
 
@@ -134,7 +134,7 @@ export function* mergeStates(
   yield* mergeObjects(merging, draft, { sides: named, equality: objects });
   if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: unused() };
   const state = draft.toState();
-  const invalid = yield* invalidities(named, state, draft.touched);
+  const invalid = yield* findInvalid(named, state, draft.touched);
   if (invalid.length > 0) return { kind: 'conflicts', conflicts: invalid, unused: unused() };
   const touched = new Set([...draft.touched, ...named.renames.collections.keys()]);
   return { kind: 'merged', ours: named.ours, state, touched, unused: unused() };
@@ -153,11 +153,11 @@ function* mergeObjects(
     const named = nodes.base ?? nodes.theirs;
     if (named === undefined) continue;
     const { kind, id } = named.object;
-    const documents = inOneSpelling(
-      mapped(nodes, ({ object }) => object),
+    const documents = unifySpelling(
+      mapSides(nodes, ({ object }) => object),
       equality,
     );
-    const isOtherObject = isOther(mapped(nodes, ({ identity }) => identity));
+    const isOtherObject = isOther(mapSides(nodes, ({ identity }) => identity));
     const location: MergeLocation = { part: 'objects', kind, id };
     const merged = mergeDocument(merging, location, documents, { kind: OBJECT, isOther: isOtherObject });
     if (merged === documents.ours) continue;
@@ -167,7 +167,7 @@ function* mergeObjects(
 }
 
 /** Definitions with the same meaning get the text of ours, or else of the base. */
-function inOneSpelling({ base, ours, theirs }: Sides<SchemaObject>, { isSame }: ObjectEquality): Sides<SchemaObject> {
+function unifySpelling({ base, ours, theirs }: Sides<SchemaObject>, { isSame }: ObjectEquality): Sides<SchemaObject> {
   const like = (object: SchemaObject | undefined, ...models: (SchemaObject | undefined)[]) => {
     const model = models.find(
       (each) =>
@@ -191,9 +191,9 @@ function mergeCollection(merging: Merging, draft: Draft, name: string, nodes: No
   const decided = merging.decisions.at(location);
   if (decided === 'theirs') replace(draft, name, theirs);
   else if (decided === undefined && (ours === undefined || theirs === undefined || isOther(nodes))) {
-    wholeCollection(merging, draft, location, nodes);
+    mergeWholeCollection(merging, draft, location, nodes);
   } else if (decided === undefined) {
-    const documents = mapped(nodes, ({ collection }) => collection);
+    const documents = mapSides(nodes, ({ collection }) => collection);
     const merged = mergeDocument(merging, location, documents, { kind: COLLECTION });
     if (merged !== undefined && merged !== documents.ours) draft.putCollection(merged);
     mergeMembers({ merging, draft, nodes, name }, FIELDS);
@@ -205,14 +205,14 @@ const isSame = (a: CollectionNode | undefined, b: CollectionNode | undefined): b
   a === b || (a !== undefined && b !== undefined && isSameNode(a, b));
 
 /** One of the sides lacks the collection, or has a different collection with its name. */
-function wholeCollection(merging: Merging, draft: Draft, location: CollectionLocation, nodes: Nodes): void {
+function mergeWholeCollection(merging: Merging, draft: Draft, location: CollectionLocation, nodes: Nodes): void {
   const { base, ours, theirs } = nodes;
   if (base === undefined || isSame(base, ours)) replace(draft, location.collection, theirs);
   else if (ours !== undefined || theirs !== undefined) {
     merging.conflicts.push(
-      removedConflict(
+      createRemovedConflict(
         location,
-        mapped(nodes, ({ collection }) => collection),
+        mapSides(nodes, ({ collection }) => collection),
       ),
     );
   }
@@ -277,12 +277,12 @@ function mergeMembers<T extends object>(
   { merging, draft, nodes, name }: Holder,
   { part, kind, of, identityOf, put, remove }: Members<T>,
 ): void {
-  const all = mapped(nodes, of);
+  const all = mapSides(nodes, of);
   if (all.base === all.theirs) return;
   for (const member of new Set([...(all.base?.keys() ?? []), ...(all.theirs?.keys() ?? [])])) {
-    const documents = mapped(all, (each) => each.get(member));
+    const documents = mapSides(all, (each) => each.get(member));
     if (documents.base === documents.theirs) continue;
-    const identities = mapped(nodes, (node) => identityOf(node, member));
+    const identities = mapSides(nodes, (node) => identityOf(node, member));
     const location = { part, collection: name, field: member };
     const merged = mergeDocument(merging, location, documents, { kind, isOther: isOther(identities) });
     if (merged === documents.ours) continue;
@@ -298,7 +298,7 @@ function isOther({ base, ours, theirs }: Sides<CollectionNode | string>): boolea
   return [ours, theirs].some((side) => side !== undefined && identityOf(side) !== identityOf(base));
 }
 
-const mapped = <T, U>(sides: Sides<T>, map: (value: T) => U | undefined): Sides<U> => {
+const mapSides = <T, U>(sides: Sides<T>, map: (value: T) => U | undefined): Sides<U> => {
   const of = (value: T | undefined): U | undefined => (value === undefined ? undefined : map(value));
   return { base: of(sides.base), ours: of(sides.ours), theirs: of(sides.theirs) };
 };
@@ -320,7 +320,7 @@ export function* mergeSnapshot(
   { base, ours, theirs, resolutions }: SnapshotMerge,
   options: CompareOptions,
 ): Resumable<Result<MergeOutcome>> {
-  const read = below('theirs', yield* desiredBy(base, theirs, options));
+  const read = moveBelow('theirs', yield* readDesired(base, theirs, options));
   if (!read.ok) return read;
   const { desired, warnings } = read.value;
   const sides = { base, ours, theirs: desired.state };
@@ -332,7 +332,7 @@ export function* mergeSnapshot(
     kind: 'merged',
     hash: yield* snapshotHash(ours, options.release),
     diff: yield* diffStates(ours, state, touched),
-    warnings: [...warnings, ...(yield* looksRenamed(named, state, touched))],
+    warnings: [...warnings, ...(yield* warnAboutLikelyRenames(named, state, touched))],
     desired: { state, touched },
   });
 }
@@ -346,7 +346,7 @@ export const nothingToDecide = (index: number): Problem =>
  * snapshot contains no identities. Objects that ours renamed since count as different.
  */
 export function* stateOfSnapshot(body: unknown, ours: State, options: CompareOptions): Resumable<Result<State>> {
-  const read = below('base', yield* desiredBy(initialState(), body, options));
+  const read = moveBelow('base', yield* readDesired(initialState(), body, options));
   if (!read.ok) return read;
   const { state } = read.value.desired;
   const draft = new Draft(state);
@@ -365,7 +365,7 @@ export function* stateOfSnapshot(body: unknown, ours: State, options: CompareOpt
 }
 
 /** Moves the locations of problems below a member. */
-function below<T>(member: string, result: Result<T>): Result<T> {
+function moveBelow<T>(member: string, result: Result<T>): Result<T> {
   if (result.ok) return result;
   return refuse(...result.problems.map((problem) => ({ ...problem, path: pathBelow(member, problem.path) })));
 }

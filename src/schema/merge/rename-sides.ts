@@ -139,8 +139,8 @@ type States = Record<'base' | Side, State>;
 export function* renameSides(sides: States, merging: Merging): Resumable<Renamed> {
   const states = withObjectNames(sides, merging);
   if (areNamedAlike(states)) return { ...states, renames: NO_RENAMES, touched: new Set(), unwritten: [] };
-  const tables = yield* byTables(states, merging);
-  return merging.conflicts.length > 0 ? tables : yield* byColumns(tables, merging);
+  const tables = yield* renameTables(states, merging);
+  return merging.conflicts.length > 0 ? tables : yield* renameColumns(tables, merging);
 }
 
 /** Renames objects that one side renamed. Each kind has its own names. */
@@ -164,7 +164,7 @@ function withNamesOfKind(states: States, kind: ObjectKind, merging: Merging): St
   const final = mergedNames({
     things,
     isNew: (side, id) => isUnknown(states[side].objects.get(objectKey({ kind, id }))?.identity, identities),
-    ...deciding(merging, (id) => ({ part: 'objects', kind, id, path: ['id'] })),
+    ...createNaming(merging, (id) => ({ part: 'objects', kind, id, path: ['id'] })),
   });
   const named = (side: 'base' | Side): State => withObjectsRenamed(states[side], kind, namesTo(things, side, final));
   return { base: named('base'), ours: named('ours'), theirs: named('theirs') };
@@ -195,7 +195,7 @@ function areNamedAlike({ base, ours, theirs }: States): boolean {
   return true;
 }
 
-function* byTables(states: States, merging: Merging): Resumable<Renamed> {
+function* renameTables(states: States, merging: Merging): Resumable<Renamed> {
   const { base, ours, theirs } = states;
   const held = { ours: tablesByIdentity(ours), theirs: tablesByIdentity(theirs) };
   const baseIdentities = new Set(tablesByIdentity(base).keys());
@@ -211,7 +211,7 @@ function* byTables(states: States, merging: Merging): Resumable<Renamed> {
   const final = mergedNames({
     things,
     isNew: (side, name) => isUnknown(states[side].collections.get(name)?.identities.collection, baseIdentities),
-    ...deciding(merging, (name) => ({ part: 'collections', collection: name, path: ['collection'] })),
+    ...createNaming(merging, (name) => ({ part: 'collections', collection: name, path: ['collection'] })),
   });
   const to = (side: 'base' | Side): Renames => ({
     ...NO_RENAMES,
@@ -249,7 +249,7 @@ function isChanged(
   return now !== undefined && !isSameNode(node, now);
 }
 
-function deciding({ decisions, conflicts }: Merging, placeOf: (name: string) => MergeLocation) {
+function createNaming({ decisions, conflicts }: Merging, placeOf: (name: string) => MergeLocation) {
   return {
     decided: (name: string) => decisions.at(placeOf(name)),
     conflict: ({ kind, message, base, ...names }: Parameters<Parameters<typeof mergedNames>[0]['conflict']>[0]) =>
@@ -268,7 +268,7 @@ function namesTo(things: readonly NamedThing[], side: 'base' | Side, final: Read
 }
 
 /** Renames fields of collections with common names. */
-function* byColumns(renamed: Renamed, merging: Merging): Resumable<Renamed> {
+function* renameColumns(renamed: Renamed, merging: Merging): Resumable<Renamed> {
   const namesByTable = {
     base: new Map<string, Names>(),
     ours: new Map<string, Names>(),
@@ -282,12 +282,12 @@ function* byColumns(renamed: Renamed, merging: Merging): Resumable<Renamed> {
       theirs: renamed.theirs.collections.get(name),
     };
     if (!haveOtherNames(nodes)) continue;
-    const things = [...node.fields.keys()].map((field) => fieldThing(nodes, field));
+    const things = [...node.fields.keys()].map((field) => readFieldNames(nodes, field));
     const columnIdentities = new Set(node.identities.fields.values());
     const final = mergedNames({
       things,
       isNew: (side, field) => isUnknown(nodes[side]?.identities.fields.get(field), columnIdentities),
-      ...deciding(merging, (field) => ({ part: 'fields', collection: name, field, path: ['field'] })),
+      ...createNaming(merging, (field) => ({ part: 'fields', collection: name, field, path: ['field'] })),
     });
     for (const side of ['base', 'ours', 'theirs'] as const) {
       const names = namesTo(things, side, final);
@@ -328,7 +328,7 @@ function haveOtherNames({ base, ours, theirs }: Sides<CollectionNode>): boolean 
   });
 }
 
-function fieldThing({ base, ours, theirs }: Sides<CollectionNode>, field: string): NamedThing {
+function readFieldNames({ base, ours, theirs }: Sides<CollectionNode>, field: string): NamedThing {
   const identity = base?.identities.fields.get(field) ?? NEW_IDENTITY;
   const nameIn = (node: CollectionNode | undefined): string | undefined => {
     if (identity === NEW_IDENTITY) return node?.fields.has(field) === true ? field : undefined;

@@ -1,11 +1,11 @@
 /** Derives the names of a table's constraints and indexes from their purpose, so that they need not be stored. */
 import type { ColumnExtras } from './extras.js';
-import { MAX_NAME_BYTES, cut, fitted, withHash } from './name-length.js';
+import { MAX_NAME_BYTES, truncateBytes, fitName, withHash } from './name-length.js';
 import { type CollectionNode, primaryKeyOf, extrasOf, tableNameOf } from './state.js';
 
 /** The default name of PostgreSQL, at most 63 bytes. */
 export function primaryKeyName(table: string): string {
-  return fitted(table, '_pkey', table);
+  return fitName(table, '_pkey', table);
 }
 
 /** The service's name, unless the key was adopted with another. */
@@ -32,7 +32,7 @@ export function indexName(table: string, field: string): string {
 function ownedByBoth(table: string, field: string, suffix: string): string {
   const key = `${table}\0${field}`;
   const base = `${table}_${field}`;
-  if (!table.includes('_') && !field.includes('_')) return fitted(base, suffix, key);
+  if (!table.includes('_') && !field.includes('_')) return fitName(base, suffix, key);
   return withHash(base, suffix, key);
 }
 
@@ -81,5 +81,5 @@ export function postgresName(table: string, column: string, suffix: string): str
     if (first > second) first -= 1;
     else second -= 1;
   }
-  return `${cut(table, first)}_${cut(column, second)}${suffix}`;
+  return `${truncateBytes(table, first)}_${truncateBytes(column, second)}${suffix}`;
 }

@@ -286,7 +286,7 @@ export interface RestoredField {
 }
 
 /** Returns what an event restores from the trash, or undefined. */
-export const takenFromTrash = <R extends RestoredField>({ restored }: { restored?: R }): R | undefined =>
+export const readRestored = <R extends RestoredField>({ restored }: { restored?: R }): R | undefined =>
   restored?.empty === true ? undefined : restored;
 
 export interface RestoredCollection extends RestoredField {

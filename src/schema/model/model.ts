@@ -452,18 +452,18 @@ export const relationDocument = relationMembers.extend({
 /** The names of the members, in the order of responses. */
 export const membersOf = <S extends z.ZodObject>(shape: S): (keyof z.infer<S> & string)[] => Object.keys(shape.shape);
 
-const addedTo = (document: z.ZodObject, own: z.ZodObject): string[] =>
+const namesAddedTo = (document: z.ZodObject, own: z.ZodObject): string[] =>
   membersOf(document).filter((name) => !Object.hasOwn(own.shape, name));
 
 /** Members of responses that are derived from others. */
 export const DERIVED_MEMBERS = {
   collection: {
-    meta: addedTo(collectionMetaDocument, collectionMeta),
+    meta: namesAddedTo(collectionMetaDocument, collectionMeta),
     schema: ['name'],
   },
   field: {
-    meta: addedTo(fieldMetaDocument, fieldMeta),
-    schema: addedTo(columnDocument, columnSchema),
+    meta: namesAddedTo(fieldMetaDocument, fieldMeta),
+    schema: namesAddedTo(columnDocument, columnSchema),
   },
 } as const;
 

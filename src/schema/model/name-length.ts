@@ -12,11 +12,11 @@ const bytesOf = (text: string): number => utf8.encode(text).length;
  * The default name of a foreign key. It must be unique only per table, so it contains a hash only if it is too long.
  */
 export function foreignKeyName(collection: string, field: string): string {
-  return fitted(`${collection}_${field}`, '_foreign', `${collection}\0${field}`);
+  return fitName(`${collection}_${field}`, '_foreign', `${collection}\0${field}`);
 }
 
 /** Returns the name. If PostgreSQL would truncate it, it is shortened and gets a hash of `key`. */
-export function fitted(base: string, suffix: string, key: string): string {
+export function fitName(base: string, suffix: string, key: string): string {
   const name = base + suffix;
   return fits(name) ? name : withHash(base, suffix, key);
 }
@@ -24,7 +24,7 @@ export function fitted(base: string, suffix: string, key: string): string {
 /** Inserts a hash of `key` before the suffix. */
 export function withHash(base: string, suffix: string, key: string): string {
   const end = `_${hash('sha256', key).slice(0, 8)}${suffix}`;
-  return cut(base, MAX_NAME_BYTES - end.length) + end;
+  return truncateBytes(base, MAX_NAME_BYTES - end.length) + end;
 }
 
 /**
@@ -35,7 +35,7 @@ export function fits(name: string): boolean {
 }
 
 /** Returns the longest prefix of whole characters with at most `bytes` bytes in UTF-8. */
-export function cut(text: string, bytes: number): string {
+export function truncateBytes(text: string, bytes: number): string {
   if (bytesOf(text) <= bytes) return text;
   let length = 0;
   let end = 0;

@@ -42,7 +42,7 @@ export function withOwner(need: Need, owner: string | undefined): Need {
  * Orders names so that each one follows all names that it needs. Otherwise the order is alphabetical. In a cycle, the
  * first visited name comes first.
  */
-export function neededFirst(names: Iterable<string>, needsOf: (name: string) => Iterable<string>): string[] {
+export function sortNeededFirst(names: Iterable<string>, needsOf: (name: string) => Iterable<string>): string[] {
   const pending = new Set([...names].sort(byName));
   const ordered: string[] = [];
   for (const first of pending) {
@@ -58,8 +58,11 @@ export function neededFirst(names: Iterable<string>, needsOf: (name: string) => 
 }
 
 /** Orders collections or fields so that each follows its group. */
-export const groupsFirst = (names: Iterable<string>, groupOf: (name: string) => string | null | undefined): string[] =>
-  neededFirst(names, (name) => {
+export const sortGroupsFirst = (
+  names: Iterable<string>,
+  groupOf: (name: string) => string | null | undefined,
+): string[] =>
+  sortNeededFirst(names, (name) => {
     const group = groupOf(name);
     return group == null ? [] : [group];
   });
@@ -72,10 +75,10 @@ export const parentOf = ({ collections }: State, name: string): string | undefin
  * Orders items so that partitions precede their parent, and otherwise keeps the order. Dropping the foreign key of a
  * partitioned table drops those of its partitions, and creating it adopts existing ones with their names.
  */
-export function partitionsFirst<T>(items: readonly T[], state: State, nameOf: (item: T) => string): readonly T[] {
+export function sortPartitionsFirst<T>(items: readonly T[], state: State, nameOf: (item: T) => string): readonly T[] {
   const depths = new Map<T, number>();
   for (const item of items) {
-    const depth = tablesAbove(state, nameOf(item)).length;
+    const depth = ancestorsOf(state, nameOf(item)).length;
     if (depth > 0) depths.set(item, depth);
   }
   if (depths.size === 0) return items;
@@ -83,7 +86,7 @@ export function partitionsFirst<T>(items: readonly T[], state: State, nameOf: (i
 }
 
 /** Returns the parents of a partition up to the root. The catalog contains no cycles, but a document may. */
-export function tablesAbove(state: State, name: string): string[] {
+export function ancestorsOf(state: State, name: string): string[] {
   const above = new Set<string>();
   for (let at = parentOf(state, name); at !== undefined && !above.has(at); at = parentOf(state, at)) above.add(at);
   return [...above];

@@ -19,7 +19,7 @@ type IndexedBy<V> = (map: PersistentMap<string, V>, word: string) => PersistentS
  * Each `wordsOf` has its own index, so create it once. The first call for a map builds its index. A word without values
  * returns an empty set.
  */
-export function indexed<V>(wordsOf: WordsOf<V>): IndexedBy<V> {
+export function createIndexedLookup<V>(wordsOf: WordsOf<V>): IndexedBy<V> {
   return (map, word) => {
     const there = indexesByMap.get(map as PersistentMap<string, never>)?.get(wordsOf);
     return (there ?? build(map, wordsOf)).get(word) ?? PersistentSet<string>();
@@ -42,7 +42,7 @@ const SHARE = 16;
  * Returns `after` with the indexes of `before` updated.
  * @param keys at least all keys whose values differ
  */
-export function carried<V>(
+export function carryIndexes<V>(
   before: PersistentMap<string, V>,
   after: PersistentMap<string, V>,
   keys: ReadonlySet<string>,
@@ -236,7 +236,7 @@ export function primaryKeyOf(node: CollectionNode): Field[] {
   return [...node.fields.values()].filter(isPrimary);
 }
 
-function pointsAt(relation: Omit<Relation, 'id'>, collection: string): boolean {
+function referencesCollection(relation: Omit<Relation, 'id'>, collection: string): boolean {
   return relation.one_collection === collection || (relation.one_allowed_collections?.includes(collection) ?? false);
 }
 
@@ -245,7 +245,7 @@ export function relationsTo(state: State, collection: string): Relation[] {
   const relations: Relation[] = [];
   for (const many of state.referencedBy.get(collection) ?? []) {
     for (const relation of state.collections.get(many)?.relations.values() ?? []) {
-      if (pointsAt(relation, collection)) relations.push(relation);
+      if (referencesCollection(relation, collection)) relations.push(relation);
     }
   }
   return relations;
@@ -257,21 +257,21 @@ export function byName(a: string, b: string): number {
 }
 
 /** Returns the collections that differ between two states. */
-export const differingNames = (from: State, to: State): string[] =>
+export const findDifferingNames = (from: State, to: State): string[] =>
   [...new Set([...from.collections.keys(), ...to.collections.keys()])].filter(
     (name) => from.collections.get(name) !== to.collections.get(name),
   );
 
-const foundBy = (wordsOf: (node: CollectionNode) => Iterable<string>) => {
-  const find = indexed(wordsOf);
+const createStateLookup = (wordsOf: (node: CollectionNode) => Iterable<string>) => {
+  const find = createIndexedLookup(wordsOf);
   return ({ collections }: State, word: string): PersistentSet<string> => find(collections, word);
 };
 
 /** Returns the collections directly within a group. */
-export const groupedIn = foundBy(({ collection: { meta } }) => (meta.group === null ? [] : [meta.group]));
+export const groupedIn = createStateLookup(({ collection: { meta } }) => (meta.group === null ? [] : [meta.group]));
 
 /** Returns the collections with a foreign key to a table that is not a relation. This can include the table itself. */
-export const referencesTo = foundBy(
+export const referencesTo = createStateLookup(
   (node) => new Set((extrasOf(node).constraints ?? []).flatMap(({ references }) => references ?? [])),
 );
 
@@ -283,7 +283,7 @@ export const locationKey = (schema: string | undefined, name: string): string =>
   schema === undefined ? name : `${schema}\0${name}`;
 
 /** Returns the collections whose table has this `locationKey`: one, or several in a state that is not valid. */
-export const collectionsAt = foundBy((node) => {
+export const collectionsAt = createStateLookup((node) => {
   const { schema } = node.collection;
   return schema === null ? [] : [locationKey(schema.schema, tableNameOf(node))];
 });
@@ -329,4 +329,4 @@ export function schemasOf({ collections }: Pick<State, 'collections'>, schema: s
 }
 
 /** Returns the partitions of a table. */
-export const partitionsOf = foundBy((node) => [extrasOf(node).partition_of?.table ?? []].flat());
+export const partitionsOf = createStateLookup((node) => [extrasOf(node).partition_of?.table ?? []].flat());

@@ -64,14 +64,14 @@ export type Fault = readonly [steps: Path, message: string];
 export type Report = (steps: Path, fault: string | null) => void;
 
 /** Reports faults below `steps`. */
-export function reporter(steps: Path, reading: Reading): Report {
+export function createReporter(steps: Path, reading: Reading): Report {
   return (more, fault) => {
     if (fault !== null) addFault(reading, [...steps, ...more], fault);
   };
 }
 
 /** Collects faults below `steps` in `faults`. */
-export function collector(steps: Path, faults: Fault[]): Report {
+export function createCollector(steps: Path, faults: Fault[]): Report {
   return (more, fault) => {
     if (fault !== null) faults.push([[...steps, ...more], fault]);
   };
@@ -104,7 +104,11 @@ interface OverlayInput {
  * Returns `base` with the members of `input` that differ, or `base` itself if none does, so that unchanged documents
  * keep their identity. Absent and undefined members are unchanged.
  */
-export function overlay<D extends object>(base: D, { input, checks, others, part }: OverlayInput, reading: Reading): D {
+export function overlayMembers<D extends object>(
+  base: D,
+  { input, checks, others, part }: OverlayInput,
+  reading: Reading,
+): D {
   let result = base;
   for (const name of Object.keys(input)) {
     const value = input[name];

@@ -13,14 +13,14 @@ import {
   asText,
   addFault,
   type Reading,
-  reporter,
+  createReporter,
   Wrong,
   checksOf,
   mustEqual,
   type Others,
-  overlay,
+  overlayMembers,
 } from './checks.js';
-import { withKnownTexts } from '../sql-text/texts.js';
+import { keepKnownTexts } from '../sql-text/texts.js';
 import { readTableExtras } from './extras.js';
 import { checkName, identifierFault } from './names.js';
 import { type ReadOptions, startReading } from './options.js';
@@ -119,7 +119,7 @@ function readMeta(input: unknown, base: CollectionMeta, collection: string, read
     if (name === 'system') return value === false ? true : new Wrong('must be false or omitted');
     return name === 'id' && reading.imported;
   };
-  return overlay(base, { input, checks: META_CHECKS, others, part: ['meta'] }, reading);
+  return overlayMembers(base, { input, checks: META_CHECKS, others, part: ['meta'] }, reading);
 }
 
 const NOT_A_TEXT = new Wrong('must be a string or omitted');
@@ -140,7 +140,7 @@ function readSchema(input: unknown, base: TableSchema, collection: string, readi
   };
   const table = { ...location, comment: base.comment, ...(base.extras !== undefined && { extras: base.extras }) };
   const start = jsonEqual(table, base) ? base : table;
-  const schema = overlay(start, { input, checks: SCHEMA_CHECKS, others, part: ['schema'] }, reading);
+  const schema = overlayMembers(start, { input, checks: SCHEMA_CHECKS, others, part: ['schema'] }, reading);
   return input['extras'] === undefined ? schema : withExtras(schema, input['extras'], reading);
 }
 
@@ -172,8 +172,8 @@ function knownLocation(input: Record<string, unknown>, { schema, name }: TableSc
 
 /** Null removes the extras. */
 function withExtras(schema: TableSchema, input: unknown, reading: Reading): TableSchema {
-  const read = readTableExtras(input, reporter(['schema', 'extras'], reading));
-  const extras = read && schema.extras && reading.problems.length === 0 ? withKnownTexts(read, schema.extras) : read;
+  const read = readTableExtras(input, createReporter(['schema', 'extras'], reading));
+  const extras = read && schema.extras && reading.problems.length === 0 ? keepKnownTexts(read, schema.extras) : read;
   if (jsonEqual(extras, schema.extras)) return schema;
   const { extras: _, ...rest } = schema;
   return extras === undefined ? rest : { ...rest, extras };

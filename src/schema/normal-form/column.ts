@@ -2,7 +2,7 @@
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
 import { type ColumnExtras, NEXTVAL, isIdentity, isSerial } from '../model/extras.js';
 import { type ColumnSchema, COLUMN_DEFAULTS, columnDocument } from '../model/model.js';
-import { checksOf, collector, type Fault, type Report, Wrong } from './checks.js';
+import { checksOf, createCollector, type Fault, type Report, Wrong } from './checks.js';
 import { readColumnType, type GivenColumn } from './types/column-type.js';
 import { dataType, holdsText } from '../sql-text/data-types.js';
 import { isFunctionDefault, readDefault } from './defaults/default-value.js';
@@ -44,14 +44,14 @@ interface Column extends ColumnType {
  * changes
  */
 function readExtras(change: ColumnChange, column: Column, faults: Fault[]): ColumnExtras | undefined {
-  const report = collector(['extras'], faults);
+  const report = createCollector(['extras'], faults);
   const submitted = change.given['extras'];
   const before = change.existing?.extras;
   const extras = submitted === undefined ? before : readColumnExtras(submitted, report);
   if (extras === undefined) return undefined;
   const read = withKnownDefault(extras, before);
   const kept = Object.fromEntries(
-    Object.entries(read).filter(([name]) => applies(name as keyof ColumnExtras, read, change, column)),
+    Object.entries(read).filter(([name]) => isApplicable(name as keyof ColumnExtras, read, change, column)),
   ) as ColumnExtras;
   // This includes existing extras, so that the result does not depend on when they were sent.
   if (submitted !== undefined) reportLost(read, kept, report);
@@ -106,7 +106,7 @@ function fitsDefault(column: Column, extras: ColumnExtras, { type }: ColumnChang
   return jsonEqual(defaultFromCatalog(type, column, extras.default), value);
 }
 
-function applies(name: keyof ColumnExtras, extras: ColumnExtras, change: ColumnChange, column: Column): boolean {
+function isApplicable(name: keyof ColumnExtras, extras: ColumnExtras, change: ColumnChange, column: Column): boolean {
   return RULES[name](column, extras, change);
 }
 
@@ -185,7 +185,7 @@ function readExpression(value: unknown): string | null | Wrong {
 
 const CHECKS = checksOf(columnDocument, { generation_expression: readExpression });
 
-function checked(name: string, value: unknown, imported: boolean): unknown {
+function checkMember(name: string, value: unknown, imported: boolean): unknown {
   const check = CHECKS.get(name);
   if (check === undefined) throw new Error(`member ${name} of a column has no check`);
   return check(value, imported);
@@ -200,7 +200,7 @@ function readMember<M extends keyof Plain>(
   const before = base[name];
   const value = given[name];
   if (value === undefined || value === before) return before;
-  const read = checked(name, value, imported);
+  const read = checkMember(name, value, imported);
   if (!(read instanceof Wrong)) return read as Plain[M];
   faults.push([[name], read.message]);
   return before;
@@ -266,7 +266,7 @@ function readIncrement(change: ColumnChange, columnType: ColumnType, faults: Fau
 function checkGenerated({ given, imported }: ColumnChange, expression: string | null, faults: Fault[]): void {
   const isGenerated = given['is_generated'];
   if (isGenerated === undefined) return;
-  const read = checked('is_generated', isGenerated, imported);
+  const read = checkMember('is_generated', isGenerated, imported);
   if (read instanceof Wrong) faults.push([['is_generated'], read.message]);
   else if (read !== (expression !== null)) {
     const message = read
@@ -308,7 +308,7 @@ function refuseDefault({ given, imported }: ColumnChange, reason: string, faults
 
 function readColumnDefault(change: ColumnChange, columnType: ColumnType, faults: Fault[]): Json {
   const value = change.given['default_value'];
-  if (value === undefined) return carriedDefault(change, columnType, faults);
+  if (value === undefined) return carryDefault(change, columnType, faults);
   const read = readDefault(change.type, columnType, value, { lenient: change.imported });
   if (!(read instanceof Wrong)) return read;
   faults.push([['default_value'], read.message]);
@@ -316,7 +316,7 @@ function readColumnDefault(change: ColumnChange, columnType: ColumnType, faults:
 }
 
 /** Keeps the current default after a type change if its meaning is unchanged. */
-function carriedDefault({ type, existing, existingType }: ColumnChange, columnType: ColumnType, faults: Fault[]): Json {
+function carryDefault({ type, existing, existingType }: ColumnChange, columnType: ColumnType, faults: Fault[]): Json {
   if (existing === null || existing.default_value === null) return null;
   const read = readDefault(type, columnType, existing.default_value, { lenient: true });
   const wasCall = isFunctionDefault(existingType ?? type, existing);

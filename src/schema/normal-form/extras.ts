@@ -88,7 +88,7 @@ function textFault(text: string | undefined): string | null {
 
 /** Undefined for null or an object without members. */
 export function readTableExtras(input: unknown, report: Report): TableExtras | undefined {
-  const extras = shaped(tableExtras, input, report);
+  const extras = parseShape(tableExtras, input, report);
   if (extras === undefined) return undefined;
   checkKey(extras, report);
   for (const [index, each] of (extras.constraints ?? []).entries()) checkConstraint(each, index, report);
@@ -103,7 +103,7 @@ export function readTableExtras(input: unknown, report: Report): TableExtras | u
 
 /** Undefined if there are none, or for another shape. Problems are reported. */
 export function readColumnExtras(input: unknown, report: Report): ColumnExtras | undefined {
-  const extras = shaped(columnExtras, input, report);
+  const extras = parseShape(columnExtras, input, report);
   if (extras === undefined) return undefined;
   if (extras.collation !== undefined) report(['collation'], checkCollation(extras.collation));
   if (extras.default !== undefined) report(['default'], checkExpression(extras.default));
@@ -114,7 +114,7 @@ export function readColumnExtras(input: unknown, report: Report): ColumnExtras |
   return withoutEmpty(extras);
 }
 
-function shaped<S extends z.ZodType>(shape: S, input: unknown, report: Report): z.infer<S> | undefined {
+function parseShape<S extends z.ZodType>(shape: S, input: unknown, report: Report): z.infer<S> | undefined {
   if (input === null || input === undefined) return undefined;
   const parsed = shape.safeParse(input, { error: shapeMessage });
   if (parsed.success) return parsed.data;

@@ -9,7 +9,7 @@ import {
   membersOf,
 } from '../model/model.js';
 import { invalidProblem, ok, type Path, type Problem, refuse, type Result } from '../../kernel/problem.js';
-import { asText, checksOf, addFault, type Reading, Wrong, mustEqual, type Others, overlay } from './checks.js';
+import { asText, checksOf, addFault, type Reading, Wrong, mustEqual, type Others, overlayMembers } from './checks.js';
 import { checkName } from './names.js';
 import { type FieldReadOptions, type ReadOptions, startReading } from './options.js';
 import type { GivenColumn } from './types/column-type.js';
@@ -43,20 +43,20 @@ const MEMBERS: ReadonlySet<string> = new Set([
 /** Adds problems to `reading`. Null if there is no usable type. */
 function readFieldColumn(input: FieldColumnInput, existing: Field | undefined, reading: Reading): FieldColumn | null {
   if (existing !== undefined && isUnchanged(input, existing, reading)) return existing;
-  const members = givenMembers(input, reading);
+  const members = submittedMembers(input, reading);
   if (members === null) return null;
   const { schema } = input;
   const written = { type: input.type, given: members };
-  const { type, given } = reading.imported ? translated(written, existing) : written;
-  const requestedType = type === undefined ? unsaidType(input, existing, reading) : type;
+  const { type, given } = reading.imported ? translateVendorType(written, existing) : written;
+  const requestedType = type === undefined ? defaultType(input, existing, reading) : type;
   if (requestedType === ALIAS_TYPE) return alias(schema, reading);
   return isFieldType(requestedType)
-    ? column({ type: requestedType, given, schema, existing }, reading)
+    ? normaliseSubmitted({ type: requestedType, given, schema, existing }, reading)
     : unknownType(requestedType, reading);
 }
 
 /** Returns the members of `schema`. Empty if it is null or absent. */
-function givenMembers(input: FieldColumnInput, reading: Reading): GivenColumn | null {
+function submittedMembers(input: FieldColumnInput, reading: Reading): GivenColumn | null {
   if (input.schema === undefined || input.schema === null) return {};
   if (isObject(input.schema)) return ownMembers(input.schema, input, reading);
   addFault(reading, ['schema'], 'must be an object (a column) or null (an alias field)');
@@ -70,7 +70,7 @@ function unknownType(type: unknown, reading: Reading): null {
 }
 
 /** An existing field keeps its type. For new ones, Directus omits members that aliases lack. */
-function unsaidType(
+function defaultType(
   { schema }: FieldColumnInput,
   existing: Field | undefined,
   { imported }: Reading,
@@ -90,7 +90,7 @@ interface SubmittedColumn {
   existing: Field | undefined;
 }
 
-function column({ type, given, schema, existing }: SubmittedColumn, reading: Reading): FieldColumn | null {
+function normaliseSubmitted({ type, given, schema, existing }: SubmittedColumn, reading: Reading): FieldColumn | null {
   if (schema === null && !reading.imported) {
     addFault(reading, ['schema'], `must be an object: only a field of type ${ALIAS_TYPE} has no column`);
     return null;
@@ -116,7 +116,7 @@ function isUnchanged(input: FieldColumnInput, existing: Field, reading: Reading)
   if (schema === undefined || schema === null) return schema === undefined || existing.schema === null;
   if (existing.schema === null || !isObject(schema)) return false;
   for (const name of Object.keys(schema)) {
-    if (!saysNothingNew(name, schema[name], { input, before: existing.schema }, reading)) return false;
+    if (!isUnchangedMember(name, schema[name], { input, before: existing.schema }, reading)) return false;
   }
   return true;
 }
@@ -126,9 +126,9 @@ interface Comparison {
   before: ColumnSchema;
 }
 
-function saysNothingNew(name: string, value: unknown, { input, before }: Comparison, reading: Reading): boolean {
+function isUnchangedMember(name: string, value: unknown, { input, before }: Comparison, reading: Reading): boolean {
   if (name === 'is_generated') return value === (before.generation_expression !== null);
-  if (!MEMBERS.has(name)) return derived(name, value, input, reading.imported) === true;
+  if (!MEMBERS.has(name)) return checkDerived(name, value, input, reading.imported) === true;
   const present = before[name as keyof ColumnSchema];
   return value === present || (typeof value === 'object' && jsonEqual(value, present));
 }
@@ -143,7 +143,7 @@ function ownMembers(schema: Record<string, unknown>, names: FieldColumnInput, re
       members[name] = value;
       continue;
     }
-    const fault = derived(name, value, names, reading.imported);
+    const fault = checkDerived(name, value, names, reading.imported);
     if (fault !== true && !reading.imported) addFault(reading, ['schema', name], fault.message);
   }
   return members;
@@ -152,7 +152,7 @@ function ownMembers(schema: Record<string, unknown>, names: FieldColumnInput, re
 const UNKNOWN_MEMBER = new Wrong('is not a known member');
 const NOT_A_REFERENCE = new Wrong('must be a string or null');
 
-function derived(
+function checkDerived(
   name: string,
   value: unknown,
   names: { collection: string; field: string },
@@ -181,7 +181,7 @@ interface Written {
 }
 
 /** Translates another vendor's column type. */
-function translated({ type, given }: Written, existing: Field | undefined): Written {
+function translateVendorType({ type, given }: Written, existing: Field | undefined): Written {
   const { data_type, max_length, numeric_precision, numeric_scale, length: _, ...rest } = given;
   const isUnsaid = type === undefined || ((type === UNKNOWN_TYPE || type === null) && data_type === undefined);
   const numbers = { data_type, max_length, numeric_precision, numeric_scale };
@@ -279,9 +279,10 @@ function readMeta(
   const top = topLevelMeta(input, meta, reading, options);
   const others = derivedMembers(names, reading.imported);
   const start =
-    top === undefined ? base : overlay(base, { input: top, checks: META_CHECKS, others, part: [] }, reading);
+    top === undefined ? base : overlayMembers(base, { input: top, checks: META_CHECKS, others, part: [] }, reading);
   if (meta === undefined || meta === null) return start;
-  if (isObject(meta)) return overlay(start, { input: meta, checks: META_CHECKS, others, part: ['meta'] }, reading);
+  if (isObject(meta))
+    return overlayMembers(start, { input: meta, checks: META_CHECKS, others, part: ['meta'] }, reading);
   addFault(reading, ['meta'], 'must be an object or null');
   return start;
 }

@@ -23,7 +23,7 @@ export function identifierFault(name: string): string | null {
 /** Returns the problems of a collection or field name at `at`. */
 export function checkName(kind: 'collection' | 'field', name: unknown, at: Path): Problem[] {
   if (typeof name !== 'string') return [invalidProblem(at, `${kind} must be the name of the ${kind}, as a string`)];
-  const fault = identifierFault(name) ?? reserved(kind, name);
+  const fault = identifierFault(name) ?? reservedNameFault(kind, name);
   return fault === null ? [] : [invalidProblem(at, `the name of a ${kind} ${fault}`)];
 }
 
@@ -34,7 +34,7 @@ export function checkNewName(kind: 'collection' | 'field', name: unknown, at: Pa
   return fault === null ? problems : [invalidProblem(at, `the name of a ${kind} ${fault}`)];
 }
 
-function reserved(kind: 'collection' | 'field', name: string): string | null {
+function reservedNameFault(kind: 'collection' | 'field', name: string): string | null {
   // Clients resolve these in a path before sending it: DELETE /fields/articles/.. becomes DELETE /fields.
   if (name === '.' || name === '..') return `must not be ${name}: clients cannot send it in a path`;
   if (kind === 'collection') {
@@ -45,8 +45,8 @@ function reserved(kind: 'collection' | 'field', name: string): string | null {
 
 /** Returns why a new name is not in the form that the service stores, or null. */
 export function composedFault(name: string): string | null {
-  const composed = name.normalize('NFC');
-  return composed === name ? null : `must be in Unicode normalization form NFC: ${JSON.stringify(composed)}`;
+  const composeName = name.normalize('NFC');
+  return composeName === name ? null : `must be in Unicode normalization form NFC: ${JSON.stringify(composeName)}`;
 }
 
 /** Returns `name` in normalization form NFC. Returns other values unchanged. */
@@ -64,16 +64,16 @@ export function withComposedNames<T>(document: T, names: Iterable<unknown>): T {
   for (const name of names) {
     if (typeof name === 'string' && composedFault(name) !== null) others.set(name, name.normalize('NFC'));
   }
-  return others.size === 0 ? document : (replaced(document, [...others]) as T);
+  return others.size === 0 ? document : (replaceNames(document, [...others]) as T);
 }
 
-function replaced(value: unknown, names: readonly (readonly [string, string])[]): unknown {
+function replaceNames(value: unknown, names: readonly (readonly [string, string])[]): unknown {
   if (typeof value === 'string') return names.reduce((text, [name, nfc]) => text.replaceAll(name, nfc), value);
-  if (Array.isArray(value)) return value.map((item) => replaced(item, names));
+  if (Array.isArray(value)) return value.map((item) => replaceNames(item, names));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, member]): [string, unknown] => [
     name,
-    DATA.has(name) ? member : replaced(member, names),
+    DATA.has(name) ? member : replaceNames(member, names),
   ]);
   return Object.fromEntries(entries);
 }

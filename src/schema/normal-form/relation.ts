@@ -14,7 +14,7 @@ import {
 } from '../model/model.js';
 import { stepsIn, type DocumentLocation } from '../../kernel/locate.js';
 import { invalidProblem, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
-import { addFault, type Reading, overlay, checksOf, Wrong, mustEqual, type Others } from './checks.js';
+import { addFault, type Reading, overlayMembers, checksOf, Wrong, mustEqual, type Others } from './checks.js';
 import { type ReadOptions, startReading } from './options.js';
 import { foreignKeyName } from '../model/name-length.js';
 import { identifierFault } from './names.js';
@@ -52,8 +52,8 @@ function flattenRelation(
   const into: Gathered = { members: {}, reading, existing };
   const { members } = into;
   const { meta, schema, ...top } = input;
-  gather(top, NESTED, [], into);
-  if (isObject(meta)) gather(meta, NO_OTHER_NAMES, ['meta'], into);
+  gatherMembers(top, NESTED, [], into);
+  if (isObject(meta)) gatherMembers(meta, NO_OTHER_NAMES, ['meta'], into);
   else if (meta !== undefined && meta !== null) addFault(reading, ['meta'], 'must be an object or null');
   return { members, schema };
 }
@@ -67,7 +67,7 @@ interface Gathered {
   existing: Readonly<Record<string, unknown>> | undefined;
 }
 
-function gather(
+function gatherMembers(
   from: Record<string, unknown>,
   names: ReadonlyMap<string, string>,
   part: string[],
@@ -77,12 +77,12 @@ function gather(
     const member = names.get(name) ?? (FLAT.has(name) ? name : undefined);
     const value = from[name];
     if (name === 'id' || value === undefined) continue;
-    if (member !== undefined) put(member, value, [...part, name], gathered);
+    if (member !== undefined) putMember(member, value, [...part, name], gathered);
     else if (!gathered.reading.imported) addFault(gathered.reading, [...part, name], 'is not a known member');
   }
 }
 
-function put(member: string, value: unknown, steps: string[], { members, reading, existing }: Gathered): void {
+function putMember(member: string, value: unknown, steps: string[], { members, reading, existing }: Gathered): void {
   const other = members[member];
   if (other === undefined || isAsItWas(existing, member, other)) members[member] = value;
   else if (!jsonEqual(other, value) && !isAsItWas(existing, member, value)) {
@@ -157,7 +157,7 @@ function readForeignKey(submitted: unknown, base: ForeignKey, relation: KeyedEnd
   const { constraint_name: name, ...rest } = submitted;
   // Some vendors have foreign keys without names. The default name is then used.
   const input = name === null && reading.imported ? rest : submitted;
-  const key = overlay(
+  const key = overlayMembers(
     base,
     { input, checks: FOREIGN_KEY_CHECKS, others: derivedMembers(relation), part: ['schema'] },
     reading,
@@ -262,7 +262,7 @@ const META_CHECKS = checksOf(relationMembers);
 
 function readEnds(members: Record<string, unknown>, base: RelationMeta, reading: Reading): RelationMeta {
   const { many_collection: _, many_field: __, ...input } = members;
-  return overlay(base, { input, checks: META_CHECKS, others: () => false, part: [] }, reading);
+  return overlayMembers(base, { input, checks: META_CHECKS, others: () => false, part: [] }, reading);
 }
 
 function finish(relation: NewRelation, reading: Reading): Result<NewRelation> {

@@ -26,7 +26,7 @@ const optional = (members: Members): Members =>
   Object.fromEntries(Object.entries(members).map(([member, shape]) => [member, shape.optional()]));
 
 /** The members of a document as requests may contain them. */
-const acceptedBy = ({ shape }: z.ZodObject): Members =>
+const acceptedMembers = ({ shape }: z.ZodObject): Members =>
   optional(
     Object.fromEntries(
       Object.entries(shape).map(([name, member]) => [name, memberOf(member).accepts ?? (member as z.ZodType)]),
@@ -39,24 +39,24 @@ const count = z.int().nullable();
 export const fieldType = z.enum(FIELD_TYPES as [string, ...string[]]).meta({ id: 'FieldType' });
 
 const collectionMeta = z
-  .strictObject({ ...acceptedBy(collectionMetaDocument), ...optional({ system: z.literal(false) }) })
+  .strictObject({ ...acceptedMembers(collectionMetaDocument), ...optional({ system: z.literal(false) }) })
   .meta({ id: 'CollectionMetaInput' });
 
 const table = z.strictObject({
   ...optional({ name: text, schema: text, sql: text }),
-  ...acceptedBy(tableSchema.omit({ extras: true })),
+  ...acceptedMembers(tableSchema.omit({ extras: true })),
 });
 
 const fieldMeta = z
   .strictObject({
-    ...acceptedBy(fieldMetaDocument),
+    ...acceptedMembers(fieldMetaDocument),
     ...optional({ system: z.literal(false), searchable: z.boolean(), id: count }),
   })
   .meta({ id: 'FieldMetaInput' });
 
 const column = z
   .strictObject({
-    ...acceptedBy(columnDocument),
+    ...acceptedMembers(columnDocument),
     ...optional({ schema: textOrNull, length: count, foreign_key_schema: textOrNull, extras: columnExtras.nullable() }),
   })
   .meta({ id: 'ColumnInput' });
@@ -66,7 +66,7 @@ const fieldParts = optional({ meta: fieldMeta.nullable(), schema: column.nullabl
 /** Members of `meta` are also allowed at the top level. */
 export const newField = z
   .strictObject({
-    ...acceptedBy(fieldMetaMembers),
+    ...acceptedMembers(fieldMetaMembers),
     collection: text.optional(),
     field: text,
     type: fieldType,
@@ -132,11 +132,11 @@ export const namedCollectionUpdate = collectionUpdate
   .extend({ collection: text })
   .meta({ id: 'NamedCollectionUpdate' });
 
-const ends: Members = { ...acceptedBy(relationMembers), id: z.unknown().optional() };
+const ends: Members = { ...acceptedMembers(relationMembers), id: z.unknown().optional() };
 
 const foreignKey = z
   .strictObject({
-    ...acceptedBy(foreignKeyDocument),
+    ...acceptedMembers(foreignKeyDocument),
     ...optional({
       deferrable: z.enum(DEFERRABLES).nullable(),
       foreign_key_schema: textOrNull,

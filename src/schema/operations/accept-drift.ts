@@ -225,7 +225,7 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
     const problems = yield* invariantProblems(desired, touched, state);
     if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, {})));
     const events = yield* transition(state, desired, touched);
-    return ok(events.map(adopted));
+    return ok(events.map(toAdopted));
   },
 };
 
@@ -242,7 +242,7 @@ function unknownNames(state: State, { only, objects = [] }: AcceptRequest, found
 }
 
 /** Marks the event as already true in the database. A table with a new name counts as adopted. */
-export function adopted(event: SchemaEvent): SchemaEvent {
+export function toAdopted(event: SchemaEvent): SchemaEvent {
   if (event.type === 'collection.created') {
     const { collection, fields } = event.data;
     return { ...event, type: 'collection.adopted', data: { collection, fields } };

@@ -22,7 +22,7 @@ import {
   unknownMembers,
 } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { neededFirst, partitionsFirst } from '../model/order.js';
+import { sortNeededFirst, sortPartitionsFirst } from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
 import { quoteName } from '../../kernel/text.js';
 
@@ -74,7 +74,7 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
     const problems = requestProblems(state, request, found);
     if (problems.length > 0) return refuse(...problems);
     const draft = new Draft(state);
-    yield* putFound(draft, found);
+    yield* putFindings(draft, found);
     const desired = draft.toState();
     const faults = yield* invariantProblems(desired, draft.touched, state);
     if (faults.length === 0) return ok(eventsOf(found, state, desired));
@@ -83,7 +83,7 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
   },
 };
 
-function* putFound(draft: Draft, { tables, completed, relations, objects }: CatalogFindings): Resumable<void> {
+function* putFindings(draft: Draft, { tables, completed, relations, objects }: CatalogFindings): Resumable<void> {
   for (const { collection, fields } of tables) {
     draft.putCollection(collection);
     for (const field of fields) draft.putField(field);
@@ -171,12 +171,12 @@ function eventsOf(found: CatalogFindings, state: State, desired: State): SchemaE
   const events: SchemaEvent[] = [];
   const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
   const parentOf = (name: string) => extrasOf(byTable.get(name)).partition_of?.table;
-  for (const name of neededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
+  for (const name of sortNeededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
     const { collection, fields } = byTable.get(name) as FoundTable;
     events.push(newEvent('collection.adopted', name, null, { collection, fields }));
   }
   const inOrder = completed.toSorted((a, b) => byName(a.collection, b.collection));
-  for (const collection of partitionsFirst(inOrder, desired, (each) => each.collection)) {
+  for (const collection of sortPartitionsFirst(inOrder, desired, (each) => each.collection)) {
     const name = collection.collection;
     const patch = patchBetween((state.collections.get(name) as CollectionNode).collection, collection);
     events.push(newEvent('collection.updated', name, null, { patch, adopted: true }));
@@ -184,7 +184,7 @@ function eventsOf(found: CatalogFindings, state: State, desired: State): SchemaE
   const ordered = relations.toSorted(
     (a, b) => byName(a.many_collection, b.many_collection) || byName(a.many_field, b.many_field),
   );
-  for (const relation of partitionsFirst(ordered, desired, (each) => each.many_collection)) {
+  for (const relation of sortPartitionsFirst(ordered, desired, (each) => each.many_collection)) {
     events.push(
       newEvent('relation.created', relation.many_collection, relation.many_field, { relation, adopted: true }),
     );

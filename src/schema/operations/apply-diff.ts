@@ -1,11 +1,11 @@
 /** apply-diff: applies a diff, checked as strictly as any other command. */
 import type { SchemaDiff, ObjectDiff } from '../diff/diff.js';
-import { identifyFromTrash, lostSince, originProblems, sharedIdentities } from '../diff/origins.js';
+import { identifyFromTrash, findLost, originProblems, findSharedIdentities } from '../diff/origins.js';
 import { Draft } from '../transition/draft.js';
 import {
   diffLocations,
   applyItems,
-  byNewNames,
+  applyRenames,
   type ApplyContext,
   type Target,
   applyEntries,
@@ -70,27 +70,27 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
   *decide(state, { release, hash, diff, kept = [] }) {
     const current = yield* snapshotHash(state, release);
     const findings: EntryFindings = { problems: [], conflicts: [] };
-    const draft = yield* drafted(state, diff, findings);
+    const draft = yield* applyToDraft(state, diff, findings);
     const stale = hash !== undefined && hash !== current;
-    if (stale || findings.conflicts.length > 0) return changed(stale, current, findings);
+    if (stale || findings.conflicts.length > 0) return rejectStaleDiff(stale, current, findings);
     if (findings.problems.length > 0) return refuse(...findings.problems);
     const identified = yield* identifyFromTrash(state, draft, { diff, kept });
-    const lost = lostSince(diff, identified);
+    const lost = findLost(diff, identified);
     if (lost.length > 0) return refuse(...lost);
     return yield* decideDraft(state, draft, { found: identified }, diffLocations(diff));
   },
 };
 
 /** Applies the diff to a draft without checking its hash. */
-export function* drafted(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Draft> {
-  const named = yield* byNewNames(state, diff, findings);
+export function* applyToDraft(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Draft> {
+  const named = yield* applyRenames(state, diff, findings);
   const draft = new Draft(named.state, named.touched);
   yield* applyItems({ draft, findings }, named.items);
   applyObjects({ draft, findings }, diff.objects ?? []);
   return draft;
 }
 
-function changed(stale: boolean, current: string, { conflicts, problems }: EntryFindings): Result<never> {
+function rejectStaleDiff(stale: boolean, current: string, { conflicts, problems }: EntryFindings): Result<never> {
   const paths = conflicts.map((conflict) => conflict.path);
   const first: Problem = {
     code: 'SCHEMA_CHANGED',
@@ -215,7 +215,7 @@ export function* readDiffDocument(
   for (const part of parts) problems.push(...(yield* partProblems(diff[part], part)));
   if (problems.length > 0) return refuse(...problems);
   const read = completeDiff(diff);
-  const shared = sharedIdentities(read);
+  const shared = findSharedIdentities(read);
   return shared.length > 0 ? refuse(...shared) : ok({ hash: hash as string, diff: read });
 }
 
@@ -236,7 +236,7 @@ function* partProblems(items: unknown, part: Part): Resumable<Problem[]> {
   if (items === undefined) return [];
   if (!Array.isArray(items)) return [invalidProblem(at, `${part} must be an array`)];
   const problems = yield* problemsInSteps(items, (item, index) => itemProblems(item, part, [...at, index]));
-  return problems.length > 0 ? problems : yield* doubled(items, part);
+  return problems.length > 0 ? problems : yield* rejectRepeatedObjects(items, part);
 }
 
 interface Item {
@@ -251,13 +251,13 @@ interface Item {
  * Reports objects that occur too often. Each object occurs once, or twice if another object takes its name: first
  * removed, then new or renamed.
  */
-function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
+function* rejectRepeatedObjects(items: readonly Item[], part: Part): Resumable<Problem[]> {
   const seen = new Map<string, Item | null>();
   return yield* problemsInSteps(items, (item, index) => {
     const id = PARTS[part].map((member: 'collection' | 'field' | 'kind' | 'id') => item[member]).join('\0');
     const first = seen.get(id);
     seen.set(id, first === undefined ? item : null);
-    if (first === undefined || (first !== null && isRemoval(first.diff) && isComing(item, part))) return [];
+    if (first === undefined || (first !== null && isRemoval(first.diff) && isAddedOrRenamed(item, part))) return [];
     const name = JSON.stringify(id.replace('\0', '.'));
     return [
       invalidProblem(['diff', part, index], `${name} occurs more than once in ${part}; put its entries into one diff`),
@@ -265,7 +265,7 @@ function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
   });
 }
 
-const isComing = (item: Item, part: Part): boolean =>
+const isAddedOrRenamed = (item: Item, part: Part): boolean =>
   isAddition(item.diff) || item.diff.some((entry) => isRenameEntry(entry, RENAMED_BY[part]));
 
 const RENAMED_BY = { collections: 'collection', fields: 'field', relations: undefined, objects: 'id' } as const;

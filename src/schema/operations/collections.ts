@@ -59,7 +59,7 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
   *parse({ body, concurrentIndexes, at = [] }) {
     if (!isObject(body)) return refuse(invalidProblem(at, 'a collection must be a JSON object'));
     const problems = unknownMembers(body, MEMBERS, at);
-    const meta = mergedMeta(body, at);
+    const meta = mergeMeta(body, at);
     if (!meta.ok) return refuse(...problems, ...meta.problems);
     const document: Record<string, Json> = { meta: meta.value };
     Object.assign(document, namedTable(body));
@@ -114,7 +114,7 @@ function takenName({ collection }: Collection): Problem {
 type Body = { [member: string]: Json };
 
 /** Merges members at the top level into `meta`. */
-function mergedMeta(body: Body, at: Path): Result<Body> {
+function mergeMeta(body: Body, at: Path): Result<Body> {
   const submittedMeta = body['meta'] ?? {};
   if (!isObject(submittedMeta)) return refuse(invalidProblem([...at, 'meta'], 'meta must be an object'));
   const meta: Body = { ...submittedMeta };
@@ -167,7 +167,7 @@ function* readFields(input: Json | undefined, collection: Collection, at: Path):
   const twice = duplicates(fields.value, path);
   const complete = withPrimaryKey(fields.value, collection.collection, path);
   if (!complete.ok) return refuse(...twice, ...complete.problems);
-  return twice.length > 0 ? refuse(...twice) : ok(numbered(complete.value));
+  return twice.length > 0 ? refuse(...twice) : ok(numberFields(complete.value));
 }
 
 function readOne(input: Json, at: Path, collection: string): Result<Field> {
@@ -214,7 +214,7 @@ function withPrimaryKey(fields: Field[], collection: string, path: Path): Result
 }
 
 /** Keeps the submitted order: a missing sort becomes the index within the field's group. */
-function numbered(fields: Field[]): Field[] {
+function numberFields(fields: Field[]): Field[] {
   const count = new Map<string | null, number>();
   const all: Field[] = [];
   for (const field of fields) {
@@ -349,7 +349,7 @@ export const createCollections: Operation<'create-collections', CreateCollection
       createCollection.parse({ body: element, concurrentIndexes, at: [index] }),
     );
     if (!creates.ok) return creates;
-    const twice = doubled(creates.value.map((create) => create.collection.collection));
+    const twice = rejectRepeatedNames(creates.value.map((create) => create.collection.collection));
     return twice.length > 0 ? refuse(...twice) : ok({ creates: creates.value, concurrentIndexes });
   },
 
@@ -395,7 +395,7 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
       return updateCollection.parse({ collection: name, body: element, at: [index] });
     });
     if (!updates.ok) return updates;
-    const twice = doubled(updates.value.map((update) => update.collection));
+    const twice = rejectRepeatedNames(updates.value.map((update) => update.collection));
     return twice.length > 0 ? refuse(...twice) : ok({ updates: updates.value });
   },
 
@@ -411,7 +411,7 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
   },
 };
 
-function doubled(names: string[]): Problem[] {
+function rejectRepeatedNames(names: string[]): Problem[] {
   return problemsOfEach(findRepeated(names), (index) => [
     invalidProblem([index, 'collection'], `${JSON.stringify(names[index])} occurs more than once in the array`),
   ]);

@@ -82,17 +82,17 @@ function keyProblems(node: CollectionNode, draft: Draft, changes: readonly Chang
 type Need = [message: string, by: string[]];
 
 /** IN_USE, with the dependent fields in `details.needed_by`. Empty if the field can be deleted. */
-function neededBy(state: State, node: CollectionNode, { collection, field, schema }: Field): Problem[] {
+function findUses(state: State, node: CollectionNode, { collection, field, schema }: Field): Problem[] {
   const needs = [
-    ...(schema?.is_primary_key === true ? [asKey(state, collection, field)] : []),
-    ...inKey(node, field),
-    ...inExpressions(node, collection, field),
-    ...asPointer(node, collection, field),
+    ...(schema?.is_primary_key === true ? [findKeyUses(state, collection, field)] : []),
+    ...findIncludedUses(node, field),
+    ...findExpressionUses(node, collection, field),
+    ...findPointerUses(node, collection, field),
   ];
   return needs.map(([message, by]) => ({ code: 'IN_USE', message, collection, field, details: { needed_by: by } }));
 }
 
-function asKey(state: State, collection: string, field: string): Need {
+function findKeyUses(state: State, collection: string, field: string): Need {
   const users = relationsTo(state, collection).map((each) => `${each.many_collection}.${each.many_field}`);
   const also = users.length > 0 ? `, and relations reference it (${users.join(', ')})` : '';
   const message = `${quoteName(field)} is the primary key of ${quoteName(collection)}${also}; delete the collection, or make another field the key first`;
@@ -100,7 +100,7 @@ function asKey(state: State, collection: string, field: string): Need {
 }
 
 /** PostgreSQL drops a key together with a column that its index includes. */
-function inKey(node: CollectionNode, field: string): Need[] {
+function findIncludedUses(node: CollectionNode, field: string): Need[] {
   const key = extrasOf(node).primary_key;
   const carried = key?.definition === undefined ? [] : keyDefinition(key.definition).including;
   if (key === undefined || !carried.includes(field)) return [];
@@ -110,7 +110,7 @@ function inKey(node: CollectionNode, field: string): Need[] {
 }
 
 /** Fields of the collection whose expression uses the field. */
-function inExpressions(node: CollectionNode, collection: string, field: string): Need[] {
+function findExpressionUses(node: CollectionNode, collection: string, field: string): Need[] {
   const readers = [...node.fields.values()]
     .filter((other) => other.field !== field && other.schema !== null && readsFrom(other.schema, field))
     .map((other) => other.field);
@@ -124,7 +124,7 @@ const readsFrom = ({ generation_expression: text }: ColumnSchema, field: string)
   text !== null && expressionColumns(text).has(field);
 
 /** Finds many-to-any relations that store the name of the related collection in the field. */
-function asPointer({ relations }: CollectionNode, collection: string, field: string): Need[] {
+function findPointerUses({ relations }: CollectionNode, collection: string, field: string): Need[] {
   return [...relations.values()]
     .filter((relation) => relation.one_collection_field === field)
     .map(({ many_field }) => {
@@ -178,13 +178,13 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
       return refuse(locate(problemAbout(subject, message, { code: 'ALREADY_EXISTS' }), locations));
     }
     const draft = new Draft(state);
-    draft.putField(field.meta.sort === null ? last(node, field) : field);
+    draft.putField(field.meta.sort === null ? placeLast(node, field) : field);
     return decideDraft(state, draft, { concurrentIndexes }, locations);
   },
 };
 
 /** Gives a new field without sort the last position in its group, within the range of integers. */
-function last(node: CollectionNode, field: Field): Field {
+function placeLast(node: CollectionNode, field: Field): Field {
   let highest = 0;
   for (const { meta } of node.fields.values()) {
     if (meta.group === field.meta.group) highest = Math.max(highest, meta.sort ?? 0);
@@ -221,7 +221,7 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
   *parse({ collection, field, body, concurrentIndexes }) {
     if (field !== undefined) {
       if (!isObject(body)) return refuse(invalidProblem([], 'the body must be an object with the members to change'));
-      const problems = sameNames(body, collection, field, []);
+      const problems = rejectOtherNames(body, collection, field, []);
       if (problems.length > 0) return refuse(...problems);
       return ok({ collection, changes: [{ field, body, at: [] }], concurrentIndexes });
     }
@@ -232,7 +232,7 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
     }
     const changes = yield* allOf(body, (element: unknown, index) => readChange(element, collection, index));
     if (!changes.ok) return changes;
-    const twice = doubled(changes.value.map((change) => change.field));
+    const twice = rejectRepeatedNames(changes.value.map((change) => change.field));
     return twice.length > 0 ? refuse(...twice) : ok({ collection, changes: changes.value, concurrentIndexes });
   },
 
@@ -259,17 +259,17 @@ function readChange(element: unknown, collection: string, index: number): Result
   const { field } = element;
   if (typeof field !== 'string')
     return refuse(invalidProblem([index, 'field'], 'field is required and must be a string'));
-  const problems = sameNames(element, collection, field, [index]);
+  const problems = rejectOtherNames(element, collection, field, [index]);
   return problems.length > 0 ? refuse(...problems) : ok({ field, body: element, at: [index] });
 }
 
-function doubled(names: string[]): Problem[] {
+function rejectRepeatedNames(names: string[]): Problem[] {
   return findRepeated(names).map((index) =>
     invalidProblem([index, 'field'], `${JSON.stringify(names[index])} occurs more than once in the array`),
   );
 }
 
-function sameNames(body: { [member: string]: Json }, collection: string, field: string, at: Path): Problem[] {
+function rejectOtherNames(body: { [member: string]: Json }, collection: string, field: string, at: Path): Problem[] {
   const problems: Problem[] = [];
   if (body['field'] !== undefined && body['field'] !== field) {
     const way = `POST /fields/${encodeURIComponent(collection)}/${encodeURIComponent(field)}/rename`;
@@ -320,7 +320,7 @@ export const deleteField: Operation<'delete-field', DeleteField, DeleteField> = 
     if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(state, collection));
     const existing = node.fields.get(field);
     if (existing === undefined) return refuse(missingField(state, collection, field));
-    const needed = neededBy(state, node, existing);
+    const needed = findUses(state, node, existing);
     if (needed.length > 0) return refuse(...needed);
     const draft = new Draft(state);
     dropField(draft, state, collection, field);

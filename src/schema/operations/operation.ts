@@ -94,10 +94,10 @@ interface CollectionBody {
 
 /** Bodies of collections with their fields. */
 export function collectionLocations(bodies: readonly CollectionBody[]): Locations {
-  const named = firstBy(bodies, ({ collection }) => collection);
+  const named = createFinder(bodies, ({ collection }) => collection);
   const fieldsIn = new Map<CollectionBody, (field: string) => [index: number, field: unknown] | undefined>();
   const fieldsOf = (body: CollectionBody) => {
-    const fields = fieldsIn.get(body) ?? firstBy(fieldsWithin(body), ([, field]) => nameOf(field));
+    const fields = fieldsIn.get(body) ?? createFinder(fieldsWithin(body), ([, field]) => nameOf(field));
     fieldsIn.set(body, fields);
     return fields;
   };
@@ -121,7 +121,7 @@ function fieldsWithin({ body }: CollectionBody): [index: number, field: unknown]
 const nameOf = (field: unknown): unknown => (isObject(field) ? field['field'] : undefined);
 
 /** Finds the first item of a name. The index is built on demand, because most bodies never need it. */
-function firstBy<T>(items: readonly T[], keyOf: (item: T) => unknown): (name: string) => T | undefined {
+function createFinder<T>(items: readonly T[], keyOf: (item: T) => unknown): (name: string) => T | undefined {
   let itemsByKey: Map<unknown, T> | undefined;
   return (name) => {
     itemsByKey ??= new Map(items.toReversed().map((item) => [keyOf(item), item]));
@@ -137,7 +137,7 @@ interface FieldBody {
 
 /** Bodies of fields of one collection. */
 export function fieldLocations(collection: string, bodies: readonly FieldBody[]): Locations {
-  const named = firstBy(bodies, ({ field }) => field);
+  const named = createFinder(bodies, ({ field }) => field);
   return {
     field(name, field) {
       const index = name === collection ? named(field) : undefined;
@@ -189,7 +189,7 @@ export function systemCollection(collection: string): Problem | undefined {
 }
 
 /** The problem for reads within a system collection. System collections are listed, but their contents are not. */
-export function noFieldsListed(state: State, collection: string): Problem {
+export function createNoFieldsProblem(state: State, collection: string): Problem {
   if (!isSystemCollection(collection)) return missingCollection(state, collection);
   const message = `${JSON.stringify(collection)} belongs to the service, which does not show its fields and relations`;
   return { code: 'NOT_FOUND', message, collection };

@@ -5,7 +5,7 @@ import { type Operation, decideDraft } from './operation.js';
 import { type OtherEvent, trashSubject } from '../model/events.js';
 import { isObject } from '../../kernel/json.js';
 import { checkNewName, composed } from '../normal-form/names.js';
-import { type RestoreCollection, restoration } from '../transition/restore-collection.js';
+import { type RestoreCollection, planRestoration } from '../transition/restore-collection.js';
 
 /* purge-trash: removes the trash entries of deletions permanently. */
 
@@ -59,7 +59,7 @@ export const restoreCollection: Operation<'restore-collection', RestoreCollectio
   parse: (input) => ok(input),
 
   *decide(state, command) {
-    const restored = yield* restoration(state, command);
+    const restored = yield* planRestoration(state, command);
     if (!restored.ok) return restored;
     const { draft, restores, unwritten } = restored.value;
     if (unwritten.length > 0) return refuse(...unwritten.map(unwrittenProblem));

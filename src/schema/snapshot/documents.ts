@@ -54,17 +54,17 @@ const RELATION: Order = {
 };
 
 /** Returns a copy. Unknown members come last, by name. */
-export const orderCollectionMembers = <T>(document: T): T => arrange(document, COLLECTION);
+export const orderCollectionMembers = <T>(document: T): T => arrangeMembers(document, COLLECTION);
 /** Returns a copy. Unknown members come last, by name. */
-export const orderFieldMembers = <T>(document: T): T => arrange(document, FIELD);
+export const orderFieldMembers = <T>(document: T): T => arrangeMembers(document, FIELD);
 /** Returns a copy. Unknown members come last, by name. */
-export const orderRelationMembers = <T>(document: T): T => arrange(document, RELATION);
+export const orderRelationMembers = <T>(document: T): T => arrangeMembers(document, RELATION);
 
 /** Returns a copy. */
-export const orderObjectMembers = <T>(document: T): T => arrange(document, OBJECT);
+export const orderObjectMembers = <T>(document: T): T => arrangeMembers(document, OBJECT);
 
-function arrange<T>(value: T, order: Order): T {
-  if (Array.isArray(value)) return value.map((element: unknown) => arrange(element, PLAIN)) as T;
+function arrangeMembers<T>(value: T, order: Order): T {
+  if (Array.isArray(value)) return value.map((element: unknown) => arrangeMembers(element, PLAIN)) as T;
   if (!isObject(value)) return value;
   const arranged: Record<string, unknown> = {};
   const { first, inner } = order;
@@ -80,7 +80,7 @@ function arrange<T>(value: T, order: Order): T {
 function put(into: Record<string, unknown>, member: string, value: unknown, inner: Order['inner']): void {
   // Member names come from clients, so `constructor` must not find an inherited property.
   const order = (inner !== undefined && Object.hasOwn(inner, member) && inner[member]) || PLAIN;
-  const arranged = typeof value === 'object' && value !== null ? arrange(value, order) : value;
+  const arranged = typeof value === 'object' && value !== null ? arrangeMembers(value, order) : value;
   if (member !== '__proto__') into[member] = arranged;
   else Object.defineProperty(into, member, { value: arranged, enumerable: true, writable: true, configurable: true });
 }
@@ -119,12 +119,12 @@ export function fieldDocument(
  * Members in the order of responses, without values. A copy that gets its values by spreading keeps the order, and is
  * ten times as fast as assigning members one by one.
  */
-const blank = <S extends z.ZodObject>({ shape }: S): z.infer<S> =>
+const createBlank = <S extends z.ZodObject>({ shape }: S): z.infer<S> =>
   Object.fromEntries(
     Object.entries(shape).flatMap(([name, member]) => (member instanceof z.ZodOptional ? [] : [[name, null]])),
   ) as z.infer<S>;
 
-const BLANK_COLUMN = blank(model.columnDocument);
+const BLANK_COLUMN = createBlank(model.columnDocument);
 
 function columnDocument(table: string, name: string, column: ColumnSchema, target: KeyTarget | null): ColumnDocument {
   return {
@@ -167,8 +167,8 @@ export function relationDocument(relation: Relation, target: KeyTarget | null): 
   };
 }
 
-const BLANK_RELATION = blank(model.relationMembers);
-const BLANK_FOREIGN_KEY = blank(model.foreignKeyDocument);
+const BLANK_RELATION = createBlank(model.relationMembers);
+const BLANK_FOREIGN_KEY = createBlank(model.foreignKeyDocument);
 
 function foreignKeyDocument(
   { many_collection, many_field }: Relation,

@@ -25,7 +25,7 @@ export function createRenderings<T>(render: (state: State, node: CollectionNode)
     if (collections === state.collections) return before;
     const names = namesInOrder(before.names, state);
     yield;
-    const previous = names === before.names ? before : aligned(before, names);
+    const previous = names === before.names ? before : alignNames(before, names);
     const { nodes, concerned } = yield* compare(state, names, { before, known: previous.nodes });
     const rendered = previous.rendered.slice();
     for (const index of concerned) {
@@ -52,7 +52,7 @@ interface Aligned<T> {
   rendered: readonly (T | undefined)[];
 }
 
-function aligned<T>(before: Renderings<T>, names: readonly string[]): Aligned<T> {
+function alignNames<T>(before: Renderings<T>, names: readonly string[]): Aligned<T> {
   const indexes = new Map(before.names.map((name, index) => [name, index]));
   const at = names.map((name) => indexes.get(name) ?? -1);
   return { nodes: at.map((index) => before.nodes[index]), rendered: at.map((index) => before.rendered[index]) };

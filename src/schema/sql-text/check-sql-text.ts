@@ -162,7 +162,8 @@ function nameOf(parts: unknown): Name {
   return { name: names.at(-1) ?? '', schema: names.length > 1 ? names.slice(0, -1).join('.') : undefined };
 }
 
-const written = ({ name, schema }: Name): string => JSON.stringify(schema === undefined ? name : `${schema}.${name}`);
+const formatName = ({ name, schema }: Name): string =>
+  JSON.stringify(schema === undefined ? name : `${schema}.${name}`);
 
 function functionFault(call: Node, around: TextContext): string | null {
   const called = nameOf(call['funcname']);
@@ -180,11 +181,11 @@ const WORDS = {
 
 function listedFault(kind: keyof typeof WORDS, name: Name, { extensions }: TextContext): string | null {
   if (isOwn(name) && OWN_NAMES[kind].has(name.name)) return null;
-  if (name.schema === undefined && ofExtensions(extensions, (each) => each[kind].has(name.name))) return null;
-  return notListed(kind, name);
+  if (name.schema === undefined && isInExtensions(extensions, (each) => each[kind].has(name.name))) return null;
+  return explainNotListed(kind, name);
 }
 
-function ofExtensions(extensions: ReadonlySet<string>, has: (names: AllowedNames) => boolean): boolean {
+function isInExtensions(extensions: ReadonlySet<string>, has: (names: AllowedNames) => boolean): boolean {
   for (const extension of extensions) {
     const names = NAMES_OF_EXTENSIONS.get(extension);
     if (names !== undefined && has(names)) return true;
@@ -192,8 +193,8 @@ function ofExtensions(extensions: ReadonlySet<string>, has: (names: AllowedNames
   return false;
 }
 
-function notListed(kind: keyof typeof WORDS, name: Name): string {
-  const what = `must not use the ${WORDS[kind]} ${written(name)}`;
+function explainNotListed(kind: keyof typeof WORDS, name: Name): string {
+  const what = `must not use the ${WORDS[kind]} ${formatName(name)}`;
   const bringers = name.schema === undefined ? extensionsWith(kind, name.name) : [];
   if (bringers.length === 0) return `${what}: docs/functions.md does not list it`;
   return `${what} without its extension: schema.extras.needs must name ${bringers.map((each) => JSON.stringify(each)).join(' or ')}`;
@@ -232,5 +233,5 @@ function columnFault({ fields }: Node, { collection, columns }: TextContext): st
 const typeUse = ({ types, columnTypes, extensions }: TextContext): TypeUse => ({
   needed: types,
   ofColumns: columnTypes,
-  ofExtension: (name) => ofExtensions(extensions, (each) => each.types.has(name)),
+  ofExtension: (name) => isInExtensions(extensions, (each) => each.types.has(name)),
 });

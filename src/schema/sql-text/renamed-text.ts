@@ -79,7 +79,7 @@ export function renamedText(kind: TextKind, text: string, names: TextNames): str
   walk(desired, names, references);
   if (references.length === 0) return text;
   const statement = Buffer.from(STATEMENTS[kind].replace('?', () => text));
-  const written = rewritten(statement, references);
+  const written = rewriteStatement(statement, references);
   const [before, after] = STATEMENTS[kind].split('?') as [string, string];
   const next = written?.slice(before.length, written.length - after.length);
   const again = next === undefined ? '' : parseText(kind, next);
@@ -194,7 +194,7 @@ interface Token {
 const CONTROL = /\p{Cc}/gu;
 
 /** Returns the statement with new names. Undefined if a name is not at its expected location. */
-function rewritten(statement: Buffer, references: readonly Reference[]): string | undefined {
+function rewriteStatement(statement: Buffer, references: readonly Reference[]): string | undefined {
   // Control characters corrupt the scanner's result, so blanks of the same byte length replace them. They only matter
   // within quotes.
   const scanned = statement.toString().replaceAll(CONTROL, (each) => ' '.repeat(Buffer.byteLength(each)));
@@ -225,7 +225,7 @@ function tokenAt(tokens: readonly Token[], { byte, part }: { byte: number; part:
 /** Returns the first token of each item in outermost lists of names. */
 function listsIn(tokens: readonly Token[]): ReadonlyMap<List, readonly Token[]> {
   const lists = new Map<List, Token[]>();
-  for (const { before, inside } of parenthesised(tokens)) {
+  for (const { before, inside } of readParentheses(tokens)) {
     const of = listAfter(before, lists);
     if (of !== undefined) lists.set(of, itemsIn(inside).flatMap(nameOf));
   }
@@ -233,7 +233,7 @@ function listsIn(tokens: readonly Token[]): ReadonlyMap<List, readonly Token[]> 
 }
 
 /** Yields the content of outermost parentheses, with the preceding word. */
-function* parenthesised(tokens: readonly Token[]): Generator<{ before: string; inside: Token[] }> {
+function* readParentheses(tokens: readonly Token[]): Generator<{ before: string; inside: Token[] }> {
   let [depth, start] = [0, 0];
   for (const [index, { text }] of tokens.entries()) {
     if (text === '(' && ++depth === 1) start = index;

@@ -32,13 +32,13 @@ export function typeFault(type: Node | undefined, use: TypeUse): string | null {
   const parts = partsOf(type);
   const name = parts.join('.');
   if (isOwn(parts) && OWN_NAMES.types.has(parts.at(-1) ?? '')) return null;
-  if (use.ofColumns.has(name) || isBrought(parts, use)) return null;
+  if (use.ofColumns.has(name) || isProvided(parts, use)) return null;
   const what = `must not cast to ${JSON.stringify(name)}`;
-  const from = bringerOf(name);
+  const from = providerOf(name);
   return `${what}: it must be a built-in type of PostgreSQL (docs/functions.md), or schema.extras.needs must name the ${from}`;
 }
 
-const isBrought = ([name = '', ...more]: readonly string[], { needed, ofExtension }: TypeUse): boolean =>
+const isProvided = ([name = '', ...more]: readonly string[], { needed, ofExtension }: TypeUse): boolean =>
   more.length === 0
     ? needed.has(name) || ofExtension(name)
     : more.length === 1 && needed.has(locationKey(name, more[0] ?? ''));
@@ -48,7 +48,7 @@ const partsOf = (type: Node | undefined): string[] => list(type?.['names']).map(
 const isOwn = (parts: readonly string[]): boolean =>
   parts.length === 1 || (parts.length === 2 && parts[0] === 'pg_catalog');
 
-function bringerOf(name: string): string {
+function providerOf(name: string): string {
   const bringers = extensionsWith('types', name).map((each) => JSON.stringify(each));
   return bringers.length === 0 ? 'type' : `extension ${bringers.join(' or ')}`;
 }
@@ -196,7 +196,7 @@ export function sizeOf(value: unknown): number {
   if (call !== undefined) return sizeOfCall(call);
   const cast = member(node, 'TypeCast');
   if (cast !== undefined) return sizeOf(cast['arg']) + paddingOf(cast);
-  const requested = askedByPath(node);
+  const requested = pathOperationOf(node);
   if (requested !== undefined) return sizeByPath(requested['lexpr'], requested['rexpr']);
   if (member(node, 'ColumnRef') !== undefined) return COLUMN;
   const constant = member(node, 'A_Const');
@@ -207,7 +207,7 @@ export function sizeOf(value: unknown): number {
 /** `@@` also compares texts with search queries, whose literals add nothing here. */
 const PATH_OPERATORS: ReadonlySet<string> = new Set(['@?', '@@']);
 
-function askedByPath(node: Node): Node | undefined {
+function pathOperationOf(node: Node): Node | undefined {
   const operation = member(node, 'A_Expr');
   return PATH_OPERATORS.has(stringOf(only(operation?.['name'])) ?? '') ? operation : undefined;
 }

@@ -111,23 +111,23 @@ function newTexts(before: readonly SqlText[], after: readonly SqlText[]): SqlTex
  */
 
 /** Returns a copy of `given`. Objects are matched by name. */
-export function withKnownTexts(submitted: TableExtras, existing: TableExtras): TableExtras {
+export function keepKnownTexts(submitted: TableExtras, existing: TableExtras): TableExtras {
   const { constraints, indexes, needs } = submitted;
   return {
     ...submitted,
     ...(submitted.primary_key && { primary_key: withText('constraint', submitted.primary_key, existing.primary_key) }),
-    ...(constraints && { constraints: eachByName('constraint', constraints, existing.constraints) }),
-    ...(indexes && { indexes: eachByName('index', indexes, existing.indexes) }),
-    ...knownPartition(submitted, existing),
-    ...(needs && { needs: needs.map((need) => knownNeed(need, existing.needs)) }),
+    ...(constraints && { constraints: keepKnownByName('constraint', constraints, existing.constraints) }),
+    ...(indexes && { indexes: keepKnownByName('index', indexes, existing.indexes) }),
+    ...keepKnownPartition(submitted, existing),
+    ...(needs && { needs: needs.map((need) => keepKnownNeed(need, existing.needs)) }),
   };
 }
 
-function knownPartition({ partition_by: by, partition_of: of }: TableExtras, existing: TableExtras): TableExtras {
+function keepKnownPartition({ partition_by: by, partition_of: of }: TableExtras, existing: TableExtras): TableExtras {
   return {
-    ...(by !== undefined && { partition_by: knownOrGiven('partition key', by, existing.partition_by) }),
+    ...(by !== undefined && { partition_by: keepKnownText('partition key', by, existing.partition_by) }),
     ...(of && {
-      partition_of: { ...of, bound: knownOrGiven('partition bound', of.bound, existing.partition_of?.bound) },
+      partition_of: { ...of, bound: keepKnownText('partition bound', of.bound, existing.partition_of?.bound) },
     }),
   };
 }
@@ -135,10 +135,10 @@ function knownPartition({ partition_by: by, partition_of: of }: TableExtras, exi
 /** Returns the given value if it has no default or a different one. */
 export function withKnownDefault(submitted: ColumnExtras, existing: ColumnExtras | undefined): ColumnExtras {
   if (submitted.default === undefined) return submitted;
-  return { ...submitted, default: knownOrGiven('expression', submitted.default, existing?.default) };
+  return { ...submitted, default: keepKnownText('expression', submitted.default, existing?.default) };
 }
 
-const knownOrGiven = (kind: TextKind, submitted: string, existing: string | undefined): string =>
+const keepKnownText = (kind: TextKind, submitted: string, existing: string | undefined): string =>
   existing !== undefined && isSameText(kind, submitted, existing) ? existing : submitted;
 
 interface Defined {
@@ -149,10 +149,10 @@ interface Defined {
 function withText<T extends Defined>(kind: TextKind, submitted: T, existing: Defined | undefined): T {
   return submitted.definition === undefined
     ? submitted
-    : { ...submitted, definition: knownOrGiven(kind, submitted.definition, existing?.definition) };
+    : { ...submitted, definition: keepKnownText(kind, submitted.definition, existing?.definition) };
 }
 
-function eachByName<T extends Defined>(
+function keepKnownByName<T extends Defined>(
   kind: TextKind,
   submitted: readonly T[],
   existing: readonly Defined[] = [],
@@ -161,13 +161,13 @@ function eachByName<T extends Defined>(
   return submitted.map((each) => withText(kind, each, there.get(each.name)));
 }
 
-function knownNeed(need: Need, all: readonly Need[] = []): Need {
+function keepKnownNeed(need: Need, all: readonly Need[] = []): Need {
   const existing = all.find((each) => needLabel(each) === needLabel(need));
   if (need.kind !== 'domain' || existing?.kind !== 'domain') return need;
   const { default: value, checks } = need;
   return {
     ...need,
-    ...(value !== undefined && { default: knownOrGiven('expression', value, existing.default) }),
-    ...(checks && { checks: eachByName('constraint', checks, existing.checks) }),
+    ...(value !== undefined && { default: keepKnownText('expression', value, existing.default) }),
+    ...(checks && { checks: keepKnownByName('constraint', checks, existing.checks) }),
   };
 }

@@ -76,7 +76,7 @@ export function dropCollection(draft: Draft, state: State, name: string): void {
   for (const relation of node.relations.values()) dropRelation(draft, relation);
   for (const relation of heldRelationsTo(draft, state, name)) {
     if (relation.one_collection === name) dropRelation(draft, relation);
-    else draft.putRelation(disallowing(relation, name));
+    else draft.putRelation(disallowCollection(relation, name));
   }
   const { group } = node.collection.meta;
   for (const child of groupedIn(state, name)) {
@@ -150,7 +150,7 @@ export function dropDefinitions(draft: Draft, collection: string, column: string
   draft.putCollection({ ...table, schema: withoutColumns(table.schema, (name) => name === column) });
 }
 
-function disallowing(relation: Relation, collection: string): Relation {
+function disallowCollection(relation: Relation, collection: string): Relation {
   const allowed = relation.one_allowed_collections?.filter((each) => each !== collection) ?? null;
   return { ...relation, one_allowed_collections: allowed };
 }

@@ -121,7 +121,7 @@ export function* eventsOf(phases: readonly (() => Phase)[]): Resumable<NewEvent[
 }
 
 /** Returns the collections of both states as pairs. */
-export function survivingOf(from: State, to: State, names: readonly string[]): Surviving[] {
+export function findSurviving(from: State, to: State, names: readonly string[]): Surviving[] {
   const pairs: Surviving[] = [];
   for (const name of names) {
     const before = from.collections.get(name);
@@ -153,7 +153,7 @@ export function columnChanges(from: State, to: State, collection: string, field:
 }
 
 /** True if an event builds the index of a field after the commit. */
-export function concurrently(
+export function concurrentIndexOption(
   { options }: Pick<TransitionContext, 'options'>,
   before: Field | undefined,
   after: Field,

@@ -14,7 +14,7 @@ import {
 } from './context.js';
 import { type NewEvent, newEvent } from '../model/events.js';
 import type { Collection, Field, Relation, TableSchema } from '../model/model.js';
-import { partitionsFirst } from '../model/order.js';
+import { sortPartitionsFirst } from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
 import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './cascade.js';
 
@@ -26,7 +26,7 @@ export const detachPhases = (change: TransitionContext, held: Detached): (() => 
 ];
 
 function detachSurviving(change: TransitionContext, held: Detached): Phase {
-  const inOrder = partitionsFirst(change.surviving, change.from, (each) => each.name);
+  const inOrder = sortPartitionsFirst(change.surviving, change.from, (each) => each.name);
   return phase(inOrder, ({ name, before }) => {
     const now = held.collections.get(name) ?? before.collection;
     return [...recordDetached(held, now, detachCollection(change, now)), ...detachFields(change, name, held)];
@@ -44,7 +44,7 @@ function recordDetached(held: Detached, before: Collection, after: Collection): 
  * is removed as well, and removed tables may reference each other.
  */
 function detachReferences(change: TransitionContext, held: Detached): Phase {
-  const inOrder = partitionsFirst(change.names, change.from, (each) => each);
+  const inOrder = sortPartitionsFirst(change.names, change.from, (each) => each);
   return phase(inOrder, (name) => {
     const collection = change.from.collections.get(name)?.collection;
     if (!collection?.schema) return [];
@@ -66,8 +66,8 @@ function detachTableReferences({ to, removals }: TransitionContext, name: string
 function detachCollection({ from, to, removals }: TransitionContext, collection: Collection): Collection {
   const gone = removals.fields.get(collection.collection);
   const meta = { ...collection.meta };
-  meta.archive_field = unlessGone(gone, meta.archive_field);
-  meta.sort_field = unlessGone(gone, meta.sort_field);
+  meta.archive_field = nullIfGone(gone, meta.archive_field);
+  meta.sort_field = nullIfGone(gone, meta.sort_field);
   // The nearest remaining group replaces a removed one, as in a delete.
   while (meta.group !== null && removals.collections.has(meta.group)) {
     meta.group = from.collections.get(meta.group)?.collection.meta.group ?? null;
@@ -127,7 +127,7 @@ function releasePrimaryKey({ to, removals }: TransitionContext, field: Field): F
   return { ...field, schema: { ...field.schema, is_primary_key: false, is_unique: false } };
 }
 
-const unlessGone = (gone: ReadonlySet<string> | undefined, name: string | null): string | null =>
+const nullIfGone = (gone: ReadonlySet<string> | undefined, name: string | null): string | null =>
   name !== null && gone?.has(name) ? null : name;
 
 function detachRelations(change: TransitionContext, held: Detached): Phase {
@@ -152,7 +152,7 @@ function concernedRelations({ from, names }: TransitionContext): readonly [strin
     }
   }
   const ordered = [...concerned].sort(([a], [b]) => byName(a, b));
-  return partitionsFirst(ordered, from, ([, { many_collection }]) => many_collection);
+  return sortPartitionsFirst(ordered, from, ([, { many_collection }]) => many_collection);
 }
 
 function detachRelation(change: TransitionContext, relation: Relation): Relation {
@@ -162,9 +162,9 @@ function detachRelation(change: TransitionContext, relation: Relation): Relation
   const allowed = relation.one_allowed_collections?.filter((name) => !removals.collections.has(name)) ?? null;
   return {
     ...relation,
-    one_field: unlessGone(goneThere, relation.one_field),
-    junction_field: unlessGone(goneHere, relation.junction_field),
-    sort_field: unlessGone(goneHere, relation.sort_field),
+    one_field: nullIfGone(goneThere, relation.one_field),
+    junction_field: nullIfGone(goneHere, relation.junction_field),
+    sort_field: nullIfGone(goneHere, relation.sort_field),
     one_allowed_collections: allowed,
     schema: dropsForeignKey(change, relation) ? null : relation.schema,
   };

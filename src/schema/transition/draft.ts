@@ -5,7 +5,7 @@
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type ChangedFields, renameIndexes, reindex } from '../fold/replace-names.js';
 import {
-  carried,
+  carryIndexes,
   type CollectionNode,
   type Identity,
   type ObjectNode,
@@ -155,7 +155,7 @@ export class Draft {
         if (node === undefined) map.delete(name);
         else map.set(name, node);
     });
-    const collections = carried(base.collections, edited, new Set(this.#open.keys()));
+    const collections = carryIndexes(base.collections, edited, new Set(this.#open.keys()));
     const indexNames = renameIndexes(base.indexNames, changed);
     return { position, collections, referencedBy, indexNames, objects: this.#objects };
   }

@@ -14,7 +14,7 @@ interface ObjectTransition {
 }
 
 /** Returns the former key of each object that both states contain, by its key in `to`. */
-export function formerObjects({ objects: from }: State, { objects: to }: State): ReadonlyMap<string, string> {
+export function findFormerObjects({ objects: from }: State, { objects: to }: State): ReadonlyMap<string, string> {
   const keyByIdentity = new Map([...from].map(([key, { identity }]) => [identity, key]));
   const former = new Map<string, string>();
   for (const [key, { identity }] of to) {
@@ -22,11 +22,11 @@ export function formerObjects({ objects: from }: State, { objects: to }: State):
     if (old !== undefined) former.set(key, old);
     else if (from.has(key)) former.set(key, key);
   }
-  return withoutSwaps(former);
+  return removeSwaps(former);
 }
 
 /** Objects that exchange their names are changed instead of renamed. */
-function withoutSwaps(former: Map<string, string>): ReadonlyMap<string, string> {
+function removeSwaps(former: Map<string, string>): ReadonlyMap<string, string> {
   const waiting = new Map([...former].filter(([key, old]) => key !== old));
   for (let count = -1; count !== waiting.size;) {
     count = waiting.size;
@@ -48,7 +48,7 @@ export function objectTransition(from: State, to: State): ObjectTransition {
   const first: ObjectEvent[] = [];
   const last: ObjectEvent[] = [];
   if (from.objects === to.objects) return { first, last };
-  const former = formerObjects(from, to);
+  const former = findFormerObjects(from, to);
   const kept = new Set(former.values());
   for (const object of objectsInOrder(from))
     if (!kept.has(objectKey(object))) first.push(newObjectEvent('object.deleted', object, {}));
@@ -67,11 +67,11 @@ export function objectTransition(from: State, to: State): ObjectTransition {
       if (patch.length > 0) last.push(newObjectEvent('object.updated', object, { patch }));
     }
   }
-  return { first: inFreeOrder(first), last };
+  return { first: orderRenames(first), last };
 }
 
 /** Orders deletions and renames so that each new name is free. */
-function inFreeOrder(events: readonly ObjectEvent[]): ObjectEvent[] {
+function orderRenames(events: readonly ObjectEvent[]): ObjectEvent[] {
   const waiting = [...events].sort((a, b) => byName(a.type, b.type));
   const ordered: ObjectEvent[] = [];
   while (waiting.length > 0) {

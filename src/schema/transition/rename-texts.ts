@@ -6,7 +6,7 @@ import { invertMap } from '../../kernel/inverse.js';
 import { type Names, type Renaming, replaceNodes } from '../fold/replace-names.js';
 import { notNullName } from '../model/constraint-names.js';
 import { foreignKeyName } from '../model/name-length.js';
-import { tablesAbove, withPartitions } from '../model/order.js';
+import { ancestorsOf, withPartitions } from '../model/order.js';
 import type { ColumnExtras, TableExtras } from '../model/extras.js';
 import type { Field, Relation, TableSchema, Collection } from '../model/model.js';
 import {
@@ -17,7 +17,7 @@ import {
   hasColumn,
   getRelation,
   relationsTo,
-  indexed,
+  createIndexedLookup,
 } from '../model/state.js';
 import { type TextNames, renamedText } from '../sql-text/renamed-text.js';
 import type { TextKind } from '../sql-text/check-sql-text.js';
@@ -60,7 +60,7 @@ function withTemplates({ before, after, touched }: Templates, renaming: Renaming
 }
 
 /** Collections with a path through a field of that name in another collection, or into a collection. */
-export const reaching = indexed(({ collection: { meta } }: CollectionNode) => {
+export const reaching = createIndexedLookup(({ collection: { meta } }: CollectionNode) => {
   const { display_template, preview_url, item_duplication_fields: copied } = meta;
   const templates = [display_template ?? '', preview_url ?? ''];
   const paths = templates.flatMap((text) => [...text.matchAll(PLACEHOLDER)].map(([, inner = '']) => inner.trim()));
@@ -164,7 +164,7 @@ export function withTexts(before: State, after: State, renaming: Renaming): Rewr
   const written = (node: CollectionNode): CollectionNode => {
     const was = former.get(node.collection.collection) as CollectionNode;
     const named = withKeyNames(withSql({ was, node, renaming, unwritten }), renaming, was);
-    return withInheritedNames(named, renaming, tablesAbove(before, was.collection.collection));
+    return withInheritedNames(named, renaming, ancestorsOf(before, was.collection.collection));
   };
   const state = replaceNodes(after, former.keys(), written, touched);
   return { state: withTemplates({ before, after: state, touched }, renaming), touched, unwritten };

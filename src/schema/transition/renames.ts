@@ -6,7 +6,7 @@ import { invertMap } from '../../kernel/inverse.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Names, type Renaming, withCollectionNames, withFieldNames } from '../fold/replace-names.js';
 import { type NewEvent, type DocumentPatch, newEvent } from '../model/events.js';
-import { tablesAbove } from '../model/order.js';
+import { ancestorsOf } from '../model/order.js';
 import {
   type CollectionNode,
   type Identities,
@@ -112,7 +112,7 @@ export function renamesBetween(from: State, to: State, touched: Iterable<string>
     const former = now && before.get(now.identities.collection);
     if (now === undefined || former === undefined) continue;
     if (former !== name) collections.set(former, name);
-    const renamed = fieldsRenamed(from.collections.get(former) as CollectionNode, now);
+    const renamed = findRenamedFields(from.collections.get(former) as CollectionNode, now);
     if (renamed.size > 0) fields.set(name, renamed);
   }
   return { collections, fields };
@@ -127,7 +127,7 @@ function namesByIdentity({ collections }: State, names: readonly string[]): Read
   return nameByIdentity;
 }
 
-function fieldsRenamed({ identities: before }: CollectionNode, { identities: after }: CollectionNode): Names {
+function findRenamedFields({ identities: before }: CollectionNode, { identities: after }: CollectionNode): Names {
   const renamed = new Map<string, string>();
   if (before.fields === after.fields) return renamed;
   const others: [string, Identity][] = [];
@@ -158,8 +158,9 @@ export function* withRenames(from: State, { collections, fields }: Renames): Res
   const touched = new Set<string>();
   const unwritten: UnwrittenText[] = [];
   const without = new Draft(from);
-  for (const name of inTheWay(collections, (each) => from.collections.has(each))) without.removeCollection(name);
-  let state = freed(from, without, touched);
+  for (const name of findNamesInTheWay(collections, (each) => from.collections.has(each)))
+    without.removeCollection(name);
+  let state = commitDraft(from, without, touched);
   const take = (named: Rewritten): void => {
     for (const name of named.touched) touched.add(name);
     unwritten.push(...named.unwritten);
@@ -175,9 +176,9 @@ export function* withRenames(from: State, { collections, fields }: Renames): Res
     yield* lookUpForRenames(state);
     const draft = new Draft(state);
     const node = state.collections.get(collection);
-    for (const field of inTheWay(names, (each) => node?.fields.has(each) === true))
+    for (const field of findNamesInTheWay(names, (each) => node?.fields.has(each) === true))
       draft.removeField(collection, field);
-    state = freed(state, draft, touched);
+    state = commitDraft(state, draft, touched);
     take(withNewNames(state, { collection, fields: names }));
   }
   return { state, touched, unwritten };
@@ -195,26 +196,27 @@ function* groupsOf(names: Names): Generator<Names> {
   if (alone.length < names.size) yield new Map([...names].filter((each) => !isAlone(each)));
 }
 
-function freed(state: State, draft: Draft, touched: Set<string>): State {
+function commitDraft(state: State, draft: Draft, touched: Set<string>): State {
   if (draft.touched.size === 0) return state;
   for (const name of draft.touched) touched.add(name);
   return draft.toState();
 }
 
 /** New names whose current owner does not release them. */
-export const inTheWay = (names: Names, isThere: (name: string) => boolean): string[] =>
+export const findNamesInTheWay = (names: Names, isThere: (name: string) => boolean): string[] =>
   [...names.values()].filter((name) => !names.has(name) && isThere(name));
 
 /** Removes objects, with their dependents, whose names others take. */
-export function withoutInTheWay(from: State, { collections, fields }: Renames): Draft {
+export function removeNamesInTheWay(from: State, { collections, fields }: Renames): Draft {
   const draft = new Draft(from);
-  const gone = inTheWay(collections, (each) => from.collections.has(each));
+  const gone = findNamesInTheWay(collections, (each) => from.collections.has(each));
   for (const name of gone) dropCollection(draft, from, name);
   const former = invertMap(collections);
   for (const [now, names] of fields) {
     const name = former.get(now) ?? now;
     const node = draft.get(name);
-    for (const field of inTheWay(names, (each) => node?.fields.has(each) === true)) dropField(draft, from, name, field);
+    for (const field of findNamesInTheWay(names, (each) => node?.fields.has(each) === true))
+      dropField(draft, from, name, field);
   }
   return draft;
 }
@@ -234,12 +236,12 @@ export function* renameEvents(
   };
   const identityOf = (name: string) => after.collections.get(name)?.identities.collection ?? '';
   const tables = { isTaken: (name: string) => after.collections.has(name), identityOf };
-  for (const [collection, to] of turns(collections, tables)) {
+  for (const [collection, to] of orderRenames(collections, tables)) {
     take({ collection, field: null, to });
     yield;
   }
   // PostgreSQL renames the columns of partitions with those of their parent.
-  const depths = new Map([...fields.keys()].map((name) => [name, tablesAbove(after, name).length]));
+  const depths = new Map([...fields.keys()].map((name) => [name, ancestorsOf(after, name).length]));
   const depth = (name: string): number => depths.get(name) ?? 0;
   for (const [collection, names] of [...fields].sort(([a], [b]) => depth(a) - depth(b) || byName(a, b))) {
     const node = (): CollectionNode | undefined => after.collections.get(collection);
@@ -247,7 +249,7 @@ export function* renameEvents(
       isTaken: (name: string) => node()?.fields.has(name) === true,
       identityOf: (name: string) => node()?.identities.fields.get(name) ?? '',
     };
-    for (const [field, to] of turns(names, columns)) {
+    for (const [field, to] of orderRenames(names, columns)) {
       take({ collection, field, to });
       yield;
     }
@@ -261,7 +263,7 @@ interface Holders {
 }
 
 /** Yields single renames, each to a name that is free by then. */
-function* turns(names: Names, { isTaken, identityOf }: Holders): Generator<[string, string]> {
+function* orderRenames(names: Names, { isTaken, identityOf }: Holders): Generator<[string, string]> {
   const waiting = new Map([...names].sort(([a], [b]) => byName(a, b)));
   for (const first of waiting.keys()) {
     // Each waits for the next one, which has its new name.

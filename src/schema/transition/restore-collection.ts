@@ -320,12 +320,12 @@ export interface Restoration {
 }
 
 /** Returns the draft with the collection, or why it cannot be restored. */
-export function* restoration(state: State, restore: RestoreCollection): Resumable<Result<Restoration>> {
+export function* planRestoration(state: State, restore: RestoreCollection): Resumable<Result<Restoration>> {
   const { position, identity, name: former, kept_in, as, without, empty = false } = restore;
   const name = as ?? former;
   const problems = nameProblems(state, restore);
   if (problems.length > 0) return refuse(...problems);
-  const { past, unwritten } = yield* byNamesOfNow(state, restore);
+  const { past, unwritten } = yield* renameToCurrent(state, restore);
   const node = past.collections.get(name);
   if (node?.identities.collection !== identity)
     throw new Error(`restore: ${JSON.stringify(former)} of position ${position} is not the deleted object`);
@@ -375,7 +375,7 @@ function withoutParent(collection: string, parent: string): Problem {
 }
 
 /** Returns the collections of the past that it involves. */
-function concerned(past: State, name: string): Set<string> {
+function findConcerned(past: State, name: string): Set<string> {
   const node = past.collections.get(name) as CollectionNode;
   const { constraints = [], partition_of } = extrasOf(node);
   const relations = [...node.relations.values(), ...relationsTo(past, name)];
@@ -393,11 +393,11 @@ function concerned(past: State, name: string): Set<string> {
   ]);
 }
 
-function* byNamesOfNow(
+function* renameToCurrent(
   state: State,
   { past, name, as: to = name }: RestoreCollection,
 ): Resumable<{ past: State; unwritten: UnwrittenText[] }> {
-  const names = concerned(past, name);
+  const names = findConcerned(past, name);
   const identities = new Set([...names].map((each) => past.collections.get(each)?.identities.collection));
   for (const [each, node] of state.collections) {
     if (identities.has(node.identities.collection)) names.add(each);

@@ -53,7 +53,7 @@ function putBackField(at: PutBack): StaysAway[] {
 /** Restores the field with its identity, its group, its group members and references of the collection. */
 function putField(at: PutBack, before: CollectionNode, name: string): void {
   const { draft, collection } = at;
-  const field = asAsked(before, before.fields.get(name) as Field, at);
+  const field = removeExcluded(before, before.fields.get(name) as Field, at);
   const identity = before.identities.fields.get(name) as Identity;
   const stays = sameField(draft.get(collection), before);
   const group = field.meta.group !== null && stays(field.meta.group) ? field.meta.group : null;
@@ -64,7 +64,7 @@ function putField(at: PutBack, before: CollectionNode, name: string): void {
 }
 
 /** Removes excluded constraints and indexes. */
-function asAsked(node: CollectionNode, field: Field, { isLeft }: PutBack): Field {
+function removeExcluded(node: CollectionNode, field: Field, { isLeft }: PutBack): Field {
   const { schema } = field;
   if (schema === null) return field;
   const column = { ...field, schema };
@@ -153,7 +153,7 @@ function putBackDefinitions(at: PutBack, before: CollectionNode): StaysAway[] {
     indexes: missing(indexes, now.indexes, indexColumns),
     needs: needs.filter((need) => need.kind === 'sequence' && need.owned_by === field),
   };
-  const schema = withMore(held.schema, come);
+  const schema = addDefinitions(held.schema, come);
   if (schema !== held.schema) draft.putCollection({ ...held, schema });
   return away;
 }
@@ -165,7 +165,7 @@ const lostTarget = (at: PutBack, { references }: Definition): string | undefined
 
 type Lists = Required<Pick<NonNullable<TableSchema['extras']>, 'constraints' | 'indexes' | 'needs'>>;
 
-function withMore(schema: TableSchema, come: Lists): TableSchema {
+function addDefinitions(schema: TableSchema, come: Lists): TableSchema {
   if (Object.values(come).every((list) => list.length === 0)) return schema;
   const { constraints = [], indexes = [], needs = [] } = extrasOfTable(schema);
   const byName = <T extends { name: string }>(items: T[]): T[] => items.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -282,7 +282,7 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
   const field = as ?? name;
   const problems = [...takenName(now, restore), ...otherKey(node, now, restore)];
   if (problems.length > 0) return refuse(...problems);
-  const past = yield* byNamesOfNow(state, restore, collection);
+  const past = yield* renameToCurrent(state, restore, collection);
   const before = past.collections.get(collection);
   if (before?.identities.fields.get(field) !== identity)
     throw new Error(`restore: ${JSON.stringify(name)} of position ${position} is not the deleted object`);
@@ -335,7 +335,7 @@ function otherKey(then: CollectionNode, now: CollectionNode, { name, empty }: Re
   return [{ code: 'IN_USE', message, collection: now.collection.collection, field: name }];
 }
 
-function* byNamesOfNow(state: State, { past, identity, as }: RestoreField, collection: string): Resumable<State> {
+function* renameToCurrent(state: State, { past, identity, as }: RestoreField, collection: string): Resumable<State> {
   const names = new Set([...past.collections.keys(), ...state.collections.keys()]);
   const renames = renamesBetween(past, state, names);
   const fields = new Map(renames.fields);

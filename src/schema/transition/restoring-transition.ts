@@ -42,14 +42,17 @@ interface TransitionRequest {
 }
 
 /** Returns the events. @param entries the restored entries, each of which must be compatible (`unfit`) */
-export function* restoringTransition(way: TransitionRequest, entries: readonly InTrash[]): Resumable<SchemaEvent[]> {
-  const { from, to, options } = way;
-  const touched = new Set(way.touched);
+export function* restoringTransition(
+  request: TransitionRequest,
+  entries: readonly InTrash[],
+): Resumable<SchemaEvent[]> {
+  const { from, to, options } = request;
+  const touched = new Set(request.touched);
   const tables = entries.filter(({ kind }) => kind === 'collection');
   const restores = new Map<Identity, Restores>(options?.restores);
   for (const each of entries) restores.set(each.identity, each);
   if (tables.length === 0) return yield* transition(from, to, touched, { ...options, restores });
-  const { state, names } = yield* withTables(way, tables);
+  const { state, names } = yield* withTables(request, tables);
   for (const name of names) touched.add(name);
   const first = yield* transition(from, state, touched, { restores });
   const after = fold(
@@ -73,11 +76,11 @@ function* withTables(
     if (name === undefined) throw new Error(`restoring: ${identity} does not match the target`);
     // The transition removes the current owner of the name, because it is another object.
     if (draft.get(name) !== undefined) dropCollection(draft, named.state, name);
-    nodes.push(yield* called(node, name));
+    nodes.push(yield* renameAlone(node, name));
   }
   const isThere = (name: string): boolean =>
     draft.get(name) !== undefined || nodes.some(({ collection }) => collection.collection === name);
-  for (const node of nodes) draft.restoreCollection(asItComesBack(node, isThere));
+  for (const node of nodes) draft.restoreCollection(toRestored(node, isThere));
   return { state: draft.toState(), names: draft.touched };
 }
 
@@ -91,7 +94,7 @@ function namesByIdentity(state: State, names: Iterable<string>): ReadonlyMap<Ide
 }
 
 /** Returns a collection under another name, with the consequences of the rename. */
-function* called(node: CollectionNode, name: string): Resumable<CollectionNode> {
+function* renameAlone(node: CollectionNode, name: string): Resumable<CollectionNode> {
   const { collection } = node.collection;
   if (collection === name) return node;
   const empty = initialState();
@@ -101,7 +104,7 @@ function* called(node: CollectionNode, name: string): Resumable<CollectionNode> 
 }
 
 /** Foreign keys to other tables were removed at the deletion, and its group may no longer exist. */
-function asItComesBack(node: CollectionNode, isThere: (name: string) => boolean): CollectionNode {
+function toRestored(node: CollectionNode, isThere: (name: string) => boolean): CollectionNode {
   const { collection } = node;
   const { group } = collection.meta;
   const schema = collection.schema && withoutReferences(collection.schema, (table) => table !== collection.collection);
@@ -151,18 +154,21 @@ function noteColumns(
 /* Decides which trash entries can be restored by a transition. */
 
 /** Returns the restorable entries, tables first, because fields may be restored into them. */
-export function* restorableEntries<T extends InTrash>(way: TransitionRequest, entries: readonly T[]): Resumable<T[]> {
-  const { to } = way;
+export function* restorableEntries<T extends InTrash>(
+  request: TransitionRequest,
+  entries: readonly T[],
+): Resumable<T[]> {
+  const { to } = request;
   const tables: T[] = [];
   for (const each of entries) {
     yield;
-    if (each.kind === 'collection' && unfitTable(each.node, way) === null) tables.push(each);
+    if (each.kind === 'collection' && explainUnfitTable(each.node, request) === null) tables.push(each);
   }
-  const from = tables.length === 0 ? way.from : (yield* withTables(way, tables)).state;
+  const from = tables.length === 0 ? request.from : (yield* withTables(request, tables)).state;
   const fits = [...tables];
   for (const each of entries) {
     yield;
-    if (each.kind === 'field' && unfitField(each, { from, to }) === null) fits.push(each);
+    if (each.kind === 'field' && explainUnfitField(each, { from, to }) === null) fits.push(each);
   }
   return fits;
 }
@@ -174,7 +180,10 @@ function byIdentity({ collections }: State, { identities, collection }: Collecti
   return same(named) ? named : collections.find(same);
 }
 
-function unfitTable(before: CollectionNode, { from, to }: Pick<TransitionRequest, 'from' | 'to'>): string | null {
+function explainUnfitTable(
+  before: CollectionNode,
+  { from, to }: Pick<TransitionRequest, 'from' | 'to'>,
+): string | null {
   const after = byIdentity(to, before);
   if (after === undefined || isFolder(after)) return 'the change does not include it';
   // A diff matches by name. It keeps a table that has the name now and cannot replace it with another one.
@@ -196,16 +205,16 @@ function isAnother(before: CollectionNode, after: CollectionNode, now: Field): b
   return !isSameType(old.schema, now.schema);
 }
 
-function unfitField(each: InTrash, { from, to }: Pick<TransitionRequest, 'from' | 'to'>): string | null {
+function explainUnfitField(each: InTrash, { from, to }: Pick<TransitionRequest, 'from' | 'to'>): string | null {
   const { identity, node } = each;
   const after = byIdentity(to, node);
   const now = after && fieldOf(after, identity);
   const old = fieldOf(node, identity);
   if (after === undefined || !now?.schema || !old?.schema) return 'the change does not include it';
-  return each.empty === true ? null : unfitValues(node, { from, now: now.schema, old: old.schema, after });
+  return each.empty === true ? null : explainUnfitValues(node, { from, now: now.schema, old: old.schema, after });
 }
 
-function unfitValues(
+function explainUnfitValues(
   node: CollectionNode,
   { from, now, old, after }: { from: State; now: ColumnSchema; old: ColumnSchema; after: CollectionNode },
 ): string | null {

@@ -20,7 +20,7 @@ const LOOSE = [
 const TEMPLATES = ['display_template', 'preview_url'] as const satisfies readonly (keyof CollectionMeta)[];
 
 /** @param state after the renames */
-export function* stillUsed(state: State, { collections, fields }: Renames): Resumable<Warning[]> {
+export function* warnAboutUses(state: State, { collections, fields }: Renames): Resumable<Warning[]> {
   const warnings: Warning[] = [];
   // The name may refer to its current owner.
   const gone = new Map([...collections].filter(([from]) => !state.collections.has(from)));
@@ -36,7 +36,7 @@ export function* stillUsed(state: State, { collections, fields }: Renames): Resu
     const there = state.collections.get(collection)?.fields;
     const names = new Map([...all].filter(([from]) => there?.has(from) !== true));
     warnings.push(...ofTemplates(state, collection, names));
-    for (const field of fieldsAround(state, collection)) {
+    for (const field of findFieldsToCheck(state, collection)) {
       warnings.push(...ofField(field, names));
       yield;
     }
@@ -45,7 +45,7 @@ export function* stillUsed(state: State, { collections, fields }: Renames): Resu
 }
 
 /** Returns the fields of a collection, and those of others that show it. */
-function fieldsAround(state: State, collection: string): Field[] {
+function findFieldsToCheck(state: State, collection: string): Field[] {
   const node = state.collections.get(collection);
   const fields = new Map<string, Field>();
   const note = (name: string | null, field: string | null): void => {

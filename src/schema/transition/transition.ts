@@ -29,11 +29,11 @@ import {
   type Surviving,
   type TransitionContext,
   type TransitionOptions,
-  concurrently,
+  concurrentIndexOption,
   eventsOf,
   phase,
   relationBody,
-  survivingOf,
+  findSurviving,
   type Restores,
   isReplacedCollection,
   isReplacedRelation,
@@ -50,10 +50,17 @@ import {
 import { detachPhases } from './detach.js';
 import { objectTransition } from './objects.js';
 import type { Collection, Field, Relation } from '../model/model.js';
-import { groupsFirst, neededFirst, needLabel, partitionsFirst, relationsInOrder, parentOf } from '../model/order.js';
+import {
+  sortGroupsFirst,
+  sortNeededFirst,
+  needLabel,
+  sortPartitionsFirst,
+  relationsInOrder,
+  parentOf,
+} from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { isNone, renameEvents, renamesBetween, withoutInTheWay } from './renames.js';
+import { isNone, renameEvents, renamesBetween, removeNamesInTheWay } from './renames.js';
 import { collectionsChanged } from '../fold/event-schemas.js';
 import { indexNameOf, uniqueNameOf } from '../model/constraint-names.js';
 
@@ -64,7 +71,7 @@ function createCollections({ from, to, names, removals, options }: TransitionCon
   const isGone = (name: string) => !from.collections.has(name) || removals.collections.has(name);
   const created = names.filter((name) => isGone(name) && to.collections.has(name));
   return phase(
-    neededFirst(created, (each) => holdersOf(to, each)),
+    sortNeededFirst(created, (each) => holdersOf(to, each)),
     (name) => {
       const node = to.collections.get(name) as CollectionNode;
       const { collection, fields } = node;
@@ -89,12 +96,12 @@ function createFields(change: TransitionContext): Phase {
     if (before.fields === after.fields) return [];
     const gone = change.removals.fields.get(name);
     const created = [...after.fields.keys()].filter((field) => !before.fields.has(field) || gone?.has(field));
-    return groupsFirst(created, (each) => after.fields.get(each)?.meta.group).map((field) => {
+    return sortGroupsFirst(created, (each) => after.fields.get(each)?.meta.group).map((field) => {
       const value = after.fields.get(field) as Field;
       const { restored } = restoredField(change, after, field);
       const event = newEvent('field.created', name, field, {
         field: value,
-        ...concurrently(change, undefined, value),
+        ...concurrentIndexOption(change, undefined, value),
         ...(restored && { restored }),
       });
       return withSubject(event, restored);
@@ -158,9 +165,11 @@ export function updateOrder(names: readonly string[], before: Fields, after: Fie
     const kept = partNames(now);
     for (const part of partNames(old)) if (!kept.includes(part)) givers.set(part, name);
   }
-  if (givers.size === 0) return groupsFirst(names, groupOf);
+  if (givers.size === 0) return sortGroupsFirst(names, groupOf);
   const giversTo = (name: string) => partNames(after.get(name)).map((part) => givers.get(part));
-  return neededFirst(names, (name) => [groupOf(name), ...giversTo(name)].filter((each) => typeof each === 'string'));
+  return sortNeededFirst(names, (name) =>
+    [groupOf(name), ...giversTo(name)].filter((each) => typeof each === 'string'),
+  );
 }
 
 /** Only names of one table are compared, so any name of the table serves. */
@@ -198,7 +207,7 @@ function* collectionTransition(
   const renames = renamesBetween(from, to, names);
   yield;
   if (isNone(renames)) return yield* byNames(from, to, names, options);
-  const without = withoutInTheWay(from, renames);
+  const without = removeNamesInTheWay(from, renames);
   const freed = without.touched.size === 0 ? from : without.toState();
   const removed = yield* byNames(from, freed, without.touched, {});
   const { events, after } = yield* renameEvents(freed, renames);
@@ -215,7 +224,7 @@ function* byNames(
 ): Resumable<NewEvent[]> {
   const names = concerned(from, to, touched);
   yield;
-  const surviving = survivingOf(from, to, names);
+  const surviving = findSurviving(from, to, names);
   const removals = removalsBetween(from, to, names);
   yield;
   const change: TransitionContext = { from, to, names, surviving, removals, options };
@@ -247,7 +256,7 @@ function concerned(from: State, to: State, touched: Iterable<string>): string[] 
 }
 
 function removeRelations({ from, to, names }: TransitionContext): Phase {
-  const inOrder = partitionsFirst(names, from, (each) => each);
+  const inOrder = sortPartitionsFirst(names, from, (each) => each);
   return phase(inOrder, (name) => {
     const after = to.collections.get(name);
     const gone = [...(from.collections.get(name)?.relations.values() ?? [])].filter((relation) => {
@@ -266,7 +275,7 @@ const removeFields = ({ removals }: TransitionContext): Phase =>
 function removeCollections({ from, removals }: TransitionContext): Phase {
   const owners = sequenceOwners(from, removals.collections);
   const needsOf = (name: string) => [...holdersOf(from, name), ...ownersOf(from, name, owners)];
-  const inOrder = neededFirst(removals.collections, needsOf).reverse();
+  const inOrder = sortNeededFirst(removals.collections, needsOf).reverse();
   return phase(inOrder, (name) => [newEvent('collection.deleted', name, null, {})]);
 }
 
@@ -302,7 +311,7 @@ function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Fiel
       const now = held.get(memberKey(name, each)) ?? before.fields.get(each) ?? field;
       const patch = now === field ? [] : patchBetween(now, field);
       if (patch.length === 0) continue;
-      yield [newEvent('field.updated', name, field.field, { patch, ...concurrently(change, now, field) })];
+      yield [newEvent('field.updated', name, field.field, { patch, ...concurrentIndexOption(change, now, field) })];
     }
     yield [];
   }
@@ -310,7 +319,7 @@ function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Fiel
 
 function updateCollections(change: TransitionContext, held: ReadonlyMap<string, Collection>): Phase {
   const pairs = new Map(change.surviving.map((pair) => [pair.name, pair]));
-  const inOrder = groupsFirst(pairs.keys(), (name) => change.to.collections.get(name)?.collection.meta.group);
+  const inOrder = sortGroupsFirst(pairs.keys(), (name) => change.to.collections.get(name)?.collection.meta.group);
   return phase(inOrder, (name) => {
     const { before, after } = pairs.get(name) as Surviving;
     const now = held.get(name) ?? before.collection;
@@ -322,7 +331,7 @@ function updateCollections(change: TransitionContext, held: ReadonlyMap<string, 
 function putRelations({ from, to, names }: TransitionContext, held: ReadonlyMap<string, Relation>): Phase {
   const freed = [...held.values()].map((relation) => relation.many_collection);
   const holders = [...new Set([...names, ...freed])].sort(byName);
-  const inOrder = partitionsFirst(holders, to, (each) => each);
+  const inOrder = sortPartitionsFirst(holders, to, (each) => each);
   return phase(inOrder, (name) => {
     const node = to.collections.get(name);
     return (node === undefined ? [] : relationsInOrder(node)).flatMap((relation) => {

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
-import { allowedIn } from '../../../src/schema/change-requests/fold.js';
+import { allowedActions } from '../../../src/schema/change-requests/fold.js';
 import { evolveChange, foldChanges, isAllowedAfter } from '../../../src/schema/change-requests/fold.js';
 import {
   CHANGE_STATES,
   type ChangeEvent,
   type ChangeRequest,
   type StoredChangeEvent,
-  heldBy,
+  heldCollections,
   isAtRest,
 } from '../../../src/schema/change-requests/model.js';
 import type { StoredEvent } from '../../../src/schema/model/events.js';
@@ -191,8 +191,8 @@ function possible(log: readonly Event[]): Event[] {
 }
 
 function expectAllowed(after: ChangeRequest, withdraw: boolean, prepared: boolean): void {
-  const allowed = allowedIn(after);
-  if (![...HOLDING, 'scheduled'].includes(after.state)) expect(heldBy(after)).to.deep.equal([]);
+  const allowed = allowedActions(after);
+  if (![...HOLDING, 'scheduled'].includes(after.state)) expect(heldCollections(after)).to.deep.equal([]);
   const people = (after.proposal?.approvals ?? []).map(({ by }) => by.id);
   expect(people, 'somebody approves twice').to.deep.equal([...new Set(people)]);
   expect(allowed.includes('withdraw')).to.equal(withdraw);
@@ -206,9 +206,9 @@ function expectAllowed(after: ChangeRequest, withdraw: boolean, prepared: boolea
 
 function expectScheduled(after: ChangeRequest, prepared: boolean): void {
   expect(after.applicant, 'somebody wants it').to.not.equal(null);
-  expect(heldBy(after)).to.deep.equal(prepared ? after.preparation?.collections : []);
+  expect(heldCollections(after)).to.deep.equal(prepared ? after.preparation?.collections : []);
   expect(isAtRest(after)).to.equal(!prepared);
-  expect(allowedIn(after)).to.include.members(['apply', 'update', 'rebase', 'withdraw']);
+  expect(allowedActions(after)).to.include.members(['apply', 'update', 'rebase', 'withdraw']);
 }
 
 describe('the fold of change requests for any events', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
-import { allowedIn } from '../../../src/schema/change-requests/fold.js';
+import { allowedActions } from '../../../src/schema/change-requests/fold.js';
 import { evolveChange, foldChanges, isAllowedAfter } from '../../../src/schema/change-requests/fold.js';
 import { documentsOf } from '../../../src/schema/change-requests/referenced-documents.js';
 import {
@@ -9,7 +9,7 @@ import {
   type ChangeRequest,
   type ChangeState,
   type StoredChangeEvent,
-  heldBy,
+  heldCollections,
 } from '../../../src/schema/change-requests/model.js';
 import type { StoredEvent } from '../../../src/schema/model/events.js';
 
@@ -137,13 +137,13 @@ describe('the fold of change requests', () => {
       result: null,
       failure: null,
     });
-    expect(heldBy(request as ChangeRequest)).to.deep.equal([]);
+    expect(heldCollections(request as ChangeRequest)).to.deep.equal([]);
   });
 
   it('given a preparation, when prepared, then each step has its time and its tables are held', () => {
     const request = given('prepared') as ChangeRequest;
     expect(request.preparation?.steps).to.deep.equal([{ ...STEP, milliseconds: 7 }]);
-    expect(heldBy(request)).to.deep.equal(['orders', 'customers']);
+    expect(heldCollections(request)).to.deep.equal(['orders', 'customers']);
   });
 
   it('given a prepared one, when prepared again, then it has the new steps without times', () => {
@@ -156,10 +156,10 @@ describe('the fold of change requests', () => {
     expect(given('failed')).to.deep.include({ result: null, failure: DATA['change.failed'] });
     expect(given('withdrawn')).to.deep.include({ result: null, failure: null });
     for (const state of ['applied', 'failed', 'withdrawn'] as const) {
-      expect(heldBy(given(state) as ChangeRequest)).to.deep.equal([]);
-      expect(allowedIn(given(state) as ChangeRequest)).to.deep.equal(state === 'applied' ? ['revert'] : []);
+      expect(heldCollections(given(state) as ChangeRequest)).to.deep.equal([]);
+      expect(allowedActions(given(state) as ChangeRequest)).to.deep.equal(state === 'applied' ? ['revert'] : []);
     }
-    for (const state of OPEN) expect(allowedIn(given(state) as ChangeRequest)).to.deep.equal(['withdraw']);
+    for (const state of OPEN) expect(allowedActions(given(state) as ChangeRequest)).to.deep.equal(['withdraw']);
   });
 
   it('given several requests in one log, when folded in two parts, then the result is the same', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { looksRenamed } from '../../../src/schema/compare/looks-renamed.js';
+import { warnAboutLikelyRenames } from '../../../src/schema/compare/looks-renamed.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { type StateInput, KEY, alias, column, stateOf } from '../invariants/states.js';
 
@@ -9,7 +9,7 @@ function pairs(from: { [name: string]: StateInput }, to: { [name: string]: State
   const [before, after]: State[] = [stateOf(from), stateOf(to)];
   if (before === undefined || after === undefined) return [];
   const touched = new Set([...before.collections.keys(), ...after.collections.keys()]);
-  return runToEnd(looksRenamed(before, after, touched)).map(({ code, message, collection, field }) => {
+  return runToEnd(warnAboutLikelyRenames(before, after, touched)).map(({ code, message, collection, field }) => {
     const [, kind, old, now, output] =
       /^(\w+) "(.*?)" is deleted, and "(.*?)", which looks like it, is created\. If you renamed it, add this line to "\3" in the snapshot to keep its data: "renamed_from": "(.*?)"$/.exec(
         message,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { readDiffDocument } from '../../../src/schema/operations/apply-diff.js';
-import { originsIn, withOrigins } from '../../../src/schema/diff/origins.js';
+import { readOrigins, addOrigins } from '../../../src/schema/diff/origins.js';
 import type { InTrash } from '../../../src/schema/transition/restoring-transition.js';
 
 const NEW = [{ kind: 'N', rhs: {} }];
@@ -81,22 +81,22 @@ describe('origins of restored objects', () => {
     collections: [table(), table({ collection: 'gone', diff: [{ kind: 'D', lhs: {} }] }), table({ collection: 'c' })],
     fields: [column(), column({ field: 'other' })],
     relations: [],
-  } as unknown as Parameters<typeof withOrigins>[0];
+  } as unknown as Parameters<typeof addOrigins>[0];
   const kept = (identity: string, position: number, more: object = {}) =>
     ({ kind: 'collection', identity, position, ...more }) as unknown as InTrash;
 
   it('are set for new objects, with the trash position if there are rows', () => {
-    const diffWithOrigins = withOrigins(diff, again, [kept('7', 12), kept('7.1', 13, { empty: true }), kept('8', 14)]);
+    const diffWithOrigins = addOrigins(diff, again, [kept('7', 12), kept('7.1', 13, { empty: true }), kept('8', 14)]);
     expect(diffWithOrigins.collections).to.deep.equal([
       { ...diff.collections[0], identity: '7', restores: 12 },
       diff.collections[1],
       diff.collections[2],
     ]);
     expect(diffWithOrigins.fields).to.deep.equal([{ ...diff.fields[0], identity: '7.1' }, diff.fields[1]]);
-    expect([...originsIn(diffWithOrigins)]).to.deep.equal([
+    expect([...readOrigins(diffWithOrigins)]).to.deep.equal([
       ['a', '7'],
       ['a\0b', '7.1'],
     ]);
-    expect([...originsIn(diff)]).to.deep.equal([]);
+    expect([...readOrigins(diff)]).to.deep.equal([]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Json } from '../../../src/kernel/json.js';
 import type { Step } from '../../../src/schema/diff/entries.js';
-import { mergeValues, settled } from '../../../src/schema/merge/documents.js';
+import { mergeValues, settle } from '../../../src/schema/merge/documents.js';
 
 /** The merge of three values and its conflicts. Theirs is used then. */
 function merged(base: Json | undefined, ours: Json | undefined, theirs: Json | undefined, path: Step[] = []) {
@@ -22,7 +22,7 @@ describe('merging values', () => {
     expect(merged(undefined, undefined, 1)).to.deep.equal(fine(1));
     expect(merged(1, undefined, 1)).to.deep.equal(fine(undefined));
     expect(merged(1, 2, 3)).to.deep.equal({ value: 3, conflicts: [''] });
-    expect(settled({ base: 1, ours: 2, theirs: 3 })).to.equal(null);
+    expect(settle({ base: 1, ours: 2, theirs: 3 })).to.equal(null);
   });
 
   it('merges objects and names conflicting members', () => {

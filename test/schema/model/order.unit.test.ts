@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import type { Collection } from '../../../src/schema/model/model.js';
 import {
   fieldsInOrder,
-  groupsFirst,
-  neededFirst,
+  sortGroupsFirst,
+  sortNeededFirst,
   parentOf,
-  partitionsFirst,
-  tablesAbove,
+  sortPartitionsFirst,
+  ancestorsOf,
   withPartitions,
 } from '../../../src/schema/model/order.js';
 import { type State, byName } from '../../../src/schema/model/state.js';
@@ -32,7 +32,7 @@ describe('the order of names', () => {
 
 describe('dependency order', () => {
   const order = (needs: Record<string, string[]>): string[] =>
-    neededFirst(Object.keys(needs), (name) => needs[name] ?? []);
+    sortNeededFirst(Object.keys(needs), (name) => needs[name] ?? []);
 
   it('puts each item after its dependencies, otherwise by name', () => {
     expect(order({ c: [], a: [], b: [] })).to.deep.equal(['a', 'b', 'c']);
@@ -45,20 +45,20 @@ describe('dependency order', () => {
 
   it('puts groups before their members', () => {
     const groups: Record<string, string | null> = { a: 'z', b: null, z: null };
-    expect(groupsFirst(Object.keys(groups), (name) => groups[name])).to.deep.equal(['z', 'a', 'b']);
+    expect(sortGroupsFirst(Object.keys(groups), (name) => groups[name])).to.deep.equal(['z', 'a', 'b']);
   });
 
   it('puts partitions before their tables on request, deepest first', () => {
     const state = partitioned({ top: null, part: 'top', deep: 'part', other: null });
-    const ordered = (...names: string[]) => partitionsFirst(names, state, (name) => name);
+    const ordered = (...names: string[]) => sortPartitionsFirst(names, state, (name) => name);
     expect(ordered('other', 'top', 'part', 'deep')).to.deep.equal(['deep', 'part', 'other', 'top']);
     expect(ordered('top', 'deep', 'other', 'part')).to.deep.equal(['deep', 'part', 'top', 'other']);
     expect(ordered('top', 'other')).to.deep.equal(['top', 'other']);
     expect(parentOf(state, 'deep')).to.equal('part');
-    expect([tablesAbove(state, 'deep'), tablesAbove(state, 'top')]).to.deep.equal([['part', 'top'], []]);
+    expect([ancestorsOf(state, 'deep'), ancestorsOf(state, 'top')]).to.deep.equal([['part', 'top'], []]);
     expect(withPartitions(state, 'top')).to.deep.equal(['top', 'part', 'deep']);
     expect(withPartitions(state, 'deep')).to.deep.equal(['deep']);
-    expect(tablesAbove(partitioned({ a: 'b', b: 'a' }), 'a'), 'a circle').to.deep.equal(['b', 'a']);
+    expect(ancestorsOf(partitioned({ a: 'b', b: 'a' }), 'a'), 'a circle').to.deep.equal(['b', 'a']);
   });
 });
 

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { missingCollection, noFieldsListed, systemCollection } from '../../../src/schema/operations/operation.js';
+import {
+  missingCollection,
+  createNoFieldsProblem,
+  systemCollection,
+} from '../../../src/schema/operations/operation.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { parsed } from '../../support/given.js';
@@ -61,8 +65,8 @@ describe('the error about a missing collection', () => {
     });
     expect(systemCollection('a')).to.equal(undefined);
     expect(systemCollection('service_users')).to.include({ code: 'FORBIDDEN', collection: 'service_users' });
-    expect(noFieldsListed(initialState(), 'a')).to.deep.equal(missingCollection(initialState(), 'a'));
-    expect(noFieldsListed(initialState(), 'service_users')).to.deep.equal({
+    expect(createNoFieldsProblem(initialState(), 'a')).to.deep.equal(missingCollection(initialState(), 'a'));
+    expect(createNoFieldsProblem(initialState(), 'service_users')).to.deep.equal({
       code: 'NOT_FOUND',
       message: '"service_users" belongs to the service, which does not show its fields and relations',
       collection: 'service_users',

@@ -7,7 +7,7 @@ import {
   actionOf,
   foldPolicy,
   isEnforced,
-  judged,
+  judgeFinding,
   policyUpdated,
   fits,
 } from '../../../src/schema/policy.js';
@@ -109,8 +109,8 @@ describe('a finding with a policy', () => {
   const finding = { code: 'LOSES_DATA', level: 'danger', collection: 'articles', field: 'title' } as const;
 
   it('has the action of its level by default', () => {
-    assert.deepEqual(judged(DEFAULT_POLICY, finding), { ...finding, action: 'warn' });
-    assert.deepEqual(judged(DEFAULT_POLICY, { ...finding, level: 'note' }), {
+    assert.deepEqual(judgeFinding(DEFAULT_POLICY, finding), { ...finding, action: 'warn' });
+    assert.deepEqual(judgeFinding(DEFAULT_POLICY, { ...finding, level: 'note' }), {
       ...finding,
       level: 'note',
       action: 'note',
@@ -119,7 +119,7 @@ describe('a finding with a policy', () => {
 
   it('is hidden, a note, or at least a warning', () => {
     const by = (action: (typeof ACTIONS)[number], level: 'note' | 'danger') =>
-      judged(policyOf({ findings: { LOSES_DATA: action } }), { ...finding, level });
+      judgeFinding(policyOf({ findings: { LOSES_DATA: action } }), { ...finding, level });
     assert.equal(by('off', 'danger'), undefined);
     assert.equal(by('note', 'danger')?.level, 'note');
     assert.equal(by('warn', 'note')?.level, 'warn');
@@ -130,9 +130,9 @@ describe('a finding with a policy', () => {
   it('is rejected if a change was not online, unless the policy says otherwise', () => {
     const notOnline = { code: 'NOT_ONLINE', level: 'danger', collection: 'articles' } as const;
     const policy = policyOf({ online_above_rows: 1_000 });
-    assert.equal(judged(policy, notOnline)?.action, 'refuse');
+    assert.equal(judgeFinding(policy, notOnline)?.action, 'refuse');
     const collections = [{ pattern: 'art*', findings: { NOT_ONLINE: 'approve' as const } }];
-    assert.equal(judged({ ...policy, collections }, notOnline)?.action, 'approve');
+    assert.equal(judgeFinding({ ...policy, collections }, notOnline)?.action, 'approve');
   });
 
   it('of a renamed collection uses the stricter of both names', () => {
@@ -143,9 +143,9 @@ describe('a finding with a policy', () => {
     const policy = policyOf({ collections });
     const was = (name: string) => () => new Set([name]);
     const renamed = { ...finding, collection: 'tmp_a' };
-    assert.equal(judged(policy, renamed), undefined);
-    assert.equal(judged(policy, renamed, was('prod_a'))?.action, 'refuse');
-    assert.equal(judged(policy, { ...finding, collection: 'prod_a' }, was('tmp_a'))?.action, 'refuse');
+    assert.equal(judgeFinding(policy, renamed), undefined);
+    assert.equal(judgeFinding(policy, renamed, was('prod_a'))?.action, 'refuse');
+    assert.equal(judgeFinding(policy, { ...finding, collection: 'prod_a' }, was('tmp_a'))?.action, 'refuse');
   });
 
   it('is identified by its location', () => {

@@ -7,8 +7,8 @@ import {
   type Policy,
   actionOf,
   isStopping,
-  judged,
-  loosenedBy,
+  judgeFinding,
+  findLoosened,
   policyUpdated,
   policyWarnings,
 } from '../../../src/schema/policy.js';
@@ -65,7 +65,7 @@ describe('loosening a policy', () => {
   ];
   for (const [title, from, to, loosened] of cases)
     it(loosened.length === 0 ? `does not loosen it: ${title}` : `loosens it: ${title}`, () =>
-      expect(loosenedBy(policyOf(from), policyOf(to))).to.deep.equal(loosened),
+      expect(findLoosened(policyOf(from), policyOf(to))).to.deep.equal(loosened),
     );
 
   it('never misses a collection for which a finding is stopped less than before', () => {
@@ -84,7 +84,7 @@ describe('loosening a policy', () => {
             return isStopping(action) ? ACTIONS.indexOf(action) : 0;
           });
           fc.pre(Number(after) < Number(before));
-          expect(loosenedBy(from, to)).not.to.deep.equal([]);
+          expect(findLoosened(from, to)).not.to.deep.equal([]);
         },
       ),
       { seed: 20261125, numRuns: 2_000 },
@@ -96,7 +96,7 @@ describe('loosening a policy', () => {
       fc.property(
         fc.array(fc.record({ pattern: fc.constantFrom('a*', '*', 'b'), findings: fc.constant(LOSES) })),
         (rules) => {
-          expect(loosenedBy(policyOf({ collections: rules }), policyOf({ collections: rules }))).to.deep.equal([]);
+          expect(findLoosened(policyOf({ collections: rules }), policyOf({ collections: rules }))).to.deep.equal([]);
         },
       ),
     ));
@@ -105,7 +105,7 @@ describe('loosening a policy', () => {
     const loosenedMembers = (from: Partial<Policy>, to: Partial<Policy>) => {
       const policy = policyOf({ findings: { LOOSENS_POLICY: 'off', CHANGES_POLICY: 'off' }, ...from });
       return policyWarnings(policy, [policyUpdated(policyOf({ ...to }))]).map(
-        ({ code }) => `${code} ${judged(policy, { code, level: 'warn' })?.action}`,
+        ({ code }) => `${code} ${judgeFinding(policy, { code, level: 'warn' })?.action}`,
       );
     };
     const stricter = { approvals: 2, policy_changes: 'approve', findings: { LOOSENS_POLICY: 'off' } } as const;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { CollectionNode, State } from '../../../src/schema/model/state.js';
-import { type RestoreCollection, restoration } from '../../../src/schema/transition/restore-collection.js';
+import { type RestoreCollection, planRestoration } from '../../../src/schema/transition/restore-collection.js';
 import { accepted, attempt, followStrictly } from '../../support/given.js';
 import { type Edited, column, table } from '../findings/diffs.js';
 import { type Edit, LIBRARY, edited, whole, without } from './trashed.js';
@@ -16,7 +16,7 @@ const wish = (name: string, more: More): RestoreCollection => {
 /** The schema with the restored object, and the omitted parts: `kind place: reason`. */
 function restored(now: State, name: string, more: More = {}) {
   const command = wish(name, more);
-  const result = runToEnd(restoration(now, command));
+  const result = runToEnd(planRestoration(now, command));
   const events = attempt(now, 'restore-collection', command);
   if (!result.ok || !events.ok) throw new Error(JSON.stringify([result, events]));
   const left = result.value.left.map(
@@ -27,7 +27,7 @@ function restored(now: State, name: string, more: More = {}) {
 }
 
 function refused(now: State, name: string, more: More = {}) {
-  const result = runToEnd(restoration(now, wish(name, more)));
+  const result = runToEnd(planRestoration(now, wish(name, more)));
   return result.ok ? [] : result.problems;
 }
 

@@ -7,7 +7,7 @@ import type { Problem } from '../../../src/kernel/problem.js';
 import type { SchemaEvent } from '../../../src/schema/model/events.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';
 import type { CollectionNode, State } from '../../../src/schema/model/state.js';
-import { type RestoreCollection, restoration } from '../../../src/schema/transition/restore-collection.js';
+import { type RestoreCollection, planRestoration } from '../../../src/schema/transition/restore-collection.js';
 import { type RestoreField, fieldRestoration } from '../../../src/schema/transition/restore-field.js';
 import { shownProblem } from '../../support/answers.js';
 import { attempt, follow } from '../../support/given.js';
@@ -70,7 +70,7 @@ describe('restoring after later changes', () => {
 function collection(now: State, name: string): string[] {
   const { identities } = nodeOf(name);
   const command: RestoreCollection = { position: 9, identity: identities.collection, name, past: LIBRARY, without: [] };
-  const result = runToEnd(restoration(now, command));
+  const result = runToEnd(planRestoration(now, command));
   if (!result.ok) return refused(result.problems);
   const left = result.value.left.map(
     ({ kind, reason, ...place }) => `${kind} ${Object.values(place).join('.')}: ${reason}`,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { stillUsed } from '../../../src/schema/transition/still-used.js';
+import { warnAboutUses } from '../../../src/schema/transition/still-used.js';
 import { type Edited, column, key, table } from '../findings/diffs.js';
 import { type Edit, LIBRARY, edited } from './trashed.js';
 
@@ -30,7 +30,7 @@ const messagesOf = (
       Object.entries(fields).map(([name, names]) => [name, new Map(Object.entries(names) as [string, string][])]),
     ),
   };
-  return runToEnd(stillUsed(state, renames)).map(
+  return runToEnd(warnAboutUses(state, renames)).map(
     ({ code, collection, field, message }) =>
       `${code} ${collection}${field === undefined ? '' : `.${field}`}: ${message}`,
   );

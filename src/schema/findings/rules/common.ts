@@ -29,7 +29,7 @@ import type { NewEvent } from '../../model/events.js';
 export const labelOf = ({ collection, field }: Pick<Field, 'collection' | 'field'>): string => `${collection}.${field}`;
 
 /** True for a new column, or if the member of an existing column changes. */
-export const changesTo = ({ old, now }: FieldChange, member: 'data_type'): boolean =>
+export const changesMember = ({ old, now }: FieldChange, member: 'data_type'): boolean =>
   hasColumn(now) && (!hasColumn(old) || old.schema[member] !== now.schema[member]);
 
 /** Returns both columns if the field keeps its column. */
@@ -43,7 +43,7 @@ export const fieldAfter = (
 ): Field | undefined => (field === null ? undefined : after?.fields.get(field));
 
 /** True if PostgreSQL gets the values of new rows from a sequence. */
-export const counts = ({ schema }: ColumnField): boolean => schema.has_auto_increment || isSerial(schema);
+export const hasCounter = ({ schema }: ColumnField): boolean => schema.has_auto_increment || isSerial(schema);
 
 /** True if an INSERT must contain a value for the column. */
 export const isRequired = (field: ColumnField): boolean =>
@@ -53,7 +53,7 @@ export const isRequired = (field: ColumnField): boolean =>
 export const isOldTable = ({ event, batch }: PlannedEvent): boolean => !batch.isNew(event.collection);
 
 /** Returns the level by table size, with the statistics. */
-export function sized(planned: PlannedEvent, table: string, most?: Level): Pick<Observed, 'level' | 'statistics'> {
+export function rateBySize(planned: PlannedEvent, table: string, most?: Level): Pick<Observed, 'level' | 'statistics'> {
   const statistics: TableStatistics | undefined = planned.batch.statistics(table);
   const level = levelBySize(statistics);
   return { level: most !== undefined && level === 'danger' ? most : level, statistics: statistics ?? null };
@@ -69,7 +69,7 @@ export const extraConstraint = (node: CollectionNode | undefined, name: string):
 const ADDING: ReadonlySet<string> = new Set(['collection.created', 'collection.adopted', 'collection.updated']);
 
 /** Returns the elements of a list of extras that an event adds. */
-export function added<K extends 'constraints' | 'indexes' | 'needs'>(
+export function findAdded<K extends 'constraints' | 'indexes' | 'needs'>(
   { event, before, after }: PlannedEvent,
   part: K,
 ): NonNullable<ReturnType<typeof extrasOf>[K]>[number][] {
@@ -129,7 +129,11 @@ function bodyOf(patch: readonly Operation[]): unknown {
 }
 
 /** Returns the finding with table size and online alternative. Undefined if the change is already online. */
-export function lasting(statement: PlannedStatement, planned: PlannedEvent, sentence: string): Observed | undefined {
+export function observeLasting(
+  statement: PlannedStatement,
+  planned: PlannedEvent,
+  sentence: string,
+): Observed | undefined {
   const statistics = planned.batch.statistics(tableOfRows(statement));
   if (statement.preparable !== undefined && planned.batch.online) return undefined;
   const online = isPreparable(statement, planned);
@@ -140,7 +144,7 @@ export function lasting(statement: PlannedStatement, planned: PlannedEvent, sent
     level: levelBySize(statistics),
     ...locationOf(statement),
     statistics: statistics ?? null,
-    ...(online && { safer: preparedOnline(planned) }),
+    ...(online && { safer: suggestOnline(planned) }),
   };
 }
 
@@ -163,7 +167,7 @@ const keyOf = (node: CollectionNode | undefined): Field[] => (node === undefined
 const typeOf = (field: Field | undefined): string => (hasColumn(field) ? columnType(field.schema) : '');
 
 /** The online alternative. */
-export const preparedOnline = ({ event }: PlannedEvent): SaferWay => ({
+export const suggestOnline = ({ event }: PlannedEvent): SaferWay => ({
   text: 'Apply it online: the service does the slow work before the transaction, while the table stays in use.',
   request: onlineRequest(event),
 });

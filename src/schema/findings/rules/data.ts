@@ -8,7 +8,7 @@ import {
   columnsOf,
   isOldTable,
   labelOf,
-  sized,
+  rateBySize,
   locationOf,
   isRequired,
 } from './common.js';
@@ -37,7 +37,7 @@ export const losesData: Rule = {
   },
   statement(statement, planned) {
     if (!statement.loses_data) return undefined;
-    const { said, level } = loss(statement, planned);
+    const { said, level } = describeLoss(statement, planned);
     const safer = { text: dropsData(statement) ? OF_WHAT_GOES : OF_VALUES };
     return { message: `${statement.summary}: ${said}`, level, field: statement.source.field, safer };
   },
@@ -47,7 +47,7 @@ const dropsData = ({ drops }: PlannedStatement): boolean =>
   drops.some(({ kind }) => kind === 'table' || kind === 'column');
 
 /** A statement with a retention time belongs to a plan whose data loss was already checked. */
-function loss(statement: PlannedStatement, { batch: { keep } }: PlannedEvent) {
+function describeLoss(statement: PlannedStatement, { batch: { keep } }: PlannedEvent) {
   const { kept_until: until } = statement;
   if (until !== undefined) return { said: `data is restorable from the trash until ${until}`, level: 'warn' } as const;
   const mayBeKept = keep !== 0 && dropsData(statement);
@@ -75,7 +75,7 @@ export const narrowsType: Rule = {
     const { old, now } = columns;
     if (!isNarrower(old.schema, now.schema)) return undefined;
     const message = `alter column ${labelOf(now)}: ${columnType(now.schema)} holds less than ${columnType(old.schema)}`;
-    return { message, field: now.field, ...sized(planned, now.collection) };
+    return { message, field: now.field, ...rateBySize(planned, now.collection) };
   },
 };
 
@@ -128,7 +128,7 @@ export const cascadeDeletes: Rule = {
     return {
       message: `${table}.${field} references ${one}: deleting a row there also deletes all rows of ${table} that reference it`,
       field,
-      ...(planned.batch.isNew(table) ? { level: 'note' as const } : sized(planned, table, 'warn')),
+      ...(planned.batch.isNew(table) ? { level: 'note' as const } : rateBySize(planned, table, 'warn')),
     };
   },
 };
@@ -281,7 +281,7 @@ export const dropsConstraint: Rule = {
     const dropped = statement.drops.find(({ kind }) => kind === 'constraint');
     const { source } = statement;
     if (dropped === undefined || isDeletion(source)) return undefined;
-    if (planned.after === undefined || isThere(planned.after, dropped.name) || goesWithItsTarget(planned))
+    if (planned.after === undefined || isThere(planned.after, dropped.name) || isDroppedWithTarget(planned))
       return undefined;
     const object = { kind: dropped.kind, name: dropped.name };
     return { message: `${statement.summary}: rows that violate it can be written`, field: source.field, object };
@@ -300,7 +300,7 @@ function isThere(node: CollectionNode, name: string): boolean {
 }
 
 /** True if the foreign key is dropped because one of its two sides is deleted. */
-function goesWithItsTarget(planned: PlannedEvent): boolean {
+function isDroppedWithTarget(planned: PlannedEvent): boolean {
   const { event, before, formerField, batch } = planned;
   if (event.type !== 'relation.deleted' && event.type !== 'relation.updated') return false;
   const old = before?.relations.get(formerField);

@@ -28,7 +28,7 @@ export const breaksClients: Rule = {
     const statistics = planned.batch.statistics(planned.event.collection);
     if (what === undefined || (!isRename(planned.event) && (statistics?.uses ?? 0) < USED)) return undefined;
     const message = `${what}: applications that use it will fail${useText(statistics)}`;
-    return { message, level: levelByUse(statistics), statistics: statistics ?? null, ...placeAfter(planned) };
+    return { message, level: levelByUse(statistics), statistics: statistics ?? null, ...locationAfter(planned) };
   },
 };
 
@@ -58,7 +58,7 @@ const isThere = ({ event, before, formerField }: PlannedEvent): boolean =>
   event.field === null ? before?.collection.schema != null : hasColumn(before?.fields.get(formerField));
 
 /** A diff lists renamed objects under their new names. */
-function placeAfter({ event }: PlannedEvent): Partial<Observed> {
+function locationAfter({ event }: PlannedEvent): Partial<Observed> {
   if (event.type === 'collection.renamed') return { collection: event.data.to };
   return event.type === 'field.renamed' ? { field: event.data.to } : {};
 }
@@ -84,7 +84,10 @@ export const neededElsewhere: Rule = {
     if (change === undefined) return undefined;
     const needing = namesOf(batch.dependents(event.collection), change.column);
     if (needing.length === 0) return undefined;
-    return { message: `${change.what}: ${whoNeeds(needing)}${after(change, needing.length)}`, ...change.location };
+    return {
+      message: `${change.what}: ${listDependents(needing)}${describeConsequence(change, needing.length)}`,
+      ...change.location,
+    };
   },
 };
 
@@ -99,7 +102,7 @@ function namesOf(dependents: readonly Dependent[], column: string | null): strin
   return [...new Set(needing.map(({ kind, name }) => `${kind} ${name}`))];
 }
 
-function whoNeeds(names: readonly string[]): string {
+function listDependents(names: readonly string[]): string {
   const more = names.length - NAMED;
   const shown = more > 0 ? [...names.slice(0, NAMED), `${more} more`] : names;
   const last = shown.at(-1) ?? '';
@@ -142,7 +145,7 @@ function isRetyped(planned: PlannedEvent): boolean {
 const typeAndCollation = ({ schema }: Pick<ColumnField, 'schema'>): string =>
   JSON.stringify([columnType(schema), schema.extras?.collation]);
 
-function after({ location }: Change, count: number): string {
+function describeConsequence({ location }: Change, count: number): string {
   const isOne = count === 1;
   if (location.level === 'note')
     return `, and ${isOne ? 'keeps' : 'keep'} the old name in ${isOne ? 'its' : 'their'} own columns`;

@@ -1,7 +1,7 @@
 import { type CollectionNode, isFolder, primaryKeyOf, extrasOf } from '../../model/state.js';
 import type { PlannedEvent, Rule, Relation, SaferWay } from '../model.js';
 import { isDeletion } from '../../model/events.js';
-import { sized, added } from './common.js';
+import { rateBySize, findAdded } from './common.js';
 import { indexKeys } from '../../sql-text/definitions.js';
 
 export const dropsIndex: Rule = {
@@ -23,7 +23,7 @@ export const dropsIndex: Rule = {
     if (dropped === undefined || isDeletion(statement.source)) return undefined;
     const object = { kind: dropped.kind, name: dropped.name };
     const message = `${statement.summary}: queries that use it will read the whole table`;
-    return { message, field, object, ...sized(planned, dropped.table ?? collection, 'warn') };
+    return { message, field, object, ...rateBySize(planned, dropped.table ?? collection, 'warn') };
   },
 };
 
@@ -40,7 +40,7 @@ export const indexOfManyColumns: Rule = {
   safer: 'Keep the most selective columns and omit the others.',
   aliases: { strong_migrations: ['add_index_columns'] },
   event: (planned) =>
-    added(planned, 'indexes').flatMap(({ name, unique, definition }) =>
+    findAdded(planned, 'indexes').flatMap(({ name, unique, definition }) =>
       unique !== true && indexKeys(definition).length > ENOUGH
         ? [
             {
@@ -73,13 +73,13 @@ export const foreignKeyWithoutIndex: Rule = {
     return {
       message: `${table}.${field} references ${now.one_collection}: the field has no index`,
       field,
-      ...(planned.batch.isNew(table) ? { level: 'note' as const } : sized(planned, table, 'warn')),
-      safer: saferWay(after, now),
+      ...(planned.batch.isNew(table) ? { level: 'note' as const } : rateBySize(planned, table, 'warn')),
+      safer: suggestIndex(after, now),
     };
   },
 };
 
-function saferWay(node: CollectionNode, { many_collection: table, many_field: field }: Relation): SaferWay {
+function suggestIndex(node: CollectionNode, { many_collection: table, many_field: field }: Relation): SaferWay {
   const { partition_by: by, partition_of: of } = extrasOf(node);
   if (by !== undefined || of !== undefined)
     return {

@@ -12,14 +12,14 @@ import {
   columnsOf,
   isOldTable,
   labelOf,
-  sized,
-  lasting,
+  rateBySize,
+  observeLasting,
   extraConstraint,
   fieldAfter,
   isRequired,
   isPreparable,
   locationOf,
-  preparedOnline,
+  suggestOnline,
 } from './common.js';
 import { parseConstraint } from '../../sql-text/definitions.js';
 import { NOT_KNOWN, sizeText } from '../levels.js';
@@ -36,7 +36,7 @@ export const checkUnderLock: Rule = {
   aliases: { squawk: ['constraint-missing-not-valid'], strong_migrations: ['add_check_constraint'], atlas: ['PG305'] },
   statement: (statement, planned) =>
     statement.preparable?.kind === 'constraint' && statement.preparable.references === null
-      ? lasting(statement, planned, 'PostgreSQL checks all rows while nobody can read or write')
+      ? observeLasting(statement, planned, 'PostgreSQL checks all rows while nobody can read or write')
       : undefined,
 };
 
@@ -54,7 +54,7 @@ export const exclusionUnderLock: Rule = {
     const definition = extraConstraint(planned.after, statement.object.name);
     const parsed = definition === undefined ? undefined : parseConstraint(definition);
     return typeof parsed === 'object' && parsed.kind === 'exclusion'
-      ? lasting(statement, planned, 'PostgreSQL builds its index over all rows while nobody can read or write')
+      ? observeLasting(statement, planned, 'PostgreSQL builds its index over all rows while nobody can read or write')
       : undefined;
   },
 };
@@ -78,7 +78,7 @@ export const foreignKeyUnderLock: Rule = {
   },
   statement: (statement, planned) =>
     statement.preparable?.kind === 'constraint' && typeof statement.preparable.references === 'string'
-      ? lasting(statement, planned, 'PostgreSQL checks all rows while nobody can write to either table')
+      ? observeLasting(statement, planned, 'PostgreSQL checks all rows while nobody can write to either table')
       : undefined,
 };
 
@@ -97,7 +97,7 @@ export const indexUnderLock: Rule = {
   aliases: { squawk: ['require-concurrent-index-creation'], strong_migrations: ['add_index'], atlas: ['PG101'] },
   statement: (statement, planned) =>
     statement.lock === 'SHARE' && statement.preparable?.kind === 'index' && statement.preparable.unique !== true
-      ? lasting(statement, planned, 'PostgreSQL builds its index while nobody can write to the table')
+      ? observeLasting(statement, planned, 'PostgreSQL builds its index while nobody can write to the table')
       : undefined,
 };
 
@@ -116,7 +116,7 @@ export const longLock: Rule = {
   },
   statement: (statement, planned) =>
     !statement.rewrites_table && scansUnderLock(statement) && !isRefusedAtOnce(statement, planned)
-      ? lasting(statement, planned, 'PostgreSQL reads the whole table under a lock')
+      ? observeLasting(statement, planned, 'PostgreSQL reads the whole table under a lock')
       : undefined,
 };
 
@@ -149,7 +149,7 @@ export const notOnline: Rule = {
       message: `${statement.summary}: above ${most.toLocaleString('en')} rows the policy requires an online change (${size})`,
       ...locationOf(statement),
       statistics: statistics ?? null,
-      safer: preparedOnline(planned),
+      safer: suggestOnline(planned),
     };
   },
 };
@@ -182,7 +182,7 @@ export const rewritesTable: Rule = {
   },
   statement: (statement, planned) =>
     statement.rewrites_table
-      ? lasting(statement, planned, 'PostgreSQL rewrites the whole table and locks it for reads and writes')
+      ? observeLasting(statement, planned, 'PostgreSQL rewrites the whole table and locks it for reads and writes')
       : undefined,
 };
 
@@ -200,7 +200,7 @@ export const primaryKeyOverRows: Rule = {
     statement.object.kind === 'constraint' &&
     planned.after !== undefined &&
     statement.object.name === primaryKeyNameOf(planned.after)
-      ? lasting(statement, planned, 'PostgreSQL builds the index of the primary key over all rows')
+      ? observeLasting(statement, planned, 'PostgreSQL builds the index of the primary key over all rows')
       : undefined,
 };
 
@@ -223,7 +223,7 @@ export const notNullOverRows: Rule = {
   },
   statement: (statement, planned) =>
     statement.may_fail && setsNotNull(statement, planned)
-      ? lasting(statement, planned, 'PostgreSQL reads all rows, and rows with null make it fail')
+      ? observeLasting(statement, planned, 'PostgreSQL reads all rows, and rows with null make it fail')
       : undefined,
 };
 
@@ -252,7 +252,7 @@ export const uniqueOverRows: Rule = {
   },
   statement: (statement, planned) =>
     statement.may_fail && isUnique(statement, planned)
-      ? lasting(statement, planned, 'PostgreSQL builds an index over all rows, and duplicates make it fail')
+      ? observeLasting(statement, planned, 'PostgreSQL builds an index over all rows, and duplicates make it fail')
       : undefined,
 };
 
@@ -279,7 +279,7 @@ export const generatedOverRows: Rule = {
   statement(statement, planned) {
     const field = fieldAfter(planned, statement.source);
     return statement.rewrites_table && hasColumn(field) && field.schema.generation_expression !== null
-      ? lasting(statement, planned, 'PostgreSQL computes its value for every row')
+      ? observeLasting(statement, planned, 'PostgreSQL computes its value for every row')
       : undefined;
   },
 };
@@ -301,7 +301,7 @@ export const counterOverRows: Rule = {
     const field = fieldAfter(planned, statement.source);
     const isMade = statement.rewrites_table && statement.source.type === 'field.created';
     return isMade && hasColumn(field) && field.schema.has_auto_increment
-      ? lasting(statement, planned, 'every row gets a number')
+      ? observeLasting(statement, planned, 'every row gets a number')
       : undefined;
   },
 };
@@ -324,7 +324,7 @@ export const volatileDefault: Rule = {
     const field = fieldAfter(planned, statement.source);
     if (!statement.rewrites_table || statement.source.type !== 'field.created' || !hasColumn(field)) return undefined;
     if (field.schema.generation_expression !== null || field.schema.has_auto_increment) return undefined;
-    return lasting(statement, planned, 'PostgreSQL computes its default for every row');
+    return observeLasting(statement, planned, 'PostgreSQL computes its default for every row');
   },
 };
 
@@ -345,7 +345,7 @@ export const indexedTypeChange: Rule = {
     // PostgreSQL keeps the index if a text type only becomes longer.
     if (from === to || !isInIndex(old) || isRoomier(old, now)) return undefined;
     const message = `alter column ${labelOf(now)}: from ${from} to ${to} PostgreSQL rebuilds its indexes`;
-    return { message, field: now.field, ...sized(planned, now.collection) };
+    return { message, field: now.field, ...rateBySize(planned, now.collection) };
   },
 };
 

@@ -1,6 +1,6 @@
 import { hasColumn, hasTable, extrasOf } from '../../model/state.js';
 import type { Observed, PlannedEvent, Rule, FieldChange } from '../model.js';
-import { labelOf, added } from './common.js';
+import { labelOf, findAdded } from './common.js';
 import { isRename } from '../../model/events.js';
 import { MAX_NAME_BYTES } from '../../model/name-length.js';
 
@@ -45,8 +45,8 @@ export const nameLooksAlike: Rule = {
   example: { unsafe: '{"collection": "Articles"} beside "articles"', safe: '{"collection": "archived_articles"}' },
   field: ({ old, now }, { after }) => {
     if (old !== undefined || after === undefined) return undefined;
-    const other = alike(after.fields, now.field);
-    return other === undefined ? undefined : observed(labelOf(now), other, { field: now.field });
+    const other = findAlike(after.fields, now.field);
+    return other === undefined ? undefined : observeAlike(labelOf(now), other, { field: now.field });
   },
   event: (planned) => [...ofCollection(planned), ...ofField(planned), ...ofObjects(planned)],
 };
@@ -54,32 +54,34 @@ export const nameLooksAlike: Rule = {
 function ofCollection({ event, batch }: PlannedEvent): Observed[] {
   const isNew = event.type === 'collection.created' || event.type === 'collection.adopted';
   const name = isNew ? event.collection : event.type === 'collection.renamed' ? event.data.to : undefined;
-  const other = name === undefined ? undefined : alike(batch.after.collections, name);
-  return name === undefined || other === undefined ? [] : [observed(name, other, { collection: name, field: null })];
+  const other = name === undefined ? undefined : findAlike(batch.after.collections, name);
+  return name === undefined || other === undefined
+    ? []
+    : [observeAlike(name, other, { collection: name, field: null })];
 }
 
 /** Each new field has a separate observation. */
 function ofField({ event, after }: PlannedEvent): Observed[] {
   if (!isRename(event) || event.type !== 'field.renamed' || after === undefined) return [];
   const { to } = event.data;
-  const other = alike(after.fields, to);
-  return other === undefined ? [] : [observed(`${event.collection}.${to}`, other, { field: to })];
+  const other = findAlike(after.fields, to);
+  return other === undefined ? [] : [observeAlike(`${event.collection}.${to}`, other, { field: to })];
 }
 
 function ofObjects(planned: PlannedEvent): Observed[] {
   return (['constraints', 'indexes'] as const).flatMap((part) => {
-    const news = added(planned, part);
+    const news = findAdded(planned, part);
     if (news.length === 0) return [];
     const all = new Map((extrasOf(planned.after)[part] ?? []).map((each) => [each.name, each]));
     const kind = part === 'indexes' ? 'index' : 'constraint';
     return news.flatMap(({ name }) => {
-      const other = alike(all, name);
-      return other === undefined ? [] : [observed(`${kind} ${name}`, other, { object: { kind, name } })];
+      const other = findAlike(all, name);
+      return other === undefined ? [] : [observeAlike(`${kind} ${name}`, other, { object: { kind, name } })];
     });
   });
 }
 
-const observed = (label: string, other: string, location: Partial<Observed>): Observed => ({
+const observeAlike = (label: string, other: string, location: Partial<Observed>): Observed => ({
   message: `${label}: the name differs from ${JSON.stringify(other)} only in case or Unicode normalization`,
   ...location,
 });
@@ -92,7 +94,7 @@ interface Named {
 const seen = new WeakMap<Named, Map<string, string[]>>();
 
 /** Returns another name that looks like `name`. */
-function alike(names: Named, name: string): string | undefined {
+function findAlike(names: Named, name: string): string | undefined {
   let byLook = seen.get(names);
   if (byLook === undefined) {
     byLook = new Map();
@@ -143,7 +145,7 @@ export const nameShortened: Rule = {
   safer: 'Use shorter names. Put display names into `translations` and `note`.',
   aliases: { squawk: ['identifier-too-long'] },
   field: (change) =>
-    named(change)
+    namesLongIndex(change)
       ? {
           message: `${labelOf(change.now)}: the name of its key or index is shortened to 63 bytes`,
           field: change.now.field,
@@ -151,7 +153,7 @@ export const nameShortened: Rule = {
       : undefined,
 };
 
-function named({ old, now }: FieldChange): boolean {
+function namesLongIndex({ old, now }: FieldChange): boolean {
   if (!hasColumn(now) || !(now.schema.is_unique || now.schema.is_indexed)) return false;
   if (hasColumn(old) && (old.schema.is_unique || old.schema.is_indexed)) return false;
   return Buffer.byteLength(`${now.collection}_${now.field}_unique`) > MAX_NAME_BYTES;

@@ -1,5 +1,5 @@
 import { type Observed, type Rule, type Level, type TableStatistics, typeKey, typesUsed } from '../model.js';
-import { added, changesTo, labelOf, counts, locatedUse } from './common.js';
+import { findAdded, changesMember, labelOf, hasCounter, locatedUse } from './common.js';
 import { type ColumnField, hasColumn } from '../../model/state.js';
 import { isSerial } from '../../model/extras.js';
 
@@ -17,7 +17,7 @@ export const charType: Rule = {
   },
   aliases: { squawk: ['ban-char-field'] },
   field: (change) =>
-    changesTo(change, 'data_type') && change.now.schema?.data_type === 'character'
+    changesMember(change, 'data_type') && change.now.schema?.data_type === 'character'
       ? { message: `${labelOf(change.now)} is char(${change.now.schema.max_length ?? 1})`, field: change.now.field }
       : undefined,
 };
@@ -36,7 +36,7 @@ export const jsonNotJsonb: Rule = {
   },
   aliases: { strong_migrations: ['add_column_json'] },
   field: (change) =>
-    changesTo(change, 'data_type') && change.now.schema?.data_type === 'json'
+    changesMember(change, 'data_type') && change.now.schema?.data_type === 'json'
       ? { message: `${labelOf(change.now)} is json, not jsonb`, field: change.now.field }
       : undefined,
 };
@@ -53,7 +53,7 @@ export const timeWithoutZone: Rule = {
   example: { unsafe: '{"field": "sent_at", "type": "dateTime"}', safe: '{"field": "sent_at", "type": "timestamp"}' },
   aliases: { squawk: ['prefer-timestamptz'] },
   field: (change) =>
-    changesTo(change, 'data_type') && change.now.schema?.data_type === 'timestamp without time zone'
+    changesMember(change, 'data_type') && change.now.schema?.data_type === 'timestamp without time zone'
       ? { message: `${labelOf(change.now)} is a timestamp without time zone`, field: change.now.field }
       : undefined,
 };
@@ -132,7 +132,7 @@ export const keyMayOverflow: Rule = {
 };
 
 const largestKey = (field: ColumnField): number | undefined =>
-  field.schema.is_primary_key && counts(field) ? LARGEST.get(field.schema.data_type) : undefined;
+  field.schema.is_primary_key && hasCounter(field) ? LARGEST.get(field.schema.data_type) : undefined;
 
 function levelOf(statistics: TableStatistics | undefined, largest: number): Level {
   const used = (statistics?.rows ?? 0) / largest;
@@ -171,7 +171,7 @@ export const createsType: Rule = {
   safer: 'Use a text field with a check constraint, or a relation to a table of values.',
   aliases: { squawk: ['ban-create-domain-with-constraint', 'ban-alter-domain-with-add-constraint'] },
   event: (planned) =>
-    added(planned, 'needs').flatMap((need): Observed[] => {
+    findAdded(planned, 'needs').flatMap((need): Observed[] => {
       const { kind, name } = need;
       const isRuled = need.kind === 'domain' && (need.not_null === true || (need.checks ?? []).length > 0);
       if (kind !== 'enum' && !isRuled) return [];
@@ -187,7 +187,7 @@ export const createsExtension: Rule = {
   why: 'Every server that gets this schema needs the extension and its package on disk, including production.',
   safer: 'Install it on every server before the change.',
   event: (planned) =>
-    added(planned, 'needs').flatMap(({ kind, name }): Observed[] => {
+    findAdded(planned, 'needs').flatMap(({ kind, name }): Observed[] => {
       if (kind !== 'extension') return [];
       return [{ message: `${planned.event.collection} needs the extension ${name}`, object: { kind, name } }];
     }),

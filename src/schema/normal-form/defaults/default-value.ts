@@ -101,10 +101,10 @@ function floatDefault(value: unknown, column: ColumnType): number | Wrong {
   if (column.data_type !== 'real') return number === 0 ? 0 : number;
   const single = Math.fround(number);
   const lost = !Number.isFinite(single) || (single === 0 && number !== 0);
-  return lost ? new Wrong('must be in the range of real (about 1e-45 to 3.4e38)') : shortest(single);
+  return lost ? new Wrong('must be in the range of real (about 1e-45 to 3.4e38)') : shortestNumber(single);
 }
 
-function shortest(single: number): number {
+function shortestNumber(single: number): number {
   for (let digits = 1; digits < 9; digits++) {
     const candidate = Number(single.toPrecision(digits));
     if (Math.fround(candidate) === single) return candidate;
@@ -134,12 +134,12 @@ function isDate(text: string): boolean {
   const match = DATE.exec(text);
   if (match === null) return false;
   const [year = 0, month = 0, day = 0] = match.slice(1).map(Number);
-  const instant = utc(year, month, day);
+  const instant = utcDate(year, month, day);
   return year > 0 && instant.getUTCMonth() === month - 1 && instant.getUTCDate() === day;
 }
 
 /** Needed because Date.UTC reads the years 0 to 99 as 1900 to 1999. */
-function utc(year: number, month: number, day: number): Date {
+function utcDate(year: number, month: number, day: number): Date {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   return date;
@@ -261,7 +261,7 @@ const NONE_POSSIBLE = new Wrong('must be null: a geometry has no default');
 
 const BYTES = /^\\x(?:[0-9a-f]{2})*$/i;
 
-function text(value: unknown, { max_length }: ColumnType, lenient: boolean): string | Wrong {
+function textDefault(value: unknown, { max_length }: ColumnType, lenient: boolean): string | Wrong {
   const asText = lenient && (typeof value === 'number' || typeof value === 'boolean') ? String(value) : value;
   if (typeof asText !== 'string') return NOT_A_TEXT;
   if (max_length === null || asText.length <= max_length) return asText;
@@ -271,9 +271,9 @@ function text(value: unknown, { max_length }: ColumnType, lenient: boolean): str
     : new Wrong(`must be at most ${max_length} characters (it has ${characters})`);
 }
 
-function csv(value: unknown, column: ColumnType, lenient: boolean): string | Wrong {
+function csvDefault(value: unknown, column: ColumnType, lenient: boolean): string | Wrong {
   if (!Array.isArray(value))
-    return typeof value === 'string' ? value : lenient ? text(value, column, lenient) : NOT_CSV;
+    return typeof value === 'string' ? value : lenient ? textDefault(value, column, lenient) : NOT_CSV;
   const fine = value.every((item) => typeof item === 'string' && !item.includes(','));
   return fine ? value.join(',') : NOT_CSV;
 }
@@ -283,10 +283,10 @@ function lowerCase(shape: RegExp, wrong: Wrong): DefaultReader {
 }
 
 const READERS: ReadonlyMap<string, DefaultReader> = new Map<string, DefaultReader>([
-  ['string', text],
-  ['text', text],
-  ['hash', text],
-  ['unknown', text],
+  ['string', textDefault],
+  ['text', textDefault],
+  ['hash', textDefault],
+  ['unknown', textDefault],
   ['boolean', (value) => BOOLEANS.get(value) ?? NOT_A_BOOLEAN],
   ['integer', integerDefault],
   ['bigInteger', integerDefault],
@@ -297,7 +297,7 @@ const READERS: ReadonlyMap<string, DefaultReader> = new Map<string, DefaultReade
   ['dateTime', dateTimeDefault],
   ['timestamp', timestampDefault],
   ['json', jsonDefault],
-  ['csv', csv],
+  ['csv', csvDefault],
   ['uuid', lowerCase(UUID, NOT_A_UUID)],
   ['binary', lowerCase(BYTES, NOT_BINARY)],
 ]);

@@ -25,7 +25,7 @@ export function spellingFault(text: string): string | null {
   }
   const written = namedType(element);
   if (written === null) return null;
-  const usual = rendered(written);
+  const usual = renderType(written);
   const { type } = typeFromColumn(usual);
   if (element === text && type !== UNKNOWN_TYPE) return `must be written by its name in this service: ${type}`;
   return element === usual ? null : `must be written as PostgreSQL shows it: ${usual}${text.slice(element.length)}`;
@@ -64,7 +64,7 @@ function namedType(element: string): WrittenType | null {
 }
 
 /** The precision of a time type follows the first word: `timestamp(3) with time zone`. */
-function rendered({ name, parameters }: WrittenType): string {
+function renderType({ name, parameters }: WrittenType): string {
   if (parameters.length === 0) return name;
   const [first = '', ...rest] = name.startsWith('time') ? name.split(' ') : [name];
   return [`${first}(${parameters.join(',')})`, ...rest].join(' ');
@@ -160,15 +160,15 @@ function withParameters(members: GivenColumn, { parameters }: NamedType, rule: D
   const [first, second] = parameters;
   if (first === undefined) return members;
   const merged: Record<string, unknown> = { ...members };
-  if (rule.length !== 'none') agree(merged, 'max_length', first, faults);
+  if (rule.length !== 'none') requireAgreement(merged, 'max_length', first, faults);
   else if (rule.precision) {
-    agree(merged, 'numeric_precision', first, faults);
-    agree(merged, 'numeric_scale', second ?? 0, faults);
+    requireAgreement(merged, 'numeric_precision', first, faults);
+    requireAgreement(merged, 'numeric_scale', second ?? 0, faults);
   } else faults.push([['data_type'], 'must not have a length or precision']);
   return merged;
 }
 
-function agree(merged: Record<string, unknown>, member: string, value: number, faults: Fault[]): void {
+function requireAgreement(merged: Record<string, unknown>, member: string, value: number, faults: Fault[]): void {
   const submitted = merged[member];
   if (submitted === undefined) merged[member] = value;
   else if (submitted !== value) faults.push([[member], `must be ${value}, as in data_type, or omitted`]);
@@ -185,7 +185,7 @@ function readLength(
     if (value !== undefined && value !== null) faults.push([['max_length'], 'must be null: this type has no length']);
     return null;
   }
-  const length = value === undefined ? inherited(base?.max_length, rule) : value;
+  const length = value === undefined ? defaultLength(base?.max_length, rule) : value;
   if (isInteger(length, 1, MAX_LENGTH)) return length;
   if (length === null && rule.length === 'optional') return null;
   const orNull = rule.length === 'optional' ? ', or null for no limit' : '';
@@ -193,7 +193,7 @@ function readLength(
   return null;
 }
 
-function inherited(length: number | null | undefined, rule: DataType): number | null | undefined {
+function defaultLength(length: number | null | undefined, rule: DataType): number | null | undefined {
   return length === undefined && rule.length === 'optional' ? DEFAULT_LENGTH : length;
 }
 
@@ -201,7 +201,7 @@ type Precision = Pick<ColumnType, 'numeric_precision' | 'numeric_scale'>;
 const NO_PRECISION: Precision = { numeric_precision: null, numeric_scale: null };
 
 function readPrecision(members: GivenColumn, base: ColumnType | undefined, faults: Fault[]): Precision {
-  const precision = orElse(members['numeric_precision'], base, 'numeric_precision', DEFAULT_PRECISION);
+  const precision = inheritPrecision(members['numeric_precision'], base, 'numeric_precision', DEFAULT_PRECISION);
   const givenScale = members['numeric_scale'];
   if (precision === null) {
     if (givenScale !== undefined && givenScale !== null) {
@@ -213,13 +213,19 @@ function readPrecision(members: GivenColumn, base: ColumnType | undefined, fault
     faults.push([['numeric_precision'], `must be an integer from 1 to ${MAX_PRECISION}, or null for no limits`]);
     return NO_PRECISION;
   }
-  const scale = givenScale === null ? 0 : orElse(givenScale, base, 'numeric_scale', Math.min(DEFAULT_SCALE, precision));
+  const scale =
+    givenScale === null ? 0 : inheritPrecision(givenScale, base, 'numeric_scale', Math.min(DEFAULT_SCALE, precision));
   if (isInteger(scale, 0, precision)) return { numeric_precision: precision, numeric_scale: scale };
   faults.push([['numeric_scale'], `must be an integer from 0 to ${precision}, the precision`]);
   return NO_PRECISION;
 }
 
-function orElse(value: unknown, base: ColumnType | undefined, member: keyof Precision, fallback: number): unknown {
+function inheritPrecision(
+  value: unknown,
+  base: ColumnType | undefined,
+  member: keyof Precision,
+  fallback: number,
+): unknown {
   if (value !== undefined) return value;
   const before = base?.[member];
   // A null scale belonged to no precision, so a new precision starts with the default scale.

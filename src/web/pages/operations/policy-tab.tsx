@@ -13,7 +13,7 @@ import {
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { loosenedBy } from '../../../schema/policy.js';
+import { findLoosened } from '../../../schema/policy.js';
 import {
   type Policy,
   type ReadPolicy,
@@ -338,7 +338,7 @@ function useCondition(current: Policy, policy: Policy) {
   /** Another edit must be acknowledged again. */
   const [acknowledged, setAcknowledged] = useState<Policy | null>(null);
   const needsApproval = current.policy_changes === 'approve';
-  const loosened = current.policy_changes === 'acknowledge' ? loosenedBy(current, policy) : [];
+  const loosened = current.policy_changes === 'acknowledge' ? findLoosened(current, policy) : [];
   const isAcknowledged = acknowledged === policy;
   return {
     needsApproval,
