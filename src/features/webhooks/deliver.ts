@@ -5,11 +5,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { createSemaphore } from '../../kernel/semaphore.js';
 import { createEarliestTimer, computePause } from '../../kernel/time.js';
 import { originAt } from '../../log/signed-checkpoints/position.js';
 import { selectEventTexts } from '../../log/read.js';
 import type { Logger } from '../../postgres/logger.js';
-import { eventMessage, headersOf } from './message.js';
+import { type Format, type Message, eventMessage, headersOf } from './message.js';
 import {
   type Claimed,
   LEASE,
@@ -59,7 +60,10 @@ interface Pauses {
 
 const PAUSES: Pauses = { gather: 20, look: 30_000, retry: 1_000, maximum: 600_000 };
 
-/** Webhooks that one process delivers at the same time. */
+/**
+ * Webhooks of one process that use the database at the same time. Those that wait for their receivers do not count, so
+ * that slow receivers do not delay the others.
+ */
 const AT_ONCE = 10;
 
 /** Days of failures after which a webhook is disabled. */
@@ -85,6 +89,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const pauses = { ...PAUSES, ...options.pauses };
   const owner = randomUUID();
   const running = new Map<string, Running>();
+  const turns = createSemaphore(AT_ONCE);
   const timer = createEarliestTimer(() => start());
   const counts = { delivered: 0, failed: 0 };
   let looking: Promise<void> | undefined;
@@ -115,15 +120,12 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       logger.warn('a webhook is disabled, because its database was copied', { webhook: id, name });
       await options.disable(id, 'copied');
     }
-    const limit = AT_ONCE - running.size;
-    if (limit > 0) {
-      const before = performance.now();
-      const { claimed, more } = await claimDue(pool, { owner, busy: [...running.keys()], limit });
-      // The leases of running deliveries were not renewed, so they end no later than the new ones.
-      if (claimed.length > 0 && running.size === 0) leasedUntil = before + LEASE;
-      for (const each of claimed) begin(each);
-      if (more) timer.set(0);
-    }
+    const before = performance.now();
+    const { claimed, more } = await claimDue(pool, { owner, busy: [...running.keys()], limit: AT_ONCE });
+    // The leases of running deliveries were not renewed, so they end no later than the new ones.
+    if (claimed.length > 0 && running.size === 0) leasedUntil = before + LEASE;
+    for (const each of claimed) begin(each);
+    if (more) timer.set(0);
     const wait = await untilNextDue(pool, owner, [...running.keys()]);
     if (wait !== undefined) timer.set(Math.max(pauses.gather, wait));
   };
@@ -161,15 +163,24 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     for (const { abort } of running.values()) abort.abort(new Error(why));
   };
 
+  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    const { release } = await turns.acquire();
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  };
+
   /** Delivers in order up to the end of the log, a failure, or a change of the webhook. */
   const deliverAll = async (webhook: Claimed, signal: AbortSignal): Promise<void> => {
     let after = webhook.position;
     for (;;) {
-      const { positions, upTo, isEnd } = await nextMatches(pool, webhook.id, after);
+      const { positions, upTo, isEnd } = await inTurn(() => nextMatches(pool, webhook.id, after));
       // The next claim advances the webhook over events that its filter does not match.
       const [first] = positions;
       if (first === undefined) return releaseLeases(pool, owner, webhook.id);
-      const origin = (await originAt(pool, first)) ?? '';
+      const origin = (await inTurn(() => originAt(pool, first))) ?? '';
       for (const [index, position] of positions.entries()) {
         const isLast = index === positions.length - 1;
         const end = { next: isLast ? upTo : position, isLast: isLast && isEnd };
@@ -180,6 +191,13 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     }
   };
 
+  /** Undefined if the log was cut off before the position. The text of an event may be much larger than its message. */
+  const readMessage = async (format: Format, position: number, origin: string): Promise<Message | undefined> => {
+    const at = { where: 'e.position = $1', values: [position], order: 'asc', limit: 1 } as const;
+    const [event] = await selectEventTexts(pool, at);
+    return event && eventMessage(format, event.text, origin);
+  };
+
   /** @returns false if the rest must wait */
   const deliver = async (
     { webhook, origin, signal }: { webhook: Claimed; origin: string; signal: AbortSignal },
@@ -187,14 +205,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     end: { next: number; isLast: boolean },
   ): Promise<boolean> => {
     const holder = { ...webhook, owner };
-    const [event] = await selectEventTexts(pool, {
-      where: 'e.position = $1',
-      values: [position],
-      order: 'asc',
-      limit: 1,
-    });
-    if (event === undefined || stopped) return false;
-    const message = eventMessage(webhook.format, event.text, origin);
+    const message = await inTurn(() => readMessage(webhook.format, position, origin));
+    if (message === undefined || stopped) return false;
     const attemptedAt = new Date();
     if (performance.now() > leasedUntil - MARGIN) return false;
     const headers = headersOf(message, webhook.secrets, attemptedAt);
@@ -202,7 +214,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const attempt = { message, attemptedAt, ...sent };
     if (sent.error === null) {
       counts.delivered += 1;
-      return recordDelivery(pool, holder, attempt, end);
+      return inTurn(() => recordDelivery(pool, holder, attempt, end));
     }
     if (signal.aborted) return false;
     counts.failed += 1;
@@ -214,7 +226,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const fail = async (webhook: Claimed, attempt: Sent & Parameters<typeof recordFailure>[2]): Promise<void> => {
     const { id, name, failures } = webhook;
     const pause = Math.max(computePause(failures + 1, pauses), attempt.retryAfter ?? 0);
-    const days = await recordFailure(pool, { ...webhook, owner }, attempt, pause);
+    const days = await inTurn(() => recordFailure(pool, { ...webhook, owner }, attempt, pause));
     if (days === null) return;
     const { error: reason, status } = attempt;
     const level = failures === 0 ? 'warn' : 'debug';

@@ -150,6 +150,17 @@ describe('webhooks', () => {
     });
   });
 
+  it('delivers to a webhook while the receivers of ten others never finish their responses', async () => {
+    const unfinished = await startReceiver();
+    receivers.push(unfinished);
+    unfinished.respond = (response) => void response.writeHead(200).write('.');
+    for (let index = 0; index < 10; index += 1) await create({ url: unfinished.url, types: ['collection.*'] });
+    const { data } = await create({ types: ['collection.*'] });
+    const created = [await collection(), await collection(), await collection()];
+    await upToDate(data.id);
+    expect(receiver.received.map((each) => eventOf(each).subject)).to.deep.equal(created);
+  });
+
   it('waits as long as Retry-After asks', async () => {
     const { data } = await create();
     receiver.respond = (response) => void response.writeHead(503, { 'retry-after': '3600' }).end();
