@@ -4,7 +4,7 @@ import { holdViews, readNeededObjects, readViews } from '../../projector/catalog
 import type { CatalogView, ObjectFacts } from '../../projector/ddl/objects.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import type { Collection } from '../../schema/model/model.js';
-import { type ObjectName, type SchemaObject, objectKey, objectLabel } from '../../schema/model/objects.js';
+import { KINDS, type ObjectName, type SchemaObject, objectKey, objectLabel } from '../../schema/model/objects.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import { sortNeededFirst } from '../../schema/model/order.js';
 import { type State, locationKey } from '../../schema/model/state.js';
@@ -34,7 +34,7 @@ interface Managed {
 }
 
 /** Returns how notes name an object: `materialized view totals`. */
-export const objectNoteName = ({ kind, id }: ObjectName): string => `${kind.replace('_', ' ')} ${id}`;
+export const objectNoteName = ({ kind, id }: ObjectName): string => `${KINDS[kind].label} ${id}`;
 
 /** Call it in a transaction that holds the log's lock. The adopted views cannot change until it ends. */
 export async function readObjectAdoption(

@@ -1,7 +1,7 @@
 /* Reads views and materialized views with everything that restores them after they were dropped. */
 import type pg from 'pg';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
-import { type ObjectIndex, type ObjectKind, SQL_WORDS, objectKey } from '../../schema/model/objects.js';
+import { KINDS, type ObjectIndex, type ObjectKind, kindInCatalog, objectKey } from '../../schema/model/objects.js';
 import type { CatalogView } from '../ddl/objects.js';
 import { type Sql, join, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
 import { isLocked } from '../../postgres/errors.js';
@@ -78,7 +78,7 @@ WHERE c.relkind IN ('v', 'm') AND ($2::text[] IS NULL OR c.relname = ANY ($2::te
 ORDER BY c.relname COLLATE "C"`;
 
 type Row = Pick<CatalogView, 'id' | 'comment' | 'populated' | 'restoring' | 'uses' | 'extension'> & {
-  kind: 'v' | 'm';
+  kind: string;
   query: string;
   options: string | null;
   method: string | null;
@@ -95,7 +95,7 @@ export async function readViews(
   const { rows } = await client.query<Row>(VIEWS, [schema, names ?? null]);
   const views = rows.map((row): CatalogView => {
     const { id, comment, populated, restoring, uses, extension, indexes } = row;
-    const kind = row.kind === 'm' ? 'materialized_view' : 'view';
+    const kind = kindInCatalog('pg_class', row.kind);
     const withUnique = indexes?.map(({ name, unique, definition }): ObjectIndex =>
       unique ? { name, unique, definition } : { name, definition },
     );
@@ -164,7 +164,7 @@ async function isHeld(client: Pick<pg.ClientBase, 'query'>, schema: string, name
 
 function definitionOf({ id, query, options, method, tablespace }: Row, kind: ObjectKind): string {
   const parts = [
-    `CREATE ${SQL_WORDS[kind]} ${quotedName(id)}`,
+    `CREATE ${KINDS[kind].sqlWords} ${quotedName(id)}`,
     ...(method === null ? [] : [`USING ${quotedName(method)}`]),
     ...(options === null ? [] : [`WITH (${options})`]),
     ...(tablespace === null ? [] : [`TABLESPACE ${quotedName(tablespace)}`]),

@@ -6,6 +6,7 @@ import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.j
 import { type FormerNames, formerNames } from '../../schema/fold/former-names.js';
 import { type LogEvent, type NewEvent, type ObjectEvent, isAdopted, isConsequence } from '../../schema/model/events.js';
 import {
+  KINDS,
   type ObjectIndex,
   type ObjectKind,
   type ObjectName,
@@ -17,7 +18,17 @@ import { sortNeededFirst, objectsInOrder, withPartitions } from '../../schema/mo
 import { type CollectionNode, type State, collectionAt, getField, hasColumn } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import type { Problem } from '../../kernel/problem.js';
-import { type Sql, ident, indexDefinition, literal, objectTail, qualified, restoringStatement, sql } from './sql.js';
+import {
+  type Sql,
+  ident,
+  indexDefinition,
+  kindSql,
+  literal,
+  objectTail,
+  qualified,
+  restoringStatement,
+  sql,
+} from './sql.js';
 import type { Statement } from './step.js';
 
 /** A relation or one of its columns that a view uses. */
@@ -322,9 +333,7 @@ const createRenameFirstProblem = (object: SchemaObject): Problem => ({
   object: { kind: object.kind, id: object.id },
 });
 
-const kindWords = ({ kind }: ObjectName): string => kind.replace('_', ' ');
-
-const kindSql = ({ kind }: ObjectName): Sql => (kind === 'view' ? sql`VIEW` : sql`MATERIALIZED VIEW`);
+const kindWords = ({ kind }: ObjectName): string => KINDS[kind].label;
 
 /** Users come before what they use. */
 function dropOrder(keys: ReadonlySet<string>, uses: Uses): string[] {
@@ -402,9 +411,10 @@ function createStatements({ schema }: ObjectChange, creation: Creation): Stateme
 
 /** An object that did not change is created from what the server printed, because names may have changed since then. */
 function creationSql(name: Sql, { object, known, isChanged }: Creation): Sql {
-  if (isChanged || known === undefined) return sql`CREATE ${kindSql(object)} ${name}${objectTail(object.definition)}`;
+  if (isChanged || known === undefined)
+    return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(object.definition)}`;
   const data = known.populated ? sql`` : sql` WITH NO DATA`;
-  return sql`CREATE ${kindSql(object)} ${name}${objectTail(known.definition)}${data}`;
+  return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(known.definition)}${data}`;
 }
 
 type MakeStatement = (text: Sql, summary: string) => Statement;
@@ -413,7 +423,7 @@ const statementFor =
   (object: ObjectName, event: number, type: ObjectEvent['type']): MakeStatement =>
   (text, summary) => ({
     sql: text,
-    object: { kind: object.kind === 'view' ? 'view' : 'materialized view', name: object.id, table: null },
+    object: { kind: KINDS[object.kind].label, name: object.id, table: null },
     drops: [],
     summary,
     lock: 'none',
@@ -429,12 +439,12 @@ const createIndex = (name: Sql, { name: index, unique, definition }: ObjectIndex
   sql`CREATE ${unique === true ? sql`UNIQUE ` : sql``}INDEX ${ident(index)} ON ${name} ${indexDefinition(definition)}`;
 
 const commentOn = (schema: string, object: SchemaObject): Sql =>
-  sql`COMMENT ON ${kindSql(object)} ${qualified(schema, object.id)} IS ${object.comment === null ? sql`NULL` : literal(object.comment)}`;
+  sql`COMMENT ON ${kindSql(object.kind)} ${qualified(schema, object.id)} IS ${object.comment === null ? sql`NULL` : literal(object.comment)}`;
 
 function dropObject({ schema }: ObjectChange, object: SchemaObject, index: number): Statement {
   const make = statementFor(object, index, 'object.deleted');
   const statement = make(
-    sql`DROP ${kindSql(object)} ${qualified(schema, object.id)}`,
+    sql`DROP ${kindSql(object.kind)} ${qualified(schema, object.id)}`,
     `drop ${kindWords(object)} ${object.id}`,
   );
   return { ...statement, drops: [statement.object] };
@@ -446,7 +456,7 @@ function renameStatement(
   { index, to }: Numbered & { to: string },
 ): Statement {
   const object = objectOf(before, key);
-  const text = sql`ALTER ${kindSql(object)} ${qualified(schema, object.id)} RENAME TO ${ident(to)}`;
+  const text = sql`ALTER ${kindSql(object.kind)} ${qualified(schema, object.id)} RENAME TO ${ident(to)}`;
   return statementFor(object, index, 'object.renamed')(text, `rename ${kindWords(object)} ${object.id} to ${to}`);
 }
 

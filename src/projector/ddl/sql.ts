@@ -5,6 +5,7 @@
 import { textFault } from '../../kernel/text.js';
 import { checkExpression, checkTypeText } from '../../schema/sql-text/expression.js';
 import { fits } from '../../schema/model/name-length.js';
+import { KINDS, type ObjectKind } from '../../schema/model/objects.js';
 import { type CollectionNode, type State, locateTable } from '../../schema/model/state.js';
 import { parseDefinition, restoringFault } from '../../schema/sql-text/object-definition.js';
 import {
@@ -185,6 +186,9 @@ export function viewTail(definition: string): Sql | null {
 
 /** A statement of the catalog that restores a property of an object that was dropped. */
 export const restoringStatement = createChecked('a statement that restores a property', restoringFault);
+
+/** The words of a kind of objects: `MATERIALIZED VIEW`. */
+export const kindSql = (kind: ObjectKind): Sql => KINDS[kind].sqlWords as Sql;
 
 /** An integer of up to 64 bits. */
 export const integer = createChecked('an integer', (text) => (/^-?\d{1,19}$/.test(text) ? null : 'other characters'));

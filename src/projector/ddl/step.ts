@@ -5,6 +5,7 @@
 import type { Sql } from './sql.js';
 import type { EventType, NewEvent, SchemaEventType } from '../../schema/model/events.js';
 import type { Need } from '../../schema/model/extras.js';
+import type { KINDS, ObjectKind } from '../../schema/model/objects.js';
 import { type State, type TableLocation, locateTable } from '../../schema/model/state.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { needLabel, needsOfNode } from '../../schema/model/order.js';
@@ -22,7 +23,7 @@ export interface LockedTable {
 
 /** A named object in the database. */
 export interface DatabaseObject {
-  kind: 'table' | 'column' | 'constraint' | 'index' | 'view' | 'materialized view' | Need['kind'];
+  kind: 'table' | 'column' | 'constraint' | 'index' | (typeof KINDS)[ObjectKind]['label'] | Need['kind'];
   name: string;
   /** The table that the object belongs to; null for a table and for standalone objects. */
   table: string | null;

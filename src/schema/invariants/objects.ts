@@ -1,7 +1,7 @@
 /** Problems of views and materialized views that the parser does not find. */
 import type { Problem } from '../../kernel/problem.js';
 import { invisibleFault, quoteName } from '../../kernel/text.js';
-import { OBJECT_KINDS, type ObjectName, objectKey } from '../model/objects.js';
+import { KINDS, OBJECT_KINDS, type ObjectName, objectKey } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
 import { type State, hasTable } from '../model/state.js';
 
@@ -16,10 +16,14 @@ function newNameProblems({ objects }: State, { kind, id }: ObjectName): Problem[
   return [{ code: 'INVALID_PAYLOAD', message: `the name of an object ${fault}`, object: { kind, id } }];
 }
 
-/** Tables, views and materialized views share one namespace. */
+/** Kinds of one catalog share a namespace. That of views also contains the tables. */
 function takenNameProblems(state: State, { kind, id }: ObjectName): Problem[] {
-  const other = OBJECT_KINDS.find((each) => each !== kind && state.objects.has(objectKey({ kind: each, id })));
-  const taken = hasTable(state, id) ? 'collection' : other?.replace('_', ' ');
+  const { catalog } = KINDS[kind];
+  const other = OBJECT_KINDS.find(
+    (each) => each !== kind && KINDS[each].catalog === catalog && state.objects.has(objectKey({ kind: each, id })),
+  );
+  const isTable = catalog === 'pg_class' && hasTable(state, id);
+  const taken = isTable ? 'collection' : other && KINDS[other].label;
   if (taken === undefined) return [];
   const message = `${quoteName(id)} is already the name of a ${taken}: choose another name`;
   return [{ code: 'ALREADY_EXISTS', message, object: { kind, id } }];

@@ -14,6 +14,7 @@ import {
 import { textFault } from '../../kernel/text.js';
 import { byName } from '../model/state.js';
 import {
+  KINDS,
   OBJECT_KINDS,
   type ObjectIndex,
   type ObjectName,
@@ -64,7 +65,7 @@ export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
   if (typeof parsed === 'string') return refuse(invalidProblem([...at, 'definition'], `definition ${parsed}`));
   if (typeof id !== 'string')
     return refuse(invalidProblem([...at, 'id'], 'id must be the name of the object, as a string'));
-  const base = { kind, id, definition, comment: null, ...(kind === 'materialized_view' && { indexes: [] }) };
+  const base = { kind, id, definition, comment: null, ...(KINDS[kind].hasIndexes && { indexes: [] }) };
   return mergeObject(base, { ...input, id }, at);
 }
 
@@ -120,7 +121,7 @@ function commentProblems(comment: unknown, at: Path): Problem[] {
 
 function indexProblems({ kind }: SchemaObject, indexes: unknown, at: Path): Problem[] {
   if (indexes === undefined) return [];
-  if (kind !== 'materialized_view') return [invalidProblem(at, 'only a materialized view can have indexes')];
+  if (!KINDS[kind].hasIndexes) return [invalidProblem(at, 'only a materialized view can have indexes')];
   if (!Array.isArray(indexes)) return [invalidProblem(at, 'indexes must be an array of { name, definition }')];
   const parsed = indexes.map((each) => objectDocument.shape.indexes.unwrap().element.safeParse(each));
   const problems = parsed.flatMap(({ data }, index): Problem[] => {

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import { parseSync } from 'libpg-query';
 import { textFault } from '../../kernel/text.js';
-import { OBJECT_KINDS, type ObjectKind, SQL_WORDS, objectLabel } from '../model/objects.js';
+import { KINDS, OBJECT_KINDS, type ObjectKind, objectLabel } from '../model/objects.js';
 import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
@@ -54,7 +54,7 @@ const TOO_LONG = `must be at most ${LONGEST_DEFINITION} characters`;
 export function renamedDefinition(text: string, name: string): string {
   const definition = parseDefinition(text);
   if (typeof definition === 'string') throw new Error(`a stored definition is invalid: it ${definition}`);
-  return `CREATE ${SQL_WORDS[definition.kind]} ${quotedName(name)}${definition.tail}`;
+  return `CREATE ${KINDS[definition.kind].sqlWords} ${quotedName(name)}${definition.tail}`;
 }
 
 /** True if the parser finds the same statement in both, apart from white space, comments and the names. */
@@ -95,40 +95,29 @@ interface Creation {
   rest: Node;
 }
 
-/** The nodes of the parser for each kind. */
-interface KindNodes {
-  /** The target of COMMENT ON. */
-  comment: string;
-  /** Returns the parts of the statement, the reason why it is not accepted, or undefined if it creates another kind. */
-  creation(statement: unknown): Omit<Creation, 'kind'> | string | undefined;
-}
+/** Returns the parts of the statement, the reason why it is not accepted, or undefined if it creates another kind. */
+type ReadCreation = (statement: unknown) => Omit<Creation, 'kind'> | string | undefined;
 
-export const KIND_NODES: Readonly<Record<ObjectKind, KindNodes>> = {
-  view: {
-    comment: 'OBJECT_VIEW',
-    creation(statement) {
-      const created = member(statement, 'ViewStmt');
-      if (created === undefined) return undefined;
-      const { view: target, query, replace: _, ...rest } = created;
-      return { target: target as Node, query: query as Node, rest: { ...rest, query } };
-    },
+const CREATIONS: Readonly<Record<ObjectKind, ReadCreation>> = {
+  view(statement) {
+    const created = member(statement, 'ViewStmt');
+    if (created === undefined) return undefined;
+    const { view: target, query, replace: _, ...rest } = created;
+    return { target: target as Node, query: query as Node, rest: { ...rest, query } };
   },
-  materialized_view: {
-    comment: 'OBJECT_MATVIEW',
-    creation(statement) {
-      const created = member(statement, 'CreateTableAsStmt');
-      if (created?.['objtype'] !== 'OBJECT_MATVIEW') return undefined;
-      if (created['if_not_exists'] === true) return 'must not contain IF NOT EXISTS';
-      const { rel, skipData: _, ...into } = created['into'] as Node;
-      const query = created['query'] as Node;
-      return { target: rel as Node, query, rest: { into, query } };
-    },
+  materialized_view(statement) {
+    const created = member(statement, 'CreateTableAsStmt');
+    if (created?.['objtype'] !== 'OBJECT_MATVIEW') return undefined;
+    if (created['if_not_exists'] === true) return 'must not contain IF NOT EXISTS';
+    const { rel, skipData: _, ...into } = created['into'] as Node;
+    const query = created['query'] as Node;
+    return { target: rel as Node, query, rest: { into, query } };
   },
 };
 
 function creationOf(statement: unknown): Creation | string {
   for (const kind of OBJECT_KINDS) {
-    const creation = KIND_NODES[kind].creation(statement);
+    const creation = CREATIONS[kind](statement);
     if (creation !== undefined) return typeof creation === 'string' ? creation : { kind, ...creation };
   }
   return ONE_STATEMENT;
@@ -162,7 +151,7 @@ function fromStatement(
 }
 
 function targetFault(kind: ObjectKind, { relpersistence, catalogname }: Node): string | null {
-  if (relpersistence === 't') return `must not create a temporary ${kind.replace('_', ' ')}`;
+  if (relpersistence === 't') return `must not create a temporary ${KINDS[kind].label}`;
   if (relpersistence === 'u') return 'must not contain UNLOGGED';
   return catalogname === undefined ? null : 'must not name a database';
 }
@@ -284,7 +273,7 @@ export function definitionFault(text: string, named: { kind: ObjectKind; id: str
   const definition = parseDefinition(text);
   if (typeof definition === 'string') return definition;
   if (definition.kind !== named.kind)
-    return `must create a ${named.kind.replace('_', ' ')}, but creates a ${definition.kind.replace('_', ' ')}`;
+    return `must create a ${KINDS[named.kind].label}, but creates a ${KINDS[definition.kind].label}`;
   if (definition.name !== named.id)
     return `must create ${objectLabel(named)}, but creates ${JSON.stringify(definition.name)}`;
   if (definition.schema !== undefined && schema !== undefined && definition.schema !== schema)

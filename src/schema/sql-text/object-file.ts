@@ -3,9 +3,9 @@
  * as statements that any PostgreSQL client can run.
  */
 import { parseSync } from 'libpg-query';
-import { type ObjectIndex, type SchemaObject, SQL_WORDS, objectLabel } from '../model/objects.js';
+import { KINDS, type ObjectIndex, type SchemaObject, objectLabel } from '../model/objects.js';
 import { type Node, list, member, stringOf } from './expression.js';
-import { KIND_NODES, ONE_STATEMENT, type Statement, endOfName, parseDefinition } from './object-definition.js';
+import { ONE_STATEMENT, type Statement, endOfName, parseDefinition } from './object-definition.js';
 import { quotedName } from './quoted-name.js';
 
 /** Returns the text of the file, with LF line ends. */
@@ -13,7 +13,7 @@ export function writeObjectFile({ kind, id, definition, comment, indexes = [] }:
   const statements = [
     definition.replaceAll('\r\n', '\n').replace(/[\s;]+$/, ''),
     ...indexes.map((index) => indexStatement(id, index)),
-    ...(comment === null ? [] : [`COMMENT ON ${SQL_WORDS[kind]} ${quotedName(id)} IS ${literal(comment)}`]),
+    ...(comment === null ? [] : [`COMMENT ON ${KINDS[kind].sqlWords} ${quotedName(id)} IS ${literal(comment)}`]),
   ];
   return statements.map((text) => `${text}${endsInComment(text) ? '\n' : ''};\n`).join('');
 }
@@ -65,7 +65,7 @@ function readStatements([first, ...others]: readonly FileStatement[]): ObjectFil
   if (typeof parsed === 'string') return { message: `the definition ${parsed}`, line: first.line };
   const { kind, name: id } = parsed;
   const file: ObjectFile = {
-    object: { kind, id, definition: first.text, comment: null, ...(kind === 'materialized_view' && { indexes: [] }) },
+    object: { kind, id, definition: first.text, comment: null, ...(KINDS[kind].hasIndexes && { indexes: [] }) },
     lines: { definition: first.line, comment: first.line, indexes: first.line },
   };
   for (const statement of others) {
@@ -91,8 +91,8 @@ function addIndex({ object, lines }: ObjectFile, statement: FileStatement, index
 function addComment({ object, lines }: ObjectFile, { node, line }: FileStatement): string | null {
   const { kind, id, indexes } = object;
   const comment = member(node, 'CommentStmt');
-  if (comment?.['objtype'] !== KIND_NODES[kind].comment)
-    return `only ${indexes === undefined ? '' : 'CREATE INDEX and '}COMMENT ON ${SQL_WORDS[kind]} can follow the definition`;
+  if (comment?.['objtype'] !== KINDS[kind].commentTarget)
+    return `only ${indexes === undefined ? '' : 'CREATE INDEX and '}COMMENT ON ${KINDS[kind].sqlWords} can follow the definition`;
   const target = list(member(comment['object'], 'List')?.['items']).at(-1);
   if (stringOf(target) !== id) return `the comment must be on ${objectLabel(object)}`;
   object.comment = typeof comment['comment'] === 'string' ? comment['comment'] : null;
