@@ -153,9 +153,11 @@ export async function readExcludedObjects(
 ): Promise<Record<string, string[]>> {
   const schemas = schemasOf(state, schema);
   const tables = tablesBySchema(state, managed, schema);
+  const views = [...state.objects.values()].map(({ object }) => object.id);
   const namesByKind = new Map<string, Set<string>>();
   for (const place of schemas) {
-    const values = [place, [...(tables.get(place)?.keys() ?? [])], schemas];
+    const included = [...(tables.get(place)?.keys() ?? []), ...(place === schema ? views : [])];
+    const values = [place, included, schemas];
     const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, values);
     for (const { kind, names } of rows) {
       const isOwn = place !== schema && IN_SCHEMA.has(kind);
