@@ -145,6 +145,15 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
   'row security policies',
 ]);
 
+/** Names of the managed tables and views by schema. Views are managed in the default schema only. */
+function includedNames({ schema, state }: LocatedTables, managed: readonly string[]): Map<string, string[]> {
+  const names = new Map(
+    [...tablesBySchema(state, managed, schema)].map(([place, tables]) => [place, [...tables.keys()]] as const),
+  );
+  const views = [...state.objects.values()].map(({ object }) => object.id);
+  return names.set(schema, [...(names.get(schema) ?? []), ...views]);
+}
+
 /** The objects that a backup of `managed` does not contain, by kind. */
 export async function readExcludedObjects(
   client: pg.ClientBase,
@@ -152,12 +161,10 @@ export async function readExcludedObjects(
   managed: readonly string[],
 ): Promise<Record<string, string[]>> {
   const schemas = schemasOf(state, schema);
-  const tables = tablesBySchema(state, managed, schema);
-  const views = [...state.objects.values()].map(({ object }) => object.id);
+  const included = includedNames({ schema, state }, managed);
   const namesByKind = new Map<string, Set<string>>();
   for (const place of schemas) {
-    const included = [...(tables.get(place)?.keys() ?? []), ...(place === schema ? views : [])];
-    const values = [place, included, schemas];
+    const values = [place, included.get(place) ?? [], schemas];
     const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, values);
     for (const { kind, names } of rows) {
       const isOwn = place !== schema && IN_SCHEMA.has(kind);
