@@ -146,8 +146,11 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
 ]);
 
 /** Names of the managed tables and views by schema. Views are managed in the default schema only. */
-function includedNames({ schema, state }: LocatedTables, managed: readonly string[]): Map<string, string[]> {
-  const names = new Map(
+function includedNames(
+  { schema, state }: LocatedTables,
+  managed: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, readonly string[]>(
     [...tablesBySchema(state, managed, schema)].map(([place, tables]) => [place, [...tables.keys()]] as const),
   );
   const views = [...state.objects.values()].map(({ object }) => object.id);
