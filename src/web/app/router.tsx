@@ -139,13 +139,19 @@ const adopt = createRoute({
   component: lazyRouteComponent(() => import('../pages/operations/adopt-tab.js'), 'AdoptTab'),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => operations,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('../pages/operations/webhooks-tab.js'), 'WebhooksTab'),
+});
+
 const metrics = createRoute({
   getParentRoute: () => operations,
   path: '/metrics',
   component: lazyRouteComponent(() => import('../pages/operations/metrics-tab.js'), 'MetricsTab'),
 });
 
-const operationsParts = operations.addChildren([health, checks, changes, policy, trash, adopt, metrics]);
+const operationsParts = operations.addChildren([health, checks, changes, policy, trash, adopt, webhooks, metrics]);
 
 export const router = createRouter({
   routeTree: root.addChildren([

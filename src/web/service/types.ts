@@ -7,6 +7,7 @@ import type * as operating from '../../http/openapi/answers/operating.js';
 import type * as schema from '../../http/openapi/answers/schema.js';
 import type { policyAt } from '../../http/openapi/answers/policy.js';
 import type { trashEntry } from '../../features/trash/routes-answers.js';
+import type * as webhooks from '../../features/webhooks/routes-answers.js';
 import type { CollectionDocument } from '../../http/deps.js';
 import type { Role } from '../../features/accounts/caller.js';
 
@@ -64,6 +65,10 @@ export type TrashEntry = z.output<typeof trashEntry>;
 export type PolicyAt = z.output<typeof policyAt>;
 export type DatabaseTable = z.output<typeof schema.databaseTable>;
 export type Sample = z.output<typeof schema.sample>;
+export type Webhook = z.output<typeof webhooks.webhook>;
+export type WebhookWithSecret = z.output<typeof webhooks.webhookWithSecret>;
+export type WebhookDelivery = z.output<typeof webhooks.delivery>;
+export type WebhookSettings = Pick<Webhook, 'name' | 'url' | 'format' | 'types' | 'collections'>;
 
 /* Features by role. The service enforces permissions; a test keeps both consistent. */
 

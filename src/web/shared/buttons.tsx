@@ -1,8 +1,9 @@
 import copyIcon from 'icon:content_copy';
 import doneIcon from 'icon:check';
-import { ActionIcon, Tooltip, Button, type ButtonProps, Loader } from '@mantine/core';
+import { ActionIcon, Code, Text, Tooltip, Button, type ButtonProps, Loader } from '@mantine/core';
 import { type ComponentPropsWithoutRef, useState, useEffect, useRef } from 'react';
 import { Glyph } from './glyph.js';
+import onceClasses from './shown-once.module.css';
 import classes from './steady-button.module.css';
 
 /* A button that keeps the focus while it is loading or disabled; a `disabled` button would lose it. */
@@ -127,5 +128,20 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
         <Glyph path={copied ? doneIcon : copyIcon} size={18} />
       </ActionIcon>
     </Tooltip>
+  );
+}
+
+/** Announces a secret that the service never returns again, with a button that copies it. */
+export function ShownOnce({ secret, name }: { secret: string; name: 'token' | 'secret' }) {
+  return (
+    <div role="status">
+      <Text size="sm" mt="md" mb={6}>
+        Copy the {name} now. It is shown only once.
+      </Text>
+      <div className={onceClasses.secret}>
+        <Code bg="transparent">{secret}</Code>
+        <CopyButton text={secret} label={`Copy the ${name}`} />
+      </div>
+    </div>
   );
 }

@@ -1,17 +1,5 @@
 import addIcon from 'icon:person_add';
-import {
-  Badge,
-  Button,
-  Checkbox,
-  Group,
-  Text,
-  Title,
-  Code,
-  Modal,
-  NativeSelect,
-  Stack,
-  TextInput,
-} from '@mantine/core';
+import { Badge, Button, Checkbox, Group, Text, Title, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { Link } from '@tanstack/react-router';
@@ -36,7 +24,7 @@ import { UserDialog } from './user-dialog.js';
 import classes from './page.module.css';
 import { latestQuery } from '../../service/history-queries.js';
 import { brief } from '../../shared/text.js';
-import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js';
+import { ConfirmButton, ShownOnce, SteadyButton } from '../../shared/buttons.js';
 import { ownSessionId } from '../../service/session.js';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -191,17 +179,7 @@ function NewToken({ user }: { user: User }) {
         Create token
       </SteadyButton>
       {make.error !== null && <ProblemAlert error={make.error} />}
-      {make.data && (
-        <div role="status">
-          <Text size="sm" mt="md" mb={6}>
-            Copy the token now. It is shown only once.
-          </Text>
-          <div className={classes.secret}>
-            <Code bg="transparent">{make.data.token}</Code>
-            <CopyButton text={make.data.token} label="Copy the token" />
-          </div>
-        </div>
-      )}
+      {make.data && <ShownOnce secret={make.data.token} name="token" />}
     </form>
   );
 }

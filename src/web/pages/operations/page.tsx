@@ -8,7 +8,7 @@ import { useRole } from '../../service/session.js';
 import { LinkTabs } from '../../shared/link-tabs.js';
 import { Page } from '../../shared/page.js';
 
-/** Tabs show the number of open requests and of trash entries. Adoption is for admins. */
+/** Tabs show the number of open requests and of trash entries. Adoption and webhooks are for admins. */
 export function OperationsPage() {
   const isAdmin = useRole() === 'admin';
   const { data: inWork } = useQuery(inWorkQuery());
@@ -19,7 +19,12 @@ export function OperationsPage() {
     { to: '/operations/changes', label: 'Change requests', count: inWork?.length },
     { to: '/operations/policy', label: 'Policy' },
     { to: '/operations/trash', label: 'Trash', count: trash?.meta.total_count },
-    ...(isAdmin ? [{ to: '/operations/adopt', label: 'Adopt' }] : []),
+    ...(isAdmin
+      ? [
+          { to: '/operations/adopt', label: 'Adopt' },
+          { to: '/operations/webhooks', label: 'Webhooks' },
+        ]
+      : []),
     { to: '/operations/metrics', label: 'Metrics' },
   ];
   return (
