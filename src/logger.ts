@@ -92,12 +92,12 @@ const jsonLine = winston.format.printf(({ timestamp, level, message, ...fields }
 
 const pretty = winston.format.printf(({ timestamp, level, message, ...fields }) => {
   const { stack, ...shown } = fields;
-  const members = Object.entries(shown).map(([name, value]) => `${name}=${plain(value)}`);
+  const members = Object.entries(shown).map(([name, value]) => `${name}=${quoteIfNeeded(value)}`);
   const line = [String(timestamp), level.padEnd(5), String(message), ...members].join(' ');
   return typeof stack === 'string' ? `${line}\n${stack}` : line;
 });
 
-function plain(value: unknown): string {
+function quoteIfNeeded(value: unknown): string {
   return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
 }
 

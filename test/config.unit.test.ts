@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SECRETS, readConfig, secretsOf } from '../src/config.js';
 import { OperatorError } from '../src/kernel/operator-error.js';
 
-function refusal(environment: Record<string, string>): string {
+function rejectionOf(environment: Record<string, string>): string {
   try {
     readConfig(environment);
   } catch (error) {
@@ -172,7 +172,7 @@ describe('readConfig', () => {
       LOG_FORMAT: 'json or pretty',
       ON_LOG_DIVERGENCE: 'refuse or continue',
     })) {
-      expect(refusal({ [name]: 'other' })).to.equal(`The setting ${name} must be ${members}.`);
+      expect(rejectionOf({ [name]: 'other' })).to.equal(`The setting ${name} must be ${members}.`);
       for (const member of members.split(/, | or /)) readConfig({ DATABASE_URL: 'postgres://h/d', [name]: member });
     }
   });
@@ -183,7 +183,7 @@ describe('readConfig', () => {
       readConfig({ DATABASE_URL: 'postgres://pooler/d', ...input }).directDatabaseUrl;
     expect(direct({ LISTEN_DATABASE_URL: address })).to.equal(address);
     expect(direct({ LISTEN_DATABASE_URL: address, DIRECT_DATABASE_URL: address })).to.equal(address);
-    expect(refusal({ DATABASE_URL: other, LISTEN_DATABASE_URL: address, DIRECT_DATABASE_URL: other })).to.equal(
+    expect(rejectionOf({ DATABASE_URL: other, LISTEN_DATABASE_URL: address, DIRECT_DATABASE_URL: other })).to.equal(
       'The settings DIRECT_DATABASE_URL and LISTEN_DATABASE_URL differ. LISTEN_DATABASE_URL is the old name of DIRECT_DATABASE_URL. Remove it.',
     );
   });
@@ -192,16 +192,20 @@ describe('readConfig', () => {
     expect(readConfig({ DB_SCHEMA: 'shop' }).serviceSchema).to.equal('service_shop');
     expect(readConfig({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'dps' }).serviceSchema).to.equal('dps');
     expect(readConfig({ DB_SCHEMA: 'service' }).serviceSchema).to.equal('service_service');
-    expect(refusal({ SERVICE_SCHEMA: 'public' })).to.match(/SERVICE_SCHEMA must not be public/);
-    expect(refusal({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'public' })).to.match(/SERVICE_SCHEMA must not be public/);
-    expect(refusal({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'shop' })).to.match(/SERVICE_SCHEMA and DB_SCHEMA must differ/);
+    expect(rejectionOf({ SERVICE_SCHEMA: 'public' })).to.match(/SERVICE_SCHEMA must not be public/);
+    expect(rejectionOf({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'public' })).to.match(/SERVICE_SCHEMA must not be public/);
+    expect(rejectionOf({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'shop' })).to.match(
+      /SERVICE_SCHEMA and DB_SCHEMA must differ/,
+    );
     for (const name of ['pg_temp', 'pg_catalog', 'information_schema', 'a"b', "a'b", 'x'.repeat(64)]) {
-      expect(refusal({ SERVICE_SCHEMA: name }), name).to.match(/^The setting SERVICE_SCHEMA must be the name/);
+      expect(rejectionOf({ SERVICE_SCHEMA: name }), name).to.match(/^The setting SERVICE_SCHEMA must be the name/);
     }
-    expect(refusal({ DB_SCHEMA: 'x'.repeat(60) })).to.match(/SERVICE_SCHEMA is required/);
+    expect(rejectionOf({ DB_SCHEMA: 'x'.repeat(60) })).to.match(/SERVICE_SCHEMA is required/);
     // It starts like the names of trash schemas.
     expect(readConfig({ SERVICE_SCHEMA: 'x'.repeat(40) }).serviceSchema).to.have.length(40);
-    expect(refusal({ SERVICE_SCHEMA: 'x'.repeat(41) })).to.match(/SERVICE_SCHEMA must be another schema: .* 40 bytes/);
+    expect(rejectionOf({ SERVICE_SCHEMA: 'x'.repeat(41) })).to.match(
+      /SERVICE_SCHEMA must be another schema: .* 40 bytes/,
+    );
   });
 
   it('treats an empty setting as absent', () => {
@@ -226,7 +230,7 @@ describe('readConfig', () => {
       0, 0, 45_000, 1_800_000, 43_200_000, 315_360_000_000,
     ]);
     for (const value of ['7', '-1d', '1w', 'd', '3651d', '1.5d', '7d ago'])
-      expect(refusal({ KEEP_DELETED: value }), value).to.match(/^The setting KEEP_DELETED must be 0, or a time/);
+      expect(rejectionOf({ KEEP_DELETED: value }), value).to.match(/^The setting KEEP_DELETED must be 0, or a time/);
     expect(readConfig({ KEEP_COPY_ROWS: '0' }).keep.copyRows).to.equal(0);
   });
 
@@ -267,7 +271,7 @@ describe('readConfig', () => {
     ['STATEMENT_TIMEOUT', 'forever'],
   ] as const) {
     it(`rejects ${name} = "${value.slice(0, 30)}" in one sentence that does not repeat the value`, () => {
-      const message = refusal({ [name]: value });
+      const message = rejectionOf({ [name]: value });
       expect(message).to.match(new RegExp(`^The setting ${name} must .*[^.]\\.$`));
       if (value.length > 4) expect(message).not.to.contain(value);
     });
@@ -279,12 +283,12 @@ describe('readConfig', () => {
     ['DB_POOLER', 'transaction'],
   ] as const) {
     it(`rejects ${name} for the embedded server, which would ignore it`, () => {
-      expect(refusal({ [name]: value })).to.match(new RegExp(`^The setting ${name} requires DATABASE_URL`));
+      expect(rejectionOf({ [name]: value })).to.match(new RegExp(`^The setting ${name} requires DATABASE_URL`));
     });
   }
 
   it('rejects an empty database address', () => {
-    expect(refusal({ DATABASE_URL: '' })).to.match(/^The setting DATABASE_URL is empty\. /);
+    expect(rejectionOf({ DATABASE_URL: '' })).to.match(/^The setting DATABASE_URL is empty\. /);
   });
 
   for (const [name, least] of [
@@ -293,7 +297,7 @@ describe('readConfig', () => {
     ['TOKEN_SECRET', 32],
   ] as const) {
     it(`requires at least ${least} characters for ${name}`, () => {
-      expect(refusal({ [name]: 'a'.repeat(least - 1) })).to.equal(
+      expect(rejectionOf({ [name]: 'a'.repeat(least - 1) })).to.equal(
         `The setting ${name} must have at least ${least} characters.`,
       );
       expect(secretsOf(readConfig({ [name]: 'a'.repeat(least) }))).to.deep.equal(['a'.repeat(least)]);
@@ -312,7 +316,7 @@ describe('readConfig', () => {
     expect(every('30s')).to.deep.equal({ events: Infinity, time: 30_000 });
     expect(every('2 min, 1000')).to.deep.equal({ events: 1000, time: 120_000 });
     for (const text of ['0', '-1', '1.5', 'often', '10min,20min', '5,6', ',', '5,often', '2000min', '1h']) {
-      expect(refusal({ CHECKPOINT_EVERY: text }), text).to.match(
+      expect(rejectionOf({ CHECKPOINT_EVERY: text }), text).to.match(
         /^The setting CHECKPOINT_EVERY must be a number of events/,
       );
     }
@@ -325,10 +329,14 @@ describe('readConfig', () => {
       'https:/host/a',
       'http:u:%zz@h',
     ]) {
-      expect(refusal({ CHECKPOINT_TO: to }), to).to.match(/^The setting CHECKPOINT_TO must be a folder, or an address/);
+      expect(rejectionOf({ CHECKPOINT_TO: to }), to).to.match(
+        /^The setting CHECKPOINT_TO must be a folder, or an address/,
+      );
     }
     for (const standbys of ['some', '-1', '101']) {
-      expect(refusal({ CHECKPOINT_WAIT_FOR_STANDBYS: standbys })).to.match(/^The setting CHECKPOINT_WAIT_FOR_STANDBYS/);
+      expect(rejectionOf({ CHECKPOINT_WAIT_FOR_STANDBYS: standbys })).to.match(
+        /^The setting CHECKPOINT_WAIT_FOR_STANDBYS/,
+      );
     }
     expect(secretsOf(readConfig({ CHECKPOINT_TO: 'https://u:p%2Fword@host/a/' }))).to.deep.equal([
       'p%2Fword',
@@ -365,17 +373,19 @@ describe('readConfig', () => {
   it('rejects incomplete settings of an OpenID provider, addresses that can be forged, and unknown roles', () => {
     for (const name of ['OIDC_CLIENT_ID', 'OIDC_ROLES'] as const) {
       const { [name]: _, ...others } = OIDC;
-      expect(refusal(others)).to.match(new RegExp(`^The setting OIDC_ISSUER requires ${name}`));
+      expect(rejectionOf(others)).to.match(new RegExp(`^The setting OIDC_ISSUER requires ${name}`));
     }
-    expect(refusal({ OIDC_CLIENT_ID: 'dps' })).to.equal('The setting OIDC_CLIENT_ID requires OIDC_ISSUER.');
-    expect(refusal({ PASSWORD_LOGIN: 'off' })).to.match(/^The setting PASSWORD_LOGIN=off requires OIDC_ISSUER/);
+    expect(rejectionOf({ OIDC_CLIENT_ID: 'dps' })).to.equal('The setting OIDC_CLIENT_ID requires OIDC_ISSUER.');
+    expect(rejectionOf({ PASSWORD_LOGIN: 'off' })).to.match(/^The setting PASSWORD_LOGIN=off requires OIDC_ISSUER/);
     for (const issuer of ['http://id.example', 'https://u:p@id.example', 'https://id.example/?a', 'id.example'])
-      expect(refusal({ ...OIDC, OIDC_ISSUER: issuer }), issuer).to.match(/^The setting OIDC_ISSUER must be the https/);
+      expect(rejectionOf({ ...OIDC, OIDC_ISSUER: issuer }), issuer).to.match(
+        /^The setting OIDC_ISSUER must be the https/,
+      );
     for (const roles of ['admin', '{}', '{"groups":"admin"}', '{"groups":{"a":"owner"}}', '[]'])
-      expect(refusal({ ...OIDC, OIDC_ROLES: roles }), roles).to.match(
+      expect(rejectionOf({ ...OIDC, OIDC_ROLES: roles }), roles).to.match(
         /^The setting OIDC_ROLES must be JSON with roles/,
       );
-    expect(refusal({ ...OIDC, OIDC_SCOPES: 'email' })).to.match(/^The setting OIDC_SCOPES must be scopes/);
+    expect(rejectionOf({ ...OIDC, OIDC_SCOPES: 'email' })).to.match(/^The setting OIDC_SCOPES must be scopes/);
     expect(readConfig({ ...OIDC, OIDC_ISSUER: 'http://localhost:8080' }).oidc?.clientSecret).to.equal(null);
   });
 
@@ -404,24 +414,24 @@ describe('readConfig', () => {
     });
 
     it('are rejected in one sentence if they are unreadable, empty, weak, or given twice', () => {
-      expect(refusal({ ADMIN_TOKEN_FILE: join(directory, 'none') })).to.match(
+      expect(rejectionOf({ ADMIN_TOKEN_FILE: join(directory, 'none') })).to.match(
         /^The file of ADMIN_TOKEN_FILE cannot be used: ENOENT/,
       );
-      expect(refusal({ ADMIN_TOKEN_FILE: directory })).to.match(/ADMIN_TOKEN_FILE cannot be used: EISDIR/);
+      expect(rejectionOf({ ADMIN_TOKEN_FILE: directory })).to.match(/ADMIN_TOKEN_FILE cannot be used: EISDIR/);
       for (const [content, what] of Object.entries({
         '': 'it is empty',
         '\n': 'it is empty',
         '\r\n': 'it is empty',
         ['x'.repeat(65_537)]: 'it is too large for a secret',
       })) {
-        expect(refusal({ ADMIN_TOKEN_FILE: file('wrong', content) })).to.equal(
+        expect(rejectionOf({ ADMIN_TOKEN_FILE: file('wrong', content) })).to.equal(
           `The file of ADMIN_TOKEN_FILE cannot be used: ${what}.`,
         );
       }
-      expect(refusal({ ADMIN_TOKEN_FILE: '/dev/zero' })).to.contain('too large for a secret');
-      expect(refusal({ ADMIN_TOKEN_FILE: file('large', 'x'.repeat(65_536)) })).to.contain('at most 512 characters');
-      expect(refusal({ ADMIN_TOKEN_FILE: file('short', 'abc\n') })).to.contain('ADMIN_TOKEN must have at least 32');
-      expect(refusal({ ADMIN_TOKEN_FILE: file('both', 'abc'), ADMIN_TOKEN: 'x' })).to.equal(
+      expect(rejectionOf({ ADMIN_TOKEN_FILE: '/dev/zero' })).to.contain('too large for a secret');
+      expect(rejectionOf({ ADMIN_TOKEN_FILE: file('large', 'x'.repeat(65_536)) })).to.contain('at most 512 characters');
+      expect(rejectionOf({ ADMIN_TOKEN_FILE: file('short', 'abc\n') })).to.contain('ADMIN_TOKEN must have at least 32');
+      expect(rejectionOf({ ADMIN_TOKEN_FILE: file('both', 'abc'), ADMIN_TOKEN: 'x' })).to.equal(
         'The settings ADMIN_TOKEN and ADMIN_TOKEN_FILE cannot be used together.',
       );
       expect(readConfig({ ADMIN_TOKEN_FILE: '', ADMIN_TOKEN: 't'.repeat(32) }).admin.token).to.equal('t'.repeat(32));

@@ -101,7 +101,7 @@ describe('the service as a process', function () {
     const running = create(url, token!, 'late');
     await writeIsBlocked(blocker);
     service.child.kill('SIGTERM');
-    await takesNothingNew(url);
+    await waitUntilStopping(url);
     await blocker.end();
     expect((await running).status).to.equal(200);
     expect((await service.ended()).code).to.equal(0);
@@ -114,7 +114,7 @@ describe('the service as a process', function () {
     const running = create(url, token!, 'never').catch((error: Error) => error);
     await writeIsBlocked(blocker);
     service.child.kill('SIGTERM');
-    await takesNothingNew(url);
+    await waitUntilStopping(url);
     // An earlier signal is npm's copy of the first one.
     await sleep(1_300);
     const end = await service.end('SIGTERM');
@@ -358,7 +358,7 @@ const writeIsBlocked = (blocker: pg.Client): Promise<void> =>
   });
 
 /** The service has received the stop signal. */
-const takesNothingNew = (url: string): Promise<void> =>
+const waitUntilStopping = (url: string): Promise<void> =>
   until('it takes nothing new', () =>
     fetch(`${url}/server/ping`).then(
       () => false,

@@ -47,7 +47,7 @@ describe('the folders of src', () => {
   });
 
   it('have no import cycle between the entries of any folder', () => {
-    for (const folder of new Set([...imports.keys()].flatMap(foldersOf))) expectNoCircle(within(folder));
+    for (const folder of new Set([...imports.keys()].flatMap(foldersOf))) expectNoCircle(arrowsWithin(folder));
   });
 
   it('have their lint rules (npm run rooms)', () => {
@@ -67,7 +67,7 @@ function expectNoCircle(arrows: Arrows): void {
 }
 
 /** The entries of the folder with the other entries that they import. The entries of src are its rooms. */
-function within(folder: string): Arrows {
+function arrowsWithin(folder: string): Arrows {
   const arrows = new Map<string, Set<string>>();
   const lying = (file: string): string | undefined => {
     if (folder === 'src' && roomOf(file) !== 'top') return roomOf(file);

@@ -68,7 +68,7 @@ async function startDirectus(resources: Resources): Promise<Call> {
 const contentOf = (answer: unknown): unknown => (answer as { data?: unknown } | undefined)?.data ?? answer;
 
 /** A service with 20 collections of nine fields, and the work that both products do. */
-async function furnished(call: Call) {
+async function fillService(call: Call) {
   const { collections, fields, relations } = snapshotOf(COLLECTIONS, '');
   for (const { collection, meta } of collections) {
     const own = fields.filter((field) => field.collection === collection);
@@ -107,8 +107,8 @@ const beside: Case = async (resources) => {
   const { version } = JSON.parse(readFileSync(join(home, 'node_modules/directus/package.json'), 'utf8')) as {
     version: string;
   };
-  const service = await furnished((await resources.service()).call);
-  const directus = await furnished(await startDirectus(resources));
+  const service = await fillService((await resources.service()).call);
+  const directus = await fillService(await startDirectus(resources));
   type Work = (product: typeof service, run: number) => Promise<unknown>;
   const compare = (work: string, runs: number, does: Work, prepare?: Work): Comparison => ({
     work,

@@ -62,7 +62,7 @@ export async function throughput(url: string, headers: Record<string, string>, s
  * Latencies in milliseconds of requests sent at a fixed interval until `until` settles, whether or not earlier ones
  * were answered. So every request that arrives during a stall reports it.
  */
-export async function paced(
+export async function sendAtInterval(
   request: () => Promise<unknown>,
   every: number,
   until: Promise<unknown>,

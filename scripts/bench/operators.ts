@@ -64,10 +64,10 @@ async function rebuilds(events: number): Promise<void> {
     const runs = { fold: [] as number[], all: [] as RebuiltMetadata[], none: [] as RebuiltMetadata[] };
     for (let run = 0; run < RUNS; run += 1) {
       await pool.query('TRUNCATE service.service_collections, service.service_fields, service.service_relations');
-      copies.log.push(await copied(pool, 'service_events'));
+      copies.log.push(await measureCopy(pool, 'service_events'));
       runs.fold.push(await milliseconds(() => foldLog(pool, createStartPoint())));
       runs.all.push(await rebuild());
-      copies.rows.push(await copied(pool, 'service_collections', 'service_fields', 'service_relations'));
+      copies.rows.push(await measureCopy(pool, 'service_collections', 'service_fields', 'service_relations'));
       runs.none.push(await rebuild());
     }
     const limit = median(copies.log);
@@ -98,7 +98,7 @@ async function rebuilds(events: number): Promise<void> {
 }
 
 /** Milliseconds until the last byte has arrived. */
-async function copied(pool: pg.Pool, ...tables: string[]): Promise<number> {
+async function measureCopy(pool: pg.Pool, ...tables: string[]): Promise<number> {
   return withClient(pool, async (client) => {
     await client.query('SELECT 1');
     return milliseconds(async () => {

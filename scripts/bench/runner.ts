@@ -156,7 +156,7 @@ export function isMissed({ range: [low, high], goal: { atMost = Infinity, atLeas
   return low > atMost || high < atLeast;
 }
 
-function verdict(row: Row): string {
+function judgeRow(row: Row): string {
   const { atMost = Infinity, atLeast = -Infinity } = row.goal;
   if (row.goal.atMost === undefined && row.goal.atLeast === undefined) return '';
   if (row.ratio <= atMost && row.ratio >= atLeast) return 'met';
@@ -178,7 +178,7 @@ function printRows(title: string, rows: readonly Row[]): void {
     row.ratio.toFixed(2),
     row.range.map((value) => value.toFixed(2)).join(' to '),
     goalText(row.goal),
-    verdict(row),
+    judgeRow(row),
   ]);
   printTable(title, ['work', 'measured', 'limit', 'ratio', 'noise (95 %)', 'goal', ''], lines);
 }

@@ -33,7 +33,7 @@ try {
     services.push(await startService(standby.connectionString));
   }
   const lines: string[][] = [];
-  for (const [work, path] of Object.entries(PATHS)) lines.push(...(await together(work, path)));
+  for (const [work, path] of Object.entries(PATHS)) lines.push(...(await measureTogether(work, path)));
   lines.push(...(await ownWrites(primary, services[1] as Service)));
   const [version] = await cluster.primary.sql('show server_version');
   const machine = `PostgreSQL ${String(version?.['server_version'])}, Node.js ${process.version}`;
@@ -50,7 +50,7 @@ async function sum(path: string, services: readonly Service[]): Promise<number> 
   return measured.reduce((total, { perSecond }) => total + perSecond, 0);
 }
 
-async function together(work: string, path: string): Promise<string[][]> {
+async function measureTogether(work: string, path: string): Promise<string[][]> {
   for (const { url, headers } of services) await throughput(url + path, headers, 1);
   const primaryRate = await sum(path, services.slice(0, 1));
   const lines: string[][] = [];

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ROWS } from '../../test/support/online.js';
 import type { StoredEvent } from '../../src/schema/model/events.js';
 import { ADMIN_TOKEN, type Node } from './cluster.js';
-import { type Sending, carryOut, commandOf } from './writers.js';
+import { type Sending, sendUntilKnown, commandOf } from './writers.js';
 
 /** Changes of this table are prepared online, because it has more than 8 MB. */
 const LARGE = 'large';
@@ -113,7 +113,7 @@ export function createOthers(writing: Sending): Others {
   const send = async (id: string, path: string, body: unknown) => {
     const command = commandOf({ id, method: 'POST', path, body, keyed: true });
     writing.commands.push(command);
-    await carryOut(command, writing, performance.now() + 60_000);
+    await sendUntilKnown(command, writing, performance.now() + 60_000);
     return command;
   };
 
@@ -178,7 +178,7 @@ export function createOthers(writing: Sending): Others {
 }
 
 /** A change request is opened, scheduled and applied at most once. */
-export function doubledRequests(events: readonly StoredEvent[]): string[] {
+export function findDoubledRequests(events: readonly StoredEvent[]): string[] {
   const seen = new Set<string>();
   const doubled: string[] = [];
   for (const { type, subject } of events) {

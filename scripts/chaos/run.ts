@@ -10,8 +10,8 @@ import { createRandom } from '../fuzz/random.js';
 import { ADMIN_TOKEN, type Node, type Program, startNode } from './cluster.js';
 import type { StoredEvent } from '../../src/schema/model/events.js';
 import { createFaults } from './faults.js';
-import { FILL_LARGE, LARGE_COLLECTION, OPENING, createOthers, doubledRequests } from './others.js';
-import { carryOut, type Command, type Fate, type Writing, write } from './writers.js';
+import { FILL_LARGE, LARGE_COLLECTION, OPENING, createOthers, findDoubledRequests } from './others.js';
+import { sendUntilKnown, type Command, type Fate, type Writing, write } from './writers.js';
 
 export interface ChaosOptions {
   seed: number;
@@ -56,7 +56,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
       nodes.push(
         await startNode(database.connectionString, options.program, join(logs, `process-${nodes.length}.log`)),
       );
-    const report = await underFaults(options, nodes, database.connectionString);
+    const report = await runUnderFaults(options, nodes, database.connectionString);
     // Keeps the output of the processes if there is something to investigate.
     isWorthReading = report.findings.length > 0;
     if (isWorthReading) report.findings.push(`what the processes said is in ${logs}`);
@@ -68,7 +68,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   }
 }
 
-async function underFaults(options: ChaosOptions, nodes: Node[], databaseUrl: string): Promise<ChaosReport> {
+async function runUnderFaults(options: ChaosOptions, nodes: Node[], databaseUrl: string): Promise<ChaosReport> {
   const random = createRandom(options.seed);
   const commands: Command[] = [];
   const started = performance.now();
@@ -92,13 +92,13 @@ async function underFaults(options: ChaosOptions, nodes: Node[], databaseUrl: st
   await Promise.all([faults.run(running), ...writers]);
   await faults.stop();
 
-  const findings = await recovered(nodes);
-  findings.push(...endedByThemselves(nodes), ...(await others.settled(performance.now() + RECOVERY)));
+  const findings = await checkRecovery(nodes);
+  findings.push(...findEndedProcesses(nodes), ...(await others.settled(performance.now() + RECOVERY)));
   for (const command of commands.filter(({ keyed, fate }) => keyed && fate === 'ambiguous')) {
-    await carryOut(command, writing, performance.now() + RECOVERY);
+    await sendUntilKnown(command, writing, performance.now() + RECOVERY);
   }
-  const { found, events } = await judged(databaseUrl, commands);
-  findings.push(...found, ...(await agree(nodes)));
+  const { found, events } = await judgeLog(databaseUrl, commands);
+  findings.push(...found, ...(await compareProcesses(nodes)));
   return { faults: new Map([...faults.made, ...others.done]), commands, events, findings };
 }
 
@@ -113,7 +113,7 @@ async function prepareOthers(node: Node, databaseUrl: string): Promise<void> {
 }
 
 /** A fault restarts the process that it ended. All others must still run. */
-const endedByThemselves = (nodes: readonly Node[]): string[] =>
+const findEndedProcesses = (nodes: readonly Node[]): string[] =>
   nodes.flatMap((node, index) => {
     const ended = node.ended();
     return ended === null ? [] : [`process ${index} ended by itself: ${ended}`];
@@ -126,7 +126,7 @@ async function send(node: Node, method: string, path: string, body: unknown): Pr
 }
 
 /** Every process must recover by itself soon after the last fault. */
-async function recovered(nodes: readonly Node[]): Promise<string[]> {
+async function checkRecovery(nodes: readonly Node[]): Promise<string[]> {
   const deadline = performance.now() + RECOVERY;
   const findings: string[] = [];
   for (const [index, node] of nodes.entries()) {
@@ -150,13 +150,13 @@ interface Judged {
 }
 
 /** Compares the log with the responses to the writers. */
-async function judged(databaseUrl: string, commands: readonly Command[]): Promise<Judged> {
+async function judgeLog(databaseUrl: string, commands: readonly Command[]): Promise<Judged> {
   const faults: string[] = [];
   const { events } = await expectConsistent(databaseUrl).catch((error: unknown) => {
     faults.push(`the log, or what was made of it: ${(error as Error).message.slice(0, 2_000)}`);
     return { events: [] };
   });
-  faults.push(...doubledRequests(events));
+  faults.push(...findDoubledRequests(events));
   const { batches, last } = byReason(events);
   for (const command of commands) {
     const fault = faultOf(command, batches.get(command.id), last.get(command.id));
@@ -219,7 +219,7 @@ const PROMISES: Record<Fate, (found: CommandEvents) => string | null> = {
 };
 
 /** All processes report success and return the same responses. */
-async function agree(nodes: readonly Node[]): Promise<string[]> {
+async function compareProcesses(nodes: readonly Node[]): Promise<string[]> {
   const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
   const ask = async (node: Node, path: string) => (await fetch(`${node.url}${path}`, { headers })).text();
   const shown = await Promise.all(nodes.map((node) => ask(node, '/schema/snapshot')));

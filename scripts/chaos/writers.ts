@@ -110,7 +110,7 @@ export interface Writing extends Sending {
 const LONG = 15_000;
 
 /** Sends `command` until its outcome is known, or until it may no longer be resent. */
-export async function carryOut(
+export async function sendUntilKnown(
   command: Command,
   { nodes, random, trace }: Omit<Sending, 'commands'>,
   deadline: number,
@@ -140,9 +140,9 @@ export async function write(name: string, writing: Writing, deadline: number): P
   let isCreated = false;
   for (let turn = 0; running(); turn++) {
     const id = `${name}/${turn}`;
-    const command = commandOf({ id, ...work({ id, name, made: isCreated }, random), keyed: random.chance(0.7) });
+    const command = commandOf({ id, ...chooseWork({ id, name, made: isCreated }, random), keyed: random.chance(0.7) });
     commands.push(command);
-    await carryOut(command, writing, deadline);
+    await sendUntilKnown(command, writing, deadline);
     if (command.path === '/collections') isCreated = true;
     if (command.method === 'DELETE' && command.path === `/collections/${name}`) isCreated = false;
     await sleep(random.below(100));
@@ -169,7 +169,7 @@ interface Turn {
  * Uses its own table most of the time, and sometimes the shared one. Every accepted command changes something. An
  * unchanged note would be acknowledged without an event.
  */
-export function work({ id, name, made }: Turn, random: Random): Work {
+export function chooseWork({ id, name, made }: Turn, random: Random): Work {
   if (!made) return { method: 'POST', path: '/collections', body: { collection: name, schema: {} } };
   const kind = random.below(100);
   const meta = { note: `note of ${id}` };

@@ -1,6 +1,6 @@
 /** Writers and readers on all processes of the service. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { work } from '../chaos/writers.js';
+import { chooseWork } from '../chaos/writers.js';
 import { ADMIN_TOKEN } from '../cluster/services.js';
 import type { Random } from '../fuzz/random.js';
 import type { End, History } from './history.js';
@@ -75,7 +75,7 @@ interface Command {
 }
 
 /** Retries until the outcome is known, if the command has a key. */
-async function carryOut(command: Command, clients: Clients): Promise<Answer> {
+async function sendUntilKnown(command: Command, clients: Clients): Promise<Answer> {
   const { urls, history, random } = clients;
   const { op, process, method, path, body, keyed } = command;
   const end = performance.now() + LONGEST;
@@ -101,8 +101,8 @@ export async function write(process: string, clients: Clients): Promise<void> {
   let isCreated = false;
   for (let turn = 0; running(); turn += 1) {
     const op = `${process}/${turn}`;
-    const what = work({ id: op, name: process, made: isCreated }, random);
-    const { status, code } = await carryOut({ op, process, ...what, keyed: random.chance(0.7) }, clients);
+    const what = chooseWork({ id: op, name: process, made: isCreated }, random);
+    const { status, code } = await sendUntilKnown({ op, process, ...what, keyed: random.chance(0.7) }, clients);
     const isOwn = what.path.includes(process) || what.path === '/collections';
     if (what.path === '/collections') isCreated = status < 300 || code === 'ALREADY_EXISTS';
     // Deleted, or lost with the end of the log.

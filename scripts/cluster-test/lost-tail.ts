@@ -43,8 +43,8 @@ export async function loseTail(place: FaultTarget, onDivergence: 'refuse' | 'con
   expect(head < last, `nothing was lost (the log ended at ${last}, and ends at ${head})`);
   await readAll(scene, urls, head);
   if (onDivergence === 'refuse') await refusedUntilAcknowledged(scene, urls);
-  else await goesOn(scene, urls);
-  await named(scene, urls, { seen: last, found: head });
+  else await expectWrites(scene, urls);
+  await expectNamed(scene, urls, { seen: last, found: head });
   await sleep(500);
   stream.end();
   expect(stream.text().includes('event: diverged'), 'the stream said nothing');
@@ -122,7 +122,7 @@ async function refusedUntilAcknowledged({ expect, name }: Scene, urls: readonly 
   await writeOnAll({ expect, name }, urls);
 }
 
-async function goesOn({ expect, name }: Scene, urls: readonly string[]): Promise<void> {
+async function expectWrites({ expect, name }: Scene, urls: readonly string[]): Promise<void> {
   await writeOnAll({ expect, name }, urls);
 }
 
@@ -142,7 +142,11 @@ async function writeOnAll({ expect, name }: Pick<Scene, 'expect' | 'name'>, urls
   );
 }
 
-async function named({ expect }: Scene, urls: readonly string[], lost: { seen: number; found: number }): Promise<void> {
+async function expectNamed(
+  { expect }: Scene,
+  urls: readonly string[],
+  lost: { seen: number; found: number },
+): Promise<void> {
   const { text } = await send(urls[0] as string, 'GET', '/history/events?type=log.acknowledged&limit=1000');
   const events = (
     JSON.parse(text) as {

@@ -34,7 +34,7 @@ const { values } = parseArgs({
 });
 
 const SERVICES = 3;
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function run(mode: Mode): Promise<boolean> {
   const directory = await mkdtemp(join(tmpdir(), 'dps-cluster-test-'));
@@ -42,17 +42,17 @@ async function run(mode: Mode): Promise<boolean> {
   let isWorthReading = true;
   try {
     layout = await startCluster(directory, mode, SERVICES);
-    const findings = await underFaults(layout, mode);
+    const findings = await runUnderFaults(layout, mode);
     isWorthReading = findings > 0;
     return findings === 0;
   } finally {
     if (layout !== undefined) await stopCluster(layout, isWorthReading);
     else await rm(directory, { recursive: true, force: true });
-    if (isWorthReading) say(`What all said is in ${directory}.`);
+    if (isWorthReading) print(`What all said is in ${directory}.`);
   }
 }
 
-async function underFaults(layout: Layout, mode: Mode): Promise<number> {
+async function runUnderFaults(layout: Layout, mode: Mode): Promise<number> {
   const seed = Number(values.seed);
   const random = createRandom(seed);
   const history = createHistory(join(layout.directory, 'history.jsonl'));
@@ -75,8 +75,8 @@ async function underFaults(layout: Layout, mode: Mode): Promise<number> {
   if (mode === 'async' && findings.length === 0) await loseOnPurpose(place, findings);
   findings.push(...(await verified(urls)));
   report({ mode, seed, done, operations: history.operations() });
-  for (const finding of findings) say(`FOUND ${finding}`);
-  const isKept = await judged(layout, mode, history.file);
+  for (const finding of findings) print(`FOUND ${finding}`);
+  const isKept = await judgeRun(layout, mode, history.file);
   if (values.history !== undefined) await copyFile(history.file, `${values.history}-${mode}.jsonl`);
   return findings.length + (isKept ? 0 : 1);
 }
@@ -121,7 +121,7 @@ async function loseOnPurpose(place: FaultTarget, findings: string[]): Promise<vo
     await Promise.all(place.layout.services.map((_, n) => end(place.layout.directory, `service${n + 1}`)));
     await startServices(place.layout, settings);
     const lost = await loseTail({ ...place, settings }, choice);
-    say(`Lost on purpose, ${lost.summary}`);
+    print(`Lost on purpose, ${lost.summary}`);
     findings.push(...lost.findings);
   }
 }
@@ -142,7 +142,7 @@ async function verified(urls: readonly string[]): Promise<string[]> {
 const CHECK = fileURLToPath(new URL('./check/main.ts', import.meta.url));
 
 /** In a separate process. */
-async function judged(layout: Layout, mode: Mode, file: string): Promise<boolean> {
+async function judgeRun(layout: Layout, mode: Mode, file: string): Promise<boolean> {
   const primary = (await leaderOf(layout)) as NodePlace;
   const nodes = layout.nodes.flatMap((node) => ['--node', nodeUrl(layout, node)]);
   const args = [
@@ -158,11 +158,11 @@ async function judged(layout: Layout, mode: Mode, file: string): Promise<boolean
     ...nodes,
   ];
   try {
-    say((await promisify(execFile)(process.execPath, args)).stdout);
+    print((await promisify(execFile)(process.execPath, args)).stdout);
     return true;
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
-    say(`${stdout}\n${stderr}`);
+    print(`${stdout}\n${stderr}`);
     return false;
   }
 }
@@ -178,9 +178,9 @@ function report({
   done: Done[];
   operations: number;
 }): void {
-  say(`\n${mode}, seed ${seed}: ${done.length} faults, ${operations} operations, ${SERVICES} processes`);
-  say(`  ${'fault'.padEnd(28)}times  longest without a write  median  longest until all is well`);
-  if (reinitialised.count > 0) say(`  standbys that had to be rebuilt: ${reinitialised.count}`);
+  print(`\n${mode}, seed ${seed}: ${done.length} faults, ${operations} operations, ${SERVICES} processes`);
+  print(`  ${'fault'.padEnd(28)}times  longest without a write  median  longest until all is well`);
+  if (reinitialised.count > 0) print(`  standbys that had to be rebuilt: ${reinitialised.count}`);
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
   for (const name of Object.keys(FAULTS)) {
     const all = done.filter((each) => each.name === name);
@@ -188,7 +188,7 @@ function report({
     if (all.length === 0) continue;
     const median = outages[Math.floor(outages.length / 2)] ?? 0;
     const well = Math.max(...all.map(({ recovered }) => recovered));
-    say(
+    print(
       `  ${name.padEnd(28)}${String(all.length).padStart(5)}  ${seconds(outages.at(-1) ?? 0).padStart(23)}  ${seconds(median).padStart(6)}  ${seconds(well).padStart(26)}`,
     );
   }

@@ -22,9 +22,9 @@ const { values, positionals } = parseArgs({
 });
 const { directory } = values;
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-function pointing(layout: Layout): string {
+function describeConnection(layout: Layout): string {
   const standby = layout.nodes[2];
   return `To point a service at it:
 
@@ -49,23 +49,23 @@ async function startAll(): Promise<void> {
   if (existsSync(directory)) throw new Error(`${directory} is there already: "npm run cluster -- stop" first.`);
   const started = performance.now();
   const layout = await startCluster(directory, mode, services);
-  say(`A ${mode} cluster is up after ${((performance.now() - started) / 1_000).toFixed(0)} s.\n`);
+  print(`A ${mode} cluster is up after ${((performance.now() - started) / 1_000).toFixed(0)} s.\n`);
   const { urls, token } = await startServices(layout);
-  if (urls.length > 0) say(`The service: ${urls.join(', ')}\n  token ${token}\n`);
-  say(pointing(layout));
+  if (urls.length > 0) print(`The service: ${urls.join(', ')}\n  token ${token}\n`);
+  print(describeConnection(layout));
 }
 
 async function showStatus(layout: Layout): Promise<void> {
   for (const { name, role, state, timeline, lag } of await members(layout)) {
-    say(`${name}  ${role}  ${state}  timeline ${timeline ?? '?'}  lag ${lag ?? 0}`);
+    print(`${name}  ${role}  ${state}  timeline ${timeline ?? '?'}  lag ${lag ?? 0}`);
   }
   const others = [
     ...layout.etcd.map(({ name }) => name),
     'haproxy',
     ...layout.services.map((_, n) => `service${n + 1}`),
   ];
-  for (const name of others) say(`${name}  ${pidOf(directory, name) === undefined ? 'stopped' : 'running'}`);
-  say((await isUp(layout)) ? 'All is well.' : 'Not all is well.');
+  for (const name of others) print(`${name}  ${pidOf(directory, name) === undefined ? 'stopped' : 'running'}`);
+  print((await isUp(layout)) ? 'All is well.' : 'Not all is well.');
 }
 
 async function run(): Promise<void> {
@@ -73,7 +73,7 @@ async function run(): Promise<void> {
   if (command === 'start') return startAll();
   const layout = readLayout(directory);
   if (command !== 'stop' && command !== 'status') throw new Error('start, stop or status?');
-  if (layout === null) return say(`There is no cluster in ${directory}.`);
+  if (layout === null) return print(`There is no cluster in ${directory}.`);
   return command === 'stop' ? stopCluster(layout) : showStatus(layout);
 }
 

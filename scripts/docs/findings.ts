@@ -40,7 +40,7 @@ function rulePage(rule: Rule): string {
     `## The safer way\n\n${safer}`,
     `## Level\n\n${levels ?? `\`${level}\`.`}`,
   ];
-  const policy = underPolicy(rule);
+  const policy = describePolicyUse(rule);
   if (policy !== undefined) parts.push(`## Under a policy\n\n${policy}`);
   if (example !== undefined) parts.push(`## Example\n\n${exampleText(example)}`);
   const others = Object.entries(aliases).map(([tool, names]: [string, readonly string[]]) => {
@@ -56,7 +56,7 @@ function exampleText({ unsafe, safe }: NonNullable<Rule['example']>): string {
   return safe === undefined ? example : `${example}\n\nNot found:\n\n\`\`\`text\n${safe}\n\`\`\``;
 }
 
-function underPolicy({ shownOnly, standing }: Rule): string | undefined {
+function describePolicyUse({ shownOnly, standing }: Rule): string | undefined {
   if (shownOnly === true)
     return 'It is noticed where a document is read, and not where the change is made: a [policy](../policy.md) can show it or not, and stop nothing by it.';
   if (standing === true)

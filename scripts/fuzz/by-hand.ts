@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { ident } from './grammar/columns.js';
 import type { Session } from './session.js';
-import { keep, tablesOf } from './world.js';
+import { addRecent, tablesOf } from './world.js';
 
 const COLUMNS = [
   'a integer DEFAULT 3',
@@ -32,7 +32,7 @@ export async function workByHand({ db, context: { random, world } }: Session): P
   ]);
   await db.query(`CREATE TABLE ${name} (${[key, ...columns].join(', ')})`);
   if (random.chance(0.4)) await db.query(`CREATE INDEX ON ${name} (id) WHERE id IS NOT NULL`);
-  keep(world.unmanaged, name);
+  addRecent(world.unmanaged, name);
   for (const { collection } of tablesOf(world)) if (random.chance(0.5)) await insert(db, collection);
 }
 

@@ -10,7 +10,7 @@ const MEMORY_LIMIT = 1_500 * 1024 ** 2;
 
 type Question = (session: Session) => Promise<string | null>;
 
-const shown = (value: unknown): string => JSON.stringify(value).slice(0, 3_000);
+const shorten = (value: unknown): string => JSON.stringify(value).slice(0, 3_000);
 
 const isHealthy: Question = async ({ ask }) => {
   const { status, text } = await ask('GET', '/server/health');
@@ -21,18 +21,18 @@ const chainIsWhole: Question = async ({ ask, context: { world } }) => {
   const { json } = await ask<{ data: { ok: boolean; checked: number } }>('GET', '/history/verify');
   return json.data.ok && json.data.checked === world.head
     ? null
-    : `the chain: ${shown(json.data)}, the head is ${world.head}`;
+    : `the chain: ${shorten(json.data)}, the head is ${world.head}`;
 };
 
 /** The fold of the log, the metadata rows and the catalog agree. */
 const threeAgree: Question = async ({ ask }) => {
   const { json } = await ask<{ data?: { ok: boolean } }>('GET', '/projections/verify');
-  return json.data?.ok === true ? null : `fold, rows and catalog: ${shown(json)}`;
+  return json.data?.ok === true ? null : `fold, rows and catalog: ${shorten(json)}`;
 };
 
 const hasNoDrift: Question = async ({ ask }) => {
   const { json } = await ask<{ ok?: boolean; tables: unknown }>('GET', '/schema/drift');
-  return json.ok === true ? null : `drift: ${shown(json.tables ?? json)}`;
+  return json.ok === true ? null : `drift: ${shorten(json.tables ?? json)}`;
 };
 
 interface Empty {

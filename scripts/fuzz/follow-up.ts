@@ -29,7 +29,7 @@ const taken =
     return `apply rejects the answer to ${description}: ${reply.status} ${reply.text.slice(0, 600)}`;
   };
 
-const nothingToDo = ({ status, json: body, text }: Reply): string | null => {
+const expectEmptyDiff = ({ status, json: body, text }: Reply): string | null => {
   if (status !== 200) return `a snapshot that was applied is refused: ${status} ${text.slice(0, 600)}`;
   return isEmpty(body as DiffAnswer) ? null : `a snapshot that was applied differs still: ${text.slice(0, 1_500)}`;
 };
@@ -74,4 +74,4 @@ export const followUps: FollowUp = ({ request, reply, random }) => {
 };
 
 const againAfter = (request: FuzzRequest): FuzzRequest[] =>
-  request.method === 'POST' ? [{ ...request, expects: nothingToDo }] : [];
+  request.method === 'POST' ? [{ ...request, expects: expectEmptyDiff }] : [];

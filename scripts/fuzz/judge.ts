@@ -1,7 +1,7 @@
 /** Invariants of every response. */
 import { STATUS } from '../../src/http/errors.js';
 import { expectPlaces } from '../../test/http/places.js';
-import { holdToContract } from '../../test/support/contract.js';
+import { expectContract } from '../../test/support/contract.js';
 import { insideOf } from './leaks.js';
 import { type FuzzRequest, jsonOf, pathOf, type Reply } from './request.js';
 
@@ -91,7 +91,7 @@ const contract: Check = (request, { status, json, headers, text }) => {
   const sent = body?.kind === 'json' && !isEncoded(request) ? body.value : undefined;
   const received = isJson && text !== '' ? json : undefined;
   return assertion(() =>
-    holdToContract({
+    expectContract({
       method,
       path: pathOf(request),
       sent,

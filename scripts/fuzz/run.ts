@@ -68,18 +68,18 @@ async function runUntilBroken(options: FuzzOptions, report: Report, random: Rand
     for (let isConsistent = true; isConsistent && report.sent < options.requests;) {
       if (report.sent % 100 === 50) await workByHand(session);
       const request = run.waiting.shift() ?? mutate(nextRequest(context), random, context.world);
-      await step(run, request);
+      await sendRequest(run, request);
       const isDue = report.sent % options.every === 0 || report.sent === options.requests;
       isConsistent = session.target.ended() === null && (!isDue || (await isWhole(run)));
     }
-    noteEnd(run);
+    recordEnd(run);
   } finally {
     report.events += context.world.head;
     await session.stop();
   }
 }
 
-async function step(run: Run, request: FuzzRequest): Promise<void> {
+async function sendRequest(run: Run, request: FuzzRequest): Promise<void> {
   const { report, session, waiting, accepted } = run;
   report.sent += 1;
   run.options.progress?.(report.sent);
@@ -137,7 +137,7 @@ async function isWhole(run: Run): Promise<boolean> {
   return faults.length === 0;
 }
 
-function noteEnd({ session, report, accepted, options }: Run): void {
+function recordEnd({ session, report, accepted, options }: Run): void {
   const message = session.target.ended();
   if (message === null) return;
   const finding = { rule: 'ended', signature: 'ended', message, curl: accepted.map(curlOf), times: 1 };

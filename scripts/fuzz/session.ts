@@ -8,7 +8,7 @@ import { sentOf } from './leaks.js';
 import { type Caller, encode, type FuzzRequest, type Reply } from './request.js';
 import { createSender } from './send.js';
 import { makeCallers, type Target } from './target.js';
-import { createWorld, keep, learn, type SnapshotDoc } from './world.js';
+import { createWorld, addRecent, learn, type SnapshotDoc } from './world.js';
 
 export interface Session {
   target: Target;
@@ -49,7 +49,7 @@ export async function createSession(target: Target, random: Random): Promise<Ses
     if (json?.collections === undefined) throw new Error(`no snapshot: ${text.slice(0, 500)}`);
     world.snapshot = json;
     const info = await ask<{ data: { hash: string } }>('GET', '/server/info');
-    keep(world.hashes, info.json.data.hash);
+    addRecent(world.hashes, info.json.data.hash);
   };
   world.head = await headOf();
   await look();

@@ -72,7 +72,7 @@ export function createWorld(): World {
 /** The oldest entries are removed beyond this number. */
 const KEPT = 20;
 
-export function keep<T>(list: T[], value: T): void {
+export function addRecent<T>(list: T[], value: T): void {
   list.push(value);
   if (list.length > KEPT) list.shift();
 }
@@ -87,8 +87,8 @@ interface Answered {
 export function learn(world: World, request: FuzzRequest, reply: Reply): void {
   if (reply.status >= 300) return;
   const batch = reply.headers['x-batch-id'];
-  if (typeof batch === 'string') keep(world.batches, batch);
-  if (reply.appended > 0 && hasKey(request)) keep(world.keyed, request);
+  if (typeof batch === 'string') addRecent(world.batches, batch);
+  if (reply.appended > 0 && hasKey(request)) addRecent(world.keyed, request);
   LESSONS[request.route]?.(world, reply, request);
 }
 
@@ -100,17 +100,17 @@ const dataOf = ({ json }: Reply): Answered => (json as { data?: Answered } | und
 type Lesson = (world: World, reply: Reply, request: FuzzRequest) => void;
 
 const learnDiff: Lesson = (world, { json }) => {
-  if (json !== undefined) keep(world.diffs, json);
+  if (json !== undefined) addRecent(world.diffs, json);
 };
 
 const learnSession: Lesson = (world, reply) => {
   const { refresh_token: token } = dataOf(reply);
-  if (token !== undefined) keep(world.refreshTokens, token);
+  if (token !== undefined) addRecent(world.refreshTokens, token);
 };
 
 const learnChange: Lesson = (world, reply) => {
   const { id, plan } = dataOf(reply);
-  if (id !== undefined && plan != null) keep(world.changes, { id, plan });
+  if (id !== undefined && plan != null) addRecent(world.changes, { id, plan });
 };
 
 const LESSONS: Record<string, Lesson> = {
@@ -123,11 +123,11 @@ const LESSONS: Record<string, Lesson> = {
   'POST /auth/refresh': learnSession,
   'POST /users': (world, reply) => {
     const { id } = dataOf(reply);
-    if (id !== undefined) keep(world.users, id);
+    if (id !== undefined) addRecent(world.users, id);
   },
   'POST /users/{id}/tokens': (world, reply, { path }) => {
     const { id } = dataOf(reply);
-    if (id !== undefined) keep(world.tokens, { user: path.split('/')[2] ?? '', token: id });
+    if (id !== undefined) addRecent(world.tokens, { user: path.split('/')[2] ?? '', token: id });
   },
 };
 

@@ -52,7 +52,7 @@ export async function readCoverage(options: CoverageOptions): Promise<TestCovera
   }
   for (const file of kept.keys()) if (!tests.includes(file)) kept.delete(file);
   if (waiting.length > 0) said(`coverage: ${waiting.length} test files to run`);
-  const batches = inBatches(waiting);
+  const batches = splitIntoBatches(waiting);
   const work = async (): Promise<void> => {
     if (batches.length === 0) return;
     const copy = await createInstrumented();
@@ -131,7 +131,7 @@ async function runBatch({ directory, counts }: Instrumented, batch: readonly str
 /**
  * Quick unit tests first. Tests of adopted databases and killed processes last, so that most coverage is stored early.
  */
-function inBatches(files: readonly string[]): string[][] {
+function splitIntoBatches(files: readonly string[]): string[][] {
   const unit = files.filter(opensNoSocket);
   const others = files.filter((file) => !unit.includes(file)).toSorted((a, b) => slow(a) - slow(b));
   const cut = (list: readonly string[], size: number): string[][] =>

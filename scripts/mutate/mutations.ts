@@ -51,8 +51,8 @@ const MUTATE: Record<string, Mutate> = {
   IfStatement: (node, source) => [...negated(node, source), ...withoutGuard(node)],
   ConditionalExpression: negated,
   WhileStatement: negated,
-  BinaryExpression: (node, source) => swapped(node, source, SWAPPED_BINARY),
-  LogicalExpression: (node, source) => [...swapped(node, source, SWAPPED_LOGICAL), ...withoutDefault(node)],
+  BinaryExpression: (node, source) => swapOperator(node, source, SWAPPED_BINARY),
+  LogicalExpression: (node, source) => [...swapOperator(node, source, SWAPPED_LOGICAL), ...withoutDefault(node)],
   UnaryExpression: (node) =>
     node['operator'] === '!' ? [{ start: node.start, end: node.start + 1, text: '', operator: 'drop !' }] : [],
   Literal: literal,
@@ -99,7 +99,7 @@ function withoutGuard(node: Node): Change[] {
   return [{ start, end, text: ';', operator: 'drop guard', telling: consequent.start }];
 }
 
-function swapped(node: Node, source: string, by: Readonly<Record<string, string>>): Change[] {
+function swapOperator(node: Node, source: string, by: Readonly<Record<string, string>>): Change[] {
   const operator = String(node['operator']);
   const text = by[operator];
   const [left, right] = [childAt(node, 'left'), childAt(node, 'right')];

@@ -48,7 +48,7 @@ export async function testsFor(
   };
   const nearest = block === undefined ? await users() : running(block);
   const place = { file, words: new Set(wordsOf(lineAt(source, mutation.start).text)) };
-  return [...new Set([telling, nearest, wider].flatMap((group) => inOrder(group, place)))];
+  return [...new Set([telling, nearest, wider].flatMap((group) => rankTests(group, place)))];
 }
 
 interface ChangedLine {
@@ -57,7 +57,7 @@ interface ChangedLine {
   words: ReadonlySet<string>;
 }
 
-function inOrder(tests: readonly TestCoverage[], { file, words }: ChangedLine): TestCoverage[] {
+function rankTests(tests: readonly TestCoverage[], { file, words }: ChangedLine): TestCoverage[] {
   const ranked = tests.map((test) => {
     const shared = wordsOf(test.file.replace(/^.*\//, '')).filter((word) => words.has(word)).length;
     return { test, place: rank(test), near: -sharedFolders(test.file, file) - shared };

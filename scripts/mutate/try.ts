@@ -83,11 +83,11 @@ export async function tryMutation(
   };
 
   const since = Date.now();
-  const chosen = withinBudget(tests);
+  const chosen = limitToBudget(tests);
   let run = PASSED;
   try {
     await write(mutated(source, mutation));
-    for (const group of inRuns(chosen)) {
+    for (const group of groupIntoRuns(chosen)) {
       run = await judge(group);
       if (run.outcome !== 'passed') break;
     }
@@ -107,7 +107,7 @@ export async function tryMutation(
 
 const PASSED: MochaRun = { outcome: 'passed', output: '' };
 
-function withinBudget(tests: readonly TestCoverage[]): TestCoverage[] {
+function limitToBudget(tests: readonly TestCoverage[]): TestCoverage[] {
   let spent = 0;
   return tests.filter(({ ms }, index) => {
     if (index < NEAREST) return true;
@@ -118,7 +118,7 @@ function withinBudget(tests: readonly TestCoverage[]): TestCoverage[] {
 }
 
 /** Groups: unit tests, a few others, the rest. Each run costs a start. */
-function inRuns(tests: readonly TestCoverage[]): TestCoverage[][] {
+function groupIntoRuns(tests: readonly TestCoverage[]): TestCoverage[][] {
   const unit = tests.filter(({ file }) => opensNoSocket(file));
   const others = tests.filter((each) => !unit.includes(each));
   return [unit, others.slice(0, 4), others.slice(4)].filter((group) => group.length > 0);

@@ -22,11 +22,11 @@ interface Snapshot {
 const COLLECTION = 'Verträge';
 
 /** @throws if a request is rejected */
-export async function agree(api: Api, sessions: readonly string[]): Promise<void> {
+export async function writeRequests(api: Api, sessions: readonly string[]): Promise<void> {
   const fields = ['text', 'number'].map((field) => ({ field, type: 'string', interface: 'input' }));
   await api.ok('POST', '/collections', { collection: COLLECTION, schema: {}, fields });
   await policies(api);
-  await talked(api);
+  await discussRequests(api);
   await scheduled(api, sessions);
   await prepared(api);
   await purged(api);
@@ -51,12 +51,12 @@ async function snapshotWith(api: Api, change: (field: Snapshot['fields'][number]
   return snapshot;
 }
 
-const noted = async (api: Api, note: string): Promise<Snapshot> =>
+const snapshotWithNote = async (api: Api, note: string): Promise<Snapshot> =>
   snapshotWith(api, ({ meta }) => {
     meta.note = note;
   });
 
-async function opened(api: Api, body: object): Promise<Request> {
+async function openRequest(api: Api, body: object): Promise<Request> {
   return (await api.ok<{ data: Request }>('POST', '/changes', body)).data;
 }
 
@@ -64,10 +64,14 @@ const retrieve = async (api: Api, id: string): Promise<Request> =>
   (await api.ok<{ data: Request }>('GET', `/changes/${id}`)).data;
 
 /** Updated, discussed, approved once and then as often as required, and applied; reverted; rejected. */
-async function talked(api: Api): Promise<void> {
-  const { id } = await opened(api, { title: 'A note “?”', reason: 'asked for', snapshot: await noted(api, 'first') });
+async function discussRequests(api: Api): Promise<void> {
+  const { id } = await openRequest(api, {
+    title: 'A note “?”',
+    reason: 'asked for',
+    snapshot: await snapshotWithNote(api, 'first'),
+  });
   await api.ok('POST', `/changes/${id}/comment`, { comment: 'Really?\n理由 🎉' });
-  const more = { title: 'A note', reason: null, snapshot: await noted(api, 'second'), online: true };
+  const more = { title: 'A note', reason: null, snapshot: await snapshotWithNote(api, 'second'), online: true };
   await api.ok('PATCH', `/changes/${id}`, more);
   const { plan } = await retrieve(api, id);
   await api.ok('POST', `/changes/${id}/approve`, { plan, comment: 'as it is now' });
@@ -81,7 +85,7 @@ async function talked(api: Api): Promise<void> {
 
 /** @param sessions of admins with a password and with an identity, which their approvals record */
 async function scheduled(api: Api, sessions: readonly string[]): Promise<void> {
-  const { id, plan } = await opened(api, { title: 'At night', snapshot: await noted(api, 'third') });
+  const { id, plan } = await openRequest(api, { title: 'At night', snapshot: await snapshotWithNote(api, 'third') });
   for (const token of sessions) await api.client(`/changes/${id}/approve`, { ...json({ plan }), token });
   await api.ok('POST', `/changes/${id}/apply`, { at: new Date(Date.now() + 3_600_000).toISOString() });
   await api.ok('POST', `/changes/${id}/withdraw`);
@@ -94,7 +98,7 @@ async function prepared(api: Api): Promise<void> {
   const snapshot = await snapshotWith(api, ({ schema }) => {
     if (schema) schema.is_nullable = false;
   });
-  const { id } = await opened(api, { title: 'Required', snapshot, online: true });
+  const { id } = await openRequest(api, { title: 'Required', snapshot, online: true });
   await api.ok('POST', `/changes/${id}/apply`, {});
   await until('it is applied', async () => (await retrieve(api, id)).state === 'applied');
 }
@@ -104,14 +108,19 @@ async function purged(api: Api): Promise<void> {
   const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
   const fields = snapshot.fields.filter(({ collection, field }) => collection !== COLLECTION || field !== 'number');
   const acknowledge = [{ code: 'LOSES_DATA', place: `${COLLECTION}.number` }];
-  const { id } = await opened(api, { title: 'No number', snapshot: { ...snapshot, fields }, purge: true, acknowledge });
+  const { id } = await openRequest(api, {
+    title: 'No number',
+    snapshot: { ...snapshot, fields },
+    purge: true,
+    acknowledge,
+  });
   await api.ok('POST', `/changes/${id}/apply`, {});
 }
 
 /** The policy for policy changes becomes stricter, and a change request loosens it again. */
 async function ownChanges(api: Api): Promise<void> {
   for (const policy_changes of ['acknowledge', 'approve']) await api.ok('PUT', '/policy', { policy_changes });
-  const { id, plan } = await opened(api, { title: 'Free again', policy: {} });
+  const { id, plan } = await openRequest(api, { title: 'Free again', policy: {} });
   await api.ok('POST', `/changes/${id}/approve`, { plan });
   await api.ok('POST', `/changes/${id}/apply`, {});
 }

@@ -5,7 +5,7 @@ import { Browser, type OpenIdProvider } from '../../test/support/openid-provider
 import { startService } from '../../test/support/service.js';
 import { until } from '../../test/support/until.js';
 import { cutOff } from '../../test/support/tamper.js';
-import { agree } from './agreed.js';
+import { writeRequests } from './agreed.js';
 import { BY_HAND, NEWER, NOT_REPRESENTED, TABLES } from './tables.js';
 import { COLLECTIONS, FIELDS, RELATIONS } from './documents.js';
 
@@ -23,7 +23,7 @@ interface Living {
 }
 
 /** @throws if a request is rejected */
-export async function live(living: Living): Promise<void> {
+export async function writeHistory(living: Living): Promise<void> {
   await create(living);
   await adopt(living);
   await change(living);
@@ -35,7 +35,7 @@ export async function live(living: Living): Promise<void> {
   await trash(living);
   await lostTrash(living);
   await online(living);
-  await agree(living.api, [living.session, await signInWithProvider(living)]);
+  await writeRequests(living.api, [living.session, await signInWithProvider(living)]);
   await accounts(living);
   await webhooks(living);
   await loseTheEnd(living);

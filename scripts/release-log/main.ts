@@ -19,7 +19,7 @@ import { settingsOf, startOpenIdProvider } from '../../test/support/openid-provi
 import { stopTestServer } from '../../test/support/postgres.js';
 import { fileOf, parseLog, type ReleaseLog } from '../../test/support/release-log.js';
 import { startService } from '../../test/support/service.js';
-import { live } from './history.js';
+import { writeHistory } from './history.js';
 
 /** Bytes of both files together. */
 const LARGEST = 500_000;
@@ -30,35 +30,35 @@ const EARLY = 2;
 const { values } = parseArgs({ options: { force: { type: 'boolean', default: false } } });
 const release = readRelease();
 
-const refuse = (why: string): never => {
+const exitWith = (why: string): never => {
   process.stderr.write(`${why}\n`);
   process.exit(1);
 };
 
 if (existsSync(fileOf(release, 'ndjson')) && !values.force) {
-  refuse(
+  exitWith(
     `The log of ${release} is checked in already. Once ${release} is released it stays as it is: it stands for the logs ` +
       'that people have, and one written by newer code would prove nothing. A release that writes events otherwise adds ' +
       'a version of them, and a log of its own. Before the release: --force.',
   );
 }
 
-const { text, answers } = await written();
+const { text, answers } = await writeLog();
 await stopTestServer();
 const events = parseLog(text);
 const missing = neverUsed(events);
-if (missing.length > 0) refuse(`The log lacks what this release can write:\n${missing.join('\n')}`);
+if (missing.length > 0) exitWith(`The log lacks what this release can write:\n${missing.join('\n')}`);
 // One member per line, because indented snapshots would be mostly blanks.
 const json = `{\n${Object.entries(sayOf())
   .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
   .join(',\n')}\n}\n`;
 const size = Buffer.byteLength(text) + Buffer.byteLength(json);
-if (size > LARGEST) refuse(`The two files would have ${size} bytes, more than ${LARGEST}.`);
+if (size > LARGEST) exitWith(`The two files would have ${size} bytes, more than ${LARGEST}.`);
 await writeFile(fileOf(release, 'ndjson'), text);
 await writeFile(fileOf(release, 'json'), json);
 process.stdout.write(`${events.length} events, ${size} bytes\n`);
 
-async function written(): Promise<{ text: string; answers: Record<string, unknown> }> {
+async function writeLog(): Promise<{ text: string; answers: Record<string, unknown> }> {
   const provider = await startOpenIdProvider();
   const service = await startService({
     DB_SCHEMAS: 'public,billing',
@@ -70,7 +70,7 @@ async function written(): Promise<{ text: string; answers: Record<string, unknow
   const api = createApi(service);
   try {
     const session = await signIn(api.client, { email: service.adminEmail, password: service.adminPassword });
-    await live({ ...service, api, session, provider });
+    await writeHistory({ ...service, api, session, provider });
     const { data } = await api.ok<{ data: object }>('GET', '/projections/verify');
     if (!('ok' in data && data.ok === true)) throw new Error(JSON.stringify(data));
     const exported = await api.client('/history/export');

@@ -51,7 +51,7 @@ export function roomOf(file: string): string {
 }
 
 /** The rooms of src and the rooms above each, from the arrows of the picture. */
-function drawn(source: string): { rooms: string[]; below: (room: string) => string[] } {
+function parseDrawing(source: string): { rooms: string[]; below: (room: string) => string[] } {
   const rooms = [...source.matchAll(/^\s*(\w+)\["/gm)].map(([, name = '']) => name);
   const arrows = [...source.matchAll(/^\s*(\w+) --> (\w+)$/gm)].map(([, from, to]) => ({ from, to }));
   const below = (room: string): string[] =>
@@ -59,7 +59,7 @@ function drawn(source: string): { rooms: string[]; below: (room: string) => stri
   return { rooms, below };
 }
 
-export const drawing = () => drawn(readFileSync(join(ROOT, 'docs/images/rooms.mmd'), 'utf8'));
+export const drawing = () => parseDrawing(readFileSync(join(ROOT, 'docs/images/rooms.mmd'), 'utf8'));
 
 type Pattern = Readonly<Record<string, unknown>>;
 

@@ -41,13 +41,13 @@ export async function bundle(files: readonly string[]): Promise<Bundle> {
     // The source map refers to the original sources.
     sourcesContent: false,
     logLevel: 'warning',
-    plugins: [placed((file) => pathToFileURL(join(ROOT, bundlePathOf(relative(ROOT, file)))).href)],
+    plugins: [keepModuleUrls((file) => pathToFileURL(join(ROOT, bundlePathOf(relative(ROOT, file)))).href)],
   });
   return { of: bundlePathOf, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
 /** `import.meta.url` of a module stays the URL of its source, except for code that it starts. */
-function placed(built: (file: string) => string): Plugin {
+function keepModuleUrls(built: (file: string) => string): Plugin {
   return {
     name: 'placed',
     setup({ onLoad }) {

@@ -135,7 +135,7 @@ const matching = tests
   .filter((file) => wanted.some((pattern) => asExpression(pattern).test(file)))
   .filter((file) => !ignore.includes(file) && (chosen.length > 0 || !pooler || POOLED.test(file)))
   .sort((one, other) => rank(one) - rank(other));
-const files = all || pooler || chosen.length > 0 ? matching : matching.filter((file) => !takesLong(file));
+const files = all || pooler || chosen.length > 0 ? matching : matching.filter((file) => !isLong(file));
 
 const needsServer = !files.every((file) => /\.(unit|long|corpus)\.test\.ts$/.test(file));
 // Coverage cannot see the sources of a bundle.
@@ -206,7 +206,7 @@ function asExpression(pattern: string): RegExp {
  * Only with `--all`: the longest files; servers that are killed, disconnected and switched over; real schemas; the app
  * in a browser.
  */
-function takesLong(file: string): boolean {
+function isLong(file: string): boolean {
   if (file.endsWith('.unit.test.ts')) return false;
   return LONGEST.includes(file) || /^test\/(web|faults|corpus)\/|\.corpus\.test\.ts$/.test(file);
 }

@@ -5,7 +5,7 @@ import type { changeRequest } from '../features/change-requests/routes-answers.j
 import { isEnded } from '../schema/change-requests/model.js';
 import { type ExitCode, type Invocation, isSet } from './command.js';
 import { describeWarning } from './planned-changes.js';
-import { json, bar } from './output.js';
+import { json, renderBar } from './output.js';
 import { requestData } from './connections/service.js';
 
 export type ShownChange = z.output<typeof changeRequest>;
@@ -45,7 +45,7 @@ export function createProgressPrinter({ terminal }: Pick<Invocation, 'terminal'>
     const done = completedShare(change);
     const what = describeNow(change);
     if (terminal.rewrite) {
-      terminal.rewrite(`${bar(done * 1_000, 1_000)} ${Math.floor(done * 100)} %  ${what}`);
+      terminal.rewrite(`${renderBar(done * 1_000, 1_000)} ${Math.floor(done * 100)} %  ${what}`);
       return;
     }
     if (what !== last) terminal.note(`${Math.floor(done * 100)} %: ${what}`);

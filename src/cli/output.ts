@@ -66,7 +66,7 @@ async function writeWhole(file: string, content: string): Promise<void> {
 const NOT_BESIDE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ENAMETOOLONG', 'EROFS', 'EBUSY', 'EXDEV']);
 
 /** Names and comments are untrusted: control characters that move the cursor are escaped. */
-export const oneLine = (untrusted: string): string =>
+export const toOneLine = (untrusted: string): string =>
   untrusted.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, shownControl);
 
 /** The same for text with our own line breaks and colours. */
@@ -119,7 +119,7 @@ export function createProgress(
       const text = describe({ done, total, elapsed: time - started });
       if (text === last) return;
       last = text;
-      if (terminal.rewrite) terminal.rewrite(`${label} ${bar(done, total)} ${text}`);
+      if (terminal.rewrite) terminal.rewrite(`${label} ${renderBar(done, total)} ${text}`);
       else terminal.note(`${label}: ${text}`);
     },
     end: () => {
@@ -129,7 +129,7 @@ export function createProgress(
 }
 
 /** The bar in brackets without numbers. Full if there is nothing to do. */
-export function bar(done: number, total: number): string {
+export function renderBar(done: number, total: number): string {
   const filled = total === 0 ? WIDTH : Math.min(WIDTH, Math.floor((done / total) * WIDTH));
   return `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}]`;
 }

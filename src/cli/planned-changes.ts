@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { diff, finding } from '../http/openapi/answers/schema.js';
-import { oneLine } from './output.js';
+import { toOneLine } from './output.js';
 import { locationText, INVALID_LOCATION, canonicalLocation } from '../schema/model/location.js';
 import { type Acknowledgement, type Policy, keyOf } from '../schema/policy.js';
 import { quoteForShell } from '../kernel/shell.js';
@@ -141,11 +141,11 @@ export function describeWarning(warning: JudgedWarning): string {
   const location = locationText(warning);
   const policy = policyText(warning);
   const text = policy === undefined ? message : `${message}; ${policy}`;
-  return oneLine(location === '' ? `${code}: ${text}` : `${code} ${location}: ${text}`);
+  return toOneLine(location === '' ? `${code}: ${text}` : `${code} ${location}: ${text}`);
 }
 
 function describeEntry({ kind, name: untrusted, diff }: Entry): string {
-  const name = oneLine(untrusted);
+  const name = toOneLine(untrusted);
   const whole = diff.find((change) => change.path === undefined || change.path.length === 0);
   if (whole?.kind === 'N') return `+ ${kind} ${name}`;
   if (whole?.kind === 'D') return `- ${kind} ${name}`;

@@ -51,7 +51,7 @@ async function* messagesOf(response: Response, following: Following): AsyncGener
   const progress: Progress = { lastId: response.headers.get('x-log-position'), isNew: false };
   let current = response;
   for (let left = retries; ; left--) {
-    const lost = yield* shownIn(current, progress);
+    const lost = yield* readMessages(current, progress);
     sent.signal?.throwIfAborted();
     if (progress.isNew) left = retries;
     if (left <= 0) throw lost;
@@ -68,7 +68,10 @@ interface Progress {
 }
 
 /** @returns the error of the lost connection. A stream has no end, so an end is one too. */
-async function* shownIn(response: Response, progress: Progress): AsyncGenerator<StreamMessage, ConnectionError, void> {
+async function* readMessages(
+  response: Response,
+  progress: Progress,
+): AsyncGenerator<StreamMessage, ConnectionError, void> {
   try {
     for await (const { id, shown } of framesOf(response)) {
       progress.isNew = true;

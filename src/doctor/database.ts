@@ -6,7 +6,7 @@ import { type Check, finding, type DoctorContext, type Finding } from './check.j
 import { locksPerTransaction, readLockSettings } from '../projector/refusals/ddl-failure.js';
 import { own } from '../postgres/own-tables.js';
 import { type Schemas, lostSchema, missingPrivilege, schemasExist } from '../postgres/schemas.js';
-import { holdsService, migrationsOf, isRestoring } from '../postgres/migrate.js';
+import { containsService, migrationsOf, isRestoring } from '../postgres/migrate.js';
 import { isStartupRefused, isThroughPooler, createUnexpectedPoolerError } from '../postgres/open-database.js';
 
 /* Checks the server: its version, capacity and settings. */
@@ -178,14 +178,14 @@ export const privileges: Check = {
 async function lostSchemas(db: Queryable, { schema, serviceSchema }: Schemas): Promise<string | null> {
   const { text, values } = schemasExist([schema]);
   const { rows } = await db.query<{ there: boolean }>(text, values);
-  return rows[0]?.there !== true && (await holdsService(db, serviceSchema)) ? lostSchema(schema) : null;
+  return rows[0]?.there !== true && (await containsService(db, serviceSchema)) ? lostSchema(schema) : null;
 }
 
 export const migrations: Check = {
   name: 'migrations',
   decisive: true,
   async run({ pool, config: { serviceSchema } }) {
-    if (!(await holdsService(pool, serviceSchema))) {
+    if (!(await containsService(pool, serviceSchema))) {
       return [finding('SERVICE_MISSING', `The schema "${serviceSchema}" does not contain a service.`)];
     }
     const { applied, known } = await migrationsOf(pool);

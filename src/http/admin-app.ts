@@ -7,7 +7,7 @@ import { type Coding, readAcceptEncoding } from './answer/representation.js';
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Express, Request, RequestHandler, Response } from 'express';
-import { type Answer, refusal } from './answer/answer.js';
+import { type Answer, refusalAnswer } from './answer/answer.js';
 import { requestIdOf } from './request/headers.js';
 import type { RequestLog } from './request-log.js';
 import { respond } from './answer/stream.js';
@@ -63,7 +63,7 @@ function readBuiltApp(directory: string): BuiltApp {
     kept.set(name, bytes);
     return bytes;
   };
-  const icons = once(() => JSON.parse(read('icons.json').toString()) as Record<string, string>);
+  const icons = createLazy(() => JSON.parse(read('icons.json').toString()) as Record<string, string>);
   return {
     page: readFileSync(join(directory, 'index.html'), 'utf8'),
     file(name) {
@@ -88,7 +88,7 @@ function readBuiltApp(directory: string): BuiltApp {
 
 const withSlashes = (name: string): string => name.replaceAll('\\', '/');
 
-function once<T>(make: () => T): () => T {
+function createLazy<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 }
@@ -170,7 +170,7 @@ const setNonce: RequestHandler = (_req, res, next) => {
 };
 
 function notBuilt(): Answer {
-  return refusal([
+  return refusalAnswer([
     {
       code: 'ROUTE_NOT_FOUND',
       message: 'The admin app has not been built. Run `npm run build`, then restart the service.',
@@ -185,7 +185,9 @@ function appAnswer(built: BuiltApp, req: Request, res: Response): Answer {
   if (!path.startsWith('assets/')) return pageAnswer(built.page, String(res.locals['nonce']));
   const file = built.file(path);
   if (file !== undefined) return fileAnswer(file, req);
-  return refusal([{ code: 'ROUTE_NOT_FOUND', message: 'This file of the admin app does not exist. Reload the page.' }]);
+  return refusalAnswer([
+    { code: 'ROUTE_NOT_FOUND', message: 'This file of the admin app does not exist. Reload the page.' },
+  ]);
 }
 
 /** Not cached: each page has its own nonce and names the files of this release. */

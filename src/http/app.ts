@@ -1,6 +1,6 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { mountAdminApp } from './admin-app.js';
-import { type Answer, refusal, failureAnswer } from './answer/answer.js';
+import { type Answer, refusalAnswer, failureAnswer } from './answer/answer.js';
 import { createBodies } from './body/index.js';
 import { crossOrigin, requestIdOf } from './request/headers.js';
 import type { HttpDeps } from './deps.js';
@@ -84,7 +84,7 @@ function mount(app: Express, path: string, routes: readonly Route[], serving: Se
   const otherMethod = (req: Request): Answer =>
     req.method === 'OPTIONS'
       ? options(allow)
-      : refusal(
+      : refusalAnswer(
           [{ code: 'METHOD_NOT_ALLOWED', message: `Method ${req.method} is not allowed. Use ${allow}.` }],
           ['Allow', allow],
         );
@@ -104,7 +104,7 @@ function allowHeader(methods: readonly Method[]): string {
 
 function unknownRoute({ path }: Request, { objects }: HttpDeps['config']): Answer {
   const message = !objects && /^\/objects(\/|$)/.test(path) ? OBJECTS_OFF : 'This path does not exist.';
-  return refusal([{ code: 'ROUTE_NOT_FOUND', message }]);
+  return refusalAnswer([{ code: 'ROUTE_NOT_FOUND', message }]);
 }
 
 /** A handler for requests that match no route. */

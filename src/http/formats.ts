@@ -169,15 +169,15 @@ interface Open {
   characters: number;
 }
 
-const nothing = (anchor: string | null): Open => ({ anchor, values: 0, characters: 0 });
+const emptyNode = (anchor: string | null): Open => ({ anchor, values: 0, characters: 0 });
 
 /** Counts nodes as if every alias were expanded, without expanding them. */
 function checkSize(events: readonly Event[], source: string, limits: YamlLimits): void {
   const count: Count = { source, limits, sizes: new Map(), open: [] };
   for (const event of events) {
-    if (event.type === EVENT_ID.DOCUMENT) count.open.push(nothing(null));
+    if (event.type === EVENT_ID.DOCUMENT) count.open.push(emptyNode(null));
     else if (event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.MAPPING) {
-      count.open.push({ ...nothing(anchorOf(event, source)), values: 1 });
+      count.open.push({ ...emptyNode(anchorOf(event, source)), values: 1 });
     } else close(event, count);
   }
 }
@@ -206,15 +206,15 @@ function close(event: Event, count: Count): void {
 }
 
 function finished(event: Event, { source, sizes, open }: Count): Open {
-  if (event.type === EVENT_ID.POP) return open.pop() ?? nothing(null);
+  if (event.type === EVENT_ID.POP) return open.pop() ?? emptyNode(null);
   if (event.type === EVENT_ID.SCALAR) {
     return { anchor: anchorOf(event, source), values: 1, characters: event.valueEnd - event.valueStart };
   }
-  if (event.type !== EVENT_ID.ALIAS) return nothing(null);
+  if (event.type !== EVENT_ID.ALIAS) return emptyNode(null);
   const name = source.slice(event.anchorStart, event.anchorEnd);
   // An alias to an unfinished anchor would make the value contain itself.
   if (open.some(({ anchor }) => anchor === name)) throw new YamlError(`the alias "${name}" is inside its own anchor`);
-  return { ...(sizes.get(name) ?? nothing(null)), anchor: null };
+  return { ...(sizes.get(name) ?? emptyNode(null)), anchor: null };
 }
 
 function anchorOf(event: { anchorStart: number; anchorEnd: number }, source: string): string | null {

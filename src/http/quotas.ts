@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '../features/accounts/caller.js';
 import { createCounts, once } from '../kernel/scheduler.js';
-import { whenClosed } from './answer/stream.js';
+import { onClose } from './answer/stream.js';
 import { Refused } from './errors.js';
 
 export interface QuotaLimits {
@@ -33,10 +33,10 @@ export function createQuotas(limits: QuotaLimits): Quotas {
     enter({ id }, res) {
       const leave = requests(id);
       entered.set(res, leave);
-      whenClosed(res, leave);
+      onClose(res, leave);
     },
     stream({ id }, res) {
-      whenClosed(res, streams(id));
+      onClose(res, streams(id));
       entered.get(res)?.();
     },
   };

@@ -90,7 +90,7 @@ export const documentBody = <Body>(schema: z.ZodType<Body>, options: BodyOptions
 export const formBody = <Body>(schema: z.ZodType<Body>): BodySpec<Body> => bodySpec('form', schema, {});
 
 /** The handler reads the body itself, so that errors name the location as operations do. The schema documents it. */
-export const unparsed = (body: BodySpec<unknown>): BodySpec<unknown> => ({ ...body, read: (value) => value });
+export const withoutParsing = (body: BodySpec<unknown>): BodySpec<unknown> => ({ ...body, read: (value) => value });
 
 /** The schema of JSON, media types of other content, or null for none. */
 type Content = z.ZodType | readonly (z.ZodType | string)[] | null;

@@ -11,7 +11,7 @@ import { type Answer, failureAnswer } from './answer/answer.js';
 import type { Bodies } from './body/index.js';
 import type { HttpDeps } from './deps.js';
 import { encodeAnswer, requireAcceptable } from './answer/representation.js';
-import { whenClosed, respond } from './answer/stream.js';
+import { onClose, respond } from './answer/stream.js';
 import { readParams } from './request/query.js';
 import { requireInLog } from './request/history-query.js';
 import { Refused, refused } from './errors.js';
@@ -65,7 +65,7 @@ export interface Serving {
 /** Milliseconds that the database has to respond. */
 const ANSWER_LIMIT = 2_000;
 
-function orNull<T>(answer: Promise<T>): Promise<T | null> {
+function awaitOrNull<T>(answer: Promise<T>): Promise<T | null> {
   return limitTime(answer, ANSWER_LIMIT).catch(() => null);
 }
 
@@ -117,7 +117,7 @@ async function admit(
   const { access, needsPrimary } = route;
   if (access === 'anyone' && !needsPrimary) return;
   const check = deps.freshness.check();
-  known.fresh = await (route.whileDatabaseIsAway ? orNull(check) : check);
+  known.fresh = await (route.whileDatabaseIsAway ? awaitOrNull(check) : check);
   if (access !== 'anyone') {
     known.caller = await identify(req, route, { deps, known }).catch((refusal: unknown) => {
       if (refusal instanceof Refused && isStillToCome(req, route, known.fresh)) return null;
@@ -146,7 +146,7 @@ function identify(
 }
 
 /** Waits if the caller names a position that has not arrived yet. */
-async function reach(
+async function waitForPosition(
   req: Request,
   route: Route,
   { deps, known }: { deps: HttpDeps; known: ResponseContext },
@@ -183,7 +183,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
     const started = performance.now();
     await waitWhileUnavailable(patience, () => admit(req, route, { deps, known }));
     if (known.caller !== null) quotas.enter(known.caller, res);
-    await reach(req, route, { deps, known });
+    await waitForPosition(req, route, { deps, known });
     const waited = performance.now() - started;
     requireAcceptable(req.headers);
     const params = readParams(req.params as Record<string, string>);
@@ -192,7 +192,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
     const answering = async (): Promise<Answer> => {
       const answer = await route.answer(exchange, known.caller, bodies);
       const { body } = answer;
-      if (body !== null && typeof body === 'object') whenClosed(res, scheduler.hold(caller, body));
+      if (body !== null && typeof body === 'object') onClose(res, scheduler.hold(caller, body));
       if (answer.stream !== undefined && known.caller !== null) quotas.stream(known.caller, res);
       return encodeAnswer(req, answer);
     };

@@ -13,7 +13,7 @@ import type { Duplex } from 'node:stream';
 import { requestIdOf } from './request/headers.js';
 import { respond } from './answer/stream.js';
 import { OperatorError } from '../kernel/operator-error.js';
-import { type Answer, refusal } from './answer/answer.js';
+import { type Answer, refusalAnswer } from './answer/answer.js';
 import type { EdgeProblem } from './errors.js';
 
 /**
@@ -55,7 +55,7 @@ export function missingHost(req: IncomingMessage): Answer | null {
   return closing([{ code: 'INVALID_REQUEST', message: 'An HTTP/1.1 request must have a Host header.' }]);
 }
 
-const closing = (problems: readonly EdgeProblem[]): Answer => refusal(problems, ['Connection', 'close']);
+const closing = (problems: readonly EdgeProblem[]): Answer => refusalAnswer(problems, ['Connection', 'close']);
 
 function problemOf({ code = '' }: NodeJS.ErrnoException): EdgeProblem {
   if (code === 'HPE_HEADER_OVERFLOW') {
@@ -82,7 +82,7 @@ interface Refusal {
 
 /** Writes the whole response to a connection without a response object and closes it. */
 function writeRefusal(socket: Duplex, { problem, headers = [], isHead: withoutBody = false }: Refusal): void {
-  const answer = refusal([problem]);
+  const answer = refusalAnswer([problem]);
   const lines = [...answer.headers, ...headers, 'X-Request-Id', randomUUID(), 'Connection', 'close'];
   const head = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`];
   for (let index = 0; index < lines.length; index += 2) head.push(`${lines[index]}: ${lines[index + 1]}`);

@@ -31,7 +31,7 @@ interface Waiter {
   enter(): void;
 }
 
-const noPermit = (): Error => new Error('No permit became available in time');
+const createTimeoutError = (): Error => new Error('No permit became available in time');
 
 /**
  * A request for more units than exist waits until the timeout, and all requests behind it wait as well.
@@ -65,7 +65,7 @@ export function createSemaphore(units = 1, perCaller = Infinity): Semaphore {
   };
 
   return {
-    acquire: ({ units: requested = 1, caller = '', timeout, gone, refusal = noPermit } = {}) =>
+    acquire: ({ units: requested = 1, caller = '', timeout, gone, refusal = createTimeoutError } = {}) =>
       new Promise((resolve, reject) => {
         const started = performance.now();
         const settle = (): void => {

@@ -80,7 +80,7 @@ const ENDS_AND_FIELDS = `SELECT ${COLUMNS},
 /** Returns every life in which a collection had the name, in the order of creation. */
 export async function lifetimesOf(db: Queryable, name: string): Promise<ObjectLifetime[]> {
   const changes = await readNameChanges(db);
-  const { lives } = await livesOfNames(db, findConnected([name], changes.links), changes);
+  const { lives } = await readLives(db, findConnected([name], changes.links), changes);
   return [...lives.values()].filter(({ names }) => names.some((each) => each.name === name));
 }
 
@@ -88,12 +88,12 @@ export async function lifetimesOf(db: Queryable, name: string): Promise<ObjectLi
  * Returns the names that collections had during their lives, by identity. Collections that were never renamed are
  * omitted.
  */
-export async function namesInLifetimes(db: Queryable, names: Iterable<string>): Promise<Map<Identity, string[]>> {
+export async function readNamesOfLifetimes(db: Queryable, names: Iterable<string>): Promise<Map<Identity, string[]>> {
   const changes = await readNameChanges(db);
   const changed = new Set(changes.links.flat());
   const requested = [...names].filter((name) => changed.has(name));
   if (requested.length === 0) return new Map();
-  const { lives } = await livesOfNames(db, findConnected(requested, changes.links), changes);
+  const { lives } = await readLives(db, findConnected(requested, changes.links), changes);
   return new Map([...lives].map(([identity, { names: had }]) => [identity, had.map(({ name }) => name)]));
 }
 
@@ -112,12 +112,7 @@ interface NamedPart {
 export async function spansOf(db: Queryable, { collection, field, at = Infinity }: NamedPart): Promise<NameSpan[]> {
   if (field === undefined) return spansOfCollections(db, [collection], at);
   const changes = await readNameChanges(db);
-  const { lives, fields } = await livesOfNames(
-    db,
-    findConnected([collection], changes.links),
-    changes,
-    ENDS_AND_FIELDS,
-  );
+  const { lives, fields } = await readLives(db, findConnected([collection], changes.links), changes, ENDS_AND_FIELDS);
   const collections = [...lives.values()].map((life) => ({ of: life, spans: spansIn(life) }));
   const called = latestFirst(collections, (span) => span.from <= at && span.collection === collection);
   for (const { of: life } of called) {
@@ -131,7 +126,7 @@ export async function spansOf(db: Queryable, { collection, field, at = Infinity 
 /** Returns all spans of the collections that have the names at a position, or that had them last before it. */
 export async function spansOfCollections(db: Queryable, names: Iterable<string>, at: number): Promise<NameSpan[]> {
   const changes = await readNameChanges(db);
-  const { lives } = await livesOfNames(db, findConnected(names, changes.links), changes);
+  const { lives } = await readLives(db, findConnected(names, changes.links), changes);
   const collections = [...lives.values()].map((life) => ({ spans: spansIn(life) }));
   const called = [...names].map((name) =>
     latestFirst(collections, (span) => span.from <= at && span.collection === name).at(0),
@@ -167,14 +162,14 @@ interface Lives {
 }
 
 /** @param names includes all linked names */
-async function livesOfNames(
+async function readLives(
   db: Queryable,
   names: ReadonlySet<string>,
   { renames }: NameChanges,
   statement = ENDS,
 ): Promise<Lives> {
   const { rows } = await db.query<Row>(statement, [[...names]]);
-  return livesIn([...renames, ...rows].sort((a, b) => a.position - b.position));
+  return collectLives([...renames, ...rows].sort((a, b) => a.position - b.position));
 }
 
 interface LivingCollection {
@@ -190,7 +185,7 @@ interface Walk {
 }
 
 /** @param rows sorted by position */
-function livesIn(rows: readonly Row[]): Lives {
+function collectLives(rows: readonly Row[]): Lives {
   const walk: Walk = { lives: new Map(), fields: new Map(), alive: new Map() };
   for (const row of rows) {
     if (row.type === 'collection.created' || row.type === 'collection.adopted') beginCollection(walk, row);

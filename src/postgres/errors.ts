@@ -240,10 +240,10 @@ export function removeValues(error: pg.DatabaseError, ownSchema: string): void {
 function describeError(error: pg.DatabaseError): string {
   const { code = '' } = error;
   if (isOlderRelease(error, code)) return OLDER_RELEASE;
-  return CONSTRAINTS.get(code)?.(error) ?? VALUES.get(code) ?? `${generalWords(code)} (SQLSTATE ${code})`;
+  return CONSTRAINTS.get(code)?.(error) ?? VALUES.get(code) ?? `${describeGenerally(code)} (SQLSTATE ${code})`;
 }
 
-const generalWords = (code: string): string =>
+const describeGenerally = (code: string): string =>
   code.startsWith('23') ? 'a constraint is violated' : 'a value is not valid for its type or for a function';
 
 type Worded = (names: Pick<pg.DatabaseError, 'table' | 'column' | 'constraint' | 'dataType'>) => string | undefined;

@@ -90,7 +90,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 export async function missingMigrations(options: MigrateOptions): Promise<string | null> {
   const migrations = await readMigrations(options.directory ?? MIGRATIONS);
   return withClient(options.pool, async (client) => {
-    if (!(await holdsService(client, options.serviceSchema))) return 'does not contain a service yet';
+    if (!(await containsService(client, options.serviceSchema))) return 'does not contain a service yet';
     await rejectForeignObjects(client, options);
     const applied = await newestApplied(client);
     refuseNewer(applied, migrations);
@@ -143,7 +143,7 @@ async function ensureFurtherSchemas(client: pg.ClientBase, { schema, schemas = [
 
 /** Creates the schemas and the table of migrations on the first start. */
 async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<void> {
-  if (await holdsService(client, options.serviceSchema)) {
+  if (await containsService(client, options.serviceSchema)) {
     await rejectForeignObjects(client, options);
     return ensureFurtherSchemas(client, options);
   }
@@ -152,7 +152,7 @@ async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<
     const everySchema = { database: options.database.database, schema: '' };
     await client.query(`SELECT pg_catalog.pg_advisory_xact_lock($1)`, [advisoryKey(everySchema, 'schemas')]);
     // Another process may have started this service in the meantime.
-    if (!(await holdsService(client, options.serviceSchema))) await rejectLeftoverTrash(client, options);
+    if (!(await containsService(client, options.serviceSchema))) await rejectLeftoverTrash(client, options);
     await ensureSchema(client, options.schema);
     await ensureFurtherSchemas(client, options);
     await ensureSchema(client, options.serviceSchema);
@@ -164,7 +164,7 @@ async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<
 }
 
 /** True if a service has been started there. */
-export async function holdsService(db: Queryable, serviceSchema: string): Promise<boolean> {
+export async function containsService(db: Queryable, serviceSchema: string): Promise<boolean> {
   const tables = await db.query(
     `SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'service_migrations'`,
     [serviceSchema],

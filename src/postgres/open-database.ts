@@ -169,8 +169,8 @@ export async function openDatabase(options: SourceOptions): Promise<DatabaseSour
 /** Connects once to each address, so that a wrong one is explained early. */
 async function checkAddresses(databaseUrl: string, options: SourceOptions): Promise<Addresses> {
   const { directDatabaseUrl = null, databasePooler: expected = null, logger } = options;
-  const seen = await reach(databaseUrl, 'DATABASE_URL');
-  const direct = directDatabaseUrl === null ? null : await reach(directDatabaseUrl, 'DIRECT_DATABASE_URL');
+  const seen = await inspectServer(databaseUrl, 'DATABASE_URL');
+  const direct = directDatabaseUrl === null ? null : await inspectServer(directDatabaseUrl, 'DIRECT_DATABASE_URL');
   const pooler = poolerOf({ seen, expected, direct });
   if (pooler !== undefined) {
     if (/[?&]options=/.test(databaseUrl)) throw createLostOptionsError();
@@ -180,7 +180,7 @@ async function checkAddresses(databaseUrl: string, options: SourceOptions): Prom
 }
 
 /** @param setting the name of the setting with the address */
-async function reach(address: string, setting: string): Promise<Seen> {
+async function inspectServer(address: string, setting: string): Promise<Seen> {
   const hosts = hostsOf(address);
   const limit = Date.now() + START_UP_LIMIT_MS;
   for (;;) {

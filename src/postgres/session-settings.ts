@@ -55,7 +55,7 @@ const PRIVILEGED = { role: 'none', session_replication_role: 'origin' };
 
 /** Returns the value of the start-up parameter `options`. */
 export function startupOptions(options: SettingsOptions): string {
-  const settings = { ...common(options), ...KEEPALIVE };
+  const settings = { ...commonSettings(options), ...KEEPALIVE };
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (character) => `\\${character}`)}`)
     .join(' ');
@@ -66,7 +66,7 @@ export function startupOptions(options: SettingsOptions): string {
  */
 export function transactionSettings(options: SettingsOptions): string {
   const { applicationName } = options;
-  const settings = { application_name: applicationName, lock_timeout: '0', ...common(options) };
+  const settings = { application_name: applicationName, lock_timeout: '0', ...commonSettings(options) };
   const assignments = Object.entries(settings).map(([name, value]) => setLocally(name, literal(value)));
   const back = AS_CONFIGURED.map((name) => setLocally(name, 'NULL'));
   const privileged = Object.entries(PRIVILEGED).map(
@@ -77,7 +77,7 @@ export function transactionSettings(options: SettingsOptions): string {
   return `SELECT ${[...privileged, ...assignments, ...back].join(', ')}`;
 }
 
-function common({ schema, lockTimeout }: SettingsOptions): Record<string, string> {
+function commonSettings({ schema, lockTimeout }: SettingsOptions): Record<string, string> {
   const lock: Record<string, string> = lockTimeout === undefined ? {} : { lock_timeout: String(lockTimeout) };
   return { search_path: searchPath(schema), client_min_messages: 'warning', ...SPELLING, ...lock };
 }

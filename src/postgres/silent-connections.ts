@@ -72,7 +72,7 @@ export function watchOwnClient(client: pg.Client, options: pg.ClientConfig, logg
 
 /** Passes the current transaction to the watch of a connection. Pass an empty object after its end. */
 export function attachWatch(client: pg.ClientBase, what: Watched): void {
-  watched.get(client)?.tell(what);
+  watched.get(client)?.setWatched(what);
 }
 
 function watchClient(client: pg.ClientBase, watching: Watching): void {
@@ -101,7 +101,7 @@ class Watch {
     this.#progress = progressOf(client);
   }
 
-  tell(what: Watched): void {
+  setWatched(what: Watched): void {
     this.#told = what;
   }
 

@@ -2,7 +2,7 @@
 import { runYielding } from '../kernel/event-loop.js';
 import { NotInTimeError, limitTime } from '../kernel/time.js';
 import type { Warning } from '../kernel/warning.js';
-import { namesInLifetimes, spansOfCollections } from '../log/lifetimes.js';
+import { readNamesOfLifetimes, spansOfCollections } from '../log/lifetimes.js';
 import { readPolicy } from '../log/decisive-events.js';
 import type { Queryable } from '../postgres/pool.js';
 import {
@@ -209,7 +209,7 @@ export async function readJudgedNames(
 ): Promise<NamesBefore> {
   const called = collectionsNamed(before, events);
   if (policy.collections.length === 0) return (name) => new Set(called(name).flatMap(({ names }) => [...names]));
-  const lives = await namesInLifetimes(db, namesBefore(before, events));
+  const lives = await readNamesOfLifetimes(db, namesBefore(before, events));
   const purged = await readPurgedNames(db, events);
   return (name) =>
     purged.get(name) ??

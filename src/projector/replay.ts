@@ -14,7 +14,7 @@ import { createChain } from '../log/hash-chain.js';
 import type { LogHead } from '../log/head.js';
 import { type EventRecord, restoreEvents } from '../log/read.js';
 import { logChannel, advisoryKey } from '../postgres/locked-session.js';
-import { unmarkRestoring, holdsService, migrate, isRestoring, markRestoring } from '../postgres/migrate.js';
+import { unmarkRestoring, containsService, migrate, isRestoring, markRestoring } from '../postgres/migrate.js';
 import type { LogEvent } from '../schema/model/events.js';
 import { evolve } from '../schema/fold/evolve.js';
 import { type State, initialState } from '../schema/model/state.js';
@@ -207,7 +207,7 @@ async function requireEmpty(
   }
   const left = await leftoverTrash(client, serviceSchema);
   if (left !== null) throw notEmpty(left);
-  if (!(await holdsService(client, serviceSchema))) return;
+  if (!(await containsService(client, serviceSchema))) return;
   if (await isRestoring(client)) throw notEmpty('an earlier restore into it was interrupted');
   const events = await client.query(`SELECT FROM ${own.events} LIMIT 1`);
   if (events.rowCount !== 0) throw notEmpty('its log contains events');
@@ -255,7 +255,7 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
   for await (const page of options.pages) {
     for (const event of page) check(run, event);
     if (tables === 'every-event') await replayPage(run, page);
-    else await keepPage(run, page);
+    else await restorePage(run, page);
     requireManaged({ ...target, state: run.state });
     await storeReadDocuments(run);
   }
@@ -303,7 +303,7 @@ async function replayPage(run: Run, page: readonly EventRecord[]): Promise<void>
   }
 }
 
-async function keepPage(run: Run, page: readonly EventRecord[]): Promise<void> {
+async function restorePage(run: Run, page: readonly EventRecord[]): Promise<void> {
   for (const event of page) run.state = evolve(run.state, readEvent(event));
   await restoreEvents(run.target.client, page);
 }

@@ -129,7 +129,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
       const kept = current;
       if (kept !== undefined) {
         // A restart of the server breaks the connection. The query is then repeated on a new one.
-        const answer = await readOn(kept).catch(nullIfPassing);
+        const answer = await readOn(kept).catch(nullIfTransient);
         if (answer !== null) return answer;
       }
       current = await connect();
@@ -161,7 +161,7 @@ function rejectUnanswered(error: unknown): never {
   );
 }
 
-function nullIfPassing(error: unknown): null {
+function nullIfTransient(error: unknown): null {
   if (isConnectionLoss(error) || isRecoveryConflict(error)) return null;
   throw error;
 }

@@ -89,7 +89,7 @@ export async function readState(text: Iterable<string>, position: number): Promi
   const slice = createTimeSlice();
   let { referencedBy, indexNames, objects } = initialState();
   const collections = initialState().collections.asMutable();
-  const kinds = (JSON.parse(String(lines.next().value)) as unknown[]).map((kind) => grow(kind, OMITTED.column));
+  const kinds = (JSON.parse(String(lines.next().value)) as unknown[]).map((kind) => expandStored(kind, OMITTED.column));
   for (let line = lines.next(); line.done !== true; line = lines.next()) {
     const stored = JSON.parse(line.value) as StoredNode | ObjectNode;
     if (!Array.isArray(stored)) {
@@ -137,7 +137,7 @@ function kindOf(column: unknown, kinds: Map<string, number>): unknown {
 
 function fromStored(stored: StoredNode, kinds: ColumnSchema[]): CollectionNode {
   const [name, identity, meta, schema, fields, relations] = stored;
-  const collection: Collection = { collection: name, meta: grow(meta, OMITTED.collectionMeta), schema };
+  const collection: Collection = { collection: name, meta: expandStored(meta, OMITTED.collectionMeta), schema };
   return {
     identities: { collection: identity, fields: new Map(fields.map((field) => [field[0], field[1]])) },
     collection,
@@ -152,13 +152,13 @@ function fromStoredField(collection: string, stored: StoredField, kinds: readonl
     collection,
     field,
     type,
-    meta: grow(meta, OMITTED.fieldMeta),
+    meta: expandStored(meta, OMITTED.fieldMeta),
     schema: columnOf(column, kinds),
   };
 }
 
 function columnOf(column: unknown, kinds: readonly ColumnSchema[]): ColumnSchema | null {
-  if (typeof column !== 'number') return column === null ? null : grow(column, OMITTED.column);
+  if (typeof column !== 'number') return column === null ? null : expandStored(column, OMITTED.column);
   const kind = kinds[column];
   if (kind === undefined) throw new Error(`no column of kind ${column} exists`);
   return kind;
@@ -177,7 +177,7 @@ function shrink(document: object, template: object): unknown {
   return sharedCount === Object.keys(usual).length ? rest : [document];
 }
 
-function grow<T extends object>(stored: unknown, template: T): T {
+function expandStored<T extends object>(stored: unknown, template: T): T {
   return Array.isArray(stored) ? (stored[0] as T) : { ...template, ...(stored as Partial<T>) };
 }
 

@@ -22,16 +22,16 @@ import type { Warning } from '../kernel/warning.js';
  * Matches a name against a pattern, in which `*` matches any characters including none. Not a regular expression, whose
  * time could grow exponentially with the number of stars.
  */
-export const fits = (pattern: string, name: string): boolean => compilePattern(pattern)(name);
+export const matchesPattern = (pattern: string, name: string): boolean => compilePattern(pattern)(name);
 
 /** Compiles the pattern for many names. */
 function compilePattern(pattern: string): (name: string) => boolean {
   const [first = '', ...parts] = pattern.split('*');
   const last = parts.pop();
-  return last === undefined ? (name) => name === pattern : (name) => fitsParts(name, first, parts, last);
+  return last === undefined ? (name) => name === pattern : (name) => matchesParts(name, first, parts, last);
 }
 
-function fitsParts(name: string, first: string, parts: readonly string[], last: string): boolean {
+function matchesParts(name: string, first: string, parts: readonly string[], last: string): boolean {
   if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
   const end = name.length - last.length;
   let at = first.length;
@@ -172,7 +172,7 @@ export const policyUpdated = (policy: Policy): OtherEvent => ({
 /** Compares a new policy with the previous one and finds weaker requirements. */
 
 /** Ranks how strongly an action blocks. Actions that only show a finding do not block. */
-const strictness = (action: Action): number => (isStopping(action) ? ACTIONS.indexOf(action) : 0);
+const strictnessOf = (action: Action): number => (isStopping(action) ? ACTIONS.indexOf(action) : 0);
 
 /**
  * Locations in the policy where `to` may allow what `from` blocks: `approvals`, `findings.LOSES_DATA`. It may name a
@@ -209,9 +209,9 @@ interface RulesOfCode {
 function rulesOf({ findings, collections }: Policy, code: string): RulesOfCode {
   const rules = collections.flatMap(({ pattern, findings: own }) => {
     const action = own[code];
-    return action === undefined ? [] : [{ pattern, strictness: strictness(action) }];
+    return action === undefined ? [] : [{ pattern, strictness: strictnessOf(action) }];
   });
-  return { rules, otherwise: strictness(findings[code] ?? (code === NOT_ONLINE ? 'refuse' : 'off')) };
+  return { rules, otherwise: strictnessOf(findings[code] ?? (code === NOT_ONLINE ? 'refuse' : 'off')) };
 }
 
 /**

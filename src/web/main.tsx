@@ -8,7 +8,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { SessionGate } from './pages/sign-in/session-gate.js';
 import { router } from './app/router.js';
 import { isPassing } from './service/send.js';
-import { whenUserChanges } from './service/session.js';
+import { onUserChange } from './service/session.js';
 
 const iris: MantineColorsTuple = [
   '#eef0ff',
@@ -124,7 +124,7 @@ const queryClient = new QueryClient({
 const KEPT: readonly unknown[] = ['icon', 'resume'];
 
 // Data of one user must not be shown to the next.
-whenUserChanges(() => queryClient.removeQueries({ predicate: ({ queryKey }) => !KEPT.includes(queryKey[0]) }));
+onUserChange(() => queryClient.removeQueries({ predicate: ({ queryKey }) => !KEPT.includes(queryKey[0]) }));
 
 /** The CSP nonce for styles. Browsers hide it in the attribute but not in the property. */
 const cspNonce: string = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';

@@ -27,7 +27,7 @@ describe('dps doctor', () => {
   }
 
   /** A database with some history. Its service has stopped. */
-  async function lived(): Promise<string> {
+  async function createUsedDatabase(): Promise<string> {
     const connectionString = await emptyDatabase();
     const service = await startService({ DATABASE_URL: connectionString });
     try {
@@ -65,7 +65,7 @@ describe('dps doctor', () => {
   }
 
   it('finds nothing in a healthy database, and lists its checks', async () => {
-    const settings = { DATABASE_URL: await lived() };
+    const settings = { DATABASE_URL: await createUsedDatabase() };
     await expectFound(settings);
     const { out } = await dps(['doctor'], settings);
     expect(out).to.contain('ok       hash chain').and.contain('No problems found.');
@@ -147,7 +147,7 @@ describe('dps doctor', () => {
     ],
   ] as const) {
     it(`finds ${what}`, async () => {
-      const connectionString = await lived();
+      const connectionString = await createUsedDatabase();
       const database = new URL(connectionString).pathname.slice(1);
       await sql(connectionString, ...statements.map((each) => each.replace('%D', database)));
       await expectFound({ DATABASE_URL: connectionString }, ...codes);
@@ -201,7 +201,7 @@ describe('dps doctor', () => {
   });
 
   it('finds a user without rights', async () => {
-    const connectionString = await lived();
+    const connectionString = await createUsedDatabase();
     const role = new URL(connectionString).pathname.slice(1);
     await asSuperuser(
       connectionString,
@@ -283,7 +283,7 @@ describe('dps doctor', () => {
   });
 
   it('finds a direct address that is unreachable or leads to a different database', async () => {
-    const connectionString = await lived();
+    const connectionString = await createUsedDatabase();
     const nowhere = {
       DATABASE_URL: connectionString,
       DIRECT_DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none',
@@ -294,7 +294,7 @@ describe('dps doctor', () => {
   });
 
   it('finds that DB_POOLER contradicts the server', async () => {
-    const connectionString = await lived();
+    const connectionString = await createUsedDatabase();
     const settings = { DATABASE_URL: connectionString, DIRECT_DATABASE_URL: connectionString };
     await expectFound(settings);
     await expectFound({ ...settings, DB_POOLER: 'none' });
@@ -302,7 +302,7 @@ describe('dps doctor', () => {
   });
 
   it("finds a pool larger than the server's connection limit", async () => {
-    await expectFound({ DATABASE_URL: await lived(), DB_POOL: '500' }, 'CONNECTIONS_LOW');
+    await expectFound({ DATABASE_URL: await createUsedDatabase(), DB_POOL: '500' }, 'CONNECTIONS_LOW');
   });
 
   it('finds too few lock slots', () => {
@@ -314,7 +314,7 @@ describe('dps doctor', () => {
   });
 
   it('finds clocks that differ', async () => {
-    const place = { connectionString: await lived(), schema: 'public', serviceSchema: 'service' };
+    const place = { connectionString: await createUsedDatabase(), schema: 'public', serviceSchema: 'service' };
     const pool = createPool({ ...place, max: 1, logger: silent });
     try {
       const at = async (shift: number) => {
@@ -330,7 +330,7 @@ describe('dps doctor', () => {
   });
 
   it('reports a check that cannot run', async () => {
-    const connectionString = await lived();
+    const connectionString = await createUsedDatabase();
     await sql(connectionString, 'drop table service.service_folds');
     await expectFound({ DATABASE_URL: connectionString }, 'OWN_TABLES_DIFFER', 'CHECK_FAILED');
   });

@@ -8,7 +8,7 @@ const messagesOf = (
   environment: Record<string, string> = {},
   values: Record<string, unknown> = {},
 ): string => explain(error, environment, values);
-const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });
+const namedError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 const ofServer = (code: string, message = 'no'): Error =>
   Object.assign(new Error(message), { severity: 'ERROR', code });
 
@@ -16,8 +16,8 @@ describe('the error message of a command', () => {
   it('is one sentence unless the program has a bug', () => {
     expect(messagesOf(new UsageError('Not so.'))).to.equal('Not so. See "dps COMMAND --help".');
     expect(messagesOf(new OperatorError('Start it.'))).to.equal('Start it.');
-    expect(messagesOf(named('ProblemError', 'Refused.'))).to.equal('Refused.');
-    expect(messagesOf(named('UnreadableEventError', 'event 3'))).to.equal(
+    expect(messagesOf(namedError('ProblemError', 'Refused.'))).to.equal('Refused.');
+    expect(messagesOf(namedError('UnreadableEventError', 'event 3'))).to.equal(
       `The log cannot be read: event 3. Run "dps verify" for details.`,
     );
     expect(messagesOf(Object.assign(new Error('ENOENT: no file'), { code: 'ENOENT', syscall: 'open' }))).to.equal(

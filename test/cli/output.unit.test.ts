@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { oneLine, table, writeOutput } from '../../src/cli/output.js';
+import { toOneLine, table, writeOutput } from '../../src/cli/output.js';
 
 describe('printed output', () => {
   it('has columns as wide as their widest cell without trailing blanks', () => {
@@ -19,8 +19,8 @@ describe('printed output', () => {
   });
 
   it('contains no terminal control sequences from names', () => {
-    expect(oneLine('a\u001b[2J\n\u007f\u009b2Jb ü')).to.equal(String.raw`a\u001b[2J\n\u007f\u009b2Jb ü`);
-    expect(oneLine('a\u202eb\u200b\u2028\u{e0001}')).to.equal(String.raw`a\u202eb\u200b\u2028\udb40\udc01`);
+    expect(toOneLine('a\u001b[2J\n\u007f\u009b2Jb ü')).to.equal(String.raw`a\u001b[2J\n\u007f\u009b2Jb ü`);
+    expect(toOneLine('a\u202eb\u200b\u2028\u{e0001}')).to.equal(String.raw`a\u202eb\u200b\u2028\udb40\udc01`);
   });
 });
 

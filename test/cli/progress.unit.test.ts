@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Terminal } from '../../src/cli/command.js';
-import { bar, createProgress } from '../../src/cli/output.js';
+import { renderBar, createProgress } from '../../src/cli/output.js';
 
 describe('progress', () => {
-  function shown(
+  function renderProgress(
     work: (progress: ReturnType<typeof createProgress>, wait: (ms: number) => void) => void,
     isTerminal: boolean,
   ) {
@@ -21,15 +21,15 @@ describe('progress', () => {
   }
 
   it('is a bar of thirty characters', () => {
-    expect(bar(0, 0)).to.equal(`[${'#'.repeat(30)}]`);
-    expect(bar(0, 7)).to.equal(`[${'.'.repeat(30)}]`);
-    expect(bar(1, 2)).to.equal(`[${'#'.repeat(15)}${'.'.repeat(15)}]`);
-    expect(bar(29, 30)).to.equal(`[${'#'.repeat(29)}.]`);
-    expect(bar(9, 7)).to.equal(`[${'#'.repeat(30)}]`);
+    expect(renderBar(0, 0)).to.equal(`[${'#'.repeat(30)}]`);
+    expect(renderBar(0, 7)).to.equal(`[${'.'.repeat(30)}]`);
+    expect(renderBar(1, 2)).to.equal(`[${'#'.repeat(15)}${'.'.repeat(15)}]`);
+    expect(renderBar(29, 30)).to.equal(`[${'#'.repeat(29)}.]`);
+    expect(renderBar(9, 7)).to.equal(`[${'#'.repeat(30)}]`);
   });
 
   it('prints a line every five seconds and one at the end', () => {
-    const lines = shown((progress, wait) => {
+    const lines = renderProgress((progress, wait) => {
       for (let done = 0; done <= 4; done += 1) {
         progress.at(done, 4);
         wait(2_500);
@@ -41,7 +41,7 @@ describe('progress', () => {
   });
 
   it('redraws ten times a second on a terminal and is removed at the end', () => {
-    const lines = shown((progress, wait) => {
+    const lines = renderProgress((progress, wait) => {
       wait(99);
       progress.at(1, 10);
       wait(1);
@@ -54,15 +54,15 @@ describe('progress', () => {
       progress.end();
     }, true);
     expect(lines).to.deep.equal([
-      `reading ${bar(1, 10)} 10 % (1 of 10), about 1 s left`,
-      `reading ${bar(0, 10)} 0 % (0 of 10)`,
+      `reading ${renderBar(1, 10)} 10 % (1 of 10), about 1 s left`,
+      `reading ${renderBar(0, 10)} 0 % (0 of 10)`,
       '',
     ]);
   });
 
   it('prints nothing if there was no progress', () => {
-    expect(shown((progress) => progress.end(), true)).to.deep.equal([]);
-    expect(shown((progress) => progress.at(0, 0), false)).to.deep.equal(['reading: 100 % (0 of 0)']);
-    expect(shown((progress) => progress.at(7, 5), false)).to.deep.equal(['reading: 100 % (7 of 5)']);
+    expect(renderProgress((progress) => progress.end(), true)).to.deep.equal([]);
+    expect(renderProgress((progress) => progress.at(0, 0), false)).to.deep.equal(['reading: 100 % (0 of 0)']);
+    expect(renderProgress((progress) => progress.at(7, 5), false)).to.deep.equal(['reading: 100 % (7 of 5)']);
   });
 });

@@ -25,7 +25,7 @@ describe('backup and restore', () => {
     source = await emptyDatabase();
     const service = await startService({ DATABASE_URL: source });
     try {
-      await live(service);
+      await writeHistory(service);
       await sql(source, HARD_SCHEMA);
       const adopted = await clientOf(service)('/schema/adopt', json({ all: true }));
       expect(adopted.status, adopted.text).to.equal(200);
@@ -229,7 +229,7 @@ describe('backup and restore', () => {
 });
 
 /** Creates a history with everything: relations of every kind, names that need quoting, changes, removals. */
-async function live(service: TestService): Promise<void> {
+async function writeHistory(service: TestService): Promise<void> {
   const client = clientOf(service);
   const must = async (path: string, ...request: Parameters<typeof json>): Promise<Reply> => {
     const reply = await client(path, json(...request));

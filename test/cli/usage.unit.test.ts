@@ -83,13 +83,13 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** @param line its words, with an equals sign for a space */
-const words = (line: string): string[] => line.split(' ').map((word) => (word === '=' ? ' ' : word));
+const splitWords = (line: string): string[] => line.split(' ').map((word) => (word === '=' ? ' ' : word));
 
 describe('an invalid command line', () => {
   const expectSaid = (cases: Readonly<Record<string, string>>, text: (sentence: string) => string): void => {
     for (const [line, sentence] of Object.entries(cases)) {
       it(`dps ${line}`, async () => {
-        const { code, out, err } = await dps(words(line), NOWHERE);
+        const { code, out, err } = await dps(splitWords(line), NOWHERE);
         expect([code, out, err]).to.deep.equal([2, '', text(sentence)]);
       });
     }

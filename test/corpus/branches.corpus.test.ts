@@ -14,7 +14,7 @@ import { snapshotOf } from '../../src/schema/snapshot/snapshot.js';
 import { Draft } from '../../src/schema/transition/draft.js';
 import { corpusIsThere, historyFiles } from './corpus.js';
 import { type Documents, byKey, grouped } from './folders.js';
-import { carryOver, conflictsBetween, mergedBetween } from './three-ways.js';
+import { applyStep, conflictsBetween, mergedBetween } from './three-ways.js';
 
 interface Step {
   state: State;
@@ -24,7 +24,7 @@ interface Step {
 const OPTIONS = { force: true, mode: 'mirror', release: '0.1.0' } as const;
 
 /** Objects are identified by name, as with a snapshot as base. */
-function named(state: State): State {
+function identifyByName(state: State): State {
   const draft = new Draft(state);
   for (const [name, { fields }] of state.collections)
     draft.identify(name, new Map([...fields.keys()].map((field) => [field, `${name} ${field}`])), name);
@@ -44,10 +44,10 @@ function stateOf(documents: Documents): State | null {
   const read = runToEnd(compareSnapshot(initialState(), body, OPTIONS));
   if (!read.ok) return null;
   const { state } = read.value.desired;
-  return runToEnd(invariantProblems(state, state.collections.keys())).length === 0 ? named(state) : null;
+  return runToEnd(invariantProblems(state, state.collections.keys())).length === 0 ? identifyByName(state) : null;
 }
 
-function shown({ kind, place }: MergeConflict): string {
+function describeConflict({ kind, place }: MergeConflict): string {
   if (place.part === 'objects') throw new Error('the projects contain no managed views');
   const { part, collection, field, path = [] } = place;
   return [kind, part[0], field === undefined ? collection : `${collection}.${field}`, path.join('.')]
@@ -69,7 +69,7 @@ describe('branches of a real project', function () {
       const compared = runToEnd(compareSnapshot(state, await parseYaml(text), OPTIONS));
       if (!compared.ok) throw new Error(`${name}: ${JSON.stringify(compared.problems)}`);
       state = compared.value.desired.state;
-      steps.push({ state: named(state), documents: documentsIn(state) });
+      steps.push({ state: identifyByName(state), documents: documentsIn(state) });
     }
   });
 
@@ -78,7 +78,7 @@ describe('branches of a real project', function () {
     const merged = runToEnd(mergeStates({ base: base.state, ours: ours.state, theirs: theirs.state }));
     const conflicts = merged.kind === 'conflicts' ? merged.conflicts : [];
     const [broken, others] = [true, false].map((is) => conflicts.filter(({ kind }) => (kind === 'invalid') === is));
-    expect(others?.map(shown).sort(), what).to.deep.equal(expected);
+    expect(others?.map(describeConflict).sort(), what).to.deep.equal(expected);
     if (expected.length > 0) return merged;
     const documents = mergedBetween(base.documents, ours.documents, theirs.documents);
     if (merged.kind === 'merged')
@@ -108,7 +108,7 @@ describe('branches of a real project', function () {
     const [first, ...later] = steps as [Step, ...Step[]];
     const branches = [new Map(first.documents), new Map(first.documents)] as const;
     for (const [index, { documents }] of later.entries())
-      carryOver(branches[(index % 2) as 0 | 1], (steps[index] as Step).documents, documents);
+      applyStep(branches[(index % 2) as 0 | 1], (steps[index] as Step).documents, documents);
     const [even, odd] = branches.map((documents) => ({ documents, state: stateOf(documents) as State })) as [
       Step,
       Step,

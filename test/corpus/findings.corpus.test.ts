@@ -9,7 +9,7 @@ import { type State, initialState } from '../../src/schema/model/state.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { type CorpusFile, corpusFiles, corpusIsThere, historyFiles } from './corpus.js';
 
-async function step(before: State, file: CorpusFile): Promise<{ after: State; findings: Finding[] }> {
+async function compareStep(before: State, file: CorpusFile): Promise<{ after: State; findings: Finding[] }> {
   const body = await parseYaml(file.text);
   const compared = runToEnd(compareSnapshot(before, body, { force: true, mode: 'mirror', release: '0.1.0' }));
   if (!compared.ok) throw new Error(`${file.name}: ${JSON.stringify(compared.problems)}`);
@@ -39,7 +39,7 @@ describe('findings of real schemas', () => {
 
   it('are a few notes for a new schema, each reported once', async () => {
     for (const file of corpusFiles()) {
-      const { findings } = await step(initialState(), file);
+      const { findings } = await compareStep(initialState(), file);
       const shown = `${file.name}: ${findings.map(({ level, code, message }) => `${level} ${code} ${message}`).join('\n')}`;
       expect(findings.length, shown).to.be.at.most(HABITS.size);
       expect(new Set(findings.map(({ code }) => code)).size, shown).to.equal(findings.length);
@@ -67,7 +67,7 @@ describe('findings of real schemas', () => {
     let state = initialState();
     const dangers: string[] = [];
     for (const file of historyFiles()) {
-      const { after, findings } = await step(state, file);
+      const { after, findings } = await compareStep(state, file);
       state = after;
       for (const { level, code, message } of findings) {
         if (level === 'danger') dangers.push(code);

@@ -10,7 +10,7 @@ import { type TestService, startService } from '../support/service.js';
 import { locationText } from '../../src/schema/model/location.js';
 import { corpusIsThere, historyFiles } from './corpus.js';
 import { type Documents, documentsIn, filesOf, git, writeDocuments } from './folders.js';
-import { carryOver, conflictsBetween, mergedBetween } from './three-ways.js';
+import { applyStep, conflictsBetween, mergedBetween } from './three-ways.js';
 
 interface Entry {
   kind: string;
@@ -117,7 +117,7 @@ describe('ten steps of a real project in Git', function () {
    * Makes production equal to a folder.
    * @param folder with its files
    */
-  async function bring(folder: string): Promise<void> {
+  async function updateProduction(folder: string): Promise<void> {
     const planned = await run(production, 'plan', folder, '--base', 'now', '--json');
     expect(planned.code, planned.err).to.equal(1);
     const allowed = losses(JSON.parse(planned.out) as Plan);
@@ -134,8 +134,8 @@ describe('ten steps of a real project in Git', function () {
   }
 
   it('return production to an earlier commit', async () => {
-    await bring(folderOf('HEAD~8'));
-    await bring(join(repository, 'schema'));
+    await updateProduction(folderOf('HEAD~8'));
+    await updateProduction(join(repository, 'schema'));
     await expectConsistent(production.databaseUrl);
   });
 
@@ -153,14 +153,14 @@ describe('ten steps of a real project in Git', function () {
     const names = ['even', 'odd'] as const;
     const branches = names.map(() => new Map(documents[0]));
     for (const index of later.keys())
-      carryOver(branches[index % 2] as Documents, documents[index] as Documents, documents[index + 1] as Documents);
+      applyStep(branches[index % 2] as Documents, documents[index] as Documents, documents[index + 1] as Documents);
     for (const [index, name] of names.entries()) {
       git(repository, 'checkout', '--quiet', '-b', name, steps[0] as string);
       writeDocuments(join(repository, 'schema'), branches[index] as Documents);
       git(repository, 'add', '--all');
       git(repository, 'commit', '--quiet', '--message', name);
     }
-    await bring(first);
+    await updateProduction(first);
     for (const name of names) {
       const folder = folderOf(name);
       const planned = await run(production, 'plan', folder, '--base', first, '--json');
@@ -178,7 +178,7 @@ describe('ten steps of a real project in Git', function () {
   it('report exactly the conflicting changes, and apply nothing', async () => {
     const [base, ours, theirs] = ['main~9', 'main~1', 'main'].map(folderOf) as [string, string, string];
     const [b, o, t] = [base, ours, theirs].map(documentsIn) as [Documents, Documents, Documents];
-    await bring(ours);
+    await updateProduction(ours);
     const expected = conflictsBetween(b, o, t);
     expect(expected).to.have.length.above(3);
     const planned = await run(production, 'plan', theirs, '--base', base);

@@ -41,7 +41,7 @@ function differing(one: Document | undefined, other: Document | undefined): Set<
 }
 
 /** Applies the changes between two steps to a branch, if their objects exist there. */
-export function carryOver(branch: Documents, before: Documents, after: Documents): void {
+export function applyStep(branch: Documents, before: Documents, after: Documents): void {
   for (const key of new Set([...before.keys(), ...after.keys()])) {
     const [was, is, here] = [before.get(key), after.get(key), branch.get(key)];
     if (is === undefined) branch.delete(key);
@@ -77,7 +77,7 @@ export function conflictsBetween(base: Documents, ours: Documents, theirs: Docum
   const sides = [base, ours, theirs].map(partsOf);
   const conflicts = [...new Set(sides.flatMap((side) => [...side.keys()]))].flatMap((collection) => {
     const [b, o, t] = sides.map((side) => side.get(collection));
-    if (!isGone(b, o, t)) return inPart(b ?? NONE, o ?? NONE, t ?? NONE);
+    if (!isGone(b, o, t)) return findConflicts(b ?? NONE, o ?? NONE, t ?? NONE);
     return isChanged(b, o ?? t) && o !== t ? [`removed ${collection}`] : [];
   });
   return conflicts.sort();
@@ -105,7 +105,7 @@ function partsOf(documents: Documents): ReadonlyMap<string, Documents> {
   return partsByName;
 }
 
-function inPart(base: Documents, ours: Documents, theirs: Documents): string[] {
+function findConflicts(base: Documents, ours: Documents, theirs: Documents): string[] {
   return [...new Set([...base.keys(), ...ours.keys(), ...theirs.keys()])].flatMap((key) => {
     const [b, o, t] = [base.get(key), ours.get(key), theirs.get(key)];
     if (isGone(b, o, t)) return o !== t && isChanged(b, o ?? t) ? [`removed ${key}`] : [];

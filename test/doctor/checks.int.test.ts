@@ -6,7 +6,7 @@ import type { DoctorContext } from '../../src/doctor/check.js';
 import { examine } from '../../src/doctor/index.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { markRestoring } from '../../src/postgres/migrate.js';
-import { CAUSE, done, field, silent, startInstance, table } from '../support/instance.js';
+import { CAUSE, expectDone, field, silent, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase, superuserUrl } from '../support/postgres.js';
 import { tamper } from '../support/tamper.js';
 
@@ -47,7 +47,7 @@ describe('the doctor', function () {
     const { pipeline, stop } = await startInstance(database.connectionString);
     for (const name of ['a', 'b', 'c']) {
       const fields = [field('title'), field('text')];
-      done(await pipeline.apply('create-collection', table(name, fields), { cause: CAUSE }));
+      expectDone(await pipeline.apply('create-collection', table(name, fields), { cause: CAUSE }));
     }
     await stop();
   });

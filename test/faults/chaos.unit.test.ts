@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { faultOf } from '../../scripts/chaos/run.js';
 import { outcomeUnknown } from '../../src/pipeline/transaction/commit.js';
-import { type Command, type Fate, fateOf, work } from '../../scripts/chaos/writers.js';
+import { type Command, type Fate, fateOf, chooseWork } from '../../scripts/chaos/writers.js';
 import { createRandom } from '../../scripts/fuzz/random.js';
 
 describe('the chaos test', () => {
@@ -37,7 +37,7 @@ describe('the chaos test', () => {
     const random = createRandom(8);
     const sent = new Set<string>();
     for (let turn = 0; turn < 5_000; turn++) {
-      const { method, body } = work({ id: `w7/${turn}`, name: 'w7', made: true }, random);
+      const { method, body } = chooseWork({ id: `w7/${turn}`, name: 'w7', made: true }, random);
       if (method !== 'PATCH') continue;
       expect(sent).to.not.include(JSON.stringify(body));
       sent.add(JSON.stringify(body));

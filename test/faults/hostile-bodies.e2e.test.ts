@@ -54,7 +54,7 @@ describe('hostile bodies', function () {
   };
 
   /** The longest response time of /server/ping while `work` runs, and the peak memory of the process in MiB. */
-  async function watched<T>(work: Promise<T>): Promise<{ result: T; wait: number; memory: number }> {
+  async function measureDuring<T>(work: Promise<T>): Promise<{ result: T; wait: number; memory: number }> {
     let [wait, over] = [0, false];
     const done = work.finally(() => (over = true));
     while (!over) {
@@ -97,7 +97,7 @@ describe('hostile bodies', function () {
     it(`${name}, ${AT_ONCE} at once, delay no other request`, async () => {
       const text = Buffer.from(body());
       const all = Array.from({ length: AT_ONCE }, () => send(text, type));
-      const { result, wait, memory } = await watched(Promise.all(all));
+      const { result, wait, memory } = await measureDuring(Promise.all(all));
       const shown = `${JSON.stringify(result)}, ping ${Math.round(wait)} ms, ${Math.round(memory)} MiB`;
       // A request that waited too long receives 503.
       for (const { status } of result) expect([answer, 503], shown).include(status);
@@ -116,7 +116,7 @@ describe('hostile bodies', function () {
   it('compressed a thousand times delay no other request', async () => {
     const bomb = gzipSync(Buffer.alloc(100 * MIB, '[]'));
     const six = Array.from({ length: 6 }, () => send(bomb, 'application/json', { 'content-encoding': 'gzip' }));
-    const { result, wait, memory } = await watched(Promise.all(six));
+    const { result, wait, memory } = await measureDuring(Promise.all(six));
     expect(result.map(({ status }) => status)).deep.equal(Array.from({ length: 6 }, () => 413));
     expect(wait).below(PATIENCE);
     expect(memory).below(MEMORY);

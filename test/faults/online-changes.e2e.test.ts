@@ -12,7 +12,7 @@ interface Snapshot {
   relations: object[];
 }
 
-const plain = (field: string, type: string) => ({ field, type, interface: 'input', schema: {} });
+const fieldOf = (field: string, type: string) => ({ field, type, interface: 'input', schema: {} });
 
 describe('an online change', function () {
   this.timeout(120_000);
@@ -33,10 +33,10 @@ describe('an online change', function () {
   beforeEach(async () => {
     table = `orders${++tables}`;
     const fields = [
-      plain('title', 'string'),
-      plain('code', 'integer'),
-      plain('customer', 'integer'),
-      plain('note', 'string'),
+      fieldOf('title', 'string'),
+      fieldOf('code', 'integer'),
+      fieldOf('customer', 'integer'),
+      fieldOf('note', 'string'),
     ];
     await call('POST', '/collections', { collection: table, schema: {}, fields });
     // Nearly empty pages, so that the table is large but quickly read.
@@ -48,7 +48,7 @@ describe('an online change', function () {
   });
 
   /** NOT NULL, a unique index, a foreign key and a deleted field of one large table, as one request. */
-  async function opened(): Promise<Change> {
+  async function openRequest(): Promise<Change> {
     const snapshot = await call<Snapshot>('GET', '/schema/snapshot');
     snapshot.fields = snapshot.fields.filter(({ collection, field }) => collection !== table || field !== 'note');
     for (const { collection, field, schema } of snapshot.fields) {
@@ -98,12 +98,12 @@ describe('an online change', function () {
   }
 
   /** Opens the request and calls the function at each point. */
-  async function disturbed(
+  async function disturbAt(
     points: readonly string[],
     disturb: (at: { id: string; turn: number; proceed: () => Promise<void> }) => Promise<void>,
   ) {
     await gates.close(points[0] as string);
-    const { id } = await opened();
+    const { id } = await openRequest();
     let rows: string | undefined;
     for (const [turn, point] of points.entries()) {
       await gates.reached(point);
@@ -172,7 +172,7 @@ describe('an online change', function () {
   ];
 
   it('continues in the next process when it is killed at each step, and is applied once', async () => {
-    const change = await disturbed(POINTS, async ({ turn, proceed }) => {
+    const change = await disturbAt(POINTS, async ({ turn, proceed }) => {
       await current().end('SIGKILL');
       // A statement that was already sent may still complete.
       if (turn % 2 === 0) await sessionsEnd();
@@ -183,7 +183,7 @@ describe('an online change', function () {
   });
 
   it('continues in the same process when its connections are cut at each step, and is applied once', async () => {
-    const change = await disturbed(POINTS, async ({ proceed }) => {
+    const change = await disturbAt(POINTS, async ({ proceed }) => {
       await sessionsEnd();
       await proceed();
     });
@@ -192,7 +192,7 @@ describe('an online change', function () {
   });
 
   it('continues in another process when the preparing one is killed', async () => {
-    const change = await disturbed(['checkpoint 2', 'begin 3', 'applied'], async ({ turn, proceed }) => {
+    const change = await disturbAt(['checkpoint 2', 'begin 3', 'applied'], async ({ turn, proceed }) => {
       const preparing = current();
       await start();
       await preparing.end('SIGKILL');
@@ -204,7 +204,7 @@ describe('an online change', function () {
 
   it('is prepared again when a preparation is lost, or too much was written', async () => {
     let rows: string | undefined;
-    const { id } = await disturbed(['prepared'], async ({ proceed }) => {
+    const { id } = await disturbAt(['prepared'], async ({ proceed }) => {
       for (let i = 0; i < 6; i++) await db.query(`UPDATE ${table} SET note = note || '.'`);
       rows = await rowsOf('id, note');
       const { rows: indexes } = await db.query<{ name: string }>(
@@ -219,7 +219,7 @@ describe('an online change', function () {
 
   for (const point of ['checkpoint 2', 'begin 3', 'end 6'])
     it(`leaves nothing behind when it is withdrawn after its process was killed at ${point}`, async () => {
-      const change = await disturbed([point], async ({ id, proceed }) => {
+      const change = await disturbAt([point], async ({ id, proceed }) => {
         await current().end('SIGKILL');
         await sessionsEnd();
         await proceed();

@@ -43,7 +43,7 @@ describe('a write waits for at most LOCK_TIMEOUT in total', function () {
 
   const lock = () => other.query('BEGIN; LOCK TABLE locked IN ACCESS EXCLUSIVE MODE');
 
-  async function timed(pending: Promise<Reply>): Promise<number> {
+  async function timeRejection(pending: Promise<Reply>): Promise<number> {
     const [{ status, text }, milliseconds] = await clock.timed(pending);
     expect(status, text).to.equal(503);
     return milliseconds;
@@ -56,7 +56,7 @@ describe('a write waits for at most LOCK_TIMEOUT in total', function () {
   async function writers(): Promise<number[]> {
     const requests: Promise<number>[] = [];
     for (let number = 0; number < 6; number += 1) {
-      requests.push(timed(client('/fields/locked', json({ field: `f${number}`, type: 'string' }))));
+      requests.push(timeRejection(client('/fields/locked', json({ field: `f${number}`, type: 'string' }))));
       await sleep(700);
     }
     return Promise.all(requests);
@@ -77,7 +77,7 @@ describe('a write waits for at most LOCK_TIMEOUT in total', function () {
       proxy.answer('never');
       return 'pass and fall silent';
     });
-    const lost = timed(client('/collections', json({ collection: 'lost_commit', schema: {} })));
+    const lost = timeRejection(client('/collections', json({ collection: 'lost_commit', schema: {} })));
     const waited = await writers();
     expect(met).to.be.above(0);
     expect(Math.max(await lost, ...waited)).to.be.below(AT_MOST);
@@ -91,7 +91,7 @@ describe('a write waits for at most LOCK_TIMEOUT in total', function () {
 
   it('with a connection that goes silent while it waits for the table', async () => {
     await lock();
-    const writing = timed(client('/fields/locked', json({ field: 'b', type: 'string' })));
+    const writing = timeRejection(client('/fields/locked', json({ field: 'b', type: 'string' })));
     await sleep(LOCK_TIMEOUT - 2_000);
     proxy.fallSilent();
     expect(await writing).to.be.below(AT_MOST);

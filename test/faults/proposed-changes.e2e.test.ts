@@ -25,7 +25,7 @@ describe('an approved change request whose process is killed', function () {
   });
 
   /** An approved request that creates a field. */
-  async function approved(collection: string): Promise<string> {
+  async function approveRequest(collection: string): Promise<string> {
     await call('POST', '/collections', { collection, schema: {}, fields: [] });
     const snapshot = await call<{ fields: object[] }>('GET', '/schema/snapshot');
     snapshot.fields.push({ collection, field: 'title', type: 'string', meta: { interface: 'input' }, schema: {} });
@@ -44,7 +44,7 @@ describe('an approved change request whose process is killed', function () {
   ] as const)
     it(`${what}: it is applied once, whoever retries`, async () => {
       const collection = isKilled ? 'killed' : 'finished';
-      const id = await approved(collection);
+      const id = await approveRequest(collection);
       const key = { 'Idempotency-Key': `apply ${id}` };
       await gates.close('applied');
       const lost = send('POST', `/changes/${id}/apply`, undefined, key).catch(() => 'lost');

@@ -92,7 +92,7 @@ describe('a scheduled change request', function () {
    * An approved request that makes a column unique.
    * @param large whether it needs preparation
    */
-  async function approved(table: string, large = true): Promise<string> {
+  async function approveRequest(table: string, large = true): Promise<string> {
     await make(table);
     if (large) await fill({ sql }, table, 'code = i');
     interface Snapshot {
@@ -130,7 +130,7 @@ describe('a scheduled change request', function () {
     await begin(0);
     const points = ['preparing', 'end 1', 'prepared', 'applied', 'forget'];
     await gates.close('preparing');
-    const id = await approved('orders');
+    const id = await approveRequest('orders');
     await ok('POST', `/changes/${id}/apply`, inTime(1_500));
     for (const [turn, point] of points.entries()) {
       await gates.reached(point);
@@ -145,7 +145,7 @@ describe('a scheduled change request', function () {
 
   it('is applied when its server returns after its time', async () => {
     await begin(0);
-    const id = await approved('orders');
+    const id = await approveRequest('orders');
     await ok('POST', `/changes/${id}/apply`, inTime(1_000));
     await server.stop('SIGQUIT');
     await sleep(1_500);
@@ -157,7 +157,7 @@ describe('a scheduled change request', function () {
   for (const mode of ['SIGINT', 'SIGQUIT'] as const)
     it(`agrees with the log when its server restarts (${mode}) while it is scheduled or applied`, async () => {
       await begin(0);
-      const id = await approved('orders', false);
+      const id = await approveRequest('orders', false);
       for (const [gate, body] of [
         ['scheduled', inTime(600_000)],
         ['applied', undefined],
@@ -185,14 +185,14 @@ describe('a scheduled change request', function () {
     const points = ['preparing', 'end 1', 'prepared', 'applied'];
     const chain = await begin(points.length);
     await gates.close('preparing');
-    const id = await approved('orders');
+    const id = await approveRequest('orders');
     await ok('POST', `/changes/${id}/apply`, inTime(1_500));
     for (const [turn, point] of points.entries()) {
       await gates.reached(point);
       const next = points[turn + 1];
       if (next !== undefined) await gates.close(next);
       const [old, heir] = [server, chain[turn + 1] as Server];
-      await caughtUp(old, chain.slice(turn + 1));
+      await waitForFollowers(old, chain.slice(turn + 1));
       await old.stop('SIGQUIT');
       await heir.promote();
       server = heir;
@@ -205,7 +205,7 @@ describe('a scheduled change request', function () {
 });
 
 /** Waits until the followers have received everything. */
-async function caughtUp(server: Server, followers: readonly Server[]): Promise<void> {
+async function waitForFollowers(server: Server, followers: readonly Server[]): Promise<void> {
   const [row] = await server.sql('SELECT pg_current_wal_lsn()::text AS lsn');
   for (const follower of followers)
     await until('a standby has all', async () => {

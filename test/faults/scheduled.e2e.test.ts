@@ -41,7 +41,7 @@ describe('a scheduled change request', function () {
   });
 
   /** An approved request that makes a column of a large table unique. */
-  async function approved(): Promise<string> {
+  async function approveRequest(): Promise<string> {
     interface Snapshot {
       fields: { collection: string; field: string; schema: { is_unique: boolean } }[];
     }
@@ -86,7 +86,7 @@ describe('a scheduled change request', function () {
   it('continues in the next process when it is killed at each step, and is applied once', async () => {
     const points = ['preparing', 'end 1', 'prepared', 'applied', 'forget'];
     await gates.close('preparing');
-    const id = await approved();
+    const id = await approveRequest();
     await call('POST', `/changes/${id}/apply`, inTime(1_500));
     for (const [turn, point] of points.entries()) {
       await gates.reached(point);
@@ -102,7 +102,7 @@ describe('a scheduled change request', function () {
   });
 
   it('agrees with the log when its process is killed while it is scheduled', async () => {
-    const id = await approved();
+    const id = await approveRequest();
     await gates.close('scheduled');
     const pending = send('POST', `/changes/${id}/apply`, inTime(60_000)).catch(() => undefined);
     await gates.reached('scheduled');
@@ -121,7 +121,7 @@ describe('a scheduled change request', function () {
   });
 
   it('is applied by a later process, and by one whose connections were cut while it waited', async () => {
-    const first = await approved();
+    const first = await approveRequest();
     await call('POST', `/changes/${first}/apply`, inTime(1_500));
     await kill();
     await new Promise((resolve) => setTimeout(resolve, 1_600));

@@ -47,7 +47,7 @@ describe('a request whose connection to the database goes silent', function () {
   });
 
   /** Once, after these messages were sent in this order on one connection. */
-  function when(places: readonly (string | RegExp)[], verdict: Verdict): () => boolean {
+  function interceptOnce(places: readonly (string | RegExp)[], verdict: Verdict): () => boolean {
     const left = [...places];
     let on: number | undefined;
     proxy.intercept((sent, connection) => {
@@ -69,7 +69,11 @@ describe('a request whose connection to the database goes silent', function () {
    * The response to a request on a silent connection. Another read must succeed before the silence can be noticed,
    * and another change too, unless it must wait.
    */
-  async function noticed(request: () => Promise<Reply>, met: () => boolean, meanwhile: Meanwhile = {}): Promise<Reply> {
+  async function expectNoticed(
+    request: () => Promise<Reply>,
+    met: () => boolean,
+    meanwhile: Meanwhile = {},
+  ): Promise<Reply> {
     proxy.murmur(true);
     const pending = request();
     await until('the connection is silent', () => Promise.resolve(met()));
@@ -98,7 +102,7 @@ describe('a request whose connection to the database goes silent', function () {
   };
 
   it('at a login, during the user lookup, gets 503, and the next login succeeds', async () => {
-    expectAway(await noticed(login, when(['password_hash'], 'fall silent')));
+    expectAway(await expectNoticed(login, interceptOnce(['password_hash'], 'fall silent')));
     expect((await login()).status).to.equal(200);
   });
 
@@ -106,18 +110,22 @@ describe('a request whose connection to the database goes silent', function () {
     const count = () => rowsOf('SELECT FROM service.service_sessions', []);
     const before = await count();
     // This statement names the user for the first time. Its text is not sent if the connection has already prepared it.
-    expectAway(await noticed(login, when([admin], 'fall silent')));
+    expectAway(await expectNoticed(login, interceptOnce([admin], 'fall silent')));
     expect(await count()).to.equal(before);
   });
 
   it('before the COMMIT of a new token arrives gets 503, and no token exists', async () => {
-    expectAway(await noticed(() => newToken('lost'), when(['lost', TOKEN], 'fall silent'), { isChangeWaiting: true }));
+    expectAway(
+      await expectNoticed(() => newToken('lost'), interceptOnce(['lost', TOKEN], 'fall silent'), {
+        isChangeWaiting: true,
+      }),
+    );
     expect(await tokens('lost')).to.equal(0);
     expect((await newToken('lost')).status).to.equal(200);
   });
 
   it('after the COMMIT of a new token gets its response, and the token exists', async () => {
-    const answer = await noticed(() => newToken('kept'), when(['kept', TOKEN], 'pass and fall silent'), {
+    const answer = await expectNoticed(() => newToken('kept'), interceptOnce(['kept', TOKEN], 'pass and fall silent'), {
       isChangeWaiting: true,
     });
     expect(answer.status, answer.text).to.equal(200);
@@ -133,16 +141,20 @@ describe('a request whose connection to the database goes silent', function () {
     const { id } = (created.json as { data: { id: string } }).data;
     const rename = (name: string) => client(`/users/${id}`, json({ name }, 'PATCH'));
     const named = (name: string) => rowsOf('SELECT FROM service.service_users WHERE name = $1', [name]);
-    const kept = await noticed(() => rename('Kept'), when(['Kept', CHANGED], 'pass and fall silent'), {
+    const kept = await expectNoticed(() => rename('Kept'), interceptOnce(['Kept', CHANGED], 'pass and fall silent'), {
       isChangeWaiting: true,
     });
     expect([kept.status, await named('Kept')], kept.text).to.deep.equal([200, 1]);
-    expectAway(await noticed(() => rename('Lost'), when(['Lost', CHANGED], 'fall silent'), { isChangeWaiting: true }));
+    expectAway(
+      await expectNoticed(() => rename('Lost'), interceptOnce(['Lost', CHANGED], 'fall silent'), {
+        isChangeWaiting: true,
+      }),
+    );
     expect(await named('Lost')).to.equal(0);
   });
 
   it('without a way to check gets a response that says the outcome is unknown', async () => {
-    const met = when(['unknown one', TOKEN], 'pass and fall silent');
+    const met = interceptOnce(['unknown one', TOKEN], 'pass and fall silent');
     const pending = newToken('unknown one');
     await until('the connection is silent', () => Promise.resolve(met()));
     proxy.answer('never');
@@ -154,7 +166,7 @@ describe('a request whose connection to the database goes silent', function () {
 
   it('during a read of the history gets 503, and the next read succeeds', async () => {
     const read = () => client('/history/events?collection=asked_for');
-    expectAway(await noticed(read, when(['asked_for'], 'fall silent')), /not reachable/);
+    expectAway(await expectNoticed(read, interceptOnce(['asked_for'], 'fall silent')), /not reachable/);
     expect((await read()).status).to.equal(200);
   });
 
@@ -162,8 +174,10 @@ describe('a request whose connection to the database goes silent', function () {
     const rebuild = () => client('/projections/metadata/rebuild', { method: 'POST' });
     // Only this commits on its connection.
     const switches = 'staged_collections';
-    expectAway(await noticed(rebuild, when([switches, COMMIT], 'fall silent'), { isChangeWaiting: true }));
-    const answer = await noticed(rebuild, when([switches, COMMIT], 'pass and fall silent'));
+    expectAway(
+      await expectNoticed(rebuild, interceptOnce([switches, COMMIT], 'fall silent'), { isChangeWaiting: true }),
+    );
+    const answer = await expectNoticed(rebuild, interceptOnce([switches, COMMIT], 'pass and fall silent'));
     expect(answer.status, answer.text).to.equal(200);
   });
 

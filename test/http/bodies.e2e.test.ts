@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
-import { json, raw } from '../support/client.js';
+import { json, sendRaw } from '../support/client.js';
 
 const MIB = 1024 * 1024;
 
@@ -186,8 +186,10 @@ describe('request bodies', () => {
       'Content-Type: application/json',
     ];
     const part = '{"collection":"half","schema":{}';
-    await raw(service.url, [...head, 'Content-Length: 1000', '', part].join('\r\n'), { hangUp: true });
-    await raw(service.url, [...head, 'Transfer-Encoding: chunked', '', '20', part, ''].join('\r\n'), { hangUp: true });
+    await sendRaw(service.url, [...head, 'Content-Length: 1000', '', part].join('\r\n'), { hangUp: true });
+    await sendRaw(service.url, [...head, 'Transfer-Encoding: chunked', '', '20', part, ''].join('\r\n'), {
+      hangUp: true,
+    });
     expect((await send('/collections/half')).status).equal(404);
     expect(service.log()).not.include('"level":"error"');
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
-import { json, raw } from '../support/client.js';
+import { json, sendRaw } from '../support/client.js';
 
 describe('the HTTP API', () => {
   const { service, client: send } = withService();
@@ -38,7 +38,7 @@ describe('the HTTP API', () => {
     it('accept a trailing slash, and reject malformed percent-encodings', async () => {
       expect((await send('/collections/')).status).equal(200);
       for (const path of ['/collections/%', '/collections/%zz', '/collections/%ff']) {
-        const answer = await raw(
+        const answer = await sendRaw(
           service.url,
           `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.adminToken}\r\nConnection: close\r\n\r\n`,
         );

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { refusal, failureAnswer } from '../../src/http/answer/answer.js';
+import { refusalAnswer, failureAnswer } from '../../src/http/answer/answer.js';
 import { errorBody, type ErrorBody, refused, Refused, STATUS } from '../../src/http/errors.js';
 import { createLogUnreadableProblem } from '../../src/pipeline/diverged.js';
 import { UnreadableEventError } from '../../src/schema/fold/upcasting.js';
@@ -95,7 +95,7 @@ describe('errors', () => {
     });
     // The first one determines the status.
     const problems = (['SCHEMA_CHANGED', 'INVALID_PAYLOAD'] as const).map((code) => ({ code, message: 'x' }));
-    expect(refusal(problems).status).equal(409);
+    expect(refusalAnswer(problems).status).equal(409);
   });
 
   it('have Retry-After or WWW-Authenticate where it applies', () => {
@@ -108,11 +108,11 @@ describe('errors', () => {
       ['LOG_DIVERGED', []],
       ['FORBIDDEN', []],
     ] as const) {
-      const { headers, body } = refusal([{ code, message: 'x' }]);
+      const { headers, body } = refusalAnswer([{ code, message: 'x' }]);
       const content = ['Content-Type', 'application/json; charset=utf-8'];
       const length = ['Content-Length', String(String(body).length)];
       expect(headers, code).deep.equal([...content, ...expected, ...length, ...NO_STORE]);
-      const own = refusal([{ code, message: 'x' }], ['Retry-After', '60']);
+      const own = refusalAnswer([{ code, message: 'x' }], ['Retry-After', '60']);
       expect(own.headers, code).deep.equal([...content, 'Retry-After', '60', ...length, ...NO_STORE]);
     }
   });

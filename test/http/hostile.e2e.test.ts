@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { expectConsistent } from '../support/consistent.js';
-import { raw } from '../support/client.js';
+import { sendRaw } from '../support/client.js';
 
 interface Collection {
   collection: string;
@@ -230,7 +230,7 @@ describe('hostile clients', function () {
       '',
       '{"collection":"half"',
     ];
-    for (let count = 0; count < 20; count++) await raw(service.url, lines.join('\r\n'), { hangUp: true });
+    for (let count = 0; count < 20; count++) await sendRaw(service.url, lines.join('\r\n'), { hangUp: true });
     await api.ok('GET', '/server/health');
     expect(await api.head()).to.equal(before);
   });

@@ -27,7 +27,7 @@ describe('POST /schema/merge', () => {
   let position: number;
 
   beforeEach(async () => {
-    await done('/collections', 'POST', {
+    await sendAccepted('/collections', 'POST', {
       collection: 'articles',
       schema: {},
       fields: [
@@ -40,7 +40,7 @@ describe('POST /schema/merge', () => {
     position = Number(answer.headers.get('x-log-position'));
   });
 
-  async function done(path: string, method: string, body?: object): Promise<void> {
+  async function sendAccepted(path: string, method: string, body?: object): Promise<void> {
     const reply = await client(path, body ? json(body, method) : { method });
     expect(reply.status, reply.text).to.be.within(200, 204);
   }
@@ -58,20 +58,20 @@ describe('POST /schema/merge', () => {
     return (answer.json as { errors: Conflict[] }).errors;
   };
 
-  async function applied(answer: { status: number; json: unknown; text: string }): Promise<Snapshot> {
+  async function applyMerge(answer: { status: number; json: unknown; text: string }): Promise<Snapshot> {
     expect(answer.status, answer.text).to.equal(200);
-    await done('/schema/apply', 'POST', answer.json as object);
+    await sendAccepted('/schema/apply', 'POST', answer.json as object);
     return (await client('/schema/snapshot')).json as Snapshot;
   }
 
   it('applies the changes of the file and undoes no changes of others', async () => {
-    await done('/fields/articles', 'POST', { field: 'slug', type: 'string', interface: 'input' });
-    await done('/fields/articles/title', 'PATCH', { meta: { note: 'by others' } });
+    await sendAccepted('/fields/articles', 'POST', { field: 'slug', type: 'string', interface: 'input' });
+    await sendAccepted('/fields/articles/title', 'PATCH', { meta: { note: 'by others' } });
     const theirs = changed((snapshot) => {
       fieldOf(snapshot, 'title').meta['width'] = 'half';
       snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'body');
     });
-    const now = await applied(await merge(theirs));
+    const now = await applyMerge(await merge(theirs));
     expect(now.fields.map(({ field }) => field)).to.have.members(['id', 'title', 'slug']);
     expect(fieldOf(now, 'title').meta).to.deep.include({ note: 'by others', width: 'half' });
     const again = await merge(theirs);
@@ -79,7 +79,7 @@ describe('POST /schema/merge', () => {
   });
 
   it('lists every conflict with location and three values, and takes the chosen side', async () => {
-    await done('/fields/articles/title', 'PATCH', { meta: { note: 'ours' }, schema: { max_length: 150 } });
+    await sendAccepted('/fields/articles/title', 'PATCH', { meta: { note: 'ours' }, schema: { max_length: 150 } });
     const theirs = changed((snapshot) => {
       const title = fieldOf(snapshot, 'title');
       title.meta['note'] = 'theirs';
@@ -103,26 +103,26 @@ describe('POST /schema/merge', () => {
 
     const resolve = places.map((place, index) => ({ place, take: index === 0 ? 'theirs' : 'ours' }));
     expect(conflictsOf(await merge(theirs, { resolve: resolve.slice(1) }))).to.have.length(1);
-    const now = await applied(await merge(theirs, { resolve }));
+    const now = await applyMerge(await merge(theirs, { resolve }));
     expect(fieldOf(now, 'title')).to.have.nested.property('meta.note', 'ours');
     expect(fieldOf(now, 'title')).to.have.nested.property('schema.max_length', 200);
   });
 
   it('applies changes of one side to objects that the other side renamed', async () => {
-    await done('/fields/articles/title/rename', 'POST', { to: 'headline' });
-    await done('/collections/articles/rename', 'POST', { to: 'posts' });
+    await sendAccepted('/fields/articles/title/rename', 'POST', { to: 'headline' });
+    await sendAccepted('/collections/articles/rename', 'POST', { to: 'posts' });
     const theirs = changed((snapshot) => {
       fieldOf(snapshot, 'title').meta['note'] = 'theirs';
       snapshot.collections[0]!.meta['display_template'] = '{{ title }}!';
     });
-    const now = await applied(await merge(theirs));
+    const now = await applyMerge(await merge(theirs));
     expect(now.collections[0]).to.have.nested.property('meta.display_template', '{{ headline }}!');
     expect(fieldOf(now, 'headline')).to.deep.include({ collection: 'posts' });
     expect(fieldOf(now, 'headline').meta).to.deep.include({ note: 'theirs' });
   });
 
   it('applies changes of the other side to objects that the file renamed', async () => {
-    await done('/fields/articles/title', 'PATCH', { meta: { note: 'by others' } });
+    await sendAccepted('/fields/articles/title', 'PATCH', { meta: { note: 'by others' } });
     const renamed = changed((snapshot) => {
       Object.assign(snapshot.collections[0]!, { collection: 'posts', renamed_from: 'articles' });
       snapshot.collections[0]!.meta['collection'] = 'posts';
@@ -130,13 +130,13 @@ describe('POST /schema/merge', () => {
       Object.assign(fieldOf(snapshot, 'title'), { field: 'headline', renamed_from: 'title' });
       (snapshot.collections[0] as { schema: object }).schema = {};
     });
-    const now = await applied(await merge(renamed));
+    const now = await applyMerge(await merge(renamed));
     expect(now.collections.map(({ collection }) => collection)).to.deep.equal(['posts']);
     expect(fieldOf(now, 'headline').meta).to.deep.include({ note: 'by others' });
   });
 
   it('reports conflicting renames: two names for one object, one name for two', async () => {
-    await done('/collections/articles/rename', 'POST', { to: 'posts' });
+    await sendAccepted('/collections/articles/rename', 'POST', { to: 'posts' });
     const named = (to: string) =>
       changed((snapshot) => {
         Object.assign(snapshot.collections[0]!, { collection: to, renamed_from: 'articles', meta: {}, schema: {} });
@@ -145,14 +145,14 @@ describe('POST /schema/merge', () => {
     const [conflict] = conflictsOf(await merge(named('texts')));
     expect(conflict?.extensions).to.deep.include({ kind: 'renamed', base: 'articles', ours: 'posts', theirs: 'texts' });
     const resolve = [{ place: conflict?.extensions.place, take: 'theirs' }];
-    const now = await applied(await merge(named('texts'), { resolve }));
+    const now = await applyMerge(await merge(named('texts'), { resolve }));
     expect(now.collections.map(({ collection }) => collection)).to.deep.equal(['texts']);
 
-    await done('/collections', 'POST', { collection: 'posts', schema: {} });
+    await sendAccepted('/collections', 'POST', { collection: 'posts', schema: {} });
     const before = await client('/schema/snapshot');
     base = before.json as Snapshot;
     position = Number(before.headers.get('x-log-position'));
-    await done('/collections', 'POST', { collection: 'stories', schema: {} });
+    await sendAccepted('/collections', 'POST', { collection: 'stories', schema: {} });
     const theirs = changed((snapshot) => {
       const posts = snapshot.collections.find(({ collection }) => collection === 'posts')!;
       Object.assign(posts, { collection: 'stories', renamed_from: 'posts', meta: {}, schema: {} });
@@ -161,13 +161,13 @@ describe('POST /schema/merge', () => {
     });
     const [other] = conflictsOf(await merge(theirs));
     expect(other?.extensions).to.deep.include({ kind: 'name_taken' });
-    const took = await applied(await merge(theirs, { resolve: [{ place: other?.extensions.place, take: 'ours' }] }));
+    const took = await applyMerge(await merge(theirs, { resolve: [{ place: other?.extensions.place, take: 'ours' }] }));
     expect(took.collections.map(({ collection }) => collection)).to.deep.equal(['posts', 'stories', 'texts']);
   });
 
   it('reports conflicts between removal and change, and combined schemas that are invalid', async () => {
-    await done('/fields/articles/body', 'DELETE');
-    await done('/fields/articles/title', 'PATCH', { type: 'text' });
+    await sendAccepted('/fields/articles/body', 'DELETE');
+    await sendAccepted('/fields/articles/title', 'PATCH', { type: 'text' });
     const theirs = changed((snapshot) => {
       fieldOf(snapshot, 'body').meta['note'] = 'theirs';
       (fieldOf(snapshot, 'title').schema as { is_indexed: boolean }).is_indexed = true;
@@ -184,14 +184,14 @@ describe('POST /schema/merge', () => {
       place: { part: 'collections', collection: 'articles' },
     });
     expect(invalid?.message).to.contain('"body"');
-    const now = await applied(
+    const now = await applyMerge(
       await merge(theirs, { resolve: [...resolve, { place: invalid?.extensions.place, take: 'ours' }] }),
     );
     expect(now.fields.map(({ field }) => field)).to.have.members(['id', 'title']);
   });
 
   it('accepts a snapshot, YAML, a file or a point in time as base, and rejects others with the location', async () => {
-    await done('/fields/articles', 'POST', { field: 'slug', type: 'string', interface: 'input' });
+    await sendAccepted('/fields/articles', 'POST', { field: 'slug', type: 'string', interface: 'input' });
     const theirs = changed((snapshot) => void (fieldOf(snapshot, 'title').meta['note'] = 'theirs'));
     const diffs: unknown[] = [];
     const text = writeYaml({ base, theirs });
@@ -284,8 +284,8 @@ describe('POST /schema/merge', () => {
       return ((answer as { warnings?: { code: string }[] }).warnings ?? []).map(({ code }) => code);
     };
     expect(await codes(renamed)).to.include('LOOKS_RENAMED');
-    await done('/fields/articles/body', 'DELETE');
-    await done('/fields/articles', 'POST', { field: 'text', type: 'text', interface: 'input' });
+    await sendAccepted('/fields/articles/body', 'DELETE');
+    await sendAccepted('/fields/articles', 'POST', { field: 'text', type: 'text', interface: 'input' });
     expect(await codes((await client('/schema/snapshot')).json as Snapshot)).to.deep.equal([]);
   });
 });

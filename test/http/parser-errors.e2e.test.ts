@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
-import { clientOf, raw } from '../support/client.js';
-import { holdToContract } from '../support/contract.js';
+import { clientOf, sendRaw } from '../support/client.js';
+import { expectContract } from '../support/contract.js';
 import { documentOfRoutes } from '../support/openapi.js';
 
 const CRLF = '\r\n';
@@ -12,7 +12,7 @@ describe('unreadable requests', () => {
   const { service } = withService();
 
   const answerTo = async (bytes: string) => {
-    const text = await raw(service.url, bytes);
+    const text = await sendRaw(service.url, bytes);
     const [head = '', body = ''] = text.split(CRLF + CRLF);
     const [line = '', ...headers] = head.split(CRLF);
     return { status: Number(line.split(' ')[1]), headers: headers.join('\n').toLowerCase(), body, text };
@@ -73,7 +73,7 @@ describe('unreadable requests', () => {
       const { status, body } = await answerTo(head);
       expect(status).equal(431);
       const received = JSON.parse(body) as unknown;
-      holdToContract({ method, path, sent: undefined, status, contentType: 'application/json', received });
+      expectContract({ method, path, sent: undefined, status, contentType: 'application/json', received });
     }
   });
 
@@ -84,7 +84,7 @@ describe('unreadable requests', () => {
   });
 
   it('get their response after those before them on the connection', async () => {
-    const text = await raw(service.url, `${request('GET /server/ping HTTP/1.1', 'Host: x')}garbage${CRLF}${CRLF}`);
+    const text = await sendRaw(service.url, `${request('GET /server/ping HTTP/1.1', 'Host: x')}garbage${CRLF}${CRLF}`);
     expect(text).match(/^HTTP\/1\.1 (?:200|400)/);
     expect(text).include('INVALID_REQUEST');
   });
@@ -106,7 +106,7 @@ describe('unusual requests', () => {
   const { service } = withService();
 
   const statusOf = async (...lines: string[]): Promise<string> =>
-    (await raw(service.url, request(...lines, 'Host: x', 'Connection: close'))).split(CRLF, 1)[0] ?? '';
+    (await sendRaw(service.url, request(...lines, 'Host: x', 'Connection: close'))).split(CRLF, 1)[0] ?? '';
 
   it('get an ordinary response', async () => {
     expect(await statusOf(`GET ${service.url}/server/ping HTTP/1.1`)).include('200');
@@ -120,7 +120,7 @@ describe('unusual requests', () => {
 
   it('with Expect get 100 Continue', async () => {
     const head = ['POST /auth/login HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Content-Length: 2'];
-    const text = await raw(service.url, `${request(...head, 'Expect: 100-continue', 'Connection: close')}{}`);
+    const text = await sendRaw(service.url, `${request(...head, 'Expect: 100-continue', 'Connection: close')}{}`);
     expect(text).match(/^HTTP\/1\.1 100 Continue/);
     expect(text).include('HTTP/1.1 400');
   });

@@ -23,7 +23,7 @@ export function expectPlaces(sent: Sent, status: number, answer: unknown): void 
   const document = documentOf(body);
   for (const path of paths) {
     const exists = isPlace(path, document) || isPlace(path, body);
-    expect(exists, `${path} is not in the body that was sent: ${shown(sent.body)}`).equal(true);
+    expect(exists, `${path} is not in the body that was sent: ${shorten(sent.body)}`).equal(true);
   }
 }
 
@@ -38,7 +38,7 @@ const pathsOf = ({ errors = [] }: ErrorBody): string[] =>
 const isHeader = (path: string): boolean =>
   ['X-Reason', 'X-Acknowledge', 'Idempotency-Key', 'If-Match', 'X-Log-Position-At-Least'].includes(path);
 
-const shown = (body: unknown): string => String(body).slice(0, 2000);
+const shorten = (body: unknown): string => String(body).slice(0, 2000);
 
 /**
  * In `{ "data": … }`, locations are relative to the document; errors outside any document are relative to the body.

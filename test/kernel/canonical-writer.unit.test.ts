@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { stepsOf } from '../support/steps.js';
 import { canonicalPieces, createCanonicalWriter, canonicalJson } from '../../src/kernel/canonical.js';
-import { explored } from '../support/runs.js';
+import { limitRuns } from '../support/runs.js';
 
 describe('the canonical writer', () => {
   it('writes the same as canonicalJson, whatever it wrote before', () => {
@@ -12,7 +12,7 @@ describe('the canonical writer', () => {
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         expect(write(value)).to.equal(canonicalJson(value));
       }),
-      explored(2_000),
+      limitRuns(2_000),
     );
   });
 
@@ -43,7 +43,7 @@ describe('the canonical writer', () => {
       fc.property(fc.dictionary(member, fc.oneof(value, fc.dictionary(member, value))), (object) => {
         expect(write(object)).to.equal(canonicalJson(object));
       }),
-      explored(5_000),
+      limitRuns(5_000),
     );
   });
 

@@ -37,7 +37,7 @@ describe('checking the items of a list', () => {
   });
 
   /** A list that counts how many items were read. */
-  function watched(): { list: unknown[]; looked: () => number } {
+  function watchList(): { list: unknown[]; looked: () => number } {
     let looked = 0;
     const list = Array.from({ length: 1000 }, () => ({}));
     for (const index of list.keys()) {
@@ -63,7 +63,7 @@ describe('checking the items of a list', () => {
     ],
   ] as [string, (list: unknown[]) => Result<object> | Resumable<Result<object>>][]) {
     it(`stops early for ${name}`, () => {
-      const { list, looked } = watched();
+      const { list, looked } = watchList();
       expect(runToEnd(stepsTo(parse(list))).ok).to.equal(false);
       expect(looked()).to.be.within(1, MAX_PROBLEMS);
     });

@@ -22,7 +22,7 @@ const EACH_STEP = { ...LIMITS, sliceMs: 0 };
 const LONG = { ...EACH_STEP, quickMs: 0 };
 const NEW = { ...EACH_STEP, quickMs: Infinity };
 
-function working(limits: Limits) {
+function createWork(limits: Limits) {
   const scheduler = createScheduler(limits);
   const steps: string[] = [];
   const work = (name: string, count: number, isAbandoned = never, onStep: () => void = () => undefined) => {
@@ -41,7 +41,7 @@ function working(limits: Limits) {
 
 describe('the scheduler', () => {
   it('runs one slice per turn of the event loop, whatever waits', async () => {
-    const { steps, work } = working(NEW);
+    const { steps, work } = createWork(NEW);
     const all = Promise.all(Array.from({ length: 20 }, (_, index) => work(`${index}`, 3)));
     let most = 0;
     for (let before = steps.length; steps.length < 60; before = steps.length) {
@@ -54,7 +54,7 @@ describe('the scheduler', () => {
   });
 
   it('alternates between callers, whatever the number of their requests', async () => {
-    const { steps, work } = working(NEW);
+    const { steps, work } = createWork(NEW);
     const many = Array.from({ length: 10 }, (_, index) => work(`a${index}`, 5));
     await Promise.all([...many, work('b', 5)]);
     const upTo = steps.lastIndexOf('b');
@@ -62,7 +62,7 @@ describe('the scheduler', () => {
   });
 
   it('prefers new work over long work, without stopping long work', async () => {
-    const { steps, work } = working({ ...EACH_STEP, quickMs: 1 });
+    const { steps, work } = createWork({ ...EACH_STEP, quickMs: 1 });
     const busy = (): void => {
       for (const end = performance.now() + 2; performance.now() < end;);
     };
@@ -76,7 +76,7 @@ describe('the scheduler', () => {
   });
 
   it('limits concurrent long tasks, in total and per caller', async () => {
-    const { scheduler, steps, work } = working({ ...LONG, long: 3, longPerCaller: 2 });
+    const { scheduler, steps, work } = createWork({ ...LONG, long: 3, longPerCaller: 2 });
     let [most, mostOfOne] = [0, 0];
     const open = new Set<string>();
     const look = (name: string, count: number) => () => {
@@ -92,7 +92,7 @@ describe('the scheduler', () => {
   });
 
   it('treats tasks that produce many bytes as long', async () => {
-    const { scheduler, work } = working({ ...NEW, quickBytes: 100, long: 1 });
+    const { scheduler, work } = createWork({ ...NEW, quickBytes: 100, long: 1 });
     const seen: number[] = [];
     await work('a', 4, never, () => {
       recordBytes(60);
@@ -102,7 +102,7 @@ describe('the scheduler', () => {
   });
 
   it('starts no long task while finished responses use the memory, and rejects after a limit', async () => {
-    const { scheduler, steps, work } = working({ ...LONG, bytes: 100, bytesPerCaller: 100, patienceMs: 20 });
+    const { scheduler, steps, work } = createWork({ ...LONG, bytes: 100, bytesPerCaller: 100, patienceMs: 20 });
     const release = scheduler.hold('b', new Uint8Array(100));
     const refused = await work('a', 2).catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(OverloadedError);
@@ -130,7 +130,7 @@ describe('the scheduler', () => {
   });
 
   it('counts a shared response once, until the last recipient has it', () => {
-    const { scheduler } = working(LONG);
+    const { scheduler } = createWork(LONG);
     const body = new Uint8Array(10);
     const [first, second] = [scheduler.hold('a', body), scheduler.hold('b', body)];
     expect(scheduler.load().bytes).to.equal(10);
@@ -141,7 +141,7 @@ describe('the scheduler', () => {
   });
 
   it('ends abandoned work at its next turn and frees its memory', async () => {
-    const { scheduler, steps, work } = working(LONG);
+    const { scheduler, steps, work } = createWork(LONG);
     let isGone = false;
     const left = work('a', 1_000, () => isGone).catch((error: unknown) => error);
     await until('it is under way', () => steps.length > 3);
@@ -152,7 +152,7 @@ describe('the scheduler', () => {
   });
 
   it('never rejects or ends a change, which may already have happened', async () => {
-    const { scheduler, work } = working({ ...LONG, long: 1, patienceMs: 5 });
+    const { scheduler, work } = createWork({ ...LONG, long: 1, patienceMs: 5 });
     let isOver = false;
     const other = work('a', Infinity, () => isOver).catch((error: unknown) => error);
     await until('the place is taken', () => scheduler.load().long === 1);
@@ -168,7 +168,7 @@ describe('the scheduler', () => {
   });
 
   it('lets shared work continue among any amount of other work', async () => {
-    const { scheduler, steps, work } = working(LONG);
+    const { scheduler, steps, work } = createWork(LONG);
     const others = Promise.all(Array.from({ length: 50 }, (_, index) => work(`${index}`, 20)));
     const holder = function* (): Resumable<number> {
       for (let step = 0; step < 20; step += 1) yield;

@@ -34,7 +34,7 @@ const at = (position: number): Point => ({
   head: { position, hash: HASH, occurred_at: '2026-01-01T00:00:00.000Z' },
 });
 
-const thrownBy = (from: Point, events: StoredEvent[]): unknown => {
+const errorOf = (from: Point, events: StoredEvent[]): unknown => {
   try {
     runToEnd(foldPage(from, events));
   } catch (error) {
@@ -45,14 +45,14 @@ const thrownBy = (from: Point, events: StoredEvent[]): unknown => {
 
 describe('an event that does not follow its predecessor', () => {
   it('is unreadable at the beginning of the log', () => {
-    const error = thrownBy(createStartPoint(), [event(2, HASH)]);
+    const error = errorOf(createStartPoint(), [event(2, HASH)]);
     expect(error).to.be.instanceOf(UnreadableEventError);
     expect(error).to.include({ position: 1 });
   });
 
   it('means a diverged log after any folded position', () => {
     for (const position of [1, 7]) {
-      const error = thrownBy(at(position), [event(position + 1, 'b'.repeat(64))]);
+      const error = errorOf(at(position), [event(position + 1, 'b'.repeat(64))]);
       expect(error).to.be.instanceOf(LogDivergedError);
       expect(error).to.include({ position: position + 1 });
     }

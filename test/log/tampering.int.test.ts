@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { verifyLog } from '../../src/log/verify-log.js';
-import { CAUSE, type Instance, command, done, field, startInstance, table } from '../support/instance.js';
+import { CAUSE, type Instance, command, expectDone, field, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 
 /** With the trigger disabled, as a superuser can. `$1` is the position. */
@@ -64,10 +64,12 @@ describe('tampering with the log', () => {
     database = await createDatabase('migrated');
     instance = await startInstance(database.connectionString);
     for (let number = 1; number <= 8; number += 1) {
-      done(await instance.pipeline.apply('create-collection', table(`c${number}`, [field('x')]), { cause: CAUSE }));
+      expectDone(
+        await instance.pipeline.apply('create-collection', table(`c${number}`, [field('x')]), { cause: CAUSE }),
+      );
     }
     const change = command('update-collection', { collection: 'c1', body: { meta: { note: 'last' } } });
-    done(await instance.pipeline.apply('update-collection', change, { cause: CAUSE }));
+    expectDone(await instance.pipeline.apply('update-collection', change, { cause: CAUSE }));
   });
 
   afterEach(async () => {

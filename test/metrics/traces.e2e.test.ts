@@ -82,7 +82,7 @@ const spansOf = (request: Buffer): Span[] =>
       })),
   );
 
-const named = (spans: readonly Span[], name: string): Span =>
+const findSpan = (spans: readonly Span[], name: string): Span =>
   spans.find((span) => span.name === name) ?? expect.fail(`no span "${name}"`);
 
 /** A collector: OTLP over HTTP with protobuf. */
@@ -150,8 +150,8 @@ describe('traces', () => {
   it('have one span per request, and one per command inside it', async () => {
     await api.client('/collections', json({ collection: 'books', schema: {} }));
     const found = await spans();
-    const request = named(found, 'POST /collections');
-    const command = named(found, 'command create-collection');
+    const request = findSpan(found, 'POST /collections');
+    const command = findSpan(found, 'command create-collection');
     const { 'dps.request_id': id, 'dps.position': position, ...attributes } = request.attributes;
     expect(attributes).to.deep.equal({
       'http.request.method': 'POST',
@@ -177,8 +177,8 @@ describe('traces', () => {
     await api.client('/collections', { headers: { traceparent: `00-${trace}-b7ad6b7169203331-01` } });
     await api.client('/fields', { headers: { traceparent: 'nonsense' } });
     const found = await spans();
-    const continued = named(found, 'GET /collections');
-    const other = named(found, 'GET /fields');
+    const continued = findSpan(found, 'GET /collections');
+    const other = findSpan(found, 'GET /fields');
     expect([continued.trace, continued.parent]).to.deep.equal([trace, 'b7ad6b7169203331']);
     expect(other.trace).not.to.equal(trace);
     expect(other.parent).to.equal('');

@@ -10,7 +10,7 @@ import { withService } from '../support/with-service.js';
 const MOMENTARY = /^dps_(\w*_seconds|\w*_bytes|database_pool|rendered|listener|projection_lag|overload_refusals)/;
 
 /** Metrics of the process and of Node are not part of the service. */
-const shown = (text: string): string =>
+const serviceMetrics = (text: string): string =>
   text
     .split('\n')
     .filter((line) => !/^(# (HELP|TYPE) )?(process|nodejs)_/.test(line))
@@ -36,7 +36,7 @@ describe('the metrics', () => {
     const { status, text } = await client('/metrics');
     expect(status).to.equal(200);
     const transcript = createTranscript('metrics.txt');
-    transcript.add(shown(text));
+    transcript.add(serviceMetrics(text));
     await transcript.expectAsBefore([[/(?<=(release|version)=")[^"]+/g, '<release>']]);
   });
 });

@@ -7,7 +7,7 @@ import {
   CAUSE,
   type Instance,
   command,
-  done,
+  expectDone,
   field,
   refusedWith,
   silent,
@@ -33,7 +33,7 @@ describe('a change that PostgreSQL rejects', function () {
     });
     other = new pg.Client(database.connectionString);
     await other.connect();
-    done(await create('first'));
+    expectDone(await create('first'));
   });
 
   afterEach(async () => {
@@ -61,8 +61,8 @@ describe('a change that PostgreSQL rejects', function () {
     proxy.intercept(() => 'pass');
     // Nothing is stored, so a repeated key is decided again, and the name is available now.
     const gone = command('delete-collection', { collection: 'first' });
-    done(await instance.pipeline.apply('delete-collection', gone, { cause: CAUSE }));
-    done(await instance.pipeline.apply('create-collection', table('first'), { cause: CAUSE, idempotency }));
+    expectDone(await instance.pipeline.apply('delete-collection', gone, { cause: CAUSE }));
+    expectDone(await instance.pipeline.apply('create-collection', table('first'), { cause: CAUSE, idempotency }));
   });
 
   it('returns 503 for a read-only database, and nothing is written', async () => {
@@ -79,7 +79,7 @@ describe('a change that PostgreSQL rejects', function () {
     );
     proxy.cut();
     expect(await positions()).to.equal(1);
-    done(await create('second'));
+    expectDone(await create('second'));
   });
 
   it('names the setting, the current and the needed value for a full lock table', async () => {
@@ -97,7 +97,7 @@ describe('a change that PostgreSQL rejects', function () {
     expect(problem?.message).to.match(/ran out of lock slots.*Raise max_locks_per_transaction from \d+ to \d+/s);
     expect(problem?.collection).to.match(/^many_\d+$/);
     expect(await positions()).to.equal(1);
-    done(await instance.pipeline.apply('create-collections', input, { cause: CAUSE }));
+    expectDone(await instance.pipeline.apply('create-collections', input, { cause: CAUSE }));
   });
 });
 

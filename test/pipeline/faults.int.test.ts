@@ -11,7 +11,7 @@ import {
   CAUSE,
   type Instance,
   command,
-  done,
+  expectDone,
   field,
   refusedWith,
   silent,
@@ -67,7 +67,7 @@ describe('the pipeline under failures', function () {
     const { rows } = await other.query<{ collection: string }>('SELECT collection FROM service.service_collections');
     expect(rows.map((row) => row.collection)).to.have.members(names);
     for (const name of names) expect(await exists(name)).to.equal(true);
-    done(await create('next'));
+    expectDone(await create('next'));
     expect([...instance.store.current().collections.keys()]).to.have.members([...names, 'next']);
   }
 
@@ -121,9 +121,9 @@ describe('the pipeline under failures', function () {
     await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
     expect(refusedWith(await addField('first', 'b'))).to.equal('LOCK_TIMEOUT');
     // Statements that do not need the table are not blocked.
-    done(await create('second'));
+    expectDone(await create('second'));
     await other.query('COMMIT');
-    done(await addField('first', 'b'));
+    expectDone(await addField('first', 'b'));
     await expectWhole('first', 'second');
   });
 
@@ -140,8 +140,8 @@ describe('the pipeline under failures', function () {
   it('repeats a transaction after a deadlock', async () => {
     const received: string[] = [];
     const logger = { ...silent, info: (message: string) => void received.push(message) };
-    done(await create('second'));
-    done(await addField('second', 'first_id', 'integer'));
+    expectDone(await create('second'));
+    expectDone(await addField('second', 'first_id', 'integer'));
     // PostgreSQL cancels the session that detects the deadlock. A session checks once, after this time, so the deadlock
     // must have formed by then.
     await asSuperuser(
@@ -162,7 +162,7 @@ describe('the pipeline under failures', function () {
     await holder.query('LOCK TABLE second IN ROW EXCLUSIVE MODE');
     await holder.query('COMMIT');
     await holder.end();
-    const { events } = done(await running);
+    const { events } = expectDone(await running);
     expect(events.map((event) => event.type)).to.deep.equal(['relation.created']);
     expect(received).to.include('a change is waiting for a lock');
     await patient.stop();
@@ -176,7 +176,7 @@ describe('the pipeline under failures', function () {
     const running = patient.pipeline.apply('create-field', input, { cause: CAUSE });
     await terminateWaiting();
     await other.query('COMMIT');
-    expect(done(await running).events).to.have.length(1);
+    expect(expectDone(await running).events).to.have.length(1);
     await patient.stop();
     await expectWhole('first');
   });
@@ -185,7 +185,7 @@ describe('the pipeline under failures', function () {
     await other.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     );
-    done(await create('second'));
+    expectDone(await create('second'));
     await expectWhole('first', 'second');
   });
 
@@ -212,7 +212,7 @@ describe('the pipeline under failures', function () {
     const before = proxy.connections();
     await until('it was tried again', () => proxy.connections() > before);
     proxy.answer('through');
-    done(await running);
+    expectDone(await running);
     expect(received.filter(([message]) => message === 'a change is waiting for the database')).to.have.length(1);
     await patient.stop();
     await expectWhole('first', 'second');
@@ -229,7 +229,7 @@ describe('the pipeline under failures', function () {
     for (const { flights, change, whole: full } of CHANGES) {
       it(`of ${flights} finds that it was committed, and responds normally`, async () => {
         proxy.intercept((sent) => (isCommit(sent) ? 'pass and hang up' : 'pass'));
-        const outcome = done(await change());
+        const outcome = expectDone(await change());
         expect(outcome.position).to.equal(2);
         expect(instance.store.current().position).to.equal(2);
         proxy.intercept(() => 'pass');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { verifyChain } from '../../src/log/hash-chain.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { CAUSE, type Instance, done, startInstance } from '../support/instance.js';
+import { CAUSE, type Instance, expectDone, startInstance } from '../support/instance.js';
 
 describe('a large batch', () => {
   let database: TestDatabase;
@@ -42,7 +42,7 @@ describe('a large batch', () => {
   });
 
   it('writes its rows, its events and an intact chain', async () => {
-    expect(done(await adoptAll()).events).to.have.length(150);
+    expect(expectDone(await adoptAll()).events).to.have.length(150);
     expect(await counts()).to.deep.equal({ service_events: 150, service_collections: 150, service_fields: 300 });
     expect(await verifyChain(instance.pool)).to.deep.include({ ok: true });
   });

@@ -8,7 +8,16 @@ import { rebuildTables } from '../../src/features/projections/index.js';
 import { type ResponsiveClock, startResponsiveClock } from '../support/responsive-clock.js';
 import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase, testServer } from '../support/postgres.js';
-import { CAUSE, type Instance, command, done, field, refusedWith, startInstance, table } from '../support/instance.js';
+import {
+  CAUSE,
+  type Instance,
+  command,
+  expectDone,
+  field,
+  refusedWith,
+  startInstance,
+  table,
+} from '../support/instance.js';
 
 /** Milliseconds of one attempt. */
 const LOCK_WAIT = 200;
@@ -43,7 +52,7 @@ describe('a change during application transactions', function () {
     another = await connected('reports');
     clock = await startResponsiveClock(database.connectionString);
     for (const name of ['a', 'b', 'c']) {
-      done(await one.pipeline.apply('create-collection', table(name, [field('t')]), { cause: CAUSE }));
+      expectDone(await one.pipeline.apply('create-collection', table(name, [field('t')]), { cause: CAUSE }));
     }
   });
 
@@ -96,8 +105,8 @@ describe('a change during application transactions', function () {
         const [outcome, took] = await clock.timed(
           instance.pipeline.apply('update-fields', update('b', { comment: `${round}` }), { cause: CAUSE }),
         );
-        done(outcome);
-        done(
+        expectDone(outcome);
+        expectDone(
           await instance.pipeline.apply('update-fields', update('b', { comment: `again ${round}` }), {
             cause: CAUSE,
           }),
@@ -112,7 +121,7 @@ describe('a change during application transactions', function () {
     expect(longest.select).to.be.below(LOCK_WAIT + SLACK);
     await application.query('COMMIT');
     const [outcome, took] = await clock.timed(waiting);
-    done(outcome);
+    expectDone(outcome);
     expect(took).to.be.below(400 + SLACK);
     expect((await verifyChain(one.pool)).ok).to.equal(true);
   });
@@ -127,7 +136,7 @@ describe('a change during application transactions', function () {
       await sleep(20);
     }
     await application.query('COMMIT');
-    done(await waiting);
+    expectDone(await waiting);
   });
 
   it('names the blocking application, but not its statements', async () => {
@@ -177,7 +186,7 @@ describe('a change during application transactions', function () {
     const outcomes = [await waiting, await other];
     // Both orders are valid. A missing object cannot be changed.
     if (outcomes[0]?.kind === 'refused') expect(refusedWith(outcomes[0])).to.equal('NOT_FOUND');
-    done(outcomes[1] as Outcome);
+    expectDone(outcomes[1] as Outcome);
   });
 
   it('requests all locks before it uses one', async () => {
@@ -186,14 +195,14 @@ describe('a change during application transactions', function () {
       body: { many_collection: 'a', many_field: 'c_id', one_collection: 'c', schema: {} },
     });
     const body = field('c_id', 'integer');
-    done(
+    expectDone(
       await one.pipeline.apply(
         'create-field',
         command('create-field', { collection: 'a', body, concurrentIndexes: false }),
         { cause: CAUSE },
       ),
     );
-    done(await one.pipeline.apply('create-relation', relation, { cause: CAUSE }));
+    expectDone(await one.pipeline.apply('create-relation', relation, { cause: CAUSE }));
     await application.query('BEGIN; SELECT FROM c');
     // Deleting it also drops a foreign key of a, so it needs both tables, and c is locked.
     const outcome = await hurried.pipeline.apply(
@@ -204,7 +213,7 @@ describe('a change during application transactions', function () {
     expect(refusedWith(outcome)).to.equal('LOCK_TIMEOUT');
     expect(outcome.kind === 'refused' && outcome.problems[0]?.collection).to.equal('c');
     await application.query('COMMIT');
-    done(
+    expectDone(
       await hurried.pipeline.apply('delete-collection', command('delete-collection', { collection: 'a' }), {
         cause: CAUSE,
       }),
@@ -217,7 +226,7 @@ describe('a change during application transactions', function () {
     const input = update('a', { is_nullable: false });
     const waiting = one.pipeline.dryRun('update-fields', input, { cause: CAUSE });
     await sleep(LOCK_WAIT);
-    done(await two.pipeline.apply('update-fields', update('b', { comment: 'b' }), { cause: CAUSE }));
+    expectDone(await two.pipeline.apply('update-fields', update('b', { comment: 'b' }), { cause: CAUSE }));
     await application.query('COMMIT');
     expect(await waiting).to.include({ kind: 'planned', accepted: true });
   });
@@ -226,7 +235,7 @@ describe('a change during application transactions', function () {
     await application.query('ALTER TABLE a DROP COLUMN t; ALTER TABLE b DROP COLUMN t; BEGIN; SELECT count(*) FROM b');
     const waiting = rebuildTables(one.pipeline, 'public');
     await sleep(LOCK_WAIT);
-    done(await two.pipeline.apply('update-fields', update('c', { comment: 'c' }), { cause: CAUSE }));
+    expectDone(await two.pipeline.apply('update-fields', update('c', { comment: 'c' }), { cause: CAUSE }));
     await application.query('COMMIT');
     const { left, differences } = await waiting;
     expect([left, differences]).to.deep.equal([[], []]);
@@ -279,7 +288,7 @@ describe('a change during application transactions', function () {
       const [outcome, took] = await clock.timed(tighten(one, 'a'));
       ended = true;
       await reading;
-      done(outcome);
+      expectDone(outcome);
       expect(took).to.be.below(4_000 + SLACK);
       // Below deadlock_timeout: the wait happens behind a lock that blocks no reader.
       expect(longest).to.be.below(900);

@@ -95,14 +95,14 @@ const MOVES: MoveOf = {
   },
   relate({ picks: at, any, key: keyed, rule: on_delete, alias, fits }, { nodes }) {
     const { collection, one, field, second, alias: shown } = placeOf(nodes, at);
-    const many_field = (fits ? fitting(nodes, at) : undefined) ?? field;
+    const many_field = (fits ? findMatchingField(nodes, at) : undefined) ?? field;
     const ends = any
       ? { one_collection: null, one_allowed_collections: [one], one_collection_field: second }
       : { one_collection: one, one_field: alias ? shown : null, schema: keyed ? { on_delete } : null };
     return { operation: 'create-relation', input: { body: { many_collection: collection, many_field, ...ends } } };
   },
   turn({ picks: at, how, rule: on_update }, { nodes: all }) {
-    const nodes = holding(all);
+    const nodes = withRelations(all);
     const { collection, related, second } = placeOf(nodes, at);
     const { one, alias } = placeOf(all, at);
     const bodies = [
@@ -117,7 +117,7 @@ const MOVES: MoveOf = {
     return { operation: 'update-relation', input: { collection, field: related, body: pick(bodies, how) } };
   },
   unrelate({ picks: at }, { nodes }) {
-    const { collection, related } = placeOf(holding(nodes), at);
+    const { collection, related } = placeOf(withRelations(nodes), at);
     return { operation: 'delete-relation', input: { collection, field: related } };
   },
   rename({ picks: at, field: to }, { nodes }) {
@@ -131,13 +131,13 @@ const MOVES: MoveOf = {
 };
 
 /** Collections with relations, if any. */
-function holding(nodes: CollectionNode[]): CollectionNode[] {
+function withRelations(nodes: CollectionNode[]): CollectionNode[] {
   const holders = nodes.filter(({ relations }) => relations.size > 0);
   return holders.length > 0 ? holders : nodes;
 }
 
 /** A field whose type matches the target key. */
-function fitting(nodes: CollectionNode[], at: Picks): string | undefined {
+function findMatchingField(nodes: CollectionNode[], at: Picks): string | undefined {
   const key = [...(pick(nodes, at.other)?.fields.values() ?? [])].find(({ schema }) => schema?.is_primary_key);
   const fields = [...(pick(nodes, at.one)?.fields.values() ?? [])];
   const fit = fields.filter(({ schema }) => schema?.data_type === key?.schema?.data_type);

@@ -16,7 +16,7 @@ import {
   CAUSE,
   type Instance,
   command,
-  done,
+  expectDone,
   field,
   refusedWith,
   silent,
@@ -35,7 +35,7 @@ describe("a process older than its database's migrations", function () {
     instance = await startInstance(database.connectionString);
     other = new pg.Client(database.connectionString);
     await other.connect();
-    done(await instance.pipeline.apply('create-collection', table('a', [field('t')]), { cause: CAUSE }));
+    expectDone(await instance.pipeline.apply('create-collection', table('a', [field('t')]), { cause: CAUSE }));
   });
 
   afterEach(async () => {
@@ -118,7 +118,7 @@ describe("a process older than its database's migrations", function () {
 
   it('builds no deferred index and stores no fold', async () => {
     const input = { collection: 'a', field: 't', body: { schema: { is_indexed: true } }, concurrentIndexes: true };
-    done(await instance.pipeline.apply('update-fields', command('update-fields', input), { cause: CAUSE }));
+    expectDone(await instance.pipeline.apply('update-fields', command('update-fields', input), { cause: CAUSE }));
     await migrated();
     const warnings: string[] = [];
     const logger = { ...silent, warn: (message: string) => void warnings.push(message) };

@@ -12,7 +12,7 @@ import {
   CAUSE,
   type Instance,
   command,
-  done,
+  expectDone,
   field,
   refusedWith,
   silent,
@@ -57,7 +57,7 @@ for (const schema of ['public', 'other "schema"']) {
       const cause = { ...CAUSE, reason: 'because', request_id: 'r1', ip: '::1', user_agent: 'test' };
       const name = `it's "a" table`;
       const input = table(name, [field('title', 'string', { max_length: 40 })]);
-      const outcome = done(await instance.pipeline.apply('create-collection', input, { cause }));
+      const outcome = expectDone(await instance.pipeline.apply('create-collection', input, { cause }));
       expect(outcome.before.collections.has(name)).to.equal(false);
       expect(outcome.state).to.equal(instance.store.current());
       expect(outcome.position).to.equal(outcome.state.position);
@@ -96,7 +96,7 @@ for (const schema of ['public', 'other "schema"']) {
     it('writes nothing for a command that changes nothing', async () => {
       const before = await logged();
       const update = command('update-collection', { collection: 'taken', body: { meta: { note: null } } });
-      const outcome = done(await instance.pipeline.apply('update-collection', update, { cause: CAUSE }));
+      const outcome = expectDone(await instance.pipeline.apply('update-collection', update, { cause: CAUSE }));
       expect(outcome.events).to.deep.equal([]);
       expect(outcome.state).to.equal(outcome.before);
       expect(outcome.position).to.equal(before);
@@ -120,7 +120,7 @@ for (const schema of ['public', 'other "schema"']) {
       expect(problem?.message).to.not.match(/ALTER TABLE|SELECT/);
       expect(await logged()).to.equal(before);
       expect(instance.store.current().position).to.equal(before);
-      done(await create(table('afterwards')));
+      expectDone(await create(table('afterwards')));
     });
 
     it('rejects the name of an unmanaged table, and suggests adopt', async () => {
@@ -135,13 +135,13 @@ for (const schema of ['public', 'other "schema"']) {
         command('create-collection', { body: { collection, schema: null }, concurrentIndexes: false });
       // A table of that name would be hidden, a sequence would not.
       expect(refusedWith(await create(folder('unmanaged')))).to.equal('ALREADY_EXISTS');
-      done(await create(folder('ticks')));
+      expectDone(await create(folder('ticks')));
     });
 
     it('compares If-Match with the schema under the lock', async () => {
       const hash = runToEnd(snapshotHash(instance.store.current(), '1.2.3'));
       const request = { cause: CAUSE, ifMatch: hash };
-      done(await instance.pipeline.apply('create-collection', table('matched'), request));
+      expectDone(await instance.pipeline.apply('create-collection', table('matched'), request));
       const stale = await instance.pipeline.apply('create-collection', table('stale'), request);
       expect(refusedWith(stale)).to.equal('PRECONDITION_FAILED');
       expect(await exists('stale')).to.equal(false);
@@ -170,9 +170,9 @@ for (const schema of ['public', 'other "schema"']) {
           collection: 'taken',
           body: { meta: { note: `round ${round}` } },
         });
-        done(await other.pipeline.apply('update-collection', update, { cause: CAUSE }));
+        expectDone(await other.pipeline.apply('update-collection', update, { cause: CAUSE }));
       }
-      done(await other.pipeline.apply('create-collection', table('elsewhere'), { cause: CAUSE }));
+      expectDone(await other.pipeline.apply('create-collection', table('elsewhere'), { cause: CAUSE }));
       await other.stop();
       expect(refusedWith(await create(table('elsewhere')))).to.equal('ALREADY_EXISTS');
       expect(instance.store.current().position).to.equal(await logged());
@@ -192,7 +192,7 @@ for (const schema of ['public', 'other "schema"']) {
       const { position: acknowledged, divergences } = await instance.pipeline.acknowledge(CAUSE);
       expect(acknowledged).to.equal(kept.head.position);
       expect(divergences.map(({ seen }) => seen.hash)).to.deep.equal([kept.head.hash]);
-      const { position } = done(await create(table('elsewhere')));
+      const { position } = expectDone(await create(table('elsewhere')));
       expect(position).to.equal(kept.head.position + 1);
       expect(instance.store.point().head.hash).to.not.equal(kept.head.hash);
     });
@@ -219,7 +219,7 @@ for (const schema of ['public', 'other "schema"']) {
 
     it('never writes a time before that of an earlier event', async () => {
       const slow = await startInstance(database.connectionString, { schema, clock: () => new Date('2001-01-01') });
-      const { events } = done(await slow.pipeline.apply('create-collection', table('late'), { cause: CAUSE }));
+      const { events } = expectDone(await slow.pipeline.apply('create-collection', table('late'), { cause: CAUSE }));
       await slow.stop();
       expect(events[0]?.occurred_at.startsWith('20')).to.equal(true);
       expect(new Date(events[0]?.occurred_at ?? 0).getFullYear()).to.be.greaterThan(2001);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CAUSE, command, done, field, refusedWith, startInstance, table } from '../support/instance.js';
+import { CAUSE, command, expectDone, field, refusedWith, startInstance, table } from '../support/instance.js';
 import { INSTALL_PGBOUNCER, pgbouncerProgram, startPgbouncer } from '../support/pgbouncer.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { startProxy } from '../support/proxy.js';
@@ -26,15 +26,15 @@ describe('a change', () => {
     try {
       const create = (name: string) =>
         instance.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE });
-      done(await create('first'));
-      done(await create('second'));
+      expectDone(await create('first'));
+      expectDone(await create('second'));
       proxy.intercept((packet) => {
         const text = packet.toString('latin1');
         // The session is cleaned after the response.
         if (!text.includes('DISCARD TEMP')) sent.push(text);
         return 'pass';
       });
-      done(await create('third'));
+      expectDone(await create('third'));
       return [...sent];
     } finally {
       await instance.stop();
@@ -56,14 +56,14 @@ describe('a change', () => {
     });
     const create = async (name: string) => {
       const before = resets;
-      done(await instance.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE }));
+      expectDone(await instance.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE }));
       await until('the session is reset', () => resets > before);
     };
     try {
       await create('first');
       for (const note of ['a', 'b', 'c']) {
         const input = command('update-collection', { collection: 'first', body: { meta: { note } } });
-        done(await instance.pipeline.apply('update-collection', input, { cause: CAUSE }));
+        expectDone(await instance.pipeline.apply('update-collection', input, { cause: CAUSE }));
       }
       await create('second');
       expect(resets).to.equal(2);
@@ -79,10 +79,10 @@ describe('a change', () => {
     try {
       const create = (name: string) =>
         instance.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE });
-      done(await create('first'));
+      expectDone(await create('first'));
       const before = proxy.connections();
       for (let times = 0; times < 20; times += 1) expect(refusedWith(await create('first'))).to.equal('ALREADY_EXISTS');
-      done(await create('second'));
+      expectDone(await create('second'));
       // A connection that is still being cleaned may be skipped, and the pool has a few.
       expect(proxy.connections() - before).to.be.below(10);
     } finally {

@@ -12,7 +12,7 @@ import {
   CAUSE,
   type Instance,
   command,
-  done,
+  expectDone,
   field,
   refusedWith,
   silent,
@@ -58,7 +58,7 @@ for (const path of ['the server', 'a pooler'] as const)
       other = new pg.Client(database.connectionString);
       await other.connect();
       clock = await startResponsiveClock(database.connectionString);
-      done(await create('first'));
+      expectDone(await create('first'));
     });
 
     afterEach(async () => {
@@ -89,7 +89,7 @@ for (const path of ['the server', 'a pooler'] as const)
     const isCommit = (sent: Buffer): boolean => sent.includes(logChannel('public'));
 
     /** Once. */
-    function when(matches: (sent: Buffer) => boolean, verdict: 'pass and fall silent' | 'fall silent'): void {
+    function interceptOnce(matches: (sent: Buffer) => boolean, verdict: 'pass and fall silent' | 'fall silent'): void {
       let met = false;
       proxy.intercept((sent) => {
         if (met || !matches(sent)) return 'pass';
@@ -99,36 +99,36 @@ for (const path of ['the server', 'a pooler'] as const)
     }
 
     it('after its COMMIT: the response is right, and others can write', async () => {
-      when(isCommit, 'pass and fall silent');
+      interceptOnce(isCommit, 'pass and fall silent');
       const writing = clock.timed(create('second'));
       await until(
         'it is committed',
         async () => (await other.query('SELECT FROM service.service_events')).rowCount === 2,
       );
       const [third, waited] = await clock.timed(create('third', beside));
-      done(third);
+      expectDone(third);
       expect(waited).to.be.below(5_000);
       const [outcome, took] = await writing;
-      expect(done(outcome).position).to.equal(2);
+      expect(expectDone(outcome).position).to.equal(2);
       expect(took).to.be.below(NOTICED);
       const [next, tookNext] = await clock.timed(create('fourth'));
-      expect(done(next).position).to.equal(4);
+      expect(expectDone(next).position).to.equal(4);
       expect(tookNext).to.be.below(5_000);
       expect(warnings).to.include('closing a database connection that has gone silent');
     });
 
     it('before its COMMIT: nothing is written, the lock is soon free, and the message is true', async () => {
-      when(isCommit, 'fall silent');
+      interceptOnce(isCommit, 'fall silent');
       const writing = clock.timed(addField('b'));
       await sleep(500);
       const [third, waited] = await clock.timed(create('third', beside));
-      done(third);
+      expectDone(third);
       expect(waited).to.be.below(NOTICED);
       const [outcome, took] = await writing;
       expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
       expect(messageOf(outcome)).to.include('Nothing was changed').and.not.include('lock');
       expect(took).to.be.below(NOTICED + 3_000);
-      done(await addField('b'));
+      expectDone(await addField('b'));
       const { rows } = await other.query<{ state: string }>(
         `SELECT state FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'`,
       );
@@ -136,22 +136,22 @@ for (const path of ['the server', 'a pooler'] as const)
     });
 
     it(`before the change begins leads to ${pooled ? 'a failure in time' : 'another connection for the change'}`, async () => {
-      when((sent) => sent.includes('BEGIN') || sent.includes('batch_'), 'fall silent');
+      interceptOnce((sent) => sent.includes('BEGIN') || sent.includes('batch_'), 'fall silent');
       const [outcome, took] = await clock.timed(create('second'));
       // The request may also wait for a pooler connection and time out.
       if (pooled) expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
-      else done(outcome);
+      else expectDone(outcome);
       expect(took).to.be.below(pooled ? 18_000 : NOTICED);
-      done(await create('third'));
+      expectDone(await create('third'));
     });
 
     it('during its DDL: another connection makes the change once', async () => {
-      when((sent) => sent.includes('CREATE TABLE'), 'pass and fall silent');
+      interceptOnce((sent) => sent.includes('CREATE TABLE'), 'pass and fall silent');
       const [outcome, took] = await clock.timed(create('second'));
-      done(outcome);
+      expectDone(outcome);
       expect(took).to.be.below(NOTICED + 1_000);
       const [next, waited] = await clock.timed(create('third'));
-      done(next);
+      expectDone(next);
       expect(waited).to.be.below(5_000);
     });
 
@@ -172,7 +172,7 @@ for (const path of ['the server', 'a pooler'] as const)
         expect(refusedWith(await create('third'))).to.equal('UNAVAILABLE');
         proxy.intercept(() => 'pass');
         proxy.answer('through');
-        expect(done(await create('third')).position).to.equal(there.length);
+        expect(expectDone(await create('third')).position).to.equal(there.length);
         expect(warnings).to.include('the outcome of an earlier commit is now known');
         expect([...instance.store.current().collections.keys()]).to.have.members([...there]);
       });

@@ -47,14 +47,14 @@ describe('statements of changes sent to PostgreSQL', function () {
     const { kind } = await work();
     const flights = wire.take().filter(([first = '']) => !first.startsWith('SET SESSION AUTHORIZATION DEFAULT'));
     const shown = flights.map((flight) =>
-      flight.map((each) => `    ${named(each.replaceAll(/\s+/g, ' ').trim())}`).join('\n'),
+      flight.map((each) => `    ${nameStatement(each.replaceAll(/\s+/g, ' ').trim())}`).join('\n'),
     );
     transcript.add([`${what}: ${kind}`, ...shown.flatMap((flight) => ['  --', flight])].join('\n'));
   }
 
   /** Known statements are shown by their number. */
   const numbers = new Map<string, number>();
-  function named(sent: string): string {
+  function nameStatement(sent: string): string {
     const [text = '', ...values] = sent.split(' -- ');
     const known = numbers.get(text);
     if (known === undefined) numbers.set(text, numbers.size + 1);

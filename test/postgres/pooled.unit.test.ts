@@ -4,7 +4,7 @@ import { type Wire, beginWithSettings } from '../../src/postgres/pooled.js';
 const BEFORE = ['BEGIN', 'RESET default_transaction_read_only', 'COMMIT'];
 
 /** Records what is sent, and which responses pass through. */
-function wired() {
+function createWire() {
   const sent: string[] = [];
   const through: string[] = [];
   const wire: Wire = {
@@ -45,7 +45,7 @@ function wired() {
 }
 
 /** The messages of one of our statements. */
-const ours = (text: string): string[] => [
+const expectedMessages = (text: string): string[] => [
   `parse [${JSON.stringify({ text, name: '', types: [] })},true]`,
   'bind [{},true]',
   'execute [{},true]',
@@ -53,7 +53,7 @@ const ours = (text: string): string[] => [
 
 describe('simple queries through a pooler', () => {
   it('send the settings first and hide their results', () => {
-    const { wire, sent, answer } = wired();
+    const { wire, sent, answer } = createWire();
     wire.query('SELECT 1');
     expect(sent()).to.deep.equal([[...BEFORE, 'SET x', 'SELECT 1'].join('; ')]);
     expect(answer(5, 'I')).to.deep.equal([4]);
@@ -63,7 +63,7 @@ describe('simple queries through a pooler', () => {
   });
 
   it('send the settings after a BEGIN', () => {
-    const { wire, sent, answer } = wired();
+    const { wire, sent, answer } = createWire();
     wire.query('BEGIN; SELECT 1');
     expect(sent()).to.deep.equal([[...BEFORE, 'BEGIN', 'SET x', 'SELECT 1'].join('; ')]);
     expect(answer(6, 'T')).to.deep.equal([3, 5]);
@@ -74,17 +74,17 @@ describe('simple queries through a pooler', () => {
 
   it('recognize every spelling of BEGIN in our code', () => {
     for (const begin of ['BEGIN', ' begin isolation level repeatable read', 'START  TRANSACTION READ ONLY']) {
-      const { wire, sent } = wired();
+      const { wire, sent } = createWire();
       wire.query(`${begin}; SELECT 1`);
       expect(sent()).to.deep.equal([`${BEFORE.join('; ')}; ${begin}; SET x; SELECT 1`]);
     }
-    const { wire, sent } = wired();
+    const { wire, sent } = createWire();
     wire.query('BEGINNING');
     expect(sent()).to.deep.equal([[...BEFORE, 'SET x', 'BEGINNING'].join('; ')]);
   });
 
   it('send the settings after a combined COMMIT and BEGIN', () => {
-    const { wire, sent, answer } = wired();
+    const { wire, sent, answer } = createWire();
     wire.query('BEGIN');
     expect(sent()).to.deep.equal([[...BEFORE, 'BEGIN', 'SET x'].join('; ')]);
     expect(answer(5, 'E')).to.deep.equal([3]);
@@ -96,14 +96,14 @@ describe('simple queries through a pooler', () => {
   });
 
   it('report empty queries, which begin nothing', () => {
-    const { wire, sent, answer } = wired();
+    const { wire, sent, answer } = createWire();
     wire.query('');
     expect(sent()).to.deep.equal(['']);
     expect(answer(1, 'I', 'emptyQuery')).to.deep.equal([0]);
   });
 
   it('assume no open transaction if the state is unknown', () => {
-    const { wire, sent, answer } = wired();
+    const { wire, sent, answer } = createWire();
     wire.query('SELECT 1');
     sent();
     answer(5);
@@ -112,7 +112,7 @@ describe('simple queries through a pooler', () => {
   });
 
   it('pass everything else unchanged', () => {
-    const { wire, through } = wired();
+    const { wire, through } = createWire();
     wire.query('SELECT 1');
     expect(wire.emit('error', { code: 'x' })).to.equal(false);
     expect(wire.emit('notice')).to.equal(false);
@@ -136,21 +136,25 @@ describe('statement batches through a pooler', () => {
   ];
 
   it('send the settings before the first statement', () => {
-    const { wire, sent, answer } = wired();
+    const { wire, sent, answer } = createWire();
     flight(wire, 'SELECT 1', 'SELECT 2');
-    expect(sent()).to.deep.equal([...[...BEFORE, 'SET x'].flatMap(ours), ...theirs('SELECT 1'), ...theirs('SELECT 2')]);
+    expect(sent()).to.deep.equal([
+      ...[...BEFORE, 'SET x'].flatMap(expectedMessages),
+      ...theirs('SELECT 1'),
+      ...theirs('SELECT 2'),
+    ]);
     expect(answer(6, 'I')).to.deep.equal([4, 5]);
     flight(wire, 'SELECT 3');
-    expect(sent()).to.deep.equal([...[...BEFORE, 'SET x'].flatMap(ours), ...theirs('SELECT 3')]);
+    expect(sent()).to.deep.equal([...[...BEFORE, 'SET x'].flatMap(expectedMessages), ...theirs('SELECT 3')]);
   });
 
   it('send the settings after a BEGIN, and none inside the transaction', () => {
-    const { wire, sent, answer } = wired();
+    const { wire, sent, answer } = createWire();
     flight(wire, 'BEGIN', 'SELECT 1');
     expect(sent()).to.deep.equal([
-      ...BEFORE.flatMap(ours),
+      ...BEFORE.flatMap(expectedMessages),
       ...theirs('BEGIN'),
-      ...ours('SET x'),
+      ...expectedMessages('SET x'),
       ...theirs('SELECT 1'),
     ]);
     expect(answer(6, 'T')).to.deep.equal([3, 5]);
@@ -160,17 +164,21 @@ describe('statement batches through a pooler', () => {
   });
 
   it('send the settings before statements after a COMMIT', () => {
-    const { wire, sent, answer } = wired();
+    const { wire, sent, answer } = createWire();
     flight(wire, 'BEGIN');
     answer(5, 'T');
     sent();
     flight(wire, 'COMMIT', 'SELECT 1');
-    expect(sent()).to.deep.equal([...theirs('COMMIT'), ...[...BEFORE, 'SET x'].flatMap(ours), ...theirs('SELECT 1')]);
+    expect(sent()).to.deep.equal([
+      ...theirs('COMMIT'),
+      ...[...BEFORE, 'SET x'].flatMap(expectedMessages),
+      ...theirs('SELECT 1'),
+    ]);
     expect(answer(6, 'I')).to.deep.equal([0, 5]);
   });
 
   it('send no settings after ending what is not open', () => {
-    const { wire, sent, answer } = wired();
+    const { wire, sent, answer } = createWire();
     flight(wire, 'ROLLBACK');
     expect(sent()).to.deep.equal(theirs('ROLLBACK'));
     expect(answer(1, 'I')).to.deep.equal([0]);

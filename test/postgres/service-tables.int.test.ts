@@ -3,7 +3,7 @@ import { SQLSTATE, sqlState } from '../../src/postgres/errors.js';
 import { own } from '../../src/postgres/own-tables.js';
 import { byName } from '../../src/schema/model/state.js';
 import { isSystemCollection } from '../../src/schema/model/system-collections.js';
-import { type Instance, CAUSE, done, field, startInstance, table } from '../support/instance.js';
+import { type Instance, CAUSE, expectDone, field, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase } from '../support/postgres.js';
 
 describe("the service's own tables", () => {
@@ -13,7 +13,7 @@ describe("the service's own tables", () => {
   before(async () => {
     database = await createDatabase();
     instance = await startInstance(database.connectionString);
-    done(await instance.pipeline.apply('create-collection', table('notes', [field('title')]), { cause: CAUSE }));
+    expectDone(await instance.pipeline.apply('create-collection', table('notes', [field('title')]), { cause: CAUSE }));
   });
 
   after(async () => {

@@ -122,7 +122,7 @@ describe('an idle connection while another one is silent', function () {
     (await pool.query<{ pid: number }>(text)).rows[0]?.pid;
 
   /** Two idle connections, and a query without a response on another one. */
-  async function oneSilent(isSilent: (sent: Buffer, of: boolean) => boolean): Promise<unknown[]> {
+  async function queryWithSilent(isSilent: (sent: Buffer, of: boolean) => boolean): Promise<unknown[]> {
     const slow = 'SELECT pg_backend_pid() AS pid FROM pg_sleep(0.2)';
     const pids = await Promise.all([pid(slow), pid(slow)]);
     expect(new Set(pids).size).to.equal(2);
@@ -137,7 +137,7 @@ describe('an idle connection while another one is silent', function () {
   }
 
   it('is probed, and stays if it responds', async () => {
-    const pids = await oneSilent((_, isIt) => isIt);
+    const pids = await queryWithSilent((_, isIt) => isIt);
     // Longer than a probe waits for a response.
     await sleep(2_500);
     expect(warnings).to.have.length(1);
@@ -145,7 +145,7 @@ describe('an idle connection while another one is silent', function () {
   });
 
   it('is closed with it if it does not respond', async () => {
-    const pids = await oneSilent(() => true);
+    const pids = await queryWithSilent(() => true);
     await until('both connections are closed', () => warnings.length >= 3);
     expect(warnings.toSorted()).to.deep.equal([
       'an idle database connection was lost',

@@ -10,7 +10,7 @@ import { createIndexProjection } from '../../src/projector/indexes/index.js';
 import { rebuildMetadataRows } from '../../src/projector/metadata/rebuild.js';
 import { createProjections } from '../../src/features/projections/index.js';
 import { openTarget } from '../../src/projector/replay.js';
-import { CAUSE, type Instance, done, silent, startInstance, table } from '../support/instance.js';
+import { CAUSE, type Instance, expectDone, silent, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 
 const LIMIT = 400;
@@ -36,7 +36,7 @@ describe('database time limits', function () {
     limits = rows.map(({ name }) => name);
     await limited(database.connectionString);
     instance = await startInstance(database.connectionString);
-    done(await instance.pipeline.apply('create-collection', table('a'), { cause: CAUSE }));
+    expectDone(await instance.pipeline.apply('create-collection', table('a'), { cause: CAUSE }));
   });
   after(async () => {
     await instance.stop();
@@ -53,7 +53,7 @@ describe('database time limits', function () {
   }
 
   /** Runs `work` while another session has the lock for longer than the limits. */
-  async function behind<T>(lock: string, work: () => Promise<T>): Promise<T> {
+  async function runBehindLock<T>(lock: string, work: () => Promise<T>): Promise<T> {
     await other.query(`SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0`);
     if (limits.includes('transaction_timeout')) await other.query('SET transaction_timeout = 0');
     await other.query(`BEGIN; ${lock}`);
@@ -67,15 +67,15 @@ describe('database time limits', function () {
   };
 
   it('do not affect changes, which have their own', async () => {
-    await behind(await logLock(), async () => {
-      done(await instance.pipeline.apply('create-collection', table('b'), { cause: CAUSE }));
+    await runBehindLock(await logLock(), async () => {
+      expectDone(await instance.pipeline.apply('create-collection', table('b'), { cause: CAUSE }));
     });
   });
 
   it('do not affect metadata rebuilds', async () => {
     const { database: name } = await readDatabase(instance.pool);
     const options = { connection: place(), database: name, lockTimeout: 10_000, logger: silent };
-    const { position } = await behind(await logLock(), () => rebuildMetadataRows(options));
+    const { position } = await runBehindLock(await logLock(), () => rebuildMetadataRows(options));
     expect(position).to.equal((await instance.store.load(), instance.store.point().head.position));
   });
 
@@ -97,7 +97,7 @@ describe('database time limits', function () {
       logger: silent,
     });
     const projections = createProjections({ ...options, indexes, lockTimeout: 10_000, logger: silent });
-    const { ok } = await behind('LOCK TABLE service.service_fields IN ACCESS EXCLUSIVE MODE', () =>
+    const { ok } = await runBehindLock('LOCK TABLE service.service_fields IN ACCESS EXCLUSIVE MODE', () =>
       projections.verify(),
     );
     expect(ok).to.equal(true);
@@ -114,7 +114,7 @@ describe('database time limits', function () {
       lockTimeout: 10_000,
     };
     try {
-      await behind('LOCK TABLE public.a IN ACCESS EXCLUSIVE MODE', () => beginSnapshot(client, moment));
+      await runBehindLock('LOCK TABLE public.a IN ACCESS EXCLUSIVE MODE', () => beginSnapshot(client, moment));
       await pause(LONGER);
       expect((await client.query('SELECT FROM public.a')).rowCount).to.equal(0);
       await client.query('ROLLBACK');

@@ -88,7 +88,7 @@ export function dropped({ collection, field }: Field): NewEvent {
 }
 
 /** relation.created: `articles.author` → `authors`. */
-export function related(many: string, one: string, schema: object | null = {}): NewEvent {
+export function relationCreated(many: string, one: string, schema: object | null = {}): NewEvent {
   const [many_collection, many_field] = many.split('.') as [string, string];
   const relation = must(readNewRelation({ many_collection, many_field, one_collection: one, schema }, [], own));
   return { type: 'relation.created', version: 1, collection: many_collection, field: many_field, data: { relation } };

@@ -22,7 +22,7 @@ describe('head checks', () => {
   });
 
   /** A process that has folded 42 events. */
-  function given(server: { standby: boolean; lag: number }, patience = 10_000) {
+  function createWorld(server: { standby: boolean; lag: number }, patience = 10_000) {
     const world = { examined: 0, reloaded: 0 };
     const head = { position: 42, hash: hash('b'), occurred_at: null };
     const point = { head } as never;
@@ -53,13 +53,13 @@ describe('head checks', () => {
   }
 
   it('treat a shorter log on a primary as truncated', async () => {
-    const { world, examine } = given({ standby: false, lag: 0 });
+    const { world, examine } = createWorld({ standby: false, lag: 0 });
     expect(await examine(40)).to.equal('answered');
     expect(world).to.deep.equal({ examined: 1, reloaded: 1 });
   });
 
   it('serve nothing older on a lagging standby, and resume when it has caught up', async () => {
-    const { world, examine } = given({ standby: true, lag: 30 }, 20);
+    const { world, examine } = createWorld({ standby: true, lag: 30 }, 20);
     expect(await examine(40)).to.match(
       /behind this process, which has already shown position 42. The log of the standby ends at 40/,
     );
@@ -71,7 +71,7 @@ describe('head checks', () => {
   });
 
   it('treat it as another log if the standby has long received everything', async () => {
-    const { world, server, examine } = given({ standby: true, lag: 0 }, 60);
+    const { world, server, examine } = createWorld({ standby: true, lag: 0 }, 60);
     expect(await examine(40)).to.match(/behind/);
     now += 30;
     server.lag = 1;

@@ -6,7 +6,7 @@ import { createStore } from '../../src/reads/state-store.js';
 import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
 import { startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
-import { CAUSE, type Instance, command, done, field, silent, startInstance, table } from '../support/instance.js';
+import { CAUSE, type Instance, command, expectDone, field, silent, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { ProblemError } from '../../src/kernel/problem.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
@@ -36,7 +36,7 @@ describe('reading at the head', () => {
   });
 
   const create = async (name: string, fields: object[] = []) =>
-    done(await writer.pipeline.apply('create-collection', table(name, fields), { cause: CAUSE }));
+    expectDone(await writer.pipeline.apply('create-collection', table(name, fields), { cause: CAUSE }));
 
   const backends = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                      WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%service_auth_epoch%'`;
@@ -104,7 +104,7 @@ describe('reading at the head', () => {
       collection: 'ordered',
       body: { meta: { translations: { 'de-DE': 'b', aa: 1, 'de-AT': { z: 1, y: 2 } } } },
     });
-    done(await writer.pipeline.apply('update-collection', update, { cause: CAUSE }));
+    expectDone(await writer.pipeline.apply('update-collection', update, { cause: CAUSE }));
     const fresh = createStore({ pool: writer.pool, logger: silent });
     await fresh.load();
     const [mine, folded] = [writer.store.current(), fresh.current()];

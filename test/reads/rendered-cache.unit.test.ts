@@ -128,7 +128,7 @@ describe('rendered responses', () => {
   it('are rendered again after a failure that all waiting callers receive', async () => {
     const cache = createRenderedCache();
     const subject = {};
-    const failing = () => bytes(thatFails());
+    const failing = () => bytes(failingTexts());
     const both = await Promise.allSettled([cache.get(subject, 'k', failing), cache.get(subject, 'k', failing)]);
     expect(both.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
     expect((await cache.get(subject, 'k', () => bytes(['fine']))).body.toString()).to.equal('fine');
@@ -221,7 +221,7 @@ function* slowly(chunks: number): Generator<string, void, void> {
   }
 }
 
-function* thatFails(): Generator<string, void, void> {
+function* failingTexts(): Generator<string, void, void> {
   yield 'x';
   throw new Error('no');
 }

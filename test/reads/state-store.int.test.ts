@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CAUSE, type Instance, done, startInstance, table } from '../support/instance.js';
+import { CAUSE, type Instance, expectDone, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 
 describe('the state at the head', () => {
@@ -19,7 +19,7 @@ describe('the state at the head', () => {
     const { store, pipeline } = instance;
     const base = store.point();
 
-    done(await pipeline.apply('create-collection', table('first'), { cause: CAUSE }));
+    expectDone(await pipeline.apply('create-collection', table('first'), { cause: CAUSE }));
     const committed = store.point();
     expect(committed.head.position).to.equal(1);
     store.reset({ ...base });
@@ -33,15 +33,15 @@ describe('the state at the head', () => {
     const { store, pipeline } = instance;
     const received: (string[] | undefined)[] = [];
     store.subscribe((_point, _replaced, events) => void received.push(events?.map(({ type }) => type)));
-    done(await pipeline.apply('create-collection', table('first'), { cause: CAUSE }));
+    expectDone(await pipeline.apply('create-collection', table('first'), { cause: CAUSE }));
     const other = await startInstance(database.connectionString);
     try {
-      done(await other.pipeline.apply('create-collection', table('second'), { cause: CAUSE }));
+      expectDone(await other.pipeline.apply('create-collection', table('second'), { cause: CAUSE }));
     } finally {
       await other.stop();
     }
     await store.atHead(2);
-    done(await pipeline.apply('create-collection', table('third'), { cause: CAUSE }));
+    expectDone(await pipeline.apply('create-collection', table('third'), { cause: CAUSE }));
     expect(received).to.deep.equal([['collection.created'], undefined, ['collection.created']]);
   });
 
@@ -50,12 +50,12 @@ describe('the state at the head', () => {
     const received: unknown[] = [];
     const other = await startInstance(database.connectionString);
     try {
-      done(await other.pipeline.apply('create-collection', table('first'), { cause: CAUSE }));
+      expectDone(await other.pipeline.apply('create-collection', table('first'), { cause: CAUSE }));
     } finally {
       await other.stop();
     }
     store.subscribe((_point, _replaced, events) => void received.push(events));
-    done(await pipeline.apply('create-collection', table('second'), { cause: CAUSE }));
+    expectDone(await pipeline.apply('create-collection', table('second'), { cause: CAUSE }));
     expect(received).to.deep.equal([undefined, undefined]);
   });
 });

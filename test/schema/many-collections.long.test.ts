@@ -23,7 +23,7 @@ import {
   withRenames,
 } from '../../src/schema/transition/renames.js';
 import { transition } from '../../src/schema/transition/transition.js';
-import { accepted } from '../support/given.js';
+import { accept } from '../support/given.js';
 import { stepsOf } from '../support/steps.js';
 
 const COUNT = 1_200;
@@ -34,10 +34,11 @@ const bodies = Array.from({ length: COUNT }, (_, index) => ({
   fields: [{ field: 'name', type: 'string', interface: 'input', schema: { is_indexed: true } }],
 }));
 
-const many = (): State => accepted(initialState(), 'create-collections', { body: bodies, concurrentIndexes: false });
+const manyTables = (): State =>
+  accept(initialState(), 'create-collections', { body: bodies, concurrentIndexes: false });
 
 describe('a schema of 1,200 collections', () => {
-  const state = many();
+  const state = manyTables();
   const names = [...state.collections.keys()];
   const created = runToEnd(transition(initialState(), state, names));
 
@@ -85,7 +86,7 @@ describe('a schema of 1,200 collections', () => {
   });
 
   it('is matched with one check per collection', () => {
-    const other = accepted(initialState(), 'create-collections', {
+    const other = accept(initialState(), 'create-collections', {
       body: bodies.map((each) => ({ ...each, collection: `other_${each.collection}` })),
       concurrentIndexes: false,
     });

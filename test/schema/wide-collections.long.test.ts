@@ -13,21 +13,21 @@ import { diffStates } from '../../src/schema/diff/diff.js';
 import { sqlTextProblems } from '../../src/schema/sql-text/texts.js';
 import { Draft } from '../../src/schema/transition/draft.js';
 import { dropCollection } from '../../src/schema/transition/cascade.js';
-import { accepted, attempt, folder, follow, parsed } from '../support/given.js';
+import { accept, attempt, folder, follow, parsed } from '../support/given.js';
 import { stepsOf } from '../support/steps.js';
 
 const FIELDS = 5_000;
 
 const alias = (index: number) => ({ field: `item_${index}`, type: 'alias', interface: 'x' });
 const column = (index: number) => ({ field: `item_${index}`, type: 'integer', interface: 'input' });
-const wide = (field: (index: number) => object, count = FIELDS) => ({
+const wideCollection = (field: (index: number) => object, count = FIELDS) => ({
   body: { collection: 'wide', schema: {}, fields: Array.from({ length: count }, (_, index) => field(index)) },
   concurrentIndexes: false,
 });
 
 /** A state with a collection of 5,000 fields, and the same after a change of each. */
 function changed(): { from: State; to: State } {
-  const from = accepted(initialState(), 'create-collection', wide(alias));
+  const from = accept(initialState(), 'create-collection', wideCollection(alias));
   const draft = new Draft(from);
   for (const field of from.collections.get('wide')?.fields.values() ?? [])
     draft.putField({ ...field, meta: { ...field.meta, note: 'n' } });
@@ -36,11 +36,11 @@ function changed(): { from: State; to: State } {
 
 describe('a collection of 5,000 fields', () => {
   it('is read and changed with a step for each field', () => {
-    const all = wide(alias);
+    const all = wideCollection(alias);
     const fields = Array.from({ length: FIELDS }, (_, index) => ({ field: alias(index).field, meta: { note: 'n' } }));
     expect(stepsOf(stepsTo(operations['create-collection'].parse(all))), 'created').to.be.at.least(FIELDS);
     const command = parsed('update-fields', { collection: 'wide', body: fields, concurrentIndexes: false });
-    const from = accepted(initialState(), 'create-collection', all);
+    const from = accept(initialState(), 'create-collection', all);
     if (!command.ok) throw new Error(JSON.stringify(command.problems));
     const update = stepsTo(operations['update-fields'].decide(from, command.value));
     expect(stepsOf(update), 'updated').to.be.at.least(FIELDS);
@@ -59,19 +59,19 @@ describe('a collection of 5,000 fields', () => {
 });
 
 describe('documents of a collection of 5,000 fields', () => {
-  const state = accepted(initialState(), 'create-collection', wide(alias));
+  const state = accept(initialState(), 'create-collection', wideCollection(alias));
   const node = state.collections.get('wide') as CollectionNode;
 
   it('are built with a step for each field', () => {
     expect(stepsOf(fieldDocumentsOf(state, node))).to.be.at.least(FIELDS);
-    const another = accepted(initialState(), 'create-collection', wide(alias));
+    const another = accept(initialState(), 'create-collection', wideCollection(alias));
     expect(stepsOf(snapshotOf(another, '1.0.0')), 'snapshot').to.be.at.least(FIELDS);
     // The documents are cached, and hashed in pieces of 50.
     expect(stepsOf(snapshotHash(another, '1.0.0')), 'hash').to.be.at.least(FIELDS / 50);
   });
 
   it('do not need the fields for the collection itself', () => {
-    const another = accepted(initialState(), 'create-collection', wide(alias));
+    const another = accept(initialState(), 'create-collection', wideCollection(alias));
     const wideNode = another.collections.get('wide') as CollectionNode;
     expect(collectionDocumentOf(another, wideNode).collection).to.equal('wide');
     // None of them is in the cache yet.
@@ -79,7 +79,7 @@ describe('documents of a collection of 5,000 fields', () => {
   });
 
   it('are equal when built concurrently', () => {
-    const another = accepted(initialState(), 'create-collection', wide(alias));
+    const another = accept(initialState(), 'create-collection', wideCollection(alias));
     const wideNode = another.collections.get('wide') as CollectionNode;
     const slow = fieldDocumentsOf(another, wideNode);
     slow.next();
@@ -97,7 +97,7 @@ describe('documents of a collection of 5,000 fields', () => {
 
 describe('a table with more columns than PostgreSQL allows', () => {
   it('is rejected at the first extra column, before other checks', () => {
-    const result = attempt(initialState(), 'create-collection', wide(column, 2_000));
+    const result = attempt(initialState(), 'create-collection', wideCollection(column, 2_000));
     const [problem, ...others] = result.ok ? [] : result.problems;
     expect(others).to.deep.equal([]);
     // The implicit primary key is the first of them.
@@ -106,12 +106,12 @@ describe('a table with more columns than PostgreSQL allows', () => {
   });
 
   it('is accepted at the limit, without counting aliases', () => {
-    const full = accepted(initialState(), 'create-collection', wide(column, 1_599));
+    const full = accept(initialState(), 'create-collection', wideCollection(column, 1_599));
     expect(full.collections.get('wide')?.fields.size).to.equal(1_600);
     const more = { collection: 'wide', body: { ...column(1_599), field: 'more' }, concurrentIndexes: false };
     const result = attempt(full, 'create-field', more);
     expect(!result.ok && result.problems[0]?.path).to.equal('field');
-    accepted(full, 'create-field', { ...more, body: { field: 'more', type: 'alias' } });
+    accept(full, 'create-field', { ...more, body: { field: 'more', type: 'alias' } });
   });
 });
 
@@ -151,7 +151,7 @@ describe('a batch that changes every field of a collection of 5,000', () => {
   });
 
   it('is planned between column changes as if each had its own state', () => {
-    const start = accepted(initialState(), 'create-collection', wide(column, 2));
+    const start = accept(initialState(), 'create-collection', wideCollection(column, 2));
     const event = (type: string, field: string, data: object) =>
       ({ ...newEvent('field.deleted', 'wide', field, {}), type, data }) as SchemaEvent;
     const shown = start.collections.get('wide')?.fields.get('item_0') as Field;

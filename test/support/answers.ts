@@ -5,7 +5,7 @@
 import patch from 'fast-json-patch';
 import type { Problem, Result } from '../../src/kernel/problem.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
-import { accepted } from './given.js';
+import { accept } from './given.js';
 
 const GONE = Symbol('left out');
 const VALUES: readonly unknown[] = [
@@ -93,7 +93,7 @@ function answersAt({ body, ask }: AnsweredRequest, path: readonly Step[], taken:
   for (const value of VALUES) {
     const answer = ask(changed(body, path, value));
     const shown = answer.ok
-      ? ['taken', ...patch.compare({ it: taken }, { it: plain(answer.value) }).map(shownChange)]
+      ? ['taken', ...patch.compare({ it: taken }, { it: toPlainJson(answer.value) }).map(shownChange)]
       : answer.problems.map(shownProblem);
     const key = shown.map((line) => `\n      ${line}`).join('');
     groups.set(key, [...(groups.get(key) ?? []), shownValue(value)]);
@@ -101,7 +101,7 @@ function answersAt({ body, ask }: AnsweredRequest, path: readonly Step[], taken:
   return [...groups].map(([answer, values]) => `    ${values.join('  ')}${answer}`);
 }
 
-export const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
+export const toPlainJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
 
 const shownChange = (change: patch.Operation): string =>
   `${change.op} ${change.path.slice('/it'.length)}${'value' in change ? ` ${JSON.stringify(change.value)}` : ''}`;
@@ -113,7 +113,7 @@ const shownChange = (change: patch.Operation): string =>
 export function sectionOf(request: AnsweredRequest): string {
   const base = request.ask(request.body);
   if (!base.ok) throw new Error(`${request.title}: ${base.problems.map(shownProblem).join('; ')}`);
-  const taken = plain(base.value);
+  const taken = toPlainJson(base.value);
   const all = [...placesIn(request.body)].slice(request.isList === true ? 1 : 0);
   const places = all.map((path) =>
     [`  ${path.join('.') || '(the body)'}`, ...answersAt(request, path, taken)].join('\n'),
@@ -125,7 +125,7 @@ export function sectionOf(request: AnsweredRequest): string {
 export function exampleSchema(): State {
   const flow = { concurrentIndexes: false };
   let state = initialState();
-  const create = (body: object) => (state = accepted(state, 'create-collection', { body, ...flow }));
+  const create = (body: object) => (state = accept(state, 'create-collection', { body, ...flow }));
   create({ collection: 'users', schema: {}, fields: [{ field: 'name', type: 'string', interface: 'input' }] });
   create({ collection: 'group', schema: null, meta: {} });
   create({
@@ -157,9 +157,9 @@ export function exampleSchema(): State {
     ['kind', 'string'],
   ]) {
     const body = { field, type, interface: 'input' };
-    state = accepted(state, 'create-field', { collection: 'users', body, ...flow });
+    state = accept(state, 'create-field', { collection: 'users', body, ...flow });
   }
-  state = accepted(state, 'create-relation', {
+  state = accept(state, 'create-relation', {
     body: { collection: 'posts', field: 'author', related_collection: 'users', schema: { on_delete: 'SET NULL' } },
   });
   return state;

@@ -1,7 +1,7 @@
 /** An HTTP client for tests: any method and body, with the response as one value. */
 import { connect } from 'node:net';
 import { expectPlaces } from '../http/places.js';
-import { holdToContract } from './contract.js';
+import { expectContract } from './contract.js';
 import type { TestService } from './service.js';
 
 export interface Reply {
@@ -37,7 +37,7 @@ export function clientOf({ url, adminToken }: TestService): Client {
     const text = await answer.text();
     const json = parse(text);
     expectPlaces({ path, headers, body }, answer.status, json);
-    holdToContract({
+    expectContract({
       method,
       path,
       sent: jsonSent(init, headers),
@@ -79,7 +79,7 @@ export const json = (value: unknown, method = 'POST'): Send => ({
 });
 
 /** Sends raw bytes and returns everything until the connection ends. An open connection is a failure. */
-export function raw(url: string, text: string, { hangUp = false } = {}): Promise<string> {
+export function sendRaw(url: string, text: string, { hangUp = false } = {}): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -34,7 +34,7 @@ interface Contract {
 let contract: Contract | undefined;
 
 /** Throws an assertion error if the document and the service differ. */
-export function holdToContract(observed: Observed): void {
+export function expectContract(observed: Observed): void {
   contract ??= readContract();
   const { method, path, status } = observed;
   const shown = `${method} ${path}: ${status}`;

@@ -10,17 +10,18 @@ const TYPES = `text varchar bpchar name "char" int2 int4 int8 float4 float8 nume
 
 const OPERATORS = '= <> < > <= >= || + - * / % ^ & | ~ !~ ~* !~* ~~ !~~ @> <@ && ? -> ->> #> #>> ^@';
 
-const words = (text: string): string => `'{${text.trim().replaceAll('"', '\\"').split(/\s+/).join(',')}}'::text[]`;
+const toTextArray = (text: string): string =>
+  `'{${text.trim().replaceAll('"', '\\"').split(/\s+/).join(',')}}'::text[]`;
 
 const PLANT = `
 DO $do$
 DECLARE l text; r text; o text;
 BEGIN
-  FOREACH l IN ARRAY ${words(TYPES)} LOOP
-    FOREACH r IN ARRAY ${words(TYPES)} LOOP
+  FOREACH l IN ARRAY ${toTextArray(TYPES)} LOOP
+    FOREACH r IN ARRAY ${toTextArray(TYPES)} LOOP
       EXECUTE pg_catalog.format($f$CREATE FUNCTION public.decoy(%s, %s) RETURNS point LANGUAGE plpgsql
         AS 'BEGIN RAISE EXCEPTION ''a decoy is called in %%'', pg_catalog.current_query(); END'$f$, l, r);
-      FOREACH o IN ARRAY ${words(OPERATORS)} LOOP
+      FOREACH o IN ARRAY ${toTextArray(OPERATORS)} LOOP
         CONTINUE WHEN EXISTS (SELECT FROM pg_catalog.pg_operator p WHERE p.oprname OPERATOR(pg_catalog.=) o::name
           AND p.oprnamespace OPERATOR(pg_catalog.=) 'pg_catalog'::regnamespace::oid
           AND p.oprleft OPERATOR(pg_catalog.=) l::regtype::oid AND p.oprright OPERATOR(pg_catalog.=) r::regtype::oid);

@@ -24,7 +24,7 @@ export function readPage(page: string): string {
 }
 
 /** The content of a page without its layout, which prettier produces (table widths, white space, escapes). */
-export function saidIn(text: string): string[] {
+export function readWords(text: string): string[] {
   return text.replaceAll(/[\s\\]|-{3,}/g, '').split('|');
 }
 

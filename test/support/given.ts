@@ -44,7 +44,7 @@ export function attempt<N extends OperationName>(state: State, name: N, input: I
 }
 
 /** The state after a command that must be accepted. */
-export function accepted<N extends OperationName>(state: State, name: N, input: InputOf<N>): State {
+export function accept<N extends OperationName>(state: State, name: N, input: InputOf<N>): State {
   const result = attempt(state, name, input);
   if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.problems)}`);
   return follow(state, result.value);

@@ -111,7 +111,7 @@ export function field(name: string, type = 'string', schema: object = {}, meta: 
 }
 
 /** The outcome of a command that must be accepted. */
-export function done(outcome: Outcome): Extract<Outcome, { kind: 'done' }> {
+export function expectDone(outcome: Outcome): Extract<Outcome, { kind: 'done' }> {
   if (outcome.kind !== 'done') throw new Error(`not done: ${JSON.stringify(outcome)}`);
   return outcome;
 }

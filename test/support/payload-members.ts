@@ -71,14 +71,14 @@ function declare(declared: Declared, schema: z.ZodType, place: string): void {
 function use(declared: Declared, schema: z.ZodType, value: unknown): void {
   const held = declared.get(schema);
   if (value === null || typeof value === 'string') held?.delete(value ?? 'null');
-  for (const { schema: inner, value: each, member } of inside(schema, value)) {
+  for (const { schema: inner, value: each, member } of listParts(schema, value)) {
     if (member !== undefined) held?.delete(member);
     use(declared, inner, each);
   }
 }
 
 /** The parts of a value with their shapes; `member`: of an object. */
-function inside(schema: z.ZodType, value: unknown): { schema: z.ZodType; value: unknown; member?: string }[] {
+function listParts(schema: z.ZodType, value: unknown): { schema: z.ZodType; value: unknown; member?: string }[] {
   const { innerType, element, shape = {}, options = [] } = definition(schema);
   if (innerType !== undefined) return [{ schema: innerType, value }];
   if (element !== undefined && Array.isArray(value)) return value.map((each) => ({ schema: element, value: each }));

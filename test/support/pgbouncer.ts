@@ -33,7 +33,7 @@ const running = new Set<ChildProcess>();
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
 /** It refuses to run as root. */
-const nobody = (): { uid: number; gid: number } | undefined =>
+const unprivilegedUser = (): { uid: number; gid: number } | undefined =>
   process.getuid?.() === 0 ? { uid: Number(idOf('-u')), gid: Number(idOf('-g')) } : undefined;
 
 const idOf = (which: '-u' | '-g'): string => spawnSync('id', [which, 'nobody'], { encoding: 'utf8' }).stdout.trim();
@@ -42,7 +42,7 @@ const idOf = (which: '-u' | '-g'): string => spawnSync('id', [which, 'nobody'], 
 export async function startPgbouncer(address: string, settings: PgbouncerSettings = {}): Promise<Pgbouncer> {
   const program = pgbouncerProgram();
   if (program === null) throw new Error(INSTALL_PGBOUNCER);
-  const user = nobody();
+  const user = unprivilegedUser();
   const directory = await mkdtemp(join(tmpdir(), 'dps-pgbouncer-'));
   await chmod(directory, 0o711);
   const port = await freePort();

@@ -38,7 +38,7 @@ function drawInput(state: State, draw: Draw): [OperationName, unknown] {
 
 function fieldOrMeta(node: CollectionNode, kind: number, draw: Draw): [OperationName, unknown] {
   const { collection } = node.collection;
-  if (kind < 32) return ['update-collection', { collection, body: { meta: someMeta(node, draw) } }];
+  if (kind < 32) return ['update-collection', { collection, body: { meta: randomMeta(node, draw) } }];
   if (kind < 50) return ['create-field', { collection, body: newField(draw), concurrentIndexes: false }];
   const field = [...node.fields.keys()][draw(node.fields.size)] ?? 'id';
   if (kind < 56) return ['delete-field', { collection, field }];
@@ -62,7 +62,7 @@ function newField(draw: Draw): object {
   return { field: `f${draw(12)}`, type, meta, schema };
 }
 
-function someMeta(node: CollectionNode, draw: Draw): object {
+function randomMeta(node: CollectionNode, draw: Draw): object {
   const fields = [...node.fields.keys()];
   return [
     { note: `note ${draw(100)}` },

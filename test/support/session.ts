@@ -6,20 +6,20 @@ const NOT_SHOWN =
   /^(date|connection|keep-alive|content-length|transfer-encoding|x-request-id|etag|vary|access-control-.*|content-security-policy|cross-origin-.*|origin-agent-cluster|referrer-policy|strict-transport-security|x-(content-type|dns|download|frame|permitted|xss).*)$/;
 
 /** Readable JSON: values that fit are on one line. */
-function shown(value: unknown, indent = ''): string {
+function renderJson(value: unknown, indent = ''): string {
   const line = JSON.stringify(value);
   if (typeof value !== 'object' || value === null || indent.length + line.length <= 120) return line;
   const inner = `${indent}  `;
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   const members = Object.entries(value).map(([name, each]) => {
     const key = Array.isArray(value) ? '' : `${JSON.stringify(name)}: `;
-    return key + shown(each, inner);
+    return key + renderJson(each, inner);
   });
-  return `${open}\n${inLines(members, inner).join('\n')}\n${indent}${close}`;
+  return `${open}\n${wrapLines(members, inner).join('\n')}\n${indent}${close}`;
 }
 
 /** Members in as few lines as possible. */
-function inLines(members: readonly string[], indent: string): string[] {
+function wrapLines(members: readonly string[], indent: string): string[] {
   const lines: string[] = [];
   members.forEach((member, index) => {
     const text = member + (index < members.length - 1 ? ',' : '');
@@ -43,7 +43,7 @@ interface SessionRequest {
 
 function sentLines({ headers = {}, body, called, text }: SessionRequest): string[] {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  if (body !== undefined) lines.push(called ?? shown(body));
+  if (body !== undefined) lines.push(called ?? renderJson(body));
   if (text !== undefined) lines.push(text);
   return lines;
 }
@@ -54,7 +54,7 @@ function answerLines({ status, headers, json: document, text }: Reply): string[]
     `=> ${status}`,
     ...headerLines.filter((header) => header !== 'content-type: application/json; charset=utf-8'),
   ];
-  if (document !== undefined) lines.push(shown(document));
+  if (document !== undefined) lines.push(renderJson(document));
   else if (text !== '') lines.push(text.trimEnd());
   return lines;
 }

@@ -12,7 +12,7 @@ const MOST_MS = Number(process.env['SLOW_ANSWERS'] ?? 0);
 export const PATIENCE = RATE > 1 || MOST_MS > 0 ? 3 : 1;
 
 export async function slowContext(context: BrowserContext): Promise<void> {
-  if (MOST_MS > 0) await context.route(/^https?:/, late);
+  if (MOST_MS > 0) await context.route(/^https?:/, delayRoute);
 }
 
 export async function slowPage(page: Page): Promise<void> {
@@ -22,7 +22,7 @@ export async function slowPage(page: Page): Promise<void> {
 }
 
 /** Half of them are delayed before the service receives them, the other half afterwards. */
-async function late(route: Route): Promise<void> {
+async function delayRoute(route: Route): Promise<void> {
   const pause = () => sleep(Math.random() * MOST_MS);
   try {
     // An endless response cannot be delayed.

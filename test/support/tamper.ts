@@ -53,14 +53,14 @@ export const rewrite = (
   tamper(connectionString, async (client) => {
     const events: EventRecord[] = [];
     for await (const page of readRecordPages(client, { after: 0 })) events.push(...page);
-    const forged = chained(change(events));
+    const forged = chainEvents(change(events));
     await client.query('DELETE FROM service.service_events');
     await restoreEvents(client, forged);
     return forged;
   });
 
 /** The events with new positions and hashes. */
-function chained(events: readonly EventRecord[]): EventRecord[] {
+function chainEvents(events: readonly EventRecord[]): EventRecord[] {
   let previous_hash = GENESIS_HASH;
   return events.map((event, index) => {
     const commitment = event.salt === null ? event.commitment : commitmentTo(personalText(event), event.salt, sha256);

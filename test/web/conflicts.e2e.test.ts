@@ -128,7 +128,7 @@ describe('conflicts in the admin app', function () {
   });
 
   /** An applied request whose note others have changed since then. */
-  async function applied(collection: string): Promise<string> {
+  async function applyRequest(collection: string): Promise<string> {
     await make(collection, ['title']);
     const file = await snapshot();
     ofField(file, collection, 'title').meta['note'] = 'Asked for';
@@ -141,7 +141,7 @@ describe('conflicts in the admin app', function () {
 
   it('are shown when a request is reverted, and the revert proposes the chosen values', async () => {
     app.mayComplain(/status of 409/);
-    const id = await applied('offers');
+    const id = await applyRequest('offers');
     const page = await app.visit({ path: `/review?change=${id}` });
     await button(page, 'Propose a revert').press('Enter');
     const theirs = page.getByRole('radio', { name: 'Current schema: Since then' });
@@ -161,7 +161,7 @@ describe('conflicts in the admin app', function () {
 
   it('may have disappeared when the revert of a request is proposed', async () => {
     app.mayComplain(/status of (?:400|409)/);
-    const id = await applied('orders');
+    const id = await applyRequest('orders');
     const page = await app.visit({ path: `/review?change=${id}` });
     await button(page, 'Propose a revert').click();
     await page.getByRole('radio', { name: /^Previous state/ }).check();

@@ -27,7 +27,7 @@ describe('an old snapshot in the admin app', function () {
     ((await app.client(`/fields/${path}`)).json as { data: Snapshot['fields'][number] }).data;
 
   /** Edits a snapshot while others change the service. */
-  async function diverged(collection: string): Promise<{ position: number; stamp: string; text: string }> {
+  async function editWhileOthersChange(collection: string): Promise<{ position: number; stamp: string; text: string }> {
     const position = await send('/collections', {
       collection,
       schema: {},
@@ -50,7 +50,7 @@ describe('an old snapshot in the admin app', function () {
 
   it('is merged from the time in its name: conflicts are resolved, and other changes of others stay', async () => {
     app.mayComplain(/status of 409/);
-    const { stamp, text } = await diverged('articles');
+    const { stamp, text } = await editWhileOthersChange('articles');
     const page = await app.visit({ path: '/review?bring=true' });
     await choose(page, `snapshot-${stamp}.json`, text);
     await page.getByText('3 objects have changed since then').waitFor();
@@ -80,7 +80,7 @@ describe('an old snapshot in the admin app', function () {
   });
 
   it('is compared as it is if it comes from another environment, or nothing has changed since then', async () => {
-    const { stamp, text } = await diverged('books');
+    const { stamp, text } = await editWhileOthersChange('books');
     const page = await app.visit({ path: '/review?bring=true', narrow: true });
     await choose(page, `snapshot-${stamp}.json`, text);
     await page.getByRole('button', { name: 'The schema of another environment' }).waitFor();
@@ -97,7 +97,7 @@ describe('an old snapshot in the admin app', function () {
 
   it('is compared if its name contains no time, until somebody states its base', async () => {
     app.mayComplain(/status of 409/);
-    const { position, text } = await diverged('pages');
+    const { position, text } = await editWhileOthersChange('pages');
     const page = await app.visit({ path: '/review?bring=true' });
     await choose(page, 'mine.json', text);
     await page.getByText('To keep later changes').waitFor();

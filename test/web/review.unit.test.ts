@@ -10,7 +10,7 @@ import {
   withDependents,
 } from '../../src/web/pages/review/model/items.js';
 import { locateProblems, lossesOf, scriptOf, statementsByItem } from '../../src/web/pages/review/model/plan.js';
-import { plain, reasonFor, sentencesOf } from '../../src/web/pages/review/model/sentences.js';
+import { toPlainText, reasonFor, sentencesOf } from '../../src/web/pages/review/model/sentences.js';
 import { bytesText, sizeText } from '../../src/web/shared/text.js';
 import { readReviewSearch } from '../../src/web/pages/review/search.js';
 import { toDirectusForm } from '../../src/web/shared/snapshot/directus-form.js';
@@ -58,7 +58,7 @@ const messagesOf = (name: string) =>
   items
     .filter(({ collection, field }) => [collection, field].filter((each) => each !== null).join('.') === name)
     .flatMap((item) => sentencesOf(item, () => 1))
-    .map(plain);
+    .map(toPlainText);
 const TITLE = keyOf('fields', 'articles', 'title');
 
 describe('the review of the admin app', () => {

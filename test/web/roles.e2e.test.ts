@@ -1,7 +1,7 @@
 /** The app offers a role exactly the actions that the service permits. */
 import { expect } from 'chai';
 import { ROLES } from '../../src/features/accounts/caller.js';
-import { type Ability, MAY, may } from '../../src/web/service/types.js';
+import { type Ability, MAY, hasAbility } from '../../src/web/service/types.js';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
 import { type Person, diffOf, newPerson, noted, open } from '../features/change-requests/people.js';
@@ -92,7 +92,7 @@ describe('what the admin app offers to a role', () => {
         for (const [method, path, body] of requests[ability]) {
           const { status, text } = await people[role].send(path, body === undefined ? { method } : json(body, method));
           const what = `${role}, ${ability}: ${method} ${path} ${text.slice(0, 200)}`;
-          expect(status === 403, what).to.equal(!may(role, ability));
+          expect(status === 403, what).to.equal(!hasAbility(role, ability));
           expect(status, what).to.be.below(500);
         }
     });

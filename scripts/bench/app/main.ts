@@ -8,7 +8,7 @@ import { browser, chromiumProgram, INSTALL_CHROMIUM } from '../../../test/suppor
 import { stopAll } from '../../../test/support/at-end.js';
 import { type Server, type Service, startServer, startService } from '../servers.js';
 import { fill, fillHistory, fillLongLog, fillTree } from './fill.js';
-import { firstLoad, firstPaint, panning, verifying, stepping } from './measures.js';
+import { firstLoad, firstPaint, measurePanning, verifying, measureStepping } from './measures.js';
 import { signedIn } from './signed-in.js';
 
 const SIZES = (process.env['BENCH_COLLECTIONS'] ?? '90,1000,10000').split(',').map(Number);
@@ -38,13 +38,13 @@ async function run(chromium: string): Promise<void> {
     }
     await withService(server, async (service) => {
       await fillTree(service, TABLES);
-      const stops = await panning(() => signedIn(chromium, service.url, PASSWORD));
+      const stops = await measurePanning(() => signedIn(chromium, service.url, PASSWORD));
       const what = `panning over ${TABLES} tables, ${stops.drawn} in sight`;
       add(what, `${stops.perSecond.toFixed(0)} frames a second, the longest ${stops.longest.toFixed(0)} ms`);
     });
     await withService(server, async (service) => {
       await fillHistory(service, STEPS);
-      const perSecond = await stepping(() => signedIn(chromium, service.url, PASSWORD), STEPS);
+      const perSecond = await measureStepping(() => signedIn(chromium, service.url, PASSWORD), STEPS);
       add(`slider, ${STEPS} batches one after the other`, `${perSecond.toFixed(1)} steps a second`);
       const { files, bytes } = await firstLoad(await browser(chromium), service.url);
       add('first load, as sent', `${(bytes / 1000).toFixed(0)} kB in ${files} files`);

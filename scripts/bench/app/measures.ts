@@ -49,7 +49,7 @@ interface Panning {
   longest: number;
 }
 
-export async function panning(newContext: NewContext): Promise<Panning> {
+export async function measurePanning(newContext: NewContext): Promise<Panning> {
   const context = await newContext();
   try {
     const page = await context.newPage();
@@ -84,7 +84,7 @@ async function drag(page: Page): Promise<void> {
 }
 
 /** Steps per second. Each step waits until the page shows its point in time. */
-export async function stepping(newContext: NewContext, steps: number): Promise<number> {
+export async function measureStepping(newContext: NewContext, steps: number): Promise<number> {
   const context = await newContext();
   try {
     const page = await context.newPage();

@@ -9,7 +9,7 @@ import { applySnapshot, emptySnapshot } from '../schemas.js';
 import { type Service, startService } from '../servers.js';
 import { NEEDS, tables } from '../tables.js';
 
-async function adopted(service: Service, count: number): Promise<number> {
+async function measureAdoption(service: Service, count: number): Promise<number> {
   let names: string[] = [];
   const spent = await milliseconds(async () => {
     ({ adopted: names } = await service.call<{ adopted: string[] }>('POST', '/schema/adopt', { all: true }));
@@ -49,7 +49,7 @@ export const adopt =
       runs,
       warmUps: 1,
       prepare,
-      measured: () => adopted(service as Service, count),
+      measured: () => measureAdoption(service as Service, count),
       limit: () =>
         milliseconds(() =>
           Promise.all(

@@ -1,5 +1,5 @@
 /** Changes and comparisons of a whole schema. */
-import { milliseconds, paced, percentile, processorTimeOf, runScript } from '../measure.js';
+import { milliseconds, sendAtInterval, percentile, processorTimeOf, runScript } from '../measure.js';
 import type { Case } from '../runner.js';
 import { applySnapshot, createBody, diffTo, emptySnapshot, snapshotOf } from '../schemas.js';
 import type { Metered, Service } from '../servers.js';
@@ -126,7 +126,7 @@ export const readsDuringApply =
     const service = await filled(resources.service(), emptySnapshot(resources.release));
     await service.call('POST', '/collections', createBody('measured'));
     const p99 = async (meanwhile: Promise<unknown>): Promise<number> =>
-      percentile(await paced(() => service.call('GET', '/collections/measured'), 5, meanwhile), 0.99);
+      percentile(await sendAtInterval(() => service.call('GET', '/collections/measured'), 5, meanwhile), 0.99);
     const kept = {
       ...emptySnapshot(resources.release),
       collections: [{ collection: 'measured' }],

@@ -1,7 +1,7 @@
 /** Changes of the maximum size, and rejected ones of that size. */
 import { writeYaml } from '../../../src/http/formats.js';
 import type { Work } from './stops.js';
-import { apply, diffTo, filled, list, makeSo, MIB, of, OTHER_BODY, send, type Sent } from './requests.js';
+import { apply, diffTo, filled, list, makeSo, MIB, sizeInMib, OTHER_BODY, send, type Sent } from './requests.js';
 import { emptySnapshot, snapshotOf, wideSnapshot } from '../schemas.js';
 import type { Service } from '../servers.js';
 
@@ -17,11 +17,11 @@ export function documents(release: string): Work[] {
   };
   return [
     ...Object.entries(bodies).map(([name, text]) => ({
-      work: `a diff of ${name}, ${of(text)}`,
+      work: `a diff of ${name}, ${sizeInMib(text)}`,
       run: (service: Service) => send(service, '/schema/diff?mode=merge', { text }),
     })),
     {
-      work: `a diff of 1,000 collections as YAML, ${of(yaml)}`,
+      work: `a diff of 1,000 collections as YAML, ${sizeInMib(yaml)}`,
       run: (service) => send(service, '/schema/diff?mode=merge', { text: yaml, type: 'application/yaml' }),
     },
     {

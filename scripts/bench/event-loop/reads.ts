@@ -1,7 +1,7 @@
 /** Reads that cover the complete schema, its history or its tables. */
 import { NEEDS, tables } from '../tables.js';
 import type { Work } from './stops.js';
-import { askedFor, got, makeSo } from './requests.js';
+import { requestPath, getWork, makeSo } from './requests.js';
 import { runScript } from '../measure.js';
 import { emptySnapshot } from '../schemas.js';
 import type { Service } from '../servers.js';
@@ -44,16 +44,16 @@ export function adoptions(release: string, count: number, databaseUrl: string): 
 /** Needs a database with 1,000 collections and their tables. */
 export function readsOfTables(): Work[] {
   return [
-    got('the snapshot of 1,000 collections', '/schema/snapshot'),
+    getWork('the snapshot of 1,000 collections', '/schema/snapshot'),
     ...['json', 'yaml', 'csv', 'xml'].map((format) =>
-      got(`the snapshot of 1,000 collections as ${format}`, `/schema/snapshot?export=${format}`),
+      getWork(`the snapshot of 1,000 collections as ${format}`, `/schema/snapshot?export=${format}`),
     ),
-    got('the SQL script of 1,000 collections', '/history/snapshot?export=sql'),
-    got('what leads from 1,000 collections to none', '/history/diff?to=0'),
-    got('what leads from none to 1,000 collections', '/history/diff?from=0'),
-    got('the relations of 1,000 collections', '/relations'),
-    got('the verification of the tables of 1,000 collections', '/projections/verify'),
-    got('the drift of 1,000 collections', '/schema/drift'),
+    getWork('the SQL script of 1,000 collections', '/history/snapshot?export=sql'),
+    getWork('what leads from 1,000 collections to none', '/history/diff?to=0'),
+    getWork('what leads from none to 1,000 collections', '/history/diff?from=0'),
+    getWork('the relations of 1,000 collections', '/relations'),
+    getWork('the verification of the tables of 1,000 collections', '/projections/verify'),
+    getWork('the drift of 1,000 collections', '/schema/drift'),
     {
       work: 'the rebuild of the metadata rows',
       run: (service) => service.send('POST', '/projections/metadata/rebuild'),
@@ -64,34 +64,34 @@ export function readsOfTables(): Work[] {
 /** Needs a database with 10,000 collections in the log. */
 export function readsOfMany(): Work[] {
   return [
-    got('the list of 10,000 collections', '/collections'),
-    got('the list of 10,000 collections, of which two members are shown', '/collections?fields=collection,meta'),
-    got('the list of 200,000 fields', '/fields'),
-    got('the list of 200,000 fields, of which two members are shown', '/fields?fields=collection,field'),
-    got('one field of 10,000 collections', '/fields/collection_000001/field_1'),
-    got('a page of 1,000 events', '/history/events?limit=1000'),
-    got('a page of 1,000 batches', '/history/batches?limit=1000'),
-    got('a page of 1,000 batches, looked for by a text', '/history/batches?limit=1000&q=field_1'),
-    got('what 100 batches changed', '/history/changes?limit=100'),
-    got('what the last 100 batches changed', '/history/changes?limit=100&order=desc'),
-    got('the collections of 10,000 as they were', '/history/schema?at=9999&parts=collections,relations'),
-    got('the fields of 10,000 collections as they were', '/history/schema?at=9999&parts=fields'),
-    got('the export of the log', '/history/export'),
-    got('the verification of the log', '/history/verify'),
+    getWork('the list of 10,000 collections', '/collections'),
+    getWork('the list of 10,000 collections, of which two members are shown', '/collections?fields=collection,meta'),
+    getWork('the list of 200,000 fields', '/fields'),
+    getWork('the list of 200,000 fields, of which two members are shown', '/fields?fields=collection,field'),
+    getWork('one field of 10,000 collections', '/fields/collection_000001/field_1'),
+    getWork('a page of 1,000 events', '/history/events?limit=1000'),
+    getWork('a page of 1,000 batches', '/history/batches?limit=1000'),
+    getWork('a page of 1,000 batches, looked for by a text', '/history/batches?limit=1000&q=field_1'),
+    getWork('what 100 batches changed', '/history/changes?limit=100'),
+    getWork('what the last 100 batches changed', '/history/changes?limit=100&order=desc'),
+    getWork('the collections of 10,000 as they were', '/history/schema?at=9999&parts=collections,relations'),
+    getWork('the fields of 10,000 collections as they were', '/history/schema?at=9999&parts=fields'),
+    getWork('the export of the log', '/history/export'),
+    getWork('the verification of the log', '/history/verify'),
     {
       work: 'the rebuild of the metadata rows',
       run: (service) => service.send('POST', '/projections/metadata/rebuild'),
     },
-    got('the schema of 5,000 collections as it was', '/history/snapshot?at=5000'),
-    got('the SQL script of 10,000 collections', '/history/snapshot?export=sql'),
+    getWork('the schema of 5,000 collections as it was', '/history/snapshot?at=5000'),
+    getWork('the SQL script of 10,000 collections', '/history/snapshot?export=sql'),
     ...['ts', 'zod', 'json-schema'].map((lang) =>
-      got(`the types of 10,000 collections as ${lang}`, `/schema/types?lang=${lang}`),
+      getWork(`the types of 10,000 collections as ${lang}`, `/schema/types?lang=${lang}`),
     ),
-    got('what leads from 10,000 collections to none', '/history/diff?to=0'),
-    { work: 'what leads from none to 10,000 collections, which is too much', run: askedFor('/history/diff?from=0') },
-    got('the verification of 10,000 collections, of which nothing is there', '/projections/verify'),
-    got('the drift of 10,000 collections, of which nothing is there', '/schema/drift'),
-    got('the hash of 10,000 collections', '/server/info'),
-    got('the metrics of 10,000 collections', '/metrics'),
+    getWork('what leads from 10,000 collections to none', '/history/diff?to=0'),
+    { work: 'what leads from none to 10,000 collections, which is too much', run: requestPath('/history/diff?from=0') },
+    getWork('the verification of 10,000 collections, of which nothing is there', '/projections/verify'),
+    getWork('the drift of 10,000 collections, of which nothing is there', '/schema/drift'),
+    getWork('the hash of 10,000 collections', '/server/info'),
+    getWork('the metrics of 10,000 collections', '/metrics'),
   ];
 }

@@ -45,7 +45,7 @@ export function list(bytes: number, each: (index: number) => object): object[] {
   return items;
 }
 
-export const of = (text: string): string => `${Math.ceil(Buffer.byteLength(text) / MIB)} MiB`;
+export const sizeInMib = (text: string): string => `${Math.ceil(Buffer.byteLength(text) / MIB)} MiB`;
 
 /** A diff from the current schema to `snapshot`. */
 export const diffTo =
@@ -60,6 +60,6 @@ export async function makeSo(service: Service, snapshot: object): Promise<void> 
 }
 
 /** Requests that may be rejected. */
-export const askedFor = (path: string) => (service: Service) => send(service, path, { method: 'GET' });
+export const requestPath = (path: string) => (service: Service) => send(service, path, { method: 'GET' });
 
-export const got = (work: string, path: string): Work => ({ work, run: (service) => service.send('GET', path) });
+export const getWork = (work: string, path: string): Work => ({ work, run: (service) => service.send('GET', path) });

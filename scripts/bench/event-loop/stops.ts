@@ -85,7 +85,7 @@ async function requestMeasurement(service: Service, message: 'begin' | 'end'): P
   return answer;
 }
 
-const each = (values: readonly number[]): string => values.map((value) => value.toFixed(0)).join(', ');
+const listValues = (values: readonly number[]): string => values.map((value) => value.toFixed(0)).join(', ');
 
 const byClock = ({ runs }: StopRow): number[] => runs.map((run) => run.byClock.wall);
 const byProcessor = ({ runs }: StopRow): number[] => runs.map((run) => run.byProcessor.cpu);
@@ -95,14 +95,14 @@ function collections({ runs }: StopRow): string {
 }
 
 /** Elapsed time includes other processes. Processor time contains only the service's own work. */
-function verdict(row: StopRow): string {
+function judgeRow(row: StopRow): string {
   if (Math.max(...byClock(row)) <= BUDGET) return 'kept';
   return Math.max(...byProcessor(row)) <= BUDGET ? 'kept by processor time' : '**missed**';
 }
 
 function reportRow(row: StopRow): StopRow {
   const profile = process.env['BENCH_PROFILE'] === undefined ? [] : row.runs.flatMap((run) => run.profile);
-  const line = `${row.work}: clock ${each(byClock(row))}; processor ${each(byProcessor(row))}; garbage ${collections(row)}`;
+  const line = `${row.work}: clock ${listValues(byClock(row))}; processor ${listValues(byProcessor(row))}; garbage ${collections(row)}`;
   process.stderr.write([line, ...profile, ''].join('\n'));
   return row;
 }
@@ -115,7 +115,7 @@ export function printStops(title: string, rows: readonly StopRow[]): void {
     '|---|---|---|---|---|',
     ...rows.map(
       (row) =>
-        `| ${row.work} | ${each(byClock(row))} | ${each(byProcessor(row))} | ${collections(row)} | ${verdict(row)} |`,
+        `| ${row.work} | ${listValues(byClock(row))} | ${listValues(byProcessor(row))} | ${collections(row)} | ${judgeRow(row)} |`,
     ),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);

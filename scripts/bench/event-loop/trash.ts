@@ -1,6 +1,6 @@
 /** The trash and online changes of one of 10,000 collections. Only that one has a table. */
 import type { Work } from './stops.js';
-import { got, send } from './requests.js';
+import { getWork, send } from './requests.js';
 import { runScript } from '../measure.js';
 import type { Service } from '../servers.js';
 
@@ -62,7 +62,7 @@ export function trashOfMany(databaseUrl: string): Work[] {
       before: wayBack,
       run: (service, diff) => service.send('POST', '/schema/apply', diff),
     },
-    got('the list of the trash', '/trash?limit=1000&meta=*'),
+    getWork('the list of the trash', '/trash?limit=1000&meta=*'),
     {
       work: 'the rebuild of the list of the trash',
       run: (service) => service.send('POST', '/projections/trash/rebuild'),
@@ -71,13 +71,13 @@ export function trashOfMany(databaseUrl: string): Work[] {
       work: 'a change of one of 10,000 collections, prepared online',
       before: async (service) => {
         await there(service);
-        await settled(service);
+        await waitUntilSettled(service);
         return '';
       },
       async run(service) {
         const body = JSON.stringify({ schema: { is_indexed: true } });
         await send(service, `/fields/${NAME}/field_1?online`, { method: 'PATCH', text: body });
-        await settled(service);
+        await waitUntilSettled(service);
         await send(service, `/fields/${NAME}/field_1`, {
           method: 'PATCH',
           text: JSON.stringify({ schema: { is_indexed: false } }),
@@ -98,7 +98,7 @@ const trash = async (service: Service): Promise<Entry[]> =>
   (await service.call<{ data: Entry[] }>('GET', '/trash?limit=1000')).data;
 
 /** No request is running. */
-async function settled(service: Service): Promise<void> {
+async function waitUntilSettled(service: Service): Promise<void> {
   for (;;) {
     const { data } = await service.call<{ data: { state: string }[] }>('GET', '/changes?limit=1');
     if (!['queued', 'preparing', 'prepared'].includes(data[0]?.state ?? '')) return;

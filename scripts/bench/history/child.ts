@@ -15,7 +15,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 /** Milliseconds, or one value per operation. */
 type Measurement = (pool: pg.Pool) => Promise<number | number[] | object>;
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
+async function measure(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();
   return performance.now() - started;
@@ -23,11 +23,11 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   /** Folds the complete log without stored folds. */
-  fold: (pool) => timed(() => createStore({ pool, logger: silent }).load()),
+  fold: (pool) => measure(() => createStore({ pool, logger: silent }).load()),
 
   /** Starts like the service, from the newest stored fold. */
   start: (pool) =>
-    timed(() =>
+    measure(() =>
       createStore({
         pool,
         logger: silent,
@@ -39,7 +39,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   store: async (pool) => {
     const folds = createStoredFolds({ pool, logger: silent, secret: 'secret' });
     const store = createStore({ pool, logger: silent, folds });
-    return timed(async () => {
+    return measure(async () => {
       await store.load();
       await folds.idle();
       const travel = createTimeTravel({ pool, store, folds });
@@ -61,7 +61,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
     const times: number[] = [];
     for (let count = 0; count < Number(process.env['BENCH_TRAVELS'] ?? 200); count += 1) {
       const position = 1 + random(store.point().head.position);
-      times.push(await timed(() => createTimeTravel({ pool, store, folds }).at(position)));
+      times.push(await measure(() => createTimeTravel({ pool, store, folds }).at(position)));
     }
     await folds.idle();
     return times;
@@ -79,7 +79,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
     for (let count = 0; count < Number(process.env['BENCH_TRAVELS'] ?? 200); count += 1) {
       const name = names[random(names.length)] ?? '';
       const position = 1 + random(head.position);
-      times.push(await timed(() => createTimeTravel({ pool, store, folds }).collectionsAt([name], position)));
+      times.push(await measure(() => createTimeTravel({ pool, store, folds }).collectionsAt([name], position)));
     }
     return times;
   },
@@ -87,19 +87,19 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   /** Reads a page of large batches twice. */
   batches: async (pool) => {
     const page = () => readBatches(pool, { filter: {}, order: 'desc', limit: 100 });
-    const first = await timed(page);
+    const first = await measure(page);
     const secondRun: number[] = [];
-    for (let count = 0; count < 20; count += 1) secondRun.push(await timed(page));
+    for (let count = 0; count < 20; count += 1) secondRun.push(await measure(page));
     return { first, again: median(secondRun) };
   },
 
-  verify: (pool) => timed(() => verifyLog(pool, emptyHead())),
+  verify: (pool) => measure(() => verifyLog(pool, emptyHead())),
 
   /** Reads the rows of a fold as fast as PostgreSQL sends them. */
   copy: (pool) =>
-    timed(() => copyOut(pool, 'position, type, version, collection, field, data, previous_hash, hash, occurred_at')),
+    measure(() => copyOut(pool, 'position, type, version, collection, field, data, previous_hash, hash, occurred_at')),
 
-  copyAll: (pool) => timed(() => copyOut(pool, '*')),
+  copyAll: (pool) => measure(() => copyOut(pool, '*')),
 
   memory: async (pool) => {
     const store = createStore({ pool, logger: silent });

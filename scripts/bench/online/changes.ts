@@ -39,7 +39,7 @@ export const deletion = (name: string): Change => ({
   },
 });
 
-const back = (request: Request, ddl: string[]): Change['undo'] => ({
+const undoByRequest = (request: Request, ddl: string[]): Change['undo'] => ({
   online: { request },
   plainly: { request },
   'plain DDL': { ddl },
@@ -50,19 +50,21 @@ export const CHANGES: readonly Change[] = [
     name: 'NOT NULL',
     request: field('title', { is_nullable: false }),
     ddl: ['ALTER TABLE public.items ALTER COLUMN title SET NOT NULL'],
-    undo: back(field('title', { is_nullable: true }), ['ALTER TABLE public.items ALTER COLUMN title DROP NOT NULL']),
+    undo: undoByRequest(field('title', { is_nullable: true }), [
+      'ALTER TABLE public.items ALTER COLUMN title DROP NOT NULL',
+    ]),
   },
   {
     name: 'unique',
     request: field('code', { is_unique: true }),
     ddl: ['ALTER TABLE public.items ADD CONSTRAINT by_hand UNIQUE (code)'],
-    undo: back(field('code', { is_unique: false }), ['ALTER TABLE public.items DROP CONSTRAINT by_hand']),
+    undo: undoByRequest(field('code', { is_unique: false }), ['ALTER TABLE public.items DROP CONSTRAINT by_hand']),
   },
   {
     name: 'index',
     request: field('amount', { is_indexed: true }),
     ddl: ['CREATE INDEX by_hand ON public.items (amount)'],
-    undo: back(field('amount', { is_indexed: false }), ['DROP INDEX public.by_hand']),
+    undo: undoByRequest(field('amount', { is_indexed: false }), ['DROP INDEX public.by_hand']),
   },
   {
     name: 'foreign key',
@@ -74,7 +76,7 @@ export const CHANGES: readonly Change[] = [
     ddl: [
       'ALTER TABLE public.items ADD CONSTRAINT by_hand FOREIGN KEY (owner) REFERENCES public.owners (id) ON DELETE CASCADE',
     ],
-    undo: back({ method: 'DELETE', path: '/relations/items/owner' }, [
+    undo: undoByRequest({ method: 'DELETE', path: '/relations/items/owner' }, [
       'ALTER TABLE public.items DROP CONSTRAINT by_hand',
     ]),
   },

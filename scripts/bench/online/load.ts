@@ -65,7 +65,7 @@ function longestOf(client: keyof typeof waiting): number {
   return Number.isFinite(since) ? performance.now() - since : 0;
 }
 
-async function timed(client: keyof typeof waiting, work: () => Promise<unknown>): Promise<number> {
+async function measureWait(client: keyof typeof waiting, work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   const wait = { since: started };
   waiting[client].add(wait);
@@ -95,7 +95,7 @@ async function retryUntilDone(statement: () => Promise<void>): Promise<void> {
 async function read(): Promise<void> {
   const client = await connected('bench reader');
   await retryUntilDone(async () => {
-    const waited = await timed('reader', () =>
+    const waited = await measureWait('reader', () =>
       client.query({ name: 'look', text: 'SELECT hits FROM public.items WHERE id = $1', values: [any()] }),
     );
     reader = Math.max(reader, waited);
@@ -112,7 +112,7 @@ const hitOf = (kept: readonly string[]): string =>
 let kept: readonly string[] = KEPT;
 
 /** The sequence sets `code` of a new row. The other values satisfy all rules. */
-async function once(client: pg.Client, isNew: boolean): Promise<void> {
+async function writeOnce(client: pg.Client, isNew: boolean): Promise<void> {
   const text = isNew ? addOf(kept) : hitOf(kept);
   const { rowCount } = await client.query(text, ['said', isNew ? 1 + (any() % 1000) : any()]);
   if (isNew) ledger.inserted += 1;
@@ -123,10 +123,10 @@ async function write(): Promise<void> {
   const client = await connected('bench writer');
   await retryUntilDone(async () => {
     const isNew = Math.random() < 0.2;
-    const waited = await timed('writer', async () => {
+    const waited = await measureWait('writer', async () => {
       for (;;) {
         try {
-          return await once(client, isNew);
+          return await writeOnce(client, isNew);
         } catch (error) {
           // The column was deleted. The next release of the application would no longer write it.
           const { code, message } = error as { code?: string; message: string };

@@ -16,7 +16,7 @@ import { readRelease } from '../../../src/release.js';
 import { type Service, startServer, startService } from '../servers.js';
 import { type Applications, type Beside, startApplications } from './applications.js';
 import { CHANGES, type Change, type Request, type ChangeMode, deletion } from './changes.js';
-import { type Bench, fill, hold, leftBehind, verified } from './table.js';
+import { type Bench, fill, checkRows, listLeftovers, verified } from './table.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -71,7 +71,7 @@ try {
   say(`measured after ${sinceStart()} s`);
   const kills = KILLS > 0 ? await killed(applications, rate) : 'no kills';
   const written = await applications.stop();
-  lines.push(...(await hold(bench(), written)));
+  lines.push(...(await checkRows(bench(), written)));
   print(kills);
 } finally {
   await client.end();
@@ -165,11 +165,11 @@ interface Shown {
 
 /** Requests a change and waits until it is applied. */
 async function online(request: Request): Promise<void> {
-  const id = await opened(request);
+  const id = await openRequest(request);
   if (id !== null) await finished(id, () => service);
 }
 
-async function opened({ method, path, body }: Request): Promise<string | null> {
+async function openRequest({ method, path, body }: Request): Promise<string | null> {
   const response = await fetch(`${service.url}${path}?online`, {
     method,
     headers: service.headers,
@@ -202,7 +202,7 @@ async function killed(applications: Applications, rate: number): Promise<string>
   const beside = await applications.beside(rate, async () => {
     for (const change of changes) {
       if (kills >= KILLS || isLate()) break;
-      const id = await opened(change.request);
+      const id = await openRequest(change.request);
       if (id === null) continue;
       const among = await killWhile(id, change, Math.min(KILLS - kills, Math.ceil(KILLS / 5)));
       kills += among;
@@ -215,7 +215,7 @@ async function killed(applications: Applications, rate: number): Promise<string>
     `${kills} kills (${appliedChanges.join(', ')}), each resumed`,
     `longest wait: readers ${Math.round(beside.reader)} ms, writers ${Math.round(beside.writer)} ms, of another table ${Math.round(beside.elsewhere)} ms`,
     `verification ${await verified(bench())}`,
-    `left behind: ${await leftBehind(bench())}`,
+    `left behind: ${await listLeftovers(bench())}`,
   ].join('; ');
 }
 

@@ -52,7 +52,7 @@ export async function verified({ service }: Bench): Promise<string> {
   return data.ok ? 'finds nothing' : `FINDS DIFFERENCES: ${JSON.stringify(data.differences)}`;
 }
 
-export async function leftBehind({ client }: Bench): Promise<string> {
+export async function listLeftovers({ client }: Bench): Promise<string> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relname LIKE 'dps_online_%' UNION ALL SELECT conname FROM pg_constraint WHERE conname LIKE 'dps_online_%'
        UNION ALL SELECT tgname FROM pg_trigger WHERE tgname LIKE 'dps_online_%' UNION ALL SELECT request::text FROM service.service_preparations`,
@@ -61,7 +61,7 @@ export async function leftBehind({ client }: Bench): Promise<string> {
 }
 
 /** No row is missing or duplicated. */
-export async function hold({ client, rows: before }: Bench, { inserted, hits }: Ledger): Promise<string[]> {
+export async function checkRows({ client, rows: before }: Bench, { inserted, hits }: Ledger): Promise<string[]> {
   const { rows } = await client.query<{ inserted: string; hits: string }>(
     `SELECT count(*) - ${before} AS inserted, sum(hits) AS hits FROM items`,
   );

@@ -6,7 +6,16 @@ import { parseArgs } from 'node:util';
 import { readHistory } from './history.js';
 import { readLog } from './log.js';
 import { nodes } from './nodes.js';
-import { type Mode, acknowledged, backwards, chain, lost, mixed, once, positions } from './promises.js';
+import {
+  type Mode,
+  acknowledged,
+  backwards,
+  chain,
+  findLost,
+  findMixedHistories,
+  findRepeated,
+  positions,
+} from './promises.js';
 
 const { values } = parseArgs({
   options: {
@@ -22,9 +31,9 @@ const testCase = { recorded, log, mode: values.mode as Mode };
 const checks: Record<string, string[]> = {
   'the chain holds': chain(testCase),
   'no acknowledged command is lost without the log saying so': acknowledged(testCase),
-  'no command is in the log twice, and none that was not': once(testCase),
+  'no command is in the log twice, and none that was not': findRepeated(testCase),
   'no position had two events without a divergence': positions(testCase),
-  'no process mixed two histories': mixed(testCase),
+  'no process mixed two histories': findMixedHistories(testCase),
   'no reader was taken back': backwards(testCase),
   'all servers are equal': await nodes(values.node),
 };
@@ -37,7 +46,9 @@ print(
 print(
   `  acknowledged ${count('acknowledged')}, refused ${count('refused')}, read ${count('read')}, away ${count('away')}, unknown ${count('unknown')}`,
 );
-print(`  acknowledged and lost ${lost(testCase).length}, divergences that the log names ${log.acknowledged.length}`);
+print(
+  `  acknowledged and lost ${findLost(testCase).length}, divergences that the log names ${log.acknowledged.length}`,
+);
 for (const [what, problems] of Object.entries(checks)) {
   print(`${problems.length === 0 ? '  true  ' : '  FALSE '} ${what}`);
   for (const each of problems.slice(0, 20)) print(`          ${each}`);

@@ -9,7 +9,7 @@ const CATALOG = `
            ORDER BY table_name COLLATE "C", column_name COLLATE "C"), '')) AS sum
     FROM information_schema.columns WHERE table_schema = 'public'`;
 
-async function sums(url: string): Promise<string> {
+async function readChecksums(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   client.on('error', () => undefined);
   await client.connect();
@@ -34,7 +34,9 @@ const LIMIT = 60_000;
 export async function nodes(urls: readonly string[]): Promise<string[]> {
   const end = performance.now() + LIMIT;
   for (;;) {
-    const all = await Promise.all(urls.map((url) => sums(url).catch((error: unknown) => (error as Error).message)));
+    const all = await Promise.all(
+      urls.map((url) => readChecksums(url).catch((error: unknown) => (error as Error).message)),
+    );
     if (new Set(all).size === 1) return [];
     if (performance.now() > end) return [`the servers differ:\n    ${all.join('\n    ')}`];
     await sleep(500);

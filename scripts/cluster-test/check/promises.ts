@@ -24,7 +24,7 @@ export function chain({ log }: Case): string[] {
 const isCommand = ({ client }: Ended): boolean => !client.startsWith('r');
 
 /** Acknowledged commands that the log lacks. */
-export function lost({ recorded, log }: Case): Ended[] {
+export function findLost({ recorded, log }: Case): Ended[] {
   const batches = new Set(log.events.map(({ batch }) => batch));
   return recorded.tries.filter(
     (each) => isCommand(each) && each.result === 'acknowledged' && each.batch !== null && !batches.has(each.batch),
@@ -34,14 +34,14 @@ export function lost({ recorded, log }: Case): Ended[] {
 /** With a synchronous standby no acknowledged event is lost. Otherwise the log records the loss. */
 export function acknowledged(given: Case): string[] {
   const { log, mode } = given;
-  return lost(given).flatMap(({ op, position, batch, ended }) => {
+  return findLost(given).flatMap(({ op, position, batch, ended }) => {
     if (mode === 'async' && position !== null && isCovered(log, position, ended)) return [];
     return [`${op} was acknowledged at position ${position}, and its batch ${batch} is not in the log`];
   });
 }
 
 /** No command is in the log twice, and no rejected command is in the log. */
-export function once({ recorded, log }: Case): string[] {
+export function findRepeated({ recorded, log }: Case): string[] {
   const written = log.events.filter(({ reason }) => reason !== null);
   const batches = setsBy(written.map(({ reason, batch }) => [reason ?? '', batch]));
   const results = setsBy(recorded.tries.map(({ op, result }) => [op, result]));
@@ -90,7 +90,7 @@ function firstReads({ tries }: Recorded): Iterable<Read> {
 }
 
 /** A process that has shown an event of the new history no longer shows events of the lost history. */
-export function mixed({ recorded, log }: Case): string[] {
+export function findMixedHistories({ recorded, log }: Case): string[] {
   const problems: string[] = [];
   for (const { op, service, position, hash, began, result } of recorded.tries) {
     if (result !== 'read' || hash === null || position === null) continue;

@@ -58,7 +58,7 @@ const OPERATOR_CLASSES = `SELECT DISTINCT c.opcname::text AS name FROM pg_opclas
 const SEARCH_CONFIGURATIONS = `SELECT c.cfgname::text AS name FROM pg_ts_config c
   WHERE ${BELONGS('pg_ts_config', 'c.oid', 'c.cfgnamespace')}`;
 
-async function brought(client: pg.Client, extension: string | null): Promise<Brought> {
+async function listBrought(client: pg.Client, extension: string | null): Promise<Brought> {
   const names = async (text: string) =>
     (await client.query<{ name: string }>(text, [extension])).rows.map(({ name }) => name);
   return {
@@ -78,8 +78,8 @@ export async function readCatalog(client: pg.Client): Promise<Catalog> {
       () => false,
     );
     if (!isCreated) continue;
-    extensions.set(name, await brought(client, name));
+    extensions.set(name, await listBrought(client, name));
     await client.query(`DROP EXTENSION "${name}"`);
   }
-  return { ...(await brought(client, null)), extensions };
+  return { ...(await listBrought(client, null)), extensions };
 }

@@ -14,11 +14,11 @@ async function writeNames(): Promise<void> {
   for (const release of RELEASES) catalogs.push(await withServer(release, readCatalog));
   const extensions = [...new Set(catalogs.flatMap((each) => [...each.extensions.keys()]))].sort(byCode);
   const members = extensions.map((name) => {
-    const names = written(catalogs.flatMap((each) => each.extensions.get(name) ?? []));
+    const names = toLists(catalogs.flatMap((each) => each.extensions.get(name) ?? []));
     return `  ${JSON.stringify(name)}: ${member(names, '  ')},`;
   });
-  const configurations = inEach(catalogs.map((each) => each.searchConfigurations));
-  const own: Lists = [...written(catalogs), ['searchConfigurations', configurations]];
+  const configurations = listCommon(catalogs.map((each) => each.searchConfigurations));
+  const own: Lists = [...toLists(catalogs), ['searchConfigurations', configurations]];
   await writeFile(
     NAMES,
     [
@@ -47,12 +47,12 @@ async function writeNames(): Promise<void> {
 type Lists = [name: string, names: string[]][];
 
 /** A function must follow the rule in every release. Other names must exist in every release that has the object. */
-function written(brought: readonly Brought[]): Lists {
+function toLists(brought: readonly Brought[]): Lists {
   return [
     ['functions', steadyFunctions(brought.map(({ functions }) => functions))],
-    ['types', inEach(brought.map(({ types }) => types))],
-    ['operators', inEach(brought.map(({ operators }) => operators))],
-    ['operatorClasses', inEach(brought.map(({ operatorClasses }) => operatorClasses))],
+    ['types', listCommon(brought.map(({ types }) => types))],
+    ['operators', listCommon(brought.map(({ operators }) => operators))],
+    ['operatorClasses', listCommon(brought.map(({ operatorClasses }) => operatorClasses))],
   ];
 }
 
@@ -67,7 +67,7 @@ function steadyFunctions(releases: readonly (readonly NamedFunction[])[]): strin
     .sort(byCode);
 }
 
-function inEach(releases: readonly (readonly string[])[]): string[] {
+function listCommon(releases: readonly (readonly string[])[]): string[] {
   const [first = [], ...others] = releases.map((names) => new Set(names));
   return [...first].filter((name) => others.every((names) => names.has(name))).sort(byCode);
 }

@@ -40,7 +40,7 @@ export async function furnish({ service, databaseUrl, schema }: FurnishTarget): 
   await rows(databaseUrl);
   await history(mara, jonas);
   await policy(mara);
-  const proposal = await proposed(jonas, mara);
+  const proposal = await openProposal(jonas, mara);
   await byHand(databaseUrl);
   return { databaseUrl, email: 'mara@example.com', password: PASSWORD, proposal, call: mara };
 }
@@ -153,7 +153,7 @@ interface Snapshot {
  * Opens a change request with comments.
  * @returns its id
  */
-async function proposed(jonas: Call, mara: Call): Promise<string> {
+async function openProposal(jonas: Call, mara: Call): Promise<string> {
   const snapshot = (await jonas('GET', '/schema/snapshot')) as Snapshot;
   const own = (collection: string, field: string) =>
     snapshot.fields.find((each) => each.collection === collection && each.field === field);

@@ -2,9 +2,9 @@
 import type { Page } from 'playwright-core';
 import type { Picture } from './take.js';
 
-const seen = (text: string | RegExp) => (page: Page) => page.getByText(text).first().waitFor();
+const waitForText = (text: string | RegExp) => (page: Page) => page.getByText(text).first().waitFor();
 
-const shown = (text: string) => async (page: Page) => {
+const scrollToText = (text: string) => async (page: Page) => {
   await page.getByText(text).first().waitFor();
   await page
     .getByText(text)
@@ -42,10 +42,10 @@ export const PICTURES: readonly Picture[] = [
   {
     name: 'change-request',
     path: ({ proposal }) => `/review?change=${proposal}`,
-    ready: seen('which nobody misses'),
+    ready: waitForText('which nobody misses'),
   },
-  { name: 'collection', path: '/collections/news', ready: seen('Jonas Keller') },
-  { name: 'collection-table', path: '/collections/news?tab=table', ready: seen('published_news') },
+  { name: 'collection', path: '/collections/news', ready: waitForText('Jonas Keller') },
+  { name: 'collection-table', path: '/collections/news?tab=table', ready: waitForText('published_news') },
   {
     name: 'editing',
     path: '/collections/news?edit=new-relation',
@@ -63,7 +63,7 @@ export const PICTURES: readonly Picture[] = [
       await page.mouse.move(0, 0);
     },
   },
-  { name: 'timeline', path: '/timeline', ready: seen('Not before the general assembly') },
+  { name: 'timeline', path: '/timeline', ready: waitForText('Not before the general assembly') },
   {
     name: 'operations-checks',
     path: '/operations/checks',
@@ -75,15 +75,15 @@ export const PICTURES: readonly Picture[] = [
       await page.getByRole('heading', { level: 1 }).scrollIntoViewIfNeeded();
     },
   },
-  { name: 'operations-trash', path: '/operations/trash', ready: seen('partners.link') },
+  { name: 'operations-trash', path: '/operations/trash', ready: waitForText('partners.link') },
   {
     name: 'operations-policy',
     path: '/operations/policy',
     ready: (page: Page) => page.getByText('members*').first().waitFor(),
   },
-  { name: 'accounts', path: '/accounts', ready: seen('Active sessions') },
-  { name: 'reference', path: '/api?op=createField', ready: shown('Try it') },
-  { name: 'guides', path: '/docs/concepts', ready: seen('Fold') },
+  { name: 'accounts', path: '/accounts', ready: waitForText('Active sessions') },
+  { name: 'reference', path: '/api?op=createField', ready: scrollToText('Try it') },
+  { name: 'guides', path: '/docs/concepts', ready: waitForText('Fold') },
   {
     name: 'search',
     path: '/',

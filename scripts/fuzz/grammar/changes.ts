@@ -1,7 +1,7 @@
 /** /changes */
 import { CHANGE_STATES } from '../../../src/schema/change-requests/model.js';
 import { at, collectionName, type Context, flag, maybe, type Rules } from './context.js';
-import { submitted } from './schema.js';
+import { randomSnapshot } from './schema.js';
 import { HOSTILE_TEXTS } from './values.js';
 import { json } from '../world.js';
 
@@ -15,10 +15,10 @@ const changeId = ({ random, world }: Context): string =>
 const text = ({ random }: Context): string => (random.chance(0.7) ? 'Why not?' : random.pick(HOSTILE_TEXTS));
 
 /** A proposed change with its title. */
-const proposed = (context: Context): object => ({
+const randomProposal = (context: Context): object => ({
   title: text(context),
   ...(context.random.chance(0.5) && { reason: text(context) }),
-  ...(context.random.chance(0.8) ? { snapshot: submitted(context) } : { diff: { hash: 'x', diff: {} } }),
+  ...(context.random.chance(0.8) ? { snapshot: randomSnapshot(context) } : { diff: { hash: 'x', diff: {} } }),
   ...(context.random.chance(0.2) && { mode: context.random.pick(['mirror', 'merge', 'x']) }),
   ...(context.random.chance(0.2) && { base: context.random.below(9) }),
   ...(context.random.chance(0.2) && { online: true }),
@@ -27,7 +27,7 @@ const proposed = (context: Context): object => ({
 });
 
 /** Usually the plan hash of the change request in the path. */
-const act = (context: Context, action: string): { path: string; plan: string } => {
+const randomAction = (context: Context, action: string): { path: string; plan: string } => {
   const { random, world } = context;
   const existing = random.chance(0.9) ? random.some(world.changes) : undefined;
   return {
@@ -68,34 +68,34 @@ export const CHANGES: Rules = {
     }),
   },
   'GET /changes/{id}': { weight: 1, make: (context) => ({ path: at`/changes/${changeId(context)}` }) },
-  'POST /changes': { weight: 1, make: (context) => ({ path: '/changes', body: json(proposed(context)) }) },
+  'POST /changes': { weight: 1, make: (context) => ({ path: '/changes', body: json(randomProposal(context)) }) },
   'PATCH /changes/{id}': {
     weight: 0.5,
     make: (context) => ({
       path: at`/changes/${changeId(context)}`,
-      body: json(context.random.chance(0.5) ? { title: text(context) } : proposed(context)),
+      body: json(context.random.chance(0.5) ? { title: text(context) } : randomProposal(context)),
     }),
   },
   'POST /changes/{id}/comment': {
     weight: 0.5,
-    make: (context) => ({ path: act(context, 'comment').path, body: json({ comment: text(context) }) }),
+    make: (context) => ({ path: randomAction(context, 'comment').path, body: json({ comment: text(context) }) }),
   },
   'POST /changes/{id}/approve': {
     weight: 0.7,
     make(context) {
-      const { path, plan } = act(context, 'approve');
+      const { path, plan } = randomAction(context, 'approve');
       return { path, body: json({ plan, ...(context.random.chance(0.3) && { comment: text(context) }) }) };
     },
   },
   'POST /changes/{id}/reject': {
     weight: 0.3,
-    make: (context) => ({ path: act(context, 'reject').path, body: json({ comment: text(context) }) }),
+    make: (context) => ({ path: randomAction(context, 'reject').path, body: json({ comment: text(context) }) }),
   },
-  'POST /changes/{id}/prepare': { weight: 0.3, make: (context) => ({ path: act(context, 'prepare').path }) },
+  'POST /changes/{id}/prepare': { weight: 0.3, make: (context) => ({ path: randomAction(context, 'prepare').path }) },
   'POST /changes/{id}/apply': {
     weight: 0.8,
     make: (context) => ({
-      path: act(context, 'apply').path,
+      path: randomAction(context, 'apply').path,
       query: maybe(context.random, { dry_run: [0.2, flag(context.random)] }),
       ...(context.random.chance(0.3) && { body: json({ at: timeOf(context) }) }),
     }),
@@ -103,14 +103,14 @@ export const CHANGES: Rules = {
   'POST /changes/{id}/rebase': {
     weight: 0.5,
     make: (context) => ({
-      path: act(context, 'rebase').path,
+      path: randomAction(context, 'rebase').path,
       ...(context.random.chance(0.3) && { body: json({ resolve: resolved(context) }) }),
     }),
   },
   'POST /changes/{id}/revert': {
     weight: 0.5,
     make: (context) => ({
-      path: act(context, 'revert').path,
+      path: randomAction(context, 'revert').path,
       ...(context.random.chance(0.5) && { body: json({ title: text(context), resolve: resolved(context) }) }),
     }),
   },

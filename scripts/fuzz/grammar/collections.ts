@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { field } from '../../../test/support/arbitraries.js';
 import { json, fieldsOf, type World } from '../world.js';
 import { someCollectionMeta, tableExtras } from './columns.js';
-import { at, collectionName, type Context, flag, maybe, newName, rehearsal, type Rules } from './context.js';
+import { at, collectionName, type Context, flag, maybe, newName, randomTrialFlags, type Rules } from './context.js';
 
 type Doc = Record<string, unknown>;
 
@@ -112,7 +112,7 @@ export const COLLECTIONS: Rules = {
       // Keeps some collections: the fewer exist, the rarer a delete.
       const spare = context.world.snapshot.collections.length < 5;
       const path = at`/collections/${spare ? newName(context) : collectionName(context)}`;
-      return { path, query: rehearsal(context) };
+      return { path, query: randomTrialFlags(context) };
     },
   },
 };

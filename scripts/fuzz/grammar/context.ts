@@ -78,5 +78,5 @@ const FLAGS = ['', 'true', '1', 'false', '0'];
 export const flag = (random: Random) => () => random.pick(FLAGS);
 
 /** Usually none, so that the change is applied. */
-export const rehearsal = ({ random }: Context): [string, string][] =>
+export const randomTrialFlags = ({ random }: Context): [string, string][] =>
   maybe(random, { dry_run: [0.1, flag(random)], explain: [0.1, flag(random)] });

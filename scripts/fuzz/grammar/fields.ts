@@ -8,7 +8,7 @@ import {
   fieldNameOf,
   flag,
   maybe,
-  rehearsal,
+  randomTrialFlags,
   type Rules,
   someField,
   tableName,
@@ -62,7 +62,7 @@ const FIELDS: Rules = {
     weight: 2,
     make(context) {
       const { collection, field } = someField(context);
-      return { path: at`/fields/${collection}/${field}`, query: rehearsal(context) };
+      return { path: at`/fields/${collection}/${field}`, query: randomTrialFlags(context) };
     },
   },
   'PATCH /fields/{collection}/{field}': {
@@ -173,7 +173,7 @@ const RELATIONS: Rules = {
   },
   'DELETE /relations/{collection}/{field}': {
     weight: 2,
-    make: (context) => ({ path: place(context), query: rehearsal(context) }),
+    make: (context) => ({ path: place(context), query: randomTrialFlags(context) }),
   },
 };
 

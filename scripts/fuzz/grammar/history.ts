@@ -20,7 +20,7 @@ const TIMES = [
 ];
 
 /** Usually an existing position. */
-function moment(random: Random, { head }: World): () => string {
+function pickPosition(random: Random, { head }: World): () => string {
   return () =>
     random.chance(0.8) ? String(Math.max(0, head - random.below(Math.min(head, 30) + 1))) : random.pick(TIMES);
 }
@@ -45,9 +45,9 @@ function filters(context: Context): [string, string][] {
     collection: [0.2, () => collectionName(context)],
     actor: [0.1, () => random.pick(HOSTILE_TEXTS)],
     command: [0.1, () => random.pick(COMMANDS)],
-    since: [0.15, moment(random, world)],
-    until: [0.15, moment(random, world)],
-    after: [0.2, moment(random, world)],
+    since: [0.15, pickPosition(random, world)],
+    until: [0.15, pickPosition(random, world)],
+    after: [0.2, pickPosition(random, world)],
     limit: [0.4, () => String(random.below(30))],
     subject: [0.05, () => random.pick(['log', 'log:7', 'change', 'user', ':', 'x'])],
   });
@@ -69,7 +69,7 @@ const HISTORY: Rules = {
   },
   'GET /history/events/{position}': {
     weight: 1,
-    make: ({ random, world }) => ({ path: at`/history/events/${moment(random, world)()}` }),
+    make: ({ random, world }) => ({ path: at`/history/events/${pickPosition(random, world)()}` }),
   },
   'GET /history/batches': {
     weight: 3,
@@ -89,7 +89,7 @@ const HISTORY: Rules = {
     make: ({ random, world }) => ({
       path: '/history/changes',
       query: maybe(random, {
-        after: [0.7, moment(random, world)],
+        after: [0.7, pickPosition(random, world)],
         order: [0.5, () => random.pick(ORDERS)],
         limit: [0.5, () => String(random.below(120))],
       }),
@@ -100,7 +100,7 @@ const HISTORY: Rules = {
     make: (context) => ({
       path: '/history/schema',
       query: maybe(context.random, {
-        at: [0.8, moment(context.random, context.world)],
+        at: [0.8, pickPosition(context.random, context.world)],
         parts: [0.4, () => context.random.pick(['collections', 'fields,relations', 'fields', '', 'tables'])],
         collections: [0.3, () => collectionName(context)],
       }),
@@ -110,21 +110,24 @@ const HISTORY: Rules = {
     weight: 2,
     make: (context) => ({
       path: at`/history/collections/${collectionName(context)}`,
-      query: maybe(context.random, { after: [0.3, moment(context.random, context.world)], limit: [0.5, () => '20'] }),
+      query: maybe(context.random, {
+        after: [0.3, pickPosition(context.random, context.world)],
+        limit: [0.5, () => '20'],
+      }),
     }),
   },
   'GET /history/snapshot': {
     weight: 3,
     make: ({ random, world }) => ({
       path: '/history/snapshot',
-      query: maybe(random, { at: [0.8, moment(random, world)], export: [0.4, () => random.pick(EXPORTS)] }),
+      query: maybe(random, { at: [0.8, pickPosition(random, world)], export: [0.4, () => random.pick(EXPORTS)] }),
     }),
   },
   'GET /history/diff': {
     weight: 5,
     make: ({ random, world }) => ({
       path: '/history/diff',
-      query: maybe(random, { from: [0.2, moment(random, world)], to: [0.9, moment(random, world)] }),
+      query: maybe(random, { from: [0.2, pickPosition(random, world)], to: [0.9, pickPosition(random, world)] }),
     }),
   },
   'GET /history/verify': { weight: 0.3, make: () => ({ path: '/history/verify' }) },
@@ -138,10 +141,10 @@ const HISTORY: Rules = {
     make: ({ random, world }) => ({
       path: '/history/stream',
       query: maybe(random, {
-        after: [0.5, moment(random, world)],
+        after: [0.5, pickPosition(random, world)],
         subject: [0.5, () => random.pick(['change', 'change:x', 'policy', 'log:1', ':'])],
       }),
-      ...(random.chance(0.3) && { headers: { 'Last-Event-ID': moment(random, world)() } }),
+      ...(random.chance(0.3) && { headers: { 'Last-Event-ID': pickPosition(random, world)() } }),
     }),
   },
 };

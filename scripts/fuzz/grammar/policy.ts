@@ -3,7 +3,7 @@ import { RULES } from '../../../src/schema/findings/index.js';
 import { ACTIONS } from '../../../src/schema/policy.js';
 import { json } from '../world.js';
 import { type Context, flag, maybe, newName, type Rules } from './context.js';
-import { submitted } from './schema.js';
+import { randomSnapshot } from './schema.js';
 import { HOSTILE_TEXTS } from './values.js';
 
 type Doc = Record<string, unknown>;
@@ -48,7 +48,7 @@ export const POLICY: Rules = {
     make(context) {
       const { random, world } = context;
       const diff = random.some(world.diffs);
-      const change = diff === undefined || random.chance(0.6) ? { snapshot: submitted(context) } : { diff };
+      const change = diff === undefined || random.chance(0.6) ? { snapshot: randomSnapshot(context) } : { diff };
       const value = {
         ...change,
         ...(random.chance(0.4) && { policy: policy(context) }),

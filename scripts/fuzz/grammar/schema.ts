@@ -20,7 +20,7 @@ type Doc = Record<string, unknown>;
 const EXPORTS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
 
 /** The current schema with changes, or another schema. */
-export function submitted(context: Context): SnapshotDoc {
+export function randomSnapshot(context: Context): SnapshotDoc {
   const { random, world, release } = context;
   if (random.chance(0.12)) return runToEnd(snapshotOf(random.sample(schemaState), release)) as unknown as SnapshotDoc;
   const document = structuredClone(world.snapshot);
@@ -181,7 +181,7 @@ export const SCHEMA: Rules = {
     weight: 14,
     make(context) {
       const { random } = context;
-      const value = submitted(context);
+      const value = randomSnapshot(context);
       const query = maybe(random, {
         mode: [0.6, () => (random.chance(0.7) ? 'merge' : 'mirror')],
         force: [0.3, flag(random)],
@@ -205,7 +205,7 @@ export const SCHEMA: Rules = {
       const { random } = context;
       const base = random.chance(0.8)
         ? random.pick([0, 1, 2, 5, 20, 'now', '2020-01-01', '3-00000000'])
-        : submitted(context);
+        : randomSnapshot(context);
       const place = {
         part: random.pick(['collections', 'fields', 'relations']),
         collection: collectionName(context),
@@ -213,7 +213,7 @@ export const SCHEMA: Rules = {
       };
       const value = {
         base,
-        theirs: submitted(context),
+        theirs: randomSnapshot(context),
         ...(random.chance(0.1) && { ours: random.pick([0, 3, 'now']) }),
         ...(random.chance(0.1) && { resolve: [{ place, take: random.pick(['ours', 'theirs']) }] }),
       };

@@ -1,6 +1,6 @@
 /** /trash */
 import type { Context, Rules } from './context.js';
-import { at, maybe, newName, rehearsal } from './context.js';
+import { at, maybe, newName, randomTrialFlags } from './context.js';
 import { json } from '../world.js';
 import { HOSTILE_TEXTS } from './values.js';
 
@@ -32,12 +32,12 @@ export const TRASH: Rules = {
     weight: 3,
     make: (context) => ({
       path: at`/trash/${position(context)}/restore`,
-      query: rehearsal(context),
+      query: randomTrialFlags(context),
       ...(context.random.chance(0.6) && { body: json(restoreBody(context)) }),
     }),
   },
   'DELETE /trash/{position}': {
     weight: 1,
-    make: (context) => ({ path: at`/trash/${position(context)}`, query: rehearsal(context) }),
+    make: (context) => ({ path: at`/trash/${position(context)}`, query: randomTrialFlags(context) }),
   },
 };

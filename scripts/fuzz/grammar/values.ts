@@ -109,7 +109,7 @@ export const HOSTILE_SQL = [
   'NULL',
 ];
 
-const deep = (levels: number): unknown => {
+const nestedValue = (levels: number): unknown => {
   let value: unknown = 'core';
   for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { a: value };
   return value;
@@ -160,9 +160,9 @@ export function oddValue(random: Random): unknown {
 
 function hugeValue(random: Random): unknown {
   const factories: readonly (() => unknown)[] = [
-    () => deep(30),
-    () => deep(70),
-    () => deep(400),
+    () => nestedValue(30),
+    () => nestedValue(70),
+    () => nestedValue(400),
     () => 'x'.repeat(100_000),
     () => '🎉'.repeat(50_000),
     () => Array.from({ length: 3_000 }, () => ({})),

@@ -5,7 +5,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
 import { type DiffDocument, describeWarning, isEmpty, shellWord, selectBlocked } from '../planned-changes.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
-import { json, oneLine } from '../output.js';
+import { json, toOneLine } from '../output.js';
 import { type ServiceResponse, requestText, requestChecked, changeHeaders } from '../connections/service.js';
 import { type ShownChange, followChange } from '../follow-change.js';
 import { parseObjectName } from '../object-name.js';
@@ -106,7 +106,7 @@ async function confirmPlan({ values, terminal }: Invocation, plan: Plan): Promis
   }
   if (lost.length > 0) {
     const answer = await terminal.ask(
-      `The data of ${lost.map(oneLine).join(', ')} will be lost. To continue, type "lose it": `,
+      `The data of ${lost.map(toOneLine).join(', ')} will be lost. To continue, type "lose it": `,
     );
     return answer.trim() === 'lose it';
   }
@@ -123,7 +123,7 @@ function lossesOf({ statements }: Plan): string[] {
 /** @param lost collections, or fields as `articles.title` */
 export function lossRefusedMessage(lost: readonly string[]): string {
   const options = lost.map((name) => `--allow-drop ${shellWord(name)}`);
-  return `Nothing was changed: the data of ${lost.map(oneLine).join(', ')} would be lost. To allow that, use ${options.join(' ')}`;
+  return `Nothing was changed: the data of ${lost.map(toOneLine).join(', ')} would be lost. To allow that, use ${options.join(' ')}`;
 }
 
 function toApplied(answer: ServiceResponse, plan: Plan): Applied {
@@ -143,17 +143,17 @@ export function describeApplied({ batch, position, events, statements }: Applied
 
 /** One line per statement, then the findings, and whether PostgreSQL accepts it. */
 export function describePlan({ events, statements, warnings, accepted, errors = [], online }: Plan): string {
-  const lines = statements.map(({ summary }) => oneLine(summary));
+  const lines = statements.map(({ summary }) => toOneLine(summary));
   for (const warning of warnings) lines.push(`! ${describeWarning(warning)}`);
   if (online !== undefined)
     lines.push(
       'Prepared first, while the tables stay in use:',
-      ...online.steps.map(({ summary }) => `  ${oneLine(summary)}`),
+      ...online.steps.map(({ summary }) => `  ${toOneLine(summary)}`),
     );
   const verdict = accepted === false ? 'PostgreSQL rejects it:' : online === undefined ? 'PostgreSQL accepts it.' : '';
   lines.push(
     `Plan: ${formatCount(events.length, 'event')}, ${formatCount(statements.length, 'statement')}. ${verdict}`.trimEnd(),
   );
-  if (accepted === false) lines.push(...errors.map(({ message }) => `  ${oneLine(message)}`));
+  if (accepted === false) lines.push(...errors.map(({ message }) => `  ${toOneLine(message)}`));
   return lines.join('\n');
 }

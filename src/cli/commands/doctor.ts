@@ -1,6 +1,6 @@
 import { formatCount } from '../../kernel/text.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { holdsServer } from '../../postgres/embedded/index.js';
+import { containsServer } from '../../postgres/embedded/index.js';
 import { type Addresses, toDirectOptions } from '../../postgres/pool.js';
 import { PoolerError } from '../../postgres/open-database.js';
 import { readServerState } from '../../postgres/server.js';
@@ -22,7 +22,7 @@ export async function doctor(invocation: Invocation): Promise<ExitCode> {
 
 async function runChecks(invocation: Invocation): Promise<Examined[]> {
   const config = invocation.config();
-  if (config.databaseUrl === null && !(await holdsServer(config.dataDir))) {
+  if (config.databaseUrl === null && !(await containsServer(config.dataDir))) {
     return [databaseCheck(finding('SERVICE_MISSING', `${config.dataDir} contains no embedded server.`))];
   }
   try {

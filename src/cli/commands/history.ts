@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { batchPage, batch, event } from '../../http/openapi/answers/history.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty, type Entry, entriesOf } from '../planned-changes.js';
-import { writeResult, json, oneLine } from '../output.js';
+import { writeResult, json, toOneLine } from '../output.js';
 import { isPosition } from '../../kernel/position.js';
 import { requestText, requestData } from '../connections/service.js';
 import { locationText } from '../../schema/model/location.js';
@@ -103,7 +103,7 @@ interface Paint {
   removed(text: string): string;
 }
 
-const plain = (text: string): string => text;
+const withoutColour = (text: string): string => text;
 const colour =
   (code: number) =>
   (text: string): string =>
@@ -111,7 +111,14 @@ const colour =
 
 /** ANSI colours, which each terminal displays differently. Without colours the text is unchanged. */
 export function createPaint(colours: boolean): Paint {
-  if (!colours) return { position: plain, time: plain, actor: plain, added: plain, removed: plain };
+  if (!colours)
+    return {
+      position: withoutColour,
+      time: withoutColour,
+      actor: withoutColour,
+      added: withoutColour,
+      removed: withoutColour,
+    };
   return { position: colour(33), time: colour(2), actor: colour(36), added: colour(32), removed: colour(31) };
 }
 
@@ -131,10 +138,10 @@ export function describeBatch(
   const line = [
     paint.position(range.padEnd(9)),
     paint.time(timeText(occurred_at)),
-    paint.actor(oneLine(actorName(actor))),
-    oneLine(summary),
+    paint.actor(toOneLine(actorName(actor))),
+    toOneLine(summary),
   ].join('  ');
-  return reason === null ? line : `${line}\n${' '.repeat(11)}why: ${oneLine(reason)}`;
+  return reason === null ? line : `${line}\n${' '.repeat(11)}why: ${toOneLine(reason)}`;
 }
 
 /** All members of an event and its change. */
@@ -142,17 +149,17 @@ export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], p
   const { position, type, subject, actor, occurred_at } = event;
   const about = [locationText(event), subject && `${subject.kind} ${subject.id}`].filter(Boolean).join(', ');
   const lines = [
-    `${paint.position(`event ${position}`)}  ${type} ${oneLine(about)}`.trimEnd(),
+    `${paint.position(`event ${position}`)}  ${type} ${toOneLine(about)}`.trimEnd(),
     `when     ${paint.time(timeText(occurred_at))}`,
-    `who      ${paint.actor(oneLine(actorName(actor)))} (${actor.id})`,
+    `who      ${paint.actor(toOneLine(actorName(actor)))} (${actor.id})`,
     `from     ${
       [event.ip, event.user_agent]
         .filter((part) => part !== null)
-        .map(oneLine)
+        .map(toOneLine)
         .join(', ') || 'unknown'
     }`,
     `command  ${event.command}, request ${event.request_id ?? 'unknown'}, batch ${event.batch}`,
-    `why      ${event.reason === null ? '(none)' : oneLine(event.reason)}`,
+    `why      ${event.reason === null ? '(none)' : toOneLine(event.reason)}`,
     `hash     ${event.hash}`,
     '',
     ...describeChange(change, paint),
@@ -165,7 +172,7 @@ const describeChange = (diff: DiffDocument['diff'], paint: Paint): string[] =>
   entriesOf(diff).flatMap((entry) => describeEntry(entry, paint));
 
 function describeEntry({ kind, name: untrusted, diff }: Entry, paint: Paint): string[] {
-  const name = oneLine(untrusted);
+  const name = toOneLine(untrusted);
   return diff.map((change) => {
     const path = (change.path ?? []).join('.');
     if (path === '' && change.kind === 'N') return paint.added(`+ ${kind} ${name}`);

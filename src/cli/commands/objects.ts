@@ -5,14 +5,14 @@ import { type ExitCode, type Invocation, UsageError, isSet, text } from '../comm
 import { type ServiceRequest, changeHeaders, requestAll, requestData, requestText } from '../connections/service.js';
 import { nameOf, readContent } from '../document.js';
 import { objectArgument, parseObjectKind } from '../object-name.js';
-import { oneLine, show, table } from '../output.js';
+import { toOneLine, show, table } from '../output.js';
 import { type Plan, describePlan, exitCodeOf } from './apply.js';
 
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const query = { kind: text(values, 'kind'), name: text(values, 'name'), collection: text(values, 'collection') };
   const objects = await requestAll(invocation, 'listObjects', { query });
-  const rows = objects.map((object) => [objectArgument(object), object.comment ?? ''].map(oneLine));
+  const rows = objects.map((object) => [objectArgument(object), object.comment ?? ''].map(toOneLine));
   show(invocation, objects, () =>
     rows.length === 0 ? 'No views or materialized views.' : table(['object', 'comment'], rows),
   );
@@ -77,7 +77,7 @@ async function change(
     return exitCodeOf(plan, values);
   }
   const result = answer === '' ? { deleted: request.params } : (JSON.parse(answer) as { data: unknown }).data;
-  show(invocation, result, () => oneLine(done));
+  show(invocation, result, () => toOneLine(done));
   return 0;
 }
 

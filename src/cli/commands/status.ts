@@ -6,7 +6,7 @@ import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { withDatabase } from '../connections/database.js';
 import { own } from '../../postgres/own-tables.js';
 import { locationText } from '../../schema/model/location.js';
-import { json, oneLine, table } from '../output.js';
+import { json, toOneLine, table } from '../output.js';
 
 /** Exit code 1 if a projection has failed. */
 export async function status(invocation: Invocation): Promise<ExitCode> {
@@ -59,7 +59,7 @@ export function describeStatus({ release, database, log, rows, projections }: St
   const change =
     log.occurred_at === null
       ? 'no changes yet'
-      : `last change ${log.occurred_at} by ${oneLine(log.actor ?? 'unknown')}`;
+      : `last change ${log.occurred_at} by ${toOneLine(log.actor ?? 'unknown')}`;
   return [
     `service   release ${release}, PostgreSQL ${database.version}, database "${database.name}", schema "${database.schema}"`,
     `log       position ${log.position}, ${change}`,
@@ -88,7 +88,7 @@ function describeFailure({ name, last_error: error }: ProjectionStatus): string[
   const what =
     event === null
       ? location
-      : `${event.type} ${location}, ${event.occurred_at}, by ${oneLine(event.actor ?? 'unknown')}`;
+      : `${event.type} ${location}, ${event.occurred_at}, by ${toOneLine(event.actor ?? 'unknown')}`;
   return [
     '',
     `${name} stopped at event ${position} (${what}) after ${attempts} attempts.`,

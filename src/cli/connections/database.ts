@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type Config, readConfig } from '../../config.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { DataDirInUseError, holdsServer, recordedConnection } from '../../postgres/embedded/index.js';
+import { DataDirInUseError, containsServer, recordedConnection } from '../../postgres/embedded/index.js';
 import { type Addresses, createPool, toDirectOptions } from '../../postgres/pool.js';
 import { type DatabaseSource, openDatabase } from '../../postgres/open-database.js';
 import type { Invocation } from '../command.js';
@@ -31,10 +31,10 @@ function atDatabase(environment: Environment, url: string | undefined): Environm
   return { ...environment, ...Object.fromEntries(others.map((name) => [name, undefined])), DATABASE_URL: url };
 }
 
-const nothing = (): void => undefined;
+const doNothing = (): void => undefined;
 
 /** Commands print their own messages. */
-export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+export const silentLogger: Logger = { debug: doNothing, info: doNothing, warn: doNothing, error: doNothing };
 
 const POOL_SIZE = 3;
 
@@ -157,7 +157,8 @@ export function openPool(connectionString: string, { schema, serviceSchema }: Sc
 async function openSource(config: Config, mayBeNew: boolean): Promise<DatabaseSource> {
   const { databaseUrl, dataDir } = config;
   const options = { ...config, connections: POOL_SIZE + 10, logger: silentLogger };
-  if (databaseUrl === null && !mayBeNew && !(await holdsServer(dataDir))) throw noService(`data directory ${dataDir}`);
+  if (databaseUrl === null && !mayBeNew && !(await containsServer(dataDir)))
+    throw noService(`data directory ${dataDir}`);
   try {
     return await openDatabase(options);
   } catch (error) {

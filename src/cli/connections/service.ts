@@ -9,7 +9,7 @@ import type { Errors } from '../../http/openapi/answers/envelopes.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
 import type { DocumentBody } from '../document.js';
-import { oneLine } from '../output.js';
+import { toOneLine } from '../output.js';
 import { storedToken } from './sessions.js';
 import { acknowledgeHeader, withOptionNames } from '../planned-changes.js';
 
@@ -113,11 +113,11 @@ const WARNINGS: Readonly<Record<string, string>> = {
 
 function warningsIn({ headers }: ServiceResponse): string[] {
   const warnings = headers.get('x-warnings');
-  return warnings === null ? [] : warnings.split(',').map((code) => oneLine(code.trim()));
+  return warnings === null ? [] : warnings.split(',').map((code) => toOneLine(code.trim()));
 }
 
 function toRefusalError({ status, text: content }: ServiceResponse): OperatorError {
-  const message = refusal(status, content);
+  const message = describeRejection(status, content);
   return isByPolicy(status, content) ? new PolicyRefusedError(message) : new OperatorError(message);
 }
 
@@ -236,7 +236,7 @@ export function baseOf({ values, environment }: Invocation): string {
 type Problem = Errors['errors'][number];
 
 /** The service's own error messages, if the response is from a service. */
-export function refusal(status: number, content: string): string {
+export function describeRejection(status: number, content: string): string {
   try {
     const { errors } = JSON.parse(content) as { errors: (Pick<Problem, 'message'> & Partial<Problem>)[] };
     return errors.map(({ message, extensions }) => withOptionNames(message, extensions?.path)).join('\n');

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type CommandEffect, acknowledge, onDatabase, onService, reason, repeatable, oneOf } from './options.js';
+import { type CommandEffect, acknowledge, onDatabase, onService, reason, repeatableOption, oneOf } from './options.js';
 import { FORMATS } from '../../features/webhooks/message.js';
 import { ROLES, USER_STATUSES } from '../../features/accounts/caller.js';
 import { TOKEN_ACTIONS } from '../../schema/model/token-scope.js';
@@ -56,10 +56,13 @@ With --checkpoint, it compares the log with signed checkpoints that were stored 
     .option('--file <file>', 'output of GET /history/export; - for stdin')
     .option('--against <url>', 'also compare the file with the log of the service that runs there')
     .addOption(
-      repeatable('--checkpoint <file>', 'output of GET /history/checkpoint, or a folder of such files; repeatable'),
+      repeatableOption(
+        '--checkpoint <file>',
+        'output of GET /history/checkpoint, or a folder of such files; repeatable',
+      ),
     )
     .addOption(
-      repeatable(
+      repeatableOption(
         '--key <key>',
         'for --checkpoint: the public key (name+id+key) of the required signature, or a file of public keys',
       ),
@@ -145,7 +148,7 @@ Exit code 1 if differences remain.`,
     .option('--file <file>', 'output of GET /history/export (one event per line)')
     .option('--backup <file>', 'output of "dps backup", with items, users and tokens')
     .addOption(
-      repeatable(
+      repeatableOption(
         '--key <key>',
         'with --backup: the public key (name+id+key) of the required signature, or a file of public keys; repeatable',
       ),
@@ -414,6 +417,8 @@ function declareWebhooks(program: Command, does: CommandEffect): void {
 const withFilter = (command: Command): Command =>
   command
     .addOption(oneOf('--format <format>', 'format of the requests; default: cloudevents', FORMATS))
-    .addOption(repeatable('--type <pattern>', 'only these event types (collection.*); repeatable'))
-    .addOption(repeatable('--collection <pattern>', 'only these collections (shop_*); repeatable; * for all events'))
+    .addOption(repeatableOption('--type <pattern>', 'only these event types (collection.*); repeatable'))
+    .addOption(
+      repeatableOption('--collection <pattern>', 'only these collections (shop_*); repeatable; * for all events'),
+    )
     .addOption(reason());

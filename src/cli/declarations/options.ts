@@ -42,12 +42,12 @@ export const changes = (command: Command): Command =>
     .option('--purge', 'drop deleted objects immediately instead of moving them to the trash')
     .option('-y, --yes', 'answer all questions with yes, except those about data loss')
     .addOption(
-      repeatable('--allow-drop <name>', 'allow data loss of this collection or field (posts.title); repeatable'),
+      repeatableOption('--allow-drop <name>', 'allow data loss of this collection or field (posts.title); repeatable'),
     );
 
 /** Acknowledged findings. */
 export const acknowledge = (): Option =>
-  repeatable('--acknowledge <code:place>', 'acknowledge a finding (LOSES_DATA:posts.title); repeatable');
+  repeatableOption('--acknowledge <code:place>', 'acknowledge a finding (LOSES_DATA:posts.title); repeatable');
 
 /** @param what the text in the help */
 export const output = (what = 'write to this file instead of stdout'): Option =>
@@ -59,7 +59,7 @@ export function oneOf(flags: string, description: string, choices: readonly stri
 }
 
 /** An option that may be repeated. */
-export function repeatable(flags: string, description: string): Option {
+export function repeatableOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((value: string, before: string[] | undefined) => [
     ...(before ?? []),
     value,

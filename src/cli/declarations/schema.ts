@@ -8,7 +8,7 @@ import {
   oneOf,
   output,
   reason,
-  repeatable,
+  repeatableOption,
   take,
   changes,
 } from './options.js';
@@ -408,7 +408,7 @@ A deletion is identified by its position in the log, which "dps history" shows t
     .description('Restores a deleted object with its rows.')
     .argument('<position>', 'position of the deletion')
     .option('--as <name>', 'a new name')
-    .addOption(repeatable('--without <name>', 'a constraint or index to leave out; repeatable'))
+    .addOption(repeatableOption('--without <name>', 'a constraint or index to leave out; repeatable'))
     .option('--dry-run', 'only show the plan')
     .addOption(acknowledge())
     .addOption(reason());

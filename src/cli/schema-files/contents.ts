@@ -48,15 +48,15 @@ function grouped(documents: readonly Document[], member: string): Map<string, Do
 }
 
 function without(document: Document, members: readonly string[], inner: Readonly<Record<string, readonly string[]>>) {
-  const rest = omitted(document, members);
+  const rest = omitMembers(document, members);
   for (const [part, derived] of Object.entries(inner)) {
     const value = rest[part];
-    if (typeof value === 'object' && value !== null) rest[part] = omitted(value as Document, derived);
+    if (typeof value === 'object' && value !== null) rest[part] = omitMembers(value as Document, derived);
   }
   return rest;
 }
 
-const omitted = (document: Document, members: readonly string[]): Document =>
+const omitMembers = (document: Document, members: readonly string[]): Document =>
   Object.fromEntries(Object.entries(document).filter(([member]) => !members.includes(member)));
 
 /** Maps each document of a snapshot except objects, by part and index, to its collection and location in the file. */

@@ -8,7 +8,7 @@ import { type Invocation, UsageError, isSet, text } from '../command.js';
 import type { Locate } from '../findings.js';
 import type { DiffDocument } from '../planned-changes.js';
 import { parseDocument, readDocument } from '../document.js';
-import { type ServiceResponse, requestAnyStatus, readInfo, refusal } from '../connections/service.js';
+import { type ServiceResponse, requestAnyStatus, readInfo, describeRejection } from '../connections/service.js';
 import { LOCK } from './contents.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';
 import { formatCount } from '../../kernel/text.js';
@@ -30,7 +30,8 @@ export function describeConflicts(conflicts: readonly ConflictAnswer[], files: S
 function describe({ message, extensions }: ConflictAnswer, files: SchemaFiles): string {
   const { place, kind, base, ours, theirs } = extensions;
   const at = fileOf(place, files);
-  const values = kind === 'changed' ? `\n  base ${short(base)}, ours ${short(ours)}, theirs ${short(theirs)}` : '';
+  const values =
+    kind === 'changed' ? `\n  base ${shorten(base)}, ours ${shorten(ours)}, theirs ${shorten(theirs)}` : '';
   return `${at === null ? '' : `${at}: `}${message}${values}`;
 }
 
@@ -52,7 +53,7 @@ function fileOf(location: MergeLocation, { parts, placeOf }: SchemaFiles): strin
 
 const LONGEST = 120;
 
-function short(value: unknown): string {
+function shorten(value: unknown): string {
   const text = value === undefined ? 'nothing' : JSON.stringify(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
@@ -118,7 +119,7 @@ async function merged(invocation: Invocation, body: object, files: SchemaFiles):
     if (answer.status === 200) return answer;
     const conflicts = conflictsIn(answer.text);
     if (take === undefined || conflicts.length === 0 || round === MAX_ROUNDS)
-      throw new OperatorError(why(answer, files));
+      throw new OperatorError(describeFailure(answer, files));
     resolve = [...(resolve ?? []), ...conflicts.map(({ extensions: { place } }) => ({ place, take }))];
   }
 }
@@ -154,12 +155,12 @@ async function namedBase(invocation: Invocation, base: string, snapshotOf: Snaps
   return snapshotOf(await readSchemaFiles(base));
 }
 
-function why({ status, text: content }: ServiceResponse, files: SchemaFiles): string {
+function describeFailure({ status, text: content }: ServiceResponse, files: SchemaFiles): string {
   const conflicts = conflictsIn(content);
   if (conflicts.length > 0) return describeConflicts(conflicts, files);
   const errors = errorsIn(content);
   if (errors.some(({ extensions: { code } }) => code === 'DIVERGED')) return OF_ANOTHER_LOG;
-  if (errors.length === 0) return refusal(status, content);
+  if (errors.length === 0) return describeRejection(status, content);
   return errors.map((error) => located(error, files)).join('\n');
 }
 

@@ -58,14 +58,14 @@ function offsetOf(reader: Reader, path: Steps | null): number | undefined {
   reader.at += 1;
   if (event === undefined) return undefined;
   if (event.type === EVENT_ID.SCALAR) return event.valueStart;
-  if (event.type === EVENT_ID.SEQUENCE) return inSequence(reader, path) ?? event.start;
-  if (event.type === EVENT_ID.MAPPING) return inMapping(reader, path) ?? event.start;
+  if (event.type === EVENT_ID.SEQUENCE) return findInSequence(reader, path) ?? event.start;
+  if (event.type === EVENT_ID.MAPPING) return findInMapping(reader, path) ?? event.start;
   return undefined;
 }
 
 const isEnd = ({ events, at }: Reader): boolean => events[at] === undefined || events[at]?.type === EVENT_ID.POP;
 
-function inSequence(reader: Reader, path: Steps | null): number | undefined {
+function findInSequence(reader: Reader, path: Steps | null): number | undefined {
   let start: number | undefined;
   for (let index = 0; !isEnd(reader); index += 1) {
     const isMeant = path !== null && path[0] === index;
@@ -76,7 +76,7 @@ function inSequence(reader: Reader, path: Steps | null): number | undefined {
   return start;
 }
 
-function inMapping(reader: Reader, path: Steps | null): number | undefined {
+function findInMapping(reader: Reader, path: Steps | null): number | undefined {
   let keyOffset: number | undefined;
   while (!isEnd(reader)) {
     const key = reader.events[reader.at];
@@ -111,10 +111,10 @@ function stemOf(collection: string): string {
   // A name with a leading hyphen would look like an option.
   const first = DEVICE.test(collection) || collection.startsWith('-') ? 1 : 0;
   const bytes = [...Buffer.from(collection, 'utf8')];
-  return bytes.map((byte, index) => (index < first ? escaped(byte) : written(byte))).join('');
+  return bytes.map((byte, index) => (index < first ? escaped(byte) : renderByte(byte))).join('');
 }
 
-function written(byte: number): string {
+function renderByte(byte: number): string {
   const character = String.fromCharCode(byte);
   return PLAIN.test(character) ? character : escaped(byte);
 }

@@ -31,7 +31,7 @@ const LONGEST_NAMELESS = 5_000;
 /** @throws OperatorError while another process writes there */
 export async function exclusively<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const file = join(directory, WRITING);
-  await take(file, directory);
+  await lockDirectory(file, directory);
   try {
     return await work();
   } finally {
@@ -39,7 +39,7 @@ export async function exclusively<T>(directory: string, work: () => Promise<T>):
   }
 }
 
-async function take(file: string, directory: string): Promise<void> {
+async function lockDirectory(file: string, directory: string): Promise<void> {
   try {
     await writeNamed(file);
   } catch (cause) {
@@ -55,7 +55,7 @@ async function take(file: string, directory: string): Promise<void> {
     }
     // A finished process has already removed its file, so the current one belongs to another.
     if (holder === null) await rm(file, { force: true });
-    await take(file, directory);
+    await lockDirectory(file, directory);
   }
 }
 
@@ -118,7 +118,7 @@ export async function changeOf(directory: string, files: ReadonlyMap<string, str
   const written = new Map<string, string>();
   for (const [file, text] of files) if ((await textIn(directory, file)) !== text) written.set(file, text);
   const removed: string[] = [];
-  const foreign = await besides(directory);
+  const foreign = await listOtherFiles(directory);
   for (const folder of FOLDERS)
     for (const name of await namesIn(directory, folder)) {
       const file = `${folder}/${name}`;
@@ -147,7 +147,7 @@ const namesOf = (folder: string): Promise<string[]> =>
   });
 
 /** Other files in the directory, ignoring hidden ones. */
-async function besides(directory: string): Promise<string[]> {
+async function listOtherFiles(directory: string): Promise<string[]> {
   const own: ReadonlySet<string> = new Set([...FOLDERS, LOCK]);
   return (await namesOf(directory)).filter((name) => !own.has(name) && !name.startsWith('.')).sort();
 }
@@ -189,7 +189,7 @@ async function isObjectFile(directory: string, file: string): Promise<boolean | 
  */
 export async function updateFolder(directory: string, files: ReadonlyMap<string, string>): Promise<FolderChange> {
   const change = await changeOf(directory, files);
-  if (change.written.size + change.removed.length + (await restsIn(directory)).length === 0) return change;
+  if (change.written.size + change.removed.length + (await listTemporaryFiles(directory)).length === 0) return change;
   const folders = FOLDERS.filter(
     (folder) => folder === FOLDER || [...files.keys()].some((file) => file.startsWith(`${folder}/`)),
   );
@@ -212,7 +212,7 @@ async function writing(work: () => Promise<unknown>): Promise<void> {
 
 async function writeFolder(directory: string, change: FolderChange): Promise<void> {
   const mark = join(directory, WRITING);
-  for (const rest of await restsIn(directory)) if (rest !== mark) await rm(rest, { force: true });
+  for (const rest of await listTemporaryFiles(directory)) if (rest !== mark) await rm(rest, { force: true });
   const made: [temporary: string, path: string][] = [];
   try {
     for (const [file, text] of change.written) {
@@ -234,7 +234,7 @@ async function writeFolder(directory: string, change: FolderChange): Promise<voi
 const TEMPORARY = /^\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 
 /** Temporary files of killed processes, or of one that is still writing. */
-async function restsIn(directory: string): Promise<string[]> {
+async function listTemporaryFiles(directory: string): Promise<string[]> {
   const leftovers: string[] = [];
   for (const folder of [directory, ...FOLDERS.map((each) => join(directory, each))]) {
     const names = await namesOf(folder);

@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExitCode, Invocation } from '../../cli/command.js';
-import { requestAnyStatus, requestData, baseOf, refusal } from '../../cli/connections/service.js';
+import { requestAnyStatus, requestData, baseOf, describeRejection } from '../../cli/connections/service.js';
 import { storeSession, storedRefreshToken } from '../../cli/connections/sessions.js';
-import { oneLine } from '../../cli/output.js';
+import { toOneLine } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { Grant } from './sessions.js';
 
@@ -38,7 +38,7 @@ export async function login(invocation: Invocation): Promise<ExitCode> {
     returned.close();
   }
   const { email, role } = await requestData(invocation, 'getMe');
-  terminal.note(`Logged in to ${new URL(base).origin} as ${oneLine(email)} (${role}).`);
+  terminal.note(`Logged in to ${new URL(base).origin} as ${toOneLine(email)} (${role}).`);
   return 0;
 }
 
@@ -52,14 +52,14 @@ export async function logout(invocation: Invocation): Promise<ExitCode> {
   }
   await storeSession(invocation, base, null);
   const { status, text } = await requestAnyStatus(invocation, 'logout', { body: { refresh_token: token } });
-  if (status !== 204) throw new OperatorError(refusal(status, text));
+  if (status !== 204) throw new OperatorError(describeRejection(status, text));
   invocation.terminal.note(`Logged out of ${new URL(base).origin}.`);
   return 0;
 }
 
 async function exchange(invocation: Invocation, body: { code: string; verifier: string }): Promise<Grant> {
   const { status, text } = await requestAnyStatus(invocation, 'exchangeSignIn', { body });
-  if (status !== 200) throw new OperatorError(refusal(status, text));
+  if (status !== 200) throw new OperatorError(describeRejection(status, text));
   return (JSON.parse(text) as { data: Grant }).data;
 }
 

@@ -8,7 +8,7 @@ import { accountEvent } from '../../schema/fold/accounts.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import type { Role, UserStatus } from './caller.js';
 import type { Profile } from './oidc.js';
-import { onlyRow } from './queries.js';
+import { expectOneRow } from './queries.js';
 import { type AccountChange, type User, type Users, unknownUser } from './users.js';
 
 interface Identity {
@@ -115,7 +115,7 @@ async function insert(
   { issuer, subject }: Pick<Profile, 'issuer' | 'subject'>,
   issuedBy: string | null = null,
 ): Promise<{ id: string; event: LogEvent }> {
-  const { id } = onlyRow(
+  const { id } = expectOneRow(
     await client.query<{ id: string }>(
       `insert into ${own.identities} (id, user_id, issuer, subject, issued_by) values ($1, $2, $3, $4, $5) returning id`,
       [randomUUID(), userId, issuer, subject, issuedBy],

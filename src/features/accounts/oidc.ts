@@ -131,7 +131,7 @@ export function createOidc({ settings, secret, clock }: OidcOptions): Oidc {
     unseal,
 
     async begin(target) {
-      const { configuration } = await orUnavailable(provider);
+      const { configuration } = await mapToUnavailable(provider);
       const attempt: Attempt = {
         target,
         state: client.randomState(),
@@ -153,7 +153,7 @@ export function createOidc({ settings, secret, clock }: OidcOptions): Oidc {
       const attempt = await attemptOf(text);
       if (attempt === null) throw new OidcError('failed', 'the sign-in has expired or was started in another browser');
       const { target, state, nonce, verifier } = attempt;
-      const { issuer, configuration } = await orUnavailable(provider);
+      const { issuer, configuration } = await mapToUnavailable(provider);
       try {
         const tokens = await client.authorizationCodeGrant(configuration, new URL(`${target.redirectUri}${query}`), {
           pkceCodeVerifier: verifier,
@@ -176,7 +176,7 @@ export function createOidc({ settings, secret, clock }: OidcOptions): Oidc {
     },
 
     async readLogout(token) {
-      const { issuer, keys } = await orUnavailable(provider);
+      const { issuer, keys } = await mapToUnavailable(provider);
       try {
         return await readLogoutToken(token, keys, { issuer, audience: settings.clientId, now: new Date(clock()) });
       } catch (error) {
@@ -224,7 +224,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promi
 }
 
 /** Counts an error that has no known reason as a provider that does not respond. */
-async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+async function mapToUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -40,7 +40,7 @@ function asText(value: string | null | Date | Buffer | undefined): string | null
 }
 
 /** The row of a query that always returns one. */
-export function onlyRow<T>({ rows }: { rows: T[] }): T {
+export function expectOneRow<T>({ rows }: { rows: T[] }): T {
   const [row] = rows;
   if (row === undefined) throw new Error('the query returned no row');
   return row;

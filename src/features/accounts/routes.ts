@@ -54,7 +54,7 @@ const newToken = z.strictObject({
 /** These routes are for admins, except /users/me, which is for every user. */
 export function userRoutes(deps: HttpDeps): Route[] {
   // The path with `me` must be matched before paths with an id.
-  return [...allUsers(deps), ownUser(deps), ...oneUser(deps), ...tokensOfUser(deps)];
+  return [...allUsers(deps), ownUser(deps), ...singleUserRoutes(deps), ...tokensOfUser(deps)];
 }
 
 /**
@@ -153,7 +153,7 @@ function allUsers(deps: HttpDeps): Route[] {
   ];
 }
 
-function oneUser(deps: HttpDeps): Route[] {
+function singleUserRoutes(deps: HttpDeps): Route[] {
   const { users } = deps.auth;
   const path = '/users/:id';
   return [

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import type { Pool } from 'pg';
 import { own } from '../../postgres/own-tables.js';
-import { onlyRow } from './queries.js';
+import { expectOneRow } from './queries.js';
 
 /** The prefix of static tokens, so that leaked ones can be recognized. */
 const TOKEN_PREFIX = 'dps_';
@@ -71,7 +71,7 @@ export async function tokenSecret(pool: Pick<Pool, 'query'>, configured: string 
     [KEY, randomSecret()],
   );
   const stored = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [KEY]);
-  return onlyRow(stored).value;
+  return expectOneRow(stored).value;
 }
 
 /** The secret in the database; null if there is none yet. */

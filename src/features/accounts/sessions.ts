@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { isUuid } from '../../kernel/text.js';
 import { ACCESS_TOKEN_LIFETIME, type AccessTokens } from './access-tokens.js';
 import { type Passwords, randomSecret, secretHash } from './secrets.js';
-import { write, onlyRow } from './queries.js';
+import { write, expectOneRow } from './queries.js';
 import { own } from '../../postgres/own-tables.js';
 import { ok, refuse, type Problem, type Result } from '../../kernel/problem.js';
 import { unknownUser } from './users.js';
@@ -158,7 +158,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
   }
 
   /** Repeats the response of a token that was valid shortly before. */
-  async function again(token: RefreshToken): Promise<Grant | null> {
+  async function repeatGrant(token: RefreshToken): Promise<Grant | null> {
     const { sessionId, family } = token;
     const secret = successor(token);
     const { rows } = await pool.query<{ user_id: string }>(
@@ -204,7 +204,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     async refresh(refreshToken, { shared } = { shared: false }) {
       const token = readRefreshToken(refreshToken);
       if (!token) return null;
-      const next = (await rotate(token)) ?? (shared ? await again(token) : null);
+      const next = (await rotate(token)) ?? (shared ? await repeatGrant(token) : null);
       if (!next) await end(token);
       return next;
     },
@@ -289,7 +289,7 @@ export function createLiveSessions({ pool, clock }: { pool: Pool; clock: () => n
 
     async count(user) {
       const text = `select count(*)::int as count ${LIVE} where ${ASKED}`;
-      return onlyRow(await pool.query<{ count: number }>(text, filterOf(user))).count;
+      return expectOneRow(await pool.query<{ count: number }>(text, filterOf(user))).count;
     },
 
     async end(id) {

@@ -7,7 +7,7 @@ import type { Role } from './caller.js';
 import { type NewScope, scopeOf } from './scope.js';
 import type { TokenScope } from '../../schema/model/token-scope.js';
 import { accountEvent } from '../../schema/fold/accounts.js';
-import { onlyRow } from './queries.js';
+import { expectOneRow } from './queries.js';
 import { newStaticToken, secretHash } from './secrets.js';
 import { own } from '../../postgres/own-tables.js';
 import { type AccountChange, unknownUser } from './users.js';
@@ -73,7 +73,7 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
         if (role === null) return refuse(unknownUser(userId));
         if ((await countTokens(client, userId)) >= TOKENS_PER_USER) return refuse(tooManyTokens());
         const limits = scope === null ? null : scopeOf(role, scope);
-        const made = onlyRow(
+        const made = expectOneRow(
           await client.query<TokenRow>(
             `insert into ${own.tokens} (id, user_id, name, token_hash, expires_at, issued_by, scope)
               values ($1, $2, $3, $4, $5, $6, $7) returning ${COLUMNS}`,
@@ -111,7 +111,7 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
 /** All tokens that are not revoked, including expired ones. */
 async function countTokens(client: ClientBase, userId: string): Promise<number> {
   const text = `select count(*)::int as count from ${own.tokens} where user_id = $1`;
-  return onlyRow(await client.query<{ count: number }>(text, [userId])).count;
+  return expectOneRow(await client.query<{ count: number }>(text, [userId])).count;
 }
 
 const tooManyTokens = (): Problem => ({

@@ -8,7 +8,7 @@ import type { AccountEventData } from '../../schema/model/events.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import type { Role, UserStatus } from './caller.js';
 import type { Passwords } from './secrets.js';
-import { onlyRow } from './queries.js';
+import { expectOneRow } from './queries.js';
 import { own } from '../../postgres/own-tables.js';
 
 /* A user in API format, and its row. */
@@ -87,7 +87,7 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
     },
 
     async count() {
-      return onlyRow(await pool.query<{ total: number }>(`select count(*)::int as total from ${own.users}`)).total;
+      return expectOneRow(await pool.query<{ total: number }>(`select count(*)::int as total from ${own.users}`)).total;
     },
 
     async find(named) {
@@ -113,7 +113,7 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
       return async (client) => {
         if (await isTaken(client, email)) return refuse(takenEmail(email));
         const setBy = hash === null ? null : passwordSetBy;
-        const made = onlyRow(
+        const made = expectOneRow(
           await client.query<UserRow>(
             `insert into ${own.users} (id, email, name, password_hash, role, status, password_set_by)
               values ($1, $2, $3, $4, $5, $6, $7) returning ${USER_COLUMNS}`,
@@ -132,7 +132,7 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
         if (before === undefined) return refuse(unknownUser(id));
         const { columns, data } = changesOf(before, changes, hash);
         if (columns.length === 0) return ok({ value: toUser(before), events: [] });
-        const problem = await whyNotChanged(client, before, changes);
+        const problem = await checkChanges(client, before, changes);
         if (problem !== null) return refuse(problem);
         const user = await writeColumns(client, id, columns);
         if (changes.password !== undefined || user.status !== 'active') {
@@ -160,16 +160,16 @@ const REMOVE = `
   insert into ${own.formerUsers} (id, email_hash)
   select id, pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(id::text || ':'::text || pg_catalog.lower(email), 'UTF8')), 'hex') from gone`;
 
-function whyNotValid(before: UserRow, { email, name, password }: UserChanges): Problem | null {
+function validateChanges(before: UserRow, { email, name, password }: UserChanges): Problem | null {
   const owner = { email: email ?? before.email, name: name ?? before.name };
   for (const check of [checkName(name), checkPassword(password, owner)])
     if (!check.ok) return check.problems[0] ?? null;
   return null;
 }
 
-async function whyNotChanged(client: ClientBase, before: UserRow, changes: UserChanges): Promise<Problem | null> {
+async function checkChanges(client: ClientBase, before: UserRow, changes: UserChanges): Promise<Problem | null> {
   const { email, role, status } = changes;
-  const fault = whyNotValid(before, changes);
+  const fault = validateChanges(before, changes);
   if (fault !== null) return fault;
   const losesAdmin = status === 'suspended' || (role !== undefined && role !== 'admin');
   const { id } = before;
@@ -223,7 +223,7 @@ async function writeColumns(client: ClientBase, id: string, columns: Columns): P
     `update ${own.users} set ${assignments} where id = $1 returning ${USER_COLUMNS}`,
     [id, ...columns.map(([, value]) => value)],
   );
-  return toUser(onlyRow(result));
+  return toUser(expectOneRow(result));
 }
 
 /**

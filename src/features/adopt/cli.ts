@@ -6,7 +6,7 @@ import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/command.js';
 import { type JudgedWarning, describeWarnings } from '../../cli/planned-changes.js';
 import { objectArgument, parseObjectKind } from '../../cli/object-name.js';
-import { unwrapResult, json, oneLine } from '../../cli/output.js';
+import { unwrapResult, json, toOneLine } from '../../cli/output.js';
 import { withPipeline } from '../../cli/connections/pipeline.js';
 import { planAndApply } from '../../cli/plan-and-apply.js';
 
@@ -51,12 +51,12 @@ export function describeAdoption({
 }: Report): string {
   const done = isDry === true ? 'Would adopt' : 'Adopted';
   const lines = adopted.map((name) => `+ ${name}`);
-  for (const name of objects ?? []) lines.push(oneLine(`+ ${objectArgument(name)}`));
+  for (const name of objects ?? []) lines.push(toOneLine(`+ ${objectArgument(name)}`));
   const beside = objects === undefined ? '' : ` and ${formatCount(objects.length, 'object')}`;
   lines.push(`${done} ${formatCount(adopted.length, 'table')} with ${formatCount(relations, 'relation')}${beside}.`);
   for (const { table, message, ...more } of refused) {
     const name = 'object' in more ? objectArgument(more.object) : table;
-    lines.push(oneLine(`! ${name} stays unmanaged: ${message}`));
+    lines.push(toOneLine(`! ${name} stays unmanaged: ${message}`));
   }
   lines.push(...describeWarnings(warnings), ...describeNotes(notes));
   return lines.join('\n');
@@ -79,7 +79,7 @@ function describeNotes(notes: readonly Note[]): string[] {
 function describeRepeatedNote(same: readonly Note[]): string {
   const [{ code, message } = { code: '', message: '' }] = same;
   const tables = same.flatMap(({ table }) => table ?? []);
-  return `  ${oneLine(`${code}${tables.length === 0 ? '' : ` on ${tables.join(', ')}`}: ${message}`)}`;
+  return `  ${toOneLine(`${code}${tables.length === 0 ? '' : ` on ${tables.join(', ')}`}: ${message}`)}`;
 }
 
 function countedKinds(group: readonly Note[]): string[] {
@@ -87,7 +87,7 @@ function countedKinds(group: readonly Note[]): string[] {
     const names = new Set(same.map(({ table, name }) => `${table ?? ''}\0${name}`));
     const tables = new Set(same.flatMap(({ table }) => table ?? []));
     const where = tables.size === 0 ? '' : ` on ${formatCount(tables.size, 'table')}`;
-    return `  ${oneLine(`${same[0]?.code}: ${formatCount(names.size, 'object')} of kind "${kind}"${where} (--json lists them)`)}`;
+    return `  ${toOneLine(`${same[0]?.code}: ${formatCount(names.size, 'object')} of kind "${kind}"${where} (--json lists them)`)}`;
   });
 }
 

@@ -1,6 +1,6 @@
 /* Reads unmanaged views and materialized views to adopt. Adoption leaves them unchanged. */
 import type pg from 'pg';
-import { holdViews, readNeededObjects, readViews } from '../../projector/catalog/views.js';
+import { lockViews, readNeededObjects, readViews } from '../../projector/catalog/views.js';
 import type { CatalogView, ObjectFacts } from '../../projector/ddl/objects.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import type { Collection } from '../../schema/model/model.js';
@@ -49,7 +49,7 @@ export async function readObjectAdoption(
     return isWanted === undefined ? view.extension === null : isWanted.has(objectKey(view));
   };
   const names = [...(await readViews(client, schema)).values()].filter(isRequested).map(({ id }) => id);
-  await holdViews(client, schema, names);
+  await lockViews(client, schema, names);
   const views = await readViews(client, schema, names);
   const refused = new Map<string, RefusedObject>();
   const objects = new Map<string, SchemaObject>();
@@ -60,7 +60,7 @@ export async function readObjectAdoption(
   }
   const relations = managedRelations({ state, managed, schema });
   refuseUnmanagedUses({ objects, views, refused, relations, schema });
-  const adopted = inOrder(objects, views);
+  const adopted = sortByDependency(objects, views);
   const needed = await readNeededObjects(
     client,
     schema,
@@ -140,7 +140,7 @@ function refuseUnmanagedUses({ objects, views, refused, relations, schema }: Ado
   }
 }
 
-function inOrder(objects: ReadonlyMap<string, SchemaObject>, views: ObjectFacts): SchemaObject[] {
+function sortByDependency(objects: ReadonlyMap<string, SchemaObject>, views: ObjectFacts): SchemaObject[] {
   const byName = new Map([...objects].map(([key, { id }]) => [id, key]));
   const needs = (key: string): string[] =>
     (views.get(key)?.uses ?? []).flatMap(({ relation }) => byName.get(relation) ?? []);

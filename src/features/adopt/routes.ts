@@ -6,7 +6,7 @@ import type { HttpDeps } from '../../http/deps.js';
 import { acknowledge } from '../../http/openapi/answers/envelopes.js';
 import { objectName } from '../../http/openapi/answers/schema.js';
 import { adoption } from '../../http/openapi/answers/operating.js';
-import { jsonBody, type Route, route, unparsed } from '../../http/route.js';
+import { jsonBody, type Route, route, withoutParsing } from '../../http/route.js';
 
 const query = z.strictObject(rehearsalQuery);
 
@@ -26,7 +26,7 @@ export function adoptRoutes(deps: HttpDeps): Route[] {
       summary: 'Adopt existing tables without changing them',
       access: 'admin',
       query,
-      body: unparsed(jsonBody(body, { example: { tables: ['customers', 'orders'] } })),
+      body: withoutParsing(jsonBody(body, { example: { tables: ['customers', 'orders'] } })),
       answers: { 200: adoption },
       dryRunAnswer: adoption,
       changes: true,

@@ -1,8 +1,8 @@
 /* `dps mcp`: passes messages between the agent that started it and POST /mcp of a service. */
 import { createInterface } from 'node:readline';
 import type { ExitCode, Invocation } from '../../cli/command.js';
-import { refusal, requestAnyStatus } from '../../cli/connections/service.js';
-import { oneLine } from '../../cli/output.js';
+import { describeRejection, requestAnyStatus } from '../../cli/connections/service.js';
+import { toOneLine } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 
 /** Runs until its input ends. Messages are answered at the same time, because they have ids. */
@@ -39,9 +39,10 @@ async function answer(invocation: Invocation, line: string): Promise<void> {
     if (response.text !== '') terminal.print(response.text, { isExact: true });
     return;
   }
-  const message = response instanceof OperatorError ? response.message : refusal(response.status, response.text);
+  const message =
+    response instanceof OperatorError ? response.message : describeRejection(response.status, response.text);
   const id = idOf(line);
-  if (id === undefined) terminal.note(oneLine(message));
+  if (id === undefined) terminal.note(toOneLine(message));
   else
     terminal.print(JSON.stringify({ jsonrpc: '2.0', id, error: { code: SERVER_ERROR, message } }), { isExact: true });
 }

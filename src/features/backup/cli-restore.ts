@@ -13,7 +13,7 @@ import type { NoteKey } from '../../log/signed-checkpoints/checkpoint.js';
 import type { Replayed } from '../../projector/replay.js';
 import { readKeys } from '../../cli/checkpoint-files.js';
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../../cli/command.js';
-import { oneLine, type Progress, createProgress } from '../../cli/output.js';
+import { toOneLine, type Progress, createProgress } from '../../cli/output.js';
 import { withServer, withServerAt } from '../../cli/connections/database.js';
 import { replayInto, showReplay } from '../../cli/connections/projections.js';
 
@@ -95,7 +95,9 @@ export async function restoreBackupInto(
 
 async function restoreBackup(invocation: Invocation, into: BackupInto): Promise<ExitCode> {
   const { header, replayed } = await restoreBackupInto(invocation, into);
-  const left = Object.entries(header.not_included).map(([kind, names]) => `${kind}: ${names.map(oneLine).join(', ')}`);
+  const left = Object.entries(header.not_included).map(
+    ([kind, names]) => `${kind}: ${names.map(toOneLine).join(', ')}`,
+  );
   if (left.length > 0) invocation.terminal.note(`Not in the backup: ${left.join('; ')}.`);
   return showReplay(invocation, replayed);
 }

@@ -13,7 +13,7 @@ import { verify } from '../../projector/verify/index.js';
 import { readRelease } from '../../release.js';
 import { type ExitCode, type Invocation, isSet } from '../../cli/command.js';
 import { describeDifference } from '../../doctor/differences.js';
-import { json, oneLine, createProgress } from '../../cli/output.js';
+import { json, toOneLine, createProgress } from '../../cli/output.js';
 import { withScratchDatabase } from '../../cli/connections/database.js';
 import { openKeys } from '../../cli/commands/keys.js';
 import { restoreBackupInto } from './cli-restore.js';
@@ -26,7 +26,7 @@ import { type PipelineContext, withPipeline } from '../../cli/connections/pipeli
 export function backup(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
   return withPipeline(invocation, (workplace) =>
-    withClient(workplace.pool, (client) => take({ invocation, file, location: workplace, client })),
+    withClient(workplace.pool, (client) => createBackup({ invocation, file, location: workplace, client })),
   );
 }
 
@@ -37,7 +37,7 @@ interface Work {
   client: pg.ClientBase;
 }
 
-async function take(work: Work): Promise<ExitCode> {
+async function createBackup(work: Work): Promise<ExitCode> {
   const { invocation, file, location, client } = work;
   const moment = await begin(work);
   const { applied: migration } = await migrationsOf(client);
@@ -105,7 +105,7 @@ async function compareRowCounts(
       const from = tableText(located, table);
       const { rows } = await client.query<{ count: string }>(`SELECT pg_catalog.count(*) AS count FROM ONLY ${from}`);
       const count = rows[0]?.count;
-      if (count !== String(expected)) lines.push(`  rows of ${oneLine(table)}: expected ${expected}, found ${count}`);
+      if (count !== String(expected)) lines.push(`  rows of ${toOneLine(table)}: expected ${expected}, found ${count}`);
     }
     return lines;
   } finally {
@@ -140,7 +140,7 @@ interface Written {
 function show({ values, terminal }: Invocation, { head, not_included: left }: Header, written: Written): void {
   if (isSet(values, 'json')) return terminal.print(json({ ...written, head, not_included: left }));
   const { file, bytes, tables, verified } = written;
-  const names = Object.entries(left).map(([kind, all]) => `  ${kind}: ${all.map(oneLine).join(', ')}`);
+  const names = Object.entries(left).map(([kind, all]) => `  ${kind}: ${all.map(toOneLine).join(', ')}`);
   terminal.print(
     [
       `${file}: position ${head.position}, ${tables} tables, users and tokens; ${bytes} bytes.`,

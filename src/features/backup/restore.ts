@@ -118,7 +118,7 @@ async function fill(client: pg.ClientBase, { schema, state, sections }: Filling)
   const constraints = await releaseConstraints(client, located);
   const missing = new Map((await tablesWithRows(client, located, tablesOf(state))).map((each) => [each.table, each]));
   for await (const { section, content } of sections) {
-    if (section.section === 'rows') takeExpected(missing, section);
+    if (section.section === 'rows') claimExpectedTable(missing, section);
     await fillSection(client, located, { section, content });
   }
   const [first] = missing.keys();
@@ -128,7 +128,7 @@ async function fill(client: pg.ClientBase, { schema, state, sections }: Filling)
 }
 
 /** Accepts rows once for each table of the log, and for no other table. */
-function takeExpected(missing: Map<string, TableRows>, { table, columns }: TableRows): void {
+function claimExpectedTable(missing: Map<string, TableRows>, { table, columns }: TableRows): void {
   const expected = missing.get(table);
   if (expected === undefined || columns.some((column) => !expected.columns.includes(column))) {
     throw new OperatorError(

@@ -4,7 +4,7 @@ import { keepDocuments, toDocument } from '../../log/documents.js';
 import type { LockedSession } from '../../postgres/locked-session.js';
 import {
   type KeptStep,
-  forgetSteps,
+  deleteSteps,
   keepProgress,
   readSteps,
   reopenSteps,
@@ -12,7 +12,7 @@ import {
   endStep,
   keepCheckpoint,
 } from './rows.js';
-import { hasRowOf, isDue, keepWaiting, readChange } from './rows.js';
+import { hasRowOf, isDue, storeWaitingReason, readChange } from './rows.js';
 import {
   PREPARATION_LOST,
   PreparationRefused,
@@ -25,7 +25,7 @@ import type { Problem } from '../../kernel/problem.js';
 import { isStorable } from '../../pipeline/transaction/idempotency.js';
 import { describeHolder, holderDetails } from '../../pipeline/lock-conflict.js';
 import type { Done, Outcome, Pipeline, Revise } from '../../pipeline/types.js';
-import { reviseForPreparedSteps, planRecording, applicantsCause, ownCause } from './planning.js';
+import { reviseForPreparedSteps, planRecording, applicantsCause, createServiceCause } from './planning.js';
 import { type Reading, commandOf } from './command.js';
 import { requireApprovedPlan, reviseForStart, requireDue } from './approvals.js';
 import { lostSchema, schemasExist } from '../../postgres/schemas.js';
@@ -278,7 +278,7 @@ export async function showPhase(
   const steps = await readSteps(pool, id);
   const step = steps.find(({ milliseconds }) => milliseconds === null) ?? steps.at(-1);
   const progress = { done: null, phase, waiting_for };
-  if (step === undefined) await keepWaiting(pool, id, progress);
+  if (step === undefined) await storeWaitingReason(pool, id, progress);
   else await keepProgress(pool, { request: id, number: step.number }, progress);
 }
 
@@ -314,7 +314,7 @@ async function notePrepared(work: OnRequest, request: ChangeRequest, steps: read
   await handleOutcome(
     work,
     request,
-    await work.pipeline.apply('record', revise, { cause: ownCause('prepare-change') }),
+    await work.pipeline.apply('record', revise, { cause: createServiceCause('prepare-change') }),
   );
 }
 
@@ -326,7 +326,7 @@ async function fail(work: OnRequest, request: ChangeRequest, problems: readonly 
   const still = ({ schedule }: ChangeRequest): boolean => schedule?.position === request.schedule?.position;
   const revise = planRecording(request.id, 'change.failed', data, { also: keepDocuments([document]), still });
   const command = request.schedule === null ? 'prepare-change' : 'apply-change';
-  const outcome = await work.pipeline.apply('record', revise, { cause: ownCause(command) });
+  const outcome = await work.pipeline.apply('record', revise, { cause: createServiceCause(command) });
   if (outcome.kind === 'refused' && outcome.problems[0]?.code !== 'INVALID_STATE')
     throw new NotNowError(outcome.problems[0]?.message ?? 'refused');
   return undefined;
@@ -338,7 +338,7 @@ async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }
   await requireSchema(session.client, schema);
   await engine.cleanUp({ id, session: session.client, schema, signal });
   await requireSchema(session.client, schema);
-  await forgetSteps(pool, id);
+  await deleteSteps(pool, id);
   return 'ended';
 }
 

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { Document } from '../../log/document-lines.js';
 import { keepDocuments } from '../../log/documents.js';
-import { readApprovers, activeAdmins, readChange, isDue, untilTime } from './rows.js';
+import { readApprovers, activeAdmins, readChange, isDue, readWaitUntil } from './rows.js';
 import {
   type ApprovalRule,
   type JudgedApproval,
@@ -27,7 +27,7 @@ import {
   replaceBatch,
   planPreparation,
   prepare,
-  refusal,
+  toRefusal,
   toLoggedSteps,
   reviseForPreparation,
   withApplied,
@@ -38,7 +38,7 @@ import {
   otherPlan,
   ownApproval,
   stalePlan,
-  updatedMeanwhile,
+  concurrentUpdateProblem,
   nothingToPrepare,
   badTime,
   notYetDue,
@@ -97,7 +97,7 @@ export const reviseForApproval =
     const { policy } = batch;
     if (request.authors.some((author) => author.id === by.id) && !policy.author_may_approve)
       return { kind: 'refused', problems: [ownApproval(request)] };
-    if (seen?.online !== request.online) return { kind: 'refused', problems: [updatedMeanwhile(id)] };
+    if (seen?.online !== request.online) return { kind: 'refused', problems: [concurrentUpdateProblem(id)] };
     const view: ApprovedView = { ...seen, credential, ...(token && { token }) };
     const approval = { ...view, by, plan, at: '', position: batch.before.head.position + 1, comment: null };
     const approvals = [...request.proposal.approvals.filter((each) => each.by.id !== by.id), approval];
@@ -191,7 +191,7 @@ async function applyOrPrepare(
   if (isPrepared(request)) return resumePreparation(batch, request);
   if (!request.online) return withApplied(batch, id);
   const preparation = await planPreparation(engine, client, { id, batch });
-  if (preparation.kind === 'not possible') return refusal(preparation);
+  if (preparation.kind === 'not possible') return toRefusal(preparation);
   if (preparation.kind === 'nothing')
     return action === 'apply' ? withApplied(batch, id) : { kind: 'refused', problems: [nothingToPrepare(request)] };
   const problems = findHeldConflicts(batch.held, { id, collections: preparation.collections });
@@ -248,7 +248,7 @@ export const reviseForSchedule =
   (id: string, at: string, planOptions: PlanOptions): Revise =>
   async (client, batch) => {
     const request = await requireAllowed(client, id, 'apply');
-    const wait = await untilTime(client, at);
+    const wait = await readWaitUntil(client, at);
     if (wait < -TIMES.past) return { kind: 'refused', problems: [badTime(at, 'has passed')] };
     if (wait > TIMES.future) return { kind: 'refused', problems: [badTime(at, 'is more than a year away')] };
     const stands = await requireReviewedPlan(client, { request, batch, planOptions });

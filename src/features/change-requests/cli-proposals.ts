@@ -2,7 +2,7 @@ import type { Operations } from '../../client/api.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
 import type { DocumentBody } from '../../cli/document.js';
 import { followChange, readChange } from '../../cli/follow-change.js';
-import { json, oneLine } from '../../cli/output.js';
+import { json, toOneLine } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { requestChecked, changeHeaders } from '../../cli/connections/service.js';
 import { reportNoChanges, readDiff } from '../../cli/commands/apply.js';
@@ -54,13 +54,13 @@ export async function update(invocation: Invocation): Promise<ExitCode> {
   const purges = isSet(values, 'purge');
   if (title === undefined && !purges) throw new UsageError('Nothing to update: use --title or --purge.');
   const body = { ...(title !== undefined && { title }), ...(purges && { purge: true }) };
-  return act(invocation, 'updateChange', { body, message: 'Updated.' });
+  return runAction(invocation, 'updateChange', { body, message: 'Updated.' });
 }
 
 /** The text is stored outside the log, so it can be erased. */
 export async function comment(invocation: Invocation): Promise<ExitCode> {
   const [, argument = ''] = invocation.positionals;
-  return act(invocation, 'commentChange', { body: { comment: argument }, message: 'Commented.' });
+  return runAction(invocation, 'commentChange', { body: { comment: argument }, message: 'Commented.' });
 }
 
 /** Shows the request on a terminal and asks. Without a terminal, the command must name the plan. */
@@ -74,7 +74,7 @@ export async function approve(invocation: Invocation): Promise<ExitCode> {
     return 2;
   }
   const comment = text(values, 'comment');
-  return act(invocation, 'approveChange', {
+  return runAction(invocation, 'approveChange', {
     body: { ...read, ...(comment !== undefined && { comment }) },
     message: 'Approved.',
   });
@@ -96,14 +96,17 @@ async function showProposal(invocation: Invocation): Promise<{ plan: string | nu
 
 export async function reject(invocation: Invocation): Promise<ExitCode> {
   const comment = text(invocation.values, 'comment');
-  return act(invocation, 'rejectChange', { body: comment === undefined ? {} : { comment }, message: 'Rejected.' });
+  return runAction(invocation, 'rejectChange', {
+    body: comment === undefined ? {} : { comment },
+    message: 'Rejected.',
+  });
 }
 
 /** Waits for the result if the change must be prepared first. */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   const at = text(invocation.values, 'at');
   if (at !== undefined)
-    return act(invocation, 'applyChange', { body: { at }, message: `It will be applied at ${oneLine(at)}.` });
+    return runAction(invocation, 'applyChange', { body: { at }, message: `It will be applied at ${toOneLine(at)}.` });
   const id = idOf(invocation);
   const { status, data } = await send(invocation, 'applyChange');
   if (status === 202) return followChange(invocation, { data: await readChange(invocation, id) });
@@ -115,7 +118,7 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
 
 /** Reports conflicts and changes nothing then, because they cannot be resolved here. */
 export async function rebase(invocation: Invocation): Promise<ExitCode> {
-  return act(invocation, 'rebaseChange', { body: {}, message: 'It fits the current schema.' });
+  return runAction(invocation, 'rebaseChange', { body: {}, message: 'It fits the current schema.' });
 }
 
 /** Opens a new request that reverts this one. */
@@ -124,7 +127,7 @@ export async function revert(invocation: Invocation): Promise<ExitCode> {
   const title = text(values, 'title');
   const { data } = await send(invocation, 'revertChange', title === undefined ? {} : { title });
   const back = data.returns.map(({ kept_until: until, ...returned }) => {
-    const what = oneLine(locationText(returned));
+    const what = toOneLine(locationText(returned));
     return `${what} is restored from the trash${until === null ? '' : `, which keeps it until ${until}`}`;
   });
   const message = `Opened change request ${data.id}, plan ${data.plan}. Nothing changes until it is applied.`;
@@ -140,10 +143,10 @@ interface Act {
   message: string;
 }
 
-async function act(invocation: Invocation, operation: Acting, { body, message }: Act): Promise<ExitCode> {
+async function runAction(invocation: Invocation, operation: Acting, { body, message }: Act): Promise<ExitCode> {
   const { data } = await send(invocation, operation, body);
   const { terminal, values } = invocation;
-  terminal.print(isSet(values, 'json') ? json(data) : `${message} The change request is ${oneLine(data.state)}.`);
+  terminal.print(isSet(values, 'json') ? json(data) : `${message} The change request is ${toOneLine(data.state)}.`);
   return 0;
 }
 

@@ -3,7 +3,7 @@ import type { changeSummary } from './routes-answers.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
 import { type ShownChange, describeNow, followChange, readChange } from '../../cli/follow-change.js';
 import { describeWarnings, describePolicy } from '../../cli/planned-changes.js';
-import { json, oneLine } from '../../cli/output.js';
+import { json, toOneLine } from '../../cli/output.js';
 import { requestAll, requestData, reasonHeader } from '../../cli/connections/service.js';
 import type { Policy } from '../../schema/policy.js';
 import { locationText } from '../../schema/model/location.js';
@@ -63,10 +63,10 @@ function describe({ id, state, title, operation, collections, author, opened_at,
     id,
     state.padEnd(9),
     when,
-    oneLine(actorName(author)),
-    oneLine(`${title ?? operation} (${operation === 'update-policy' ? 'policy' : collections.join(', ')})`),
+    toOneLine(actorName(author)),
+    toOneLine(`${title ?? operation} (${operation === 'update-policy' ? 'policy' : collections.join(', ')})`),
   ];
-  return reason === null ? line.join('  ') : `${line.join('  ')}\n  why: ${oneLine(reason)}`;
+  return reason === null ? line.join('  ') : `${line.join('  ')}\n  why: ${toOneLine(reason)}`;
 }
 
 /** Returns lines about the request, its comments, each step, and the result. */
@@ -78,11 +78,11 @@ export function describeWhole(change: ShownChange): string {
     ...describeProposal(change),
     ...steps.map(({ summary, state: at, done, phase }) => {
       const part = at === 'running' && done !== null ? `  ${Math.floor(done * 100)} %` : '';
-      return `  [${marks[at]}] ${oneLine(summary)}${part}${phase === null ? '' : `  (${oneLine(phase)})`}`;
+      return `  [${marks[at]}] ${toOneLine(summary)}${part}${phase === null ? '' : `  (${toOneLine(phase)})`}`;
     }),
-    ...(['queued', 'preparing', 'prepared'].includes(state) ? [`now: ${oneLine(describeNow(change))}`] : []),
+    ...(['queued', 'preparing', 'prepared'].includes(state) ? [`now: ${toOneLine(describeNow(change))}`] : []),
     ...describeWarnings(warnings),
-    ...(errors ?? []).map(({ message }) => `failed: ${oneLine(message)}`),
+    ...(errors ?? []).map(({ message }) => `failed: ${toOneLine(message)}`),
     ...(result === null ? [] : [`applied: position ${result.position}, batch ${result.batch}`]),
   ].join('\n');
 }
@@ -105,21 +105,24 @@ function describePlan(planned: NonNullable<ShownChange['planned']>): string[] {
   const { fresh, statements, findings, errors, loses, policy } = planned;
   return [
     ...(fresh ? [] : ['stale: the schema has changed, and so has the plan']),
-    ...(errors ?? []).map(({ message }) => `  ${oneLine(message)}`),
-    ...statements.flatMap(({ summary, sql, lock }) => [`  ${oneLine(summary)} (lock: ${lock})`, `    ${oneLine(sql)}`]),
+    ...(errors ?? []).map(({ message }) => `  ${toOneLine(message)}`),
+    ...statements.flatMap(({ summary, sql, lock }) => [
+      `  ${toOneLine(summary)} (lock: ${lock})`,
+      `    ${toOneLine(sql)}`,
+    ]),
     ...(policy ? describePolicyChange(policy) : []),
     ...describeWarnings(findings),
     ...loses.map(({ kept, why_not: reason, ...deleted }) => {
-      const name = oneLine(locationText(deleted));
+      const name = toOneLine(locationText(deleted));
       if (kept) return `deletes ${name}, restorable from the trash`;
-      return `deletes ${name} permanently${reason === null ? '' : `: ${oneLine(reason)}`}`;
+      return `deletes ${name} permanently${reason === null ? '' : `: ${toOneLine(reason)}`}`;
     }),
   ];
 }
 
 /** Lines of the policy that the change removes and adds, as `dps policy` shows them. */
 function describePolicyChange({ from, to }: { from: Policy; to: Policy }): string[] {
-  const [before, after] = [from, to].map((policy) => describePolicy(policy).split('\n').map(oneLine));
+  const [before, after] = [from, to].map((policy) => describePolicy(policy).split('\n').map(toOneLine));
   return [
     ...(before ?? []).filter((line) => after?.includes(line) !== true).map((line) => `  - ${line}`),
     ...(after ?? []).filter((line) => before?.includes(line) !== true).map((line) => `  + ${line}`),
@@ -129,4 +132,4 @@ function describePolicyChange({ from, to }: { from: Policy; to: Policy }): strin
 type Said = NonNullable<ShownChange['proposal']>['comments'][number];
 
 const commentLine = ({ by, at, text: words }: Said): string =>
-  `${at.slice(0, 19).replace('T', ' ')}  ${oneLine(actorName(by))}${words === null ? '' : `: ${oneLine(words)}`}`;
+  `${at.slice(0, 19).replace('T', ' ')}  ${toOneLine(actorName(by))}${words === null ? '' : `: ${toOneLine(words)}`}`;

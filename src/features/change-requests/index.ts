@@ -64,6 +64,6 @@ export function createChangeRequests(
 }
 
 /** Returns the request that a batch opened. Undefined if the batch changed the schema. */
-export function openedBy({ events }: Pick<Done, 'events'>): ChangeRequest | undefined {
+export function findOpenedRequest({ events }: Pick<Done, 'events'>): ChangeRequest | undefined {
   return events[0]?.type === 'change.opened' ? [...foldChanges(events).values()][0] : undefined;
 }

@@ -29,10 +29,10 @@ import type { Operation } from '../../schema/operations/operation.js';
 import type { UpdatePolicy } from '../../schema/operations/update-policy.js';
 import { withDescendants } from '../../pipeline/transaction/inherited-columns.js';
 import { readChange } from './rows.js';
-import { type ChangeAction, mayDo } from '../../schema/change-requests/fold.js';
+import { type ChangeAction, allowsAction } from '../../schema/change-requests/fold.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { wrongState } from './planning.js';
-import { updatedMeanwhile } from './problems.js';
+import { concurrentUpdateProblem } from './problems.js';
 
 export type PlanOptions = Pick<NamedCommand, 'purge' | 'acknowledges'>;
 
@@ -176,7 +176,7 @@ export async function requestedOperationNow(
     online: request.online,
     command: async (client, ...at) => {
       const now = await requireAllowed(client, id, action);
-      if (now.document !== request.document) throw new CommandRefused([updatedMeanwhile(id)]);
+      if (now.document !== request.document) throw new CommandRefused([concurrentUpdateProblem(id)]);
       return typeof decided === 'function' ? decided(client, ...at) : decided;
     },
   });
@@ -185,7 +185,7 @@ export async function requestedOperationNow(
 /** Returns the request if it allows the action. */
 export async function requireAction(db: Queryable, id: string, action: ChangeAction): Promise<Result<ChangeRequest>> {
   const request = await readChange(db, id);
-  return request !== undefined && mayDo(request, action) ? ok(request) : refuse(wrongState(id, request));
+  return request !== undefined && allowsAction(request, action) ? ok(request) : refuse(wrongState(id, request));
 }
 
 /** Returns the request if it allows the action now. @throws CommandRefused */
@@ -195,7 +195,7 @@ export async function requireAllowed(
   action: ChangeAction,
 ): Promise<ChangeRequest & { proposal: NonNullable<ChangeRequest['proposal']> }> {
   const request = await readChange(client, id);
-  if (request === undefined || request.proposal === null || !mayDo(request, action))
+  if (request === undefined || request.proposal === null || !allowsAction(request, action))
     throw new CommandRefused([wrongState(id, request)]);
   return { ...request, proposal: request.proposal };
 }

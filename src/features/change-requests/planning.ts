@@ -35,7 +35,7 @@ export function changeEvent<T extends ChangeEvent['type']>(type: T, id: string, 
 }
 
 /** The cause of actions that the service starts by itself. */
-export function ownCause(command: string): Cause {
+export function createServiceCause(command: string): Cause {
   return {
     actor: { id: 'service', name: 'Data Platform Service' },
     command,
@@ -48,7 +48,7 @@ export function ownCause(command: string): Cause {
 
 /** Attributes the change to the user who applies it, whichever process carries it out. */
 export function applicantsCause({ author, applicant, operation, reason }: ChangeRequest): Cause {
-  return { ...ownCause(operation), actor: applicant ?? author, reason };
+  return { ...createServiceCause(operation), actor: applicant ?? author, reason };
 }
 
 interface Opening {
@@ -64,7 +64,7 @@ export const reviseForOpening =
   (engine: Planner, { id, operation, document }: Opening): Revise =>
   async (client, batch) => {
     const preparation = await planPreparation(engine, client, { id, batch });
-    if (preparation.kind === 'not possible') return refusal(preparation);
+    if (preparation.kind === 'not possible') return toRefusal(preparation);
     if (preparation.kind === 'nothing') return keepBatch(batch);
     if ((document.content?.length ?? 0) > MOST) return { kind: 'refused', problems: [tooLarge()] };
     const collections = [...collectionsChanged(batch.events)].sort(byName);
@@ -87,7 +87,7 @@ export const withPreparation =
   (engine: Planner): Revise =>
   async (client, batch) => {
     const preparation = await planPreparation(engine, client, { id: NO_ID, batch });
-    if (preparation.kind === 'not possible') return refusal(preparation);
+    if (preparation.kind === 'not possible') return toRefusal(preparation);
     return { ...keepBatch(batch), ...(preparation.kind === 'steps' && { preparation }) };
   };
 
@@ -99,7 +99,7 @@ export const reviseForPreparation =
   (engine: Planner, id: string): Revise =>
   async (client, batch) => {
     const preparation = await planPreparation(engine, client, { id, batch });
-    if (preparation.kind === 'not possible') return refusal(preparation);
+    if (preparation.kind === 'not possible') return toRefusal(preparation);
     if (preparation.kind === 'nothing') return { ...withApplied(batch, id), online: true };
     if (!isFree(batch, id, preparation.collections)) return replaceBatch(batch, { events: [], also: [] });
     return replaceBatch(batch, prepare(id, preparation));
@@ -164,7 +164,7 @@ function keepBatch({ events, statements, after }: PlannedBatch): RevisedBatch {
 }
 
 /** The rejection with the reasons why it cannot be prepared. */
-export const refusal = ({ problems }: Extract<Preparation, { kind: 'not possible' }>): Refusal => ({
+export const toRefusal = ({ problems }: Extract<Preparation, { kind: 'not possible' }>): Refusal => ({
   kind: 'refused',
   problems,
 });

@@ -4,7 +4,7 @@ import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { actorName } from '../../schema/model/events.js';
 
 /** PLAN_CHANGED: another user replaced the requested change. */
-export const updatedMeanwhile = (id: string): Problem => ({
+export const concurrentUpdateProblem = (id: string): Problem => ({
   code: 'PLAN_CHANGED',
   message: `Change request ${id} was updated at the same time. Read it again.`,
 });
@@ -74,13 +74,13 @@ export const ownApproval = ({ id }: ChangeRequest): Problem => ({
 });
 
 /** INVALID_STATE: the schema already contains the change. */
-export const nothingLeft = (): Problem => ({
+export const nothingToRevertProblem = (): Problem => ({
   code: 'INVALID_STATE',
   message: 'Nothing remains to revert: the schema already has this state.',
 });
 
 /** INVALID_STATE. @param other the request that reverts it */
-export const beingReverted = (id: string, other: string): Problem => ({
+export const alreadyRevertedProblem = (id: string, other: string): Problem => ({
   code: 'INVALID_STATE',
   message: `Change request ${other} already reverts ${id}. Apply or withdraw it first.`,
   details: { change: other },

@@ -18,7 +18,14 @@ import {
 } from '../../pipeline/types.js';
 import { changeEvent, replaceBatch } from './planning.js';
 import { type PlanOptions, planOf, type ProposedOperation, requireAllowed, requireAction } from './plan.js';
-import { changesNothing, otherSubject, tooManyOpen, beingReverted, nothingLeft, updatedMeanwhile } from './problems.js';
+import {
+  changesNothing,
+  otherSubject,
+  tooManyOpen,
+  alreadyRevertedProblem,
+  nothingToRevertProblem,
+  concurrentUpdateProblem,
+} from './problems.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type Resumable, stepsTo } from '../../kernel/resumable.js';
@@ -38,7 +45,7 @@ import {
 } from '../../schema/transition/restoring-transition.js';
 import { type Reading, type RequestedOperation, readRequestedOperation } from './command.js';
 import { type SchemaDiff, diffStates, isEmptyDiff } from '../../schema/diff/diff.js';
-import { nothingToDecide, mergeStates } from '../../schema/merge/merge-states.js';
+import { noConflictProblem, mergeStates } from '../../schema/merge/merge-states.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import { Draft } from '../../schema/transition/draft.js';
 import { selectStillInTrash } from '../trash/restore.js';
@@ -137,7 +144,7 @@ async function mergeOntoCurrent(
 ): Promise<MergedCommand | undefined> {
   const { base, theirs, again, resolutions, objects } = leading;
   const merged = await runYielding(mergeStates({ base, ours, theirs }, { resolutions }));
-  if (merged.unused.length > 0) throw new CommandRefused(merged.unused.map(nothingToDecide));
+  if (merged.unused.length > 0) throw new CommandRefused(merged.unused.map(noConflictProblem));
   if (merged.kind === 'conflicts') throw new CommandRefused(merged.conflicts.slice(0, MOST_CONFLICTS).map(problemOf));
   const { touched } = merged;
   const to = restoreIdentities(merged.state, touched, again);
@@ -220,7 +227,7 @@ async function applyMerged(
   const command: Prepare<CommandOf<'apply-diff'> & { proposed: Proposed }> = async (client, ours) => {
     await require(client);
     const merged = await mergeOntoCurrent(client, { ours, release }, leading);
-    if (merged === undefined) throw new CommandRefused([nothingLeft()]);
+    if (merged === undefined) throw new CommandRefused([nothingToRevertProblem()]);
     const document = await documentOf({ operation: 'apply-diff', input: merged.input, ...planOptions });
     const acknowledges = acknowledged && { acknowledges: { findings: acknowledged } };
     const proposed = { operation: 'apply-diff', document, online, ...(purge && { purge }), ...acknowledges } as const;
@@ -256,7 +263,7 @@ export async function rebase(
       leading: { base, ...led, resolutions },
       require: async (client) => {
         if ((await requireAllowed(client, id, 'rebase')).document !== document)
-          throw new CommandRefused([updatedMeanwhile(id)]);
+          throw new CommandRefused([concurrentUpdateProblem(id)]);
       },
       becomes: (proposed) =>
         proposed.document.hash === document
@@ -316,7 +323,7 @@ export async function revert(
       leading: { base, theirs, again, kept, resolutions, objects: base.objects !== theirs.objects },
       require: async (client) => {
         const other = await findOpenRevert(client, id);
-        if (other !== undefined) throw new CommandRefused([beingReverted(id, other)]);
+        if (other !== undefined) throw new CommandRefused([alreadyRevertedProblem(id, other)]);
         await requireRoom(client, request.cause.actor.id, rebasing.quotas.changes);
       },
       becomes: (proposed) => async (client, batch) => {

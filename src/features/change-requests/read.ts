@@ -21,7 +21,7 @@ import { type Finding, findingOf } from '../../schema/findings/index.js';
 import { type ChangeAction, allowedActions } from '../../schema/change-requests/fold.js';
 import {
   type ChangeRequest,
-  heldCollections,
+  protectedCollections,
   isAtRest,
   type Approval,
   type CommentEntry,
@@ -267,7 +267,7 @@ export function showChange(request: ChangeRequest, about: About): ChangeView {
     ...summaryOf(request),
     document: { hash: document, content: contentOf(documents.get(document)) },
     steps: stepsOf(preparation?.steps ?? [], kept, ended),
-    holds: heldCollections(request),
+    holds: protectedCollections(request),
     queued_behind: ahead,
     waiting_for: holdersOf(request, about).map(toHolder),
     cleaning: ended && kept.length > 0,

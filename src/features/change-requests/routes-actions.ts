@@ -76,14 +76,14 @@ function answerOf(done: Done, { request: before, more }: Answering): Answer {
 const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').toLowerCase();
 
 /** The problem NOT_FOUND, for the caller to throw. */
-export const noSuchChange = (id: string) =>
+export const changeNotFound = (id: string) =>
   refused('NOT_FOUND', `Change request ${JSON.stringify(id)} does not exist.`);
 
 /** @throws Refused NOT_FOUND */
 export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
   const id = changeIdOf(call);
   const change = isUuid(id) ? await changes.find(id) : undefined;
-  if (change === undefined) throw noSuchChange(id);
+  if (change === undefined) throw changeNotFound(id);
   return change;
 }
 

@@ -13,7 +13,7 @@ import { AbandonedError, currentJob, scheduler } from '../../kernel/scheduler.js
 import { createSemaphore } from '../../kernel/semaphore.js';
 import { type Answer, jsonAnswer, jsonBytesAnswer, jsonBytes, largeJsonAnswer } from '../../http/answer/answer.js';
 import { changeBody, runRecording, withBatch } from '../../http/change/change.js';
-import { findChange, findOwnChange, noSuchChange, renderPlan } from './routes-actions.js';
+import { findChange, findOwnChange, changeNotFound, renderPlan } from './routes-actions.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { readCounts, count, flag, metaMembers, pageLimit, noQuery } from '../../http/request/query.js';
 import { data, page } from '../../http/openapi/answers/envelopes.js';
@@ -32,7 +32,7 @@ const listQuery = z.strictObject({
 
 /** Other actions are in `proposalRoutes`. */
 export function changesRoutes(deps: HttpDeps): Route[] {
-  return [listRoute(deps), oneRoute(deps), withdrawRoute(deps)];
+  return [listRoute(deps), requestRoute(deps), withdrawRoute(deps)];
 }
 
 function listRoute({ changes, pool }: HttpDeps): Route {
@@ -80,7 +80,7 @@ const withPlanned = (request: Buffer, planned: Buffer): Buffer =>
 const SHOWN = 10_000;
 
 /** The plan is cached for 10 seconds, and computed again if the log grows in the meantime. */
-function oneRoute(deps: HttpDeps): Route {
+function requestRoute(deps: HttpDeps): Route {
   const { changes, store, rendered } = deps;
   const reads = createSemaphore(READS.all, READS.perCaller);
   return route({
@@ -97,7 +97,7 @@ function oneRoute(deps: HttpDeps): Route {
         if (currentJob().isAbandoned()) throw new AbandonedError('the client disconnected');
         const { id } = await findChange(changes, call);
         const change = await changes.retrieve(id);
-        if (change === undefined) throw noSuchChange(id);
+        if (change === undefined) throw changeNotFound(id);
         const state = await store.atHead(call.head);
         const { document, plan, online } = change;
         const key = `plan ${JSON.stringify([id, document.hash, plan, online, call.head, Math.floor(Date.now() / SHOWN)])}`;
@@ -129,7 +129,7 @@ function withdrawRoute({ changes }: HttpDeps): Route {
     async handle(call): Promise<Answer> {
       const request = await findOwnChange(changes, call);
       const before = await changes.retrieve(request.id);
-      if (before === undefined) throw noSuchChange(request.id);
+      if (before === undefined) throw changeNotFound(request.id);
       return runRecording(call, WITHDRAW, {
         run: (context) => changes.withdraw(request.id, context),
         render: (done) => {

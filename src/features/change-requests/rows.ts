@@ -12,7 +12,7 @@ import {
   CHANGE_STATES,
   type ChangeRequest,
   type ChangeState,
-  heldCollections,
+  protectedCollections,
   isEnded,
   type Approval,
 } from '../../schema/change-requests/model.js';
@@ -34,14 +34,14 @@ const IS_DUE = `state = 'scheduled' AND ${AT} <= clock_timestamp()`;
 
 /** Checks whether the request is scheduled and due. */
 export async function isDue(db: Queryable, { schedule }: Pick<ChangeRequest, 'schedule'>): Promise<boolean> {
-  return schedule !== null && (await untilTime(db, schedule.at)) <= 0;
+  return schedule !== null && (await readWaitUntil(db, schedule.at)) <= 0;
 }
 
 /**
  * Milliseconds; negative if the time has passed.
  * @param at ISO 8601
  */
-export async function untilTime(db: Queryable, at: string): Promise<number> {
+export async function readWaitUntil(db: Queryable, at: string): Promise<number> {
   const { rows } = await db.query<{ wait: number }>(
     'SELECT (extract(epoch FROM $1::timestamptz - clock_timestamp()) * 1000::numeric)::float8 AS wait',
     [at],
@@ -50,7 +50,7 @@ export async function untilTime(db: Queryable, at: string): Promise<number> {
 }
 
 /** Milliseconds until the next request becomes due, ignoring those that already are. Null if there is none. */
-export async function untilNextDue(db: Queryable): Promise<number | null> {
+export async function readWaitUntilNextDue(db: Queryable): Promise<number | null> {
   const { rows } = await db.query<{ wait: number | null }>(
     `SELECT (extract(epoch FROM pg_catalog.min(${AT}) - clock_timestamp()) * 1000::numeric)::float8 AS wait
        FROM ${own.changes} WHERE state = 'scheduled' AND ${AT} > clock_timestamp()`,
@@ -129,7 +129,7 @@ export function changesAfter(
 /** The row without the progress of the work. */
 export const rowOf = (request: ChangeRequest) => {
   const { id, state, collections, opened_position } = request;
-  return { id, state, collections, held: heldCollections(request), opened_position, request };
+  return { id, state, collections, held: protectedCollections(request), opened_position, request };
 };
 
 /** One statement that upserts the rows, or none if there are no requests. */
@@ -140,7 +140,7 @@ export function writeChanges(requests: readonly ChangeRequest[]): Parameterised[
 }
 
 /** Stores why a request without steps cannot continue. It is valid until the state changes. */
-export async function keepWaiting(db: Queryable, id: string, progress: StepProgress): Promise<void> {
+export async function storeWaitingReason(db: Queryable, id: string, progress: StepProgress): Promise<void> {
   await db.query(`UPDATE ${own.changes} SET progress = $2 WHERE id = $1`, [id, JSON.stringify(progress)]);
 }
 
@@ -469,6 +469,6 @@ export async function keepCheckpoint(
 }
 
 /** Call it when the database no longer contains objects of the preparation. */
-export async function forgetSteps(db: Queryable, request: string): Promise<void> {
+export async function deleteSteps(db: Queryable, request: string): Promise<void> {
   await db.query(`DELETE FROM ${own.preparations} WHERE request = $1`, [request]);
 }

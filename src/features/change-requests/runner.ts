@@ -7,7 +7,7 @@ import { isConnectionLoss } from '../../postgres/errors.js';
 import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
 import type { Logger } from '../../postgres/logger.js';
 import type { ConnectionOptions } from '../../postgres/pool.js';
-import { untilNextDue, type Unfinished, readChange, unfinishedChanges } from './rows.js';
+import { readWaitUntilNextDue, type Unfinished, readChange, unfinishedChanges } from './rows.js';
 import { isAtRest } from '../../schema/change-requests/model.js';
 import { LostError, NotNowError, type Work, showPhase, advanceRequest } from './advance-request.js';
 
@@ -107,7 +107,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     await Promise.all([...running].map(([id, run]) => interruptIfEnded(id, run)));
     // This query runs first. A request that becomes due between the two queries is then found by the second. In the
     // other order it would be missed.
-    const wait = await untilNextDue(pool);
+    const wait = await readWaitUntilNextDue(pool);
     const unfinished = await unfinishedChanges(pool);
     const ids = new Set(unfinished.map(({ id }) => id));
     for (const id of failed.keys()) if (!ids.has(id)) failed.delete(id);

@@ -9,7 +9,7 @@ import {
   requestAfter,
   type FoundDrift,
   type DriftedTable,
-  acceptedState,
+  applyAcceptance,
 } from '../../schema/operations/accept-drift.js';
 import { needLabel } from '../../schema/model/order.js';
 import { withExtras } from '../../schema/transition/cascade.js';
@@ -341,7 +341,7 @@ async function addStillDifferent(
   acceptance: Acceptance,
 ): Promise<void> {
   const { sight } = request;
-  const { desired } = await runYielding(acceptedState(state, acceptance, request.request));
+  const { desired } = await runYielding(applyAcceptance(state, acceptance, request.request));
   const explained = new Set(acceptance.notAccepted.map(({ collection }) => collection));
   const taken = new Set([...acceptance.tables.map(({ collection }) => collection.collection), ...acceptance.gone]);
   for (const name of sight.renames.collections.values()) taken.add(name);

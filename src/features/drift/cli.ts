@@ -8,7 +8,7 @@ import { type AcceptanceReport, acceptanceReport } from './accept.js';
 import { operations } from '../../schema/operations/index.js';
 import { describeWarnings } from '../../cli/planned-changes.js';
 import { objectArgument, parseObjectKind, parseObjectName } from '../../cli/object-name.js';
-import { unwrapResult, json, oneLine } from '../../cli/output.js';
+import { unwrapResult, json, toOneLine } from '../../cli/output.js';
 import { type PipelineContext, withPipeline } from '../../cli/connections/pipeline.js';
 import { planAndApply } from '../../cli/plan-and-apply.js';
 import { locationText } from '../../schema/model/location.js';
@@ -80,7 +80,7 @@ function bodyOf(names: readonly string[]): object {
   };
 }
 
-const named = (collection: string): string => locationText({ collection });
+const describeCollection = (collection: string): string => locationText({ collection });
 
 /** One line per table, the count, then the remaining differences with reasons. */
 export function describeAcceptance(
@@ -88,9 +88,9 @@ export function describeAcceptance(
   isDry: boolean,
 ) {
   const lines = [
-    ...changed.map((name) => `~ ${named(name)}`),
-    ...deleted.map((name) => `- ${named(name)}`),
-    ...renamed.map(({ from, to }) => `~ ${named(from)} is now ${named(to)}`),
+    ...changed.map((name) => `~ ${describeCollection(name)}`),
+    ...deleted.map((name) => `- ${describeCollection(name)}`),
+    ...renamed.map(({ from, to }) => `~ ${describeCollection(from)} is now ${describeCollection(to)}`),
   ];
   const count = lines.length;
   const { objects } = more;
@@ -106,12 +106,12 @@ export function describeAcceptance(
 }
 
 const acceptedObjects = ({ changed, deleted }: NonNullable<AcceptanceReport['objects']>): string[] => [
-  ...changed.map((name) => oneLine(`~ ${objectArgument(name)}`)),
-  ...deleted.map((name) => oneLine(`- ${objectArgument(name)}`)),
+  ...changed.map((name) => toOneLine(`~ ${objectArgument(name)}`)),
+  ...deleted.map((name) => toOneLine(`- ${objectArgument(name)}`)),
 ];
 
 const notAcceptedText = ({ object, ...location }: AcceptanceReport['not_accepted'][number]): string =>
-  object === undefined ? locationText(location) : oneLine(objectArgument(object));
+  object === undefined ? locationText(location) : toOneLine(objectArgument(object));
 
 /** The repairs, the statements that did not run with reasons, and the remaining drift. */
 export function describeRepair({ made, left, drift: found }: Repaired): string {
@@ -126,35 +126,35 @@ export function describeDrift({ ok, tables, unmanaged, objects = [], unmanaged_o
     ? ['The database matches the log.']
     : [...tables.flatMap(describeTable), ...objects.flatMap(describeObject)];
   const names = [...unmanaged, ...unmanaged_objects.map(objectArgument)];
-  if (names.length > 0) lines.push(`Not managed: ${names.map(oneLine).join(', ')}.`);
+  if (names.length > 0) lines.push(`Not managed: ${names.map(toOneLine).join(', ')}.`);
   return lines.join('\n');
 }
 
 function describeObject({ object, kind, differences, repair }: ObjectDrift): string[] {
   return [
-    `${oneLine(objectArgument(object))}: ${kind}`,
+    `${toOneLine(objectArgument(object))}: ${kind}`,
     ...differences.map(
       ({ member, expected, found }) =>
         `  ${member}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}`,
     ),
     ...repair.database.map(({ sql, drops }) => `    database${drops ? ' (drops)' : ''}: ${sql}`),
-    ...repair.log.map(({ type, subject }) => `    log: ${type} ${oneLine(objectArgument(subject))}`),
+    ...repair.log.map(({ type, subject }) => `    log: ${type} ${toOneLine(objectArgument(subject))}`),
   ];
 }
 
 function describeTable({ table, kind, renamed_to: other, differences }: TableDrift): string[] {
-  const as = other === undefined ? '' : `, probably renamed to ${oneLine(other)}`;
-  return [`${oneLine(named(table))}: ${kind}${as}`, ...differences.flatMap(describeDifference)];
+  const as = other === undefined ? '' : `, probably renamed to ${toOneLine(other)}`;
+  return [`${toOneLine(describeCollection(table))}: ${kind}${as}`, ...differences.flatMap(describeDifference)];
 }
 
 function describeDifference({ field, member, expected, found, renamed_to: other, repair }: DriftDifference) {
   const location = field === undefined ? member : `${field} ${member}`;
-  const as = other === undefined ? '' : `, probably renamed to ${oneLine(other)}`;
+  const as = other === undefined ? '' : `, probably renamed to ${toOneLine(other)}`;
   const lines = [
-    `  ${oneLine(location)}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`,
+    `  ${toOneLine(location)}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`,
   ];
   for (const { sql, drops, inherited_by: descendants } of repair.database) {
-    const also = descendants === undefined ? '' : `, also from ${descendants.map(oneLine).join(', ')}`;
+    const also = descendants === undefined ? '' : `, also from ${descendants.map(toOneLine).join(', ')}`;
     lines.push(`    database${drops ? ` (drops${also})` : ''}: ${sql}`);
   }
   for (const event of repair.log) lines.push(`    log: ${event.type} ${locationText(event)}`);

@@ -30,7 +30,7 @@ export function partOf({ member }: Pick<Difference, 'member'>): Part | null {
 }
 
 /** The members that belong to the table as a whole and to none of its fields. */
-export function looseParts(schema: TableSchema | null): string[] {
+export function listTableParts(schema: TableSchema | null): string[] {
   const { constraints = [], indexes = [], unmanaged = [] } = extrasOfTable(schema);
   return [
     ...constraints.map(({ name }) => `constraint ${name}`),

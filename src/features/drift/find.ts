@@ -30,7 +30,7 @@ import { ident, join, qualified, sql, tableIn } from '../../projector/ddl/sql.js
 import { type Difference, verifyCatalog } from '../../projector/verify/index.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
-import { looseParts, conflictingObjects, partOf } from './conflicting-objects.js';
+import { listTableParts, conflictingObjects, partOf } from './conflicting-objects.js';
 import type { Drift, DriftDifference, RepairStatement, TableDrift, RepairPlan, PlannedRepair } from './model.js';
 import { findObjectDrift } from './objects.js';
 import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
@@ -352,13 +352,13 @@ function repairPlanOf(finding: Repairable, node: CollectionNode, there: Renamed)
   const table = withNames(there.there, renamed);
   const all = convertDriftedTable(finding, { table, like: node, differences });
   if (!all.ok) return undefined;
-  const loose = new Set(looseParts(all.value.collection.schema));
+  const loose = new Set(listTableParts(all.value.collection.schema));
   const { statements, rest } = conflictingObjects(differences, { schema, table, renamed, loose });
   const kept = convertDriftedTable(finding, { table: rest, like: node, differences });
   const withNamedNeeds = ({ value }: typeof all): Converted => withNeeds(value, node, { added: false });
   const entries = { all: withNamedNeeds(all), rest: withNamedNeeds(kept.ok ? kept : all), statements };
   const plan = planForDifferent(state, node, entries, schema);
-  for (const part of looseParts(node.collection.schema)) loose.add(part);
+  for (const part of listTableParts(node.collection.schema)) loose.add(part);
   const needed = withoutNoOps(plan, node, finding);
   return { ...needed, statements: needed.statements.map((each) => withInheritors(each, finding)), loose };
 }

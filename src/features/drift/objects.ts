@@ -1,7 +1,7 @@
 /* Finds drift of views and materialized views, and plans their repair. */
 import type pg from 'pg';
 import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
-import { holdViews, readViews } from '../../projector/catalog/views.js';
+import { lockViews, readViews } from '../../projector/catalog/views.js';
 import { type CatalogView, type ObjectFacts, planObjects } from '../../projector/ddl/objects.js';
 import type { Difference } from '../../projector/verify/difference.js';
 import { verifyViews } from '../../projector/verify/objects.js';
@@ -141,7 +141,7 @@ export async function readAcceptedObjects(
     const meant = [...drifted].filter(([key]) => isMeant?.has(key) ?? true);
     const open = meant.filter(([key]) => views.has(key) && !held.has(key));
     if (open.length === 0) return acceptedObjects(state, views, meant);
-    await holdViews(
+    await lockViews(
       client,
       schema,
       open.map(([key]) => (views.get(key) as CatalogView).id),

@@ -27,7 +27,7 @@ interface KeyRepair {
 export function repairKey(recorded: CollectionNode, there: CollectionNode, schema: string): KeyRepair | null {
   const [expected, actual] = [keyOf(recorded), keyOf(there)];
   const isWhole = expected.columns.every((column) => there.fields.get(column)?.schema);
-  if (!isWhole || !concernsKey(recorded, there)) return null;
+  if (!isWhole || !changesKey(recorded, there)) return null;
   const name = recorded.collection.collection;
   const table = tableOfNode(recorded, schema);
   const keyed = withKeyOf(recorded, there);
@@ -70,7 +70,7 @@ function keyOf(node: CollectionNode): Key {
 const recordedKeyOf = (node: CollectionNode) => extrasOf(node).primary_key ?? null;
 
 /** A single-column key that is added, dropped or renamed belongs to its field. */
-function concernsKey(recorded: CollectionNode, there: CollectionNode): boolean {
+function changesKey(recorded: CollectionNode, there: CollectionNode): boolean {
   const [expected, actual] = [keyOf(recorded), keyOf(there)];
   if (!jsonEqual(recordedKeyOf(recorded), recordedKeyOf(there))) return true;
   return expected.columns.length > 0 && actual.columns.length > 0 && !jsonEqual(expected.columns, actual.columns);

@@ -11,7 +11,7 @@ import { noQuery } from '../../http/request/query.js';
 import { acknowledge } from '../../http/openapi/answers/envelopes.js';
 import { objectName } from '../../http/openapi/answers/schema.js';
 import { acceptance, drift } from '../../http/openapi/answers/operating.js';
-import { jsonBody, type Route, route, unparsed } from '../../http/route.js';
+import { jsonBody, type Route, route, withoutParsing } from '../../http/route.js';
 
 const acceptQuery = z.strictObject(rehearsalQuery);
 
@@ -58,7 +58,7 @@ export function driftRoutes(deps: HttpDeps): Route[] {
       summary: 'Accept drift: append events so that the log matches the database',
       access: 'admin',
       query: acceptQuery,
-      body: unparsed(jsonBody(acceptBody, { example: { collections: ['customers'] } })),
+      body: withoutParsing(jsonBody(acceptBody, { example: { collections: ['customers'] } })),
       answers: { 200: acceptance },
       dryRunAnswer: acceptance,
       changes: true,

@@ -3,7 +3,7 @@ import type { restored, trashEntry } from './routes-answers.js';
 import type { Plan } from '../../cli/commands/apply.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../../cli/command.js';
 import { type JudgedWarning, describeWarning } from '../../cli/planned-changes.js';
-import { json, oneLine, table } from '../../cli/output.js';
+import { json, toOneLine, table } from '../../cli/output.js';
 import { requestText, requestAll, requestData, changeHeaders } from '../../cli/connections/service.js';
 import { isPosition } from '../../kernel/position.js';
 import { locationText } from '../../schema/model/location.js';
@@ -28,7 +28,7 @@ export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until,
   rows === null ? '?' : String(rows),
   bytes === null ? '?' : String(bytes),
   deleted_at,
-  oneLine(deleted_by === null ? '?' : actorName(deleted_by)),
+  toOneLine(deleted_by === null ? '?' : actorName(deleted_by)),
   kept_until,
 ];
 

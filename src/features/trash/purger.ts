@@ -10,7 +10,7 @@ import {
   findExpired,
   findInTrash,
   notInTrash,
-  untilNextExpiry,
+  readWaitUntilNextExpiry,
 } from './rows.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Point } from '../../log/fold.js';
@@ -159,7 +159,7 @@ export function createPurger(options: PurgerOptions): Purger {
 
   const untilNext = async (): Promise<number> => {
     for (const [position, until] of failed) if (until <= performance.now()) failed.delete(position);
-    return (await untilNextExpiry(pool, [...failed.keys()])) ?? Infinity;
+    return (await readWaitUntilNextExpiry(pool, [...failed.keys()])) ?? Infinity;
   };
 
   /** @returns true if there may be more */

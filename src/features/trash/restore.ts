@@ -152,7 +152,7 @@ async function nullsInTheWay(client: pg.ClientBase, counting: Counting): Promise
   if (!schema || schema.is_nullable) return undefined;
   const key = notNullNameOf(tableNameOf(counting.now), { field: as, schema });
   if (without.includes(key)) return undefined;
-  const nulls = await unlessGone(client, () =>
+  const nulls = await countUnlessDropped(client, () =>
     empty ? countEmpty(client, counting, schema) : countNulls(client, counting),
   );
   return nulls <= 0 ? undefined : { ...nullsProblem(nulls, { name, key, empty }), collection, field: as };
@@ -176,7 +176,7 @@ function nullsProblem(nulls: number, { name, key, empty }: Nulls): Problem {
 }
 
 /** If the table or its key was removed by hand, the change itself is rejected with the location. */
-async function unlessGone(client: pg.ClientBase, count: () => Promise<number>): Promise<number> {
+async function countUnlessDropped(client: pg.ClientBase, count: () => Promise<number>): Promise<number> {
   await client.query('SAVEPOINT counting');
   try {
     const counted = await count();
@@ -238,7 +238,7 @@ export async function createFieldRestore(
   const { state: then } = await options.at(position - 1);
   const node = then.collections.get(collection) as CollectionNode;
   // One batch may have restored and deleted it again.
-  const past = holds(before, node.identities.collection) ? before : then;
+  const past = containsCollection(before, node.identities.collection) ? before : then;
   const command = { position, identity, collection, name: field ?? '', past, node, ...request };
   return async (client, state) => {
     const ready = await stillThere<CommandOf<'restore-field'>>(entry, command)(client);
@@ -252,7 +252,7 @@ export async function createFieldRestore(
   };
 }
 
-const holds = ({ collections }: State, identity: Identity): boolean =>
+const containsCollection = ({ collections }: State, identity: Identity): boolean =>
   collections.some(({ identities }) => identities.collection === identity);
 
 /** @throws ProblemError */

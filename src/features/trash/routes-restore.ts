@@ -70,13 +70,13 @@ export async function restore(deps: Deps, call: Call<unknown>, position: number)
     command: await createCollectionRestore(options, entry, request),
     beside: async (run) => {
       const restored = await restorationIn(run.before, run.command);
-      return { further: leftBehind(restored, run.command, entry), optional: restored.keys };
+      return { further: warnAboutOmissions(restored, run.command, entry), optional: restored.keys };
     },
     render: async ({ command, before, state, events, position: head }) => {
       const { as, name } = command;
       const restored = await restorationIn(before, command);
-      const warnings = [...warnAboutEmptied(events), ...leftBehind(restored, command, entry)].map(findingOf);
-      const text = deps.texts.one(state, as ?? name) ?? 'null';
+      const warnings = [...warnAboutEmptied(events), ...warnAboutOmissions(restored, command, entry)].map(findingOf);
+      const text = deps.texts.findText(state, as ?? name) ?? 'null';
       const warningsMember = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
       return { ...jsonBytesAnswer(200, Buffer.from(`{"data":${text}${warningsMember}}`)), position: head };
     },
@@ -86,7 +86,11 @@ export async function restore(deps: Deps, call: Call<unknown>, position: number)
 const restorationIn = async (before: State, command: CommandOf<'restore-collection'>): Promise<Restoration> =>
   unwrap(await runYielding(planRestoration(before, command)));
 
-function leftBehind(restored: Restoration, command: CommandOf<'restore-collection'>, entry: TrashEntry): Warning[] {
+function warnAboutOmissions(
+  restored: Restoration,
+  command: CommandOf<'restore-collection'>,
+  entry: TrashEntry,
+): Warning[] {
   const collection = command.as ?? command.name;
   const byHand = [
     ...entry.publications.map(

@@ -12,7 +12,7 @@ import { restore } from './routes-restore.js';
 import { isPosition } from '../../kernel/position.js';
 import { acknowledge, data, page } from '../../http/openapi/answers/envelopes.js';
 import { restored, trashEntry } from './routes-answers.js';
-import { type Call, jsonBody, type Route, route, unparsed } from '../../http/route.js';
+import { type Call, jsonBody, type Route, route, withoutParsing } from '../../http/route.js';
 
 const PATH = '/trash';
 const ONE = '/trash/:position';
@@ -81,7 +81,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
         'Its relations, alias fields and memberships are restored too if possible. Warnings name the others.',
       access: 'admin',
       query: changeQuery,
-      body: unparsed(jsonBody(restoreRequest, { optional: true })),
+      body: withoutParsing(jsonBody(restoreRequest, { optional: true })),
       answers: { 200: restored },
       changes: true,
       handle: (call) => restore({ ...deps, texts }, takeAcknowledgements(call), positionOf(call)),

@@ -3,7 +3,7 @@ import type { Problem } from '../../kernel/problem.js';
 import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { IS_KEPT, KEPT_IN as KEPT_IN_OF_EVENT } from '../../projector/catalog/deletion-facts.js';
-import { COPY, copiedRows } from '../../projector/ddl/trash.js';
+import { COPY, copiedRowCount } from '../../projector/ddl/trash.js';
 import { endsOf } from '../../log/lifetimes.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import { type Identity, type CollectionNode, type State, hasColumn, primaryKeyOf } from '../../schema/model/state.js';
@@ -123,7 +123,7 @@ export async function findExpired(db: Queryable, except: readonly number[]): Pro
 }
 
 /** Milliseconds until the next entry expires, by the database's clock; null if there is none. */
-export async function untilNextExpiry(db: Queryable, except: readonly number[]): Promise<number | null> {
+export async function readWaitUntilNextExpiry(db: Queryable, except: readonly number[]): Promise<number | null> {
   const { rows } = await db.query<{ wait: number | null }>(
     `SELECT (extract(epoch FROM pg_catalog.min(kept_until) - clock_timestamp()) * 1000::numeric)::float8 AS wait
        FROM ${own.trash} WHERE position <> ALL ($1::bigint[])`,
@@ -373,7 +373,7 @@ interface TrashBatch {
 const INSERT = `
 INSERT INTO ${own.trash} (position, kind, collection, field, identity, batch, deleted_at, kept_until, rows, bytes)
 SELECT t.position, t.kind, t.collection, t.field, t.identity, t.batch, t.deleted_at, t.kept_until,
-       CASE WHEN t.kind = 'field' THEN ${copiedRows(sql`c.oid`)} WHEN c.reltuples >= 0::real THEN c.reltuples::bigint END, pg_catalog.pg_total_relation_size(c.oid)
+       CASE WHEN t.kind = 'field' THEN ${copiedRowCount(sql`c.oid`)} WHEN c.reltuples >= 0::real THEN c.reltuples::bigint END, pg_catalog.pg_total_relation_size(c.oid)
   FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS t (position bigint, kind text, collection text, field text, identity text,
                                        batch uuid, deleted_at timestamptz, kept_until timestamptz)
   CROSS JOIN LATERAL (SELECT c.oid, c.reltuples FROM pg_catalog.pg_class c

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { webhook, webhookWithSecret } from './routes-answers.js';
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../../cli/command.js';
 import { type ServiceRequest, requestData, requestText, reasonHeader } from '../../cli/connections/service.js';
-import { json, oneLine, show, table } from '../../cli/output.js';
+import { json, toOneLine, show, table } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { isPosition } from '../../kernel/position.js';
 
@@ -26,13 +26,13 @@ const row = ({ name, state, disabled_because: because, behind, types, collection
     collections?.join(',') ?? '',
     url,
     id,
-  ].map(oneLine);
+  ].map(toOneLine);
 
 /** Prints the secret, which is never shown again. */
 export async function add(invocation: Invocation): Promise<ExitCode> {
   const [name = '', url = ''] = invocation.positionals;
   const made = await send(invocation, 'createWebhook', { body: { name, url, ...settingsIn(invocation) } });
-  showSecret(invocation, made, `The webhook "${oneLine(made.name)}" was created.`);
+  showSecret(invocation, made, `The webhook "${toOneLine(made.name)}" was created.`);
   return 0;
 }
 
@@ -57,7 +57,7 @@ export const disable = (invocation: Invocation): Promise<ExitCode> =>
 export async function remove(invocation: Invocation): Promise<ExitCode> {
   const removed = await find(invocation);
   await requestText(invocation, 'deleteWebhook', { params: { id: removed.id }, headers: reasonHeader(invocation) });
-  show(invocation, removed, () => `The webhook "${oneLine(removed.name)}" was deleted.`);
+  show(invocation, removed, () => `The webhook "${toOneLine(removed.name)}" was deleted.`);
   return 0;
 }
 
@@ -75,7 +75,7 @@ export async function replay(invocation: Invocation): Promise<ExitCode> {
   if (!isPosition(position)) throw new UsageError('POSITION must be a positive integer.');
   const { id } = await find(invocation);
   const changed = await send(invocation, 'replayWebhook', { params: { id }, body: { position: Number(position) } });
-  show(invocation, changed, () => `The webhook "${oneLine(changed.name)}" continues at position ${position}.`);
+  show(invocation, changed, () => `The webhook "${toOneLine(changed.name)}" continues at position ${position}.`);
   return 0;
 }
 
@@ -87,7 +87,7 @@ export async function rotate(invocation: Invocation): Promise<ExitCode> {
   const changed = await send(invocation, 'rotateWebhookSecret', { params: { id }, body });
   const until = changed.old_secret_until;
   const overlap = until === null ? '' : ` The former secret also signs until ${until}.`;
-  showSecret(invocation, changed, `The webhook "${oneLine(changed.name)}" has a new secret.${overlap}`);
+  showSecret(invocation, changed, `The webhook "${toOneLine(changed.name)}" has a new secret.${overlap}`);
   return 0;
 }
 
@@ -100,7 +100,7 @@ export async function deliveries(invocation: Invocation): Promise<ExitCode> {
     each.type,
     each.status === null ? '' : String(each.status),
     `${each.milliseconds} ms`,
-    oneLine(each.error ?? 'delivered'),
+    toOneLine(each.error ?? 'delivered'),
   ]);
   const header = ['attempted', 'position', 'type', 'status', 'duration', 'result'];
   show(invocation, attempts, () => (attempts.length === 0 ? 'No deliveries.' : table(header, rows)));
@@ -128,7 +128,7 @@ async function find(invocation: Invocation): Promise<Webhook> {
 async function update(invocation: Invocation, body: object, done: string): Promise<ExitCode> {
   const { id } = await find(invocation);
   const changed = await send(invocation, 'updateWebhook', { params: { id }, body });
-  show(invocation, changed, () => `The webhook "${oneLine(changed.name)}" ${done}.`);
+  show(invocation, changed, () => `The webhook "${toOneLine(changed.name)}" ${done}.`);
   return 0;
 }
 

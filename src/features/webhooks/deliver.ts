@@ -22,7 +22,7 @@ import {
   recordFailure,
   releaseLeases,
   renewLeases,
-  untilNextDue,
+  readWaitUntilNextDue,
 } from './rows.js';
 import type { Sender, Sent } from './send.js';
 
@@ -126,7 +126,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     if (claimed.length > 0 && running.size === 0) leasedUntil = before + LEASE;
     for (const each of claimed) begin(each);
     if (more) timer.set(0);
-    const wait = await untilNextDue(pool, owner, [...running.keys()]);
+    const wait = await readWaitUntilNextDue(pool, owner, [...running.keys()]);
     if (wait !== undefined) timer.set(Math.max(pauses.gather, wait));
   };
 

@@ -89,7 +89,7 @@ export function createWebhooks(options: WebhooksOptions): StartedWebhooks {
   const deliverer = createDeliverer({ ...options, sender, disable: (id, because) => disable(pipeline, id, because) });
   const requireAddress = (url: string | undefined): void => {
     const fault = url === undefined ? null : addressFault(url, classify, networks.length > 0);
-    if (fault !== null) throw refused({ code: 'INVALID_PAYLOAD', message: `url ${fault}.`, path: 'url' });
+    if (fault !== null) throw createRefusal({ code: 'INVALID_PAYLOAD', message: `url ${fault}.`, path: 'url' });
   };
   return {
     ...changes(requireAddress),
@@ -110,7 +110,7 @@ export function createWebhooks(options: WebhooksOptions): StartedWebhooks {
   };
 }
 
-const refused = (problem: Problem): CommandRefused => new CommandRefused([problem]);
+const createRefusal = (problem: Problem): CommandRefused => new CommandRefused([problem]);
 
 const unknown = (id: string): Problem => ({
   code: 'NOT_FOUND',
@@ -161,7 +161,7 @@ function changes(requireAddress: (url: string | undefined) => void): Changes {
       requireAddress(url);
       const all = await readWebhooks(client);
       if (all.length >= MOST)
-        throw refused({ code: 'INVALID_STATE', message: `There are ${MOST} webhooks, the maximum.` });
+        throw createRefusal({ code: 'INVALID_STATE', message: `There are ${MOST} webhooks, the maximum.` });
       requireFree(all, name);
       const id = randomUUID();
       const secret = newSecret();
@@ -210,7 +210,7 @@ function changes(requireAddress: (url: string | undefined) => void): Changes {
       const head = await headPosition(client);
       if (position > head + 1) {
         const message = `position must be at most ${head + 1}, the position after the end of the log.`;
-        throw refused({ code: 'INVALID_PAYLOAD', message, path: 'position' });
+        throw createRefusal({ code: 'INVALID_PAYLOAD', message, path: 'position' });
       }
       await client.query(
         `UPDATE ${own.webhooks} SET position = $2::bigint - 1, next_attempt_at = NULL, revision = revision + 1 WHERE id = $1`,
@@ -224,7 +224,11 @@ function changes(requireAddress: (url: string | undefined) => void): Changes {
 
 function requireFree(all: readonly WebhookRow[], name: string): void {
   if (!all.some((each) => each.name === name)) return;
-  throw refused({ code: 'ALREADY_EXISTS', message: `Webhook ${JSON.stringify(name)} already exists.`, path: 'name' });
+  throw createRefusal({
+    code: 'ALREADY_EXISTS',
+    message: `Webhook ${JSON.stringify(name)} already exists.`,
+    path: 'name',
+  });
 }
 
 async function updateSettings(
@@ -259,7 +263,7 @@ async function setEnabled(client: pg.ClientBase, { id, state }: WebhookRow, enab
   if (!enabled) return writeDisabled(client, id, 'requested');
   if ((await readSecrets(client, id)).length === 0) {
     const message = 'The webhook has no secret, because it was restored from a backup. Rotate its secret first.';
-    throw refused({ code: 'INVALID_STATE', message });
+    throw createRefusal({ code: 'INVALID_STATE', message });
   }
   await client.query(
     `UPDATE ${own.webhooks} SET enabled = true, disabled_because = NULL, failures = 0, failing_since = NULL,

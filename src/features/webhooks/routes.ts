@@ -1,6 +1,6 @@
 /** Routes of /webhooks, for admins. */
 import { z } from 'zod';
-import { fits } from '../../schema/policy.js';
+import { matchesPattern } from '../../schema/policy.js';
 import { EVENT_KINDS } from '../../schema/fold/event-schemas.js';
 import { invisibleFault } from '../../kernel/text.js';
 import { type Answer, jsonAnswer, noContent, unwrap } from '../../http/answer/answer.js';
@@ -27,7 +27,7 @@ const type = z
   .string()
   .max(100)
   .refine(
-    (pattern) => types.some((each) => fits(pattern, each)),
+    (pattern) => types.some((each) => matchesPattern(pattern, each)),
     'must be an event type, or a pattern such as collection.* that matches one',
   );
 const pattern = z.string().min(1).max(200);
@@ -82,7 +82,7 @@ type ChangeOf<T> = (
   ...given: Parameters<ReturnType<Webhooks['create']>>
 ) => Promise<Omit<Awaited<ReturnType<ReturnType<Webhooks['create']>>>, 'value'> & { value: T }>;
 
-const shown = (value: unknown): Answer => jsonAnswer(200, { data: value });
+const answerData = (value: unknown): Answer => jsonAnswer(200, { data: value });
 
 function readingRoutes({ webhooks }: HttpDeps): Route[] {
   return [
@@ -94,7 +94,7 @@ function readingRoutes({ webhooks }: HttpDeps): Route[] {
       access: 'admin',
       query: noQuery,
       answers: { 200: data(z.array(answers.webhook)) },
-      handle: async ({ head }) => ({ ...shown(await webhooks.list()), position: head }),
+      handle: async ({ head }) => ({ ...answerData(await webhooks.list()), position: head }),
     }),
     route({
       method: 'get',
@@ -104,7 +104,7 @@ function readingRoutes({ webhooks }: HttpDeps): Route[] {
       access: 'admin',
       query: noQuery,
       answers: { 200: data(answers.webhook) },
-      handle: async (call) => ({ ...shown(unwrap(await webhooks.get(idOf(call)))), position: call.head }),
+      handle: async (call) => ({ ...answerData(unwrap(await webhooks.get(idOf(call)))), position: call.head }),
     }),
     route({
       method: 'get',
@@ -114,7 +114,7 @@ function readingRoutes({ webhooks }: HttpDeps): Route[] {
       access: 'admin',
       query: noQuery,
       answers: { 200: data(z.array(answers.delivery)) },
-      handle: async (call) => shown(unwrap(await webhooks.deliveries(idOf(call)))),
+      handle: async (call) => answerData(unwrap(await webhooks.deliveries(idOf(call)))),
     }),
   ];
 }
@@ -143,7 +143,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
         record(deps, call, {
           command: 'create-webhook',
           change: webhooks.create(call.body satisfies NewWebhook),
-          render: shown,
+          render: answerData,
         }),
     }),
     route({
@@ -160,7 +160,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
         record(deps, call, {
           command: 'update-webhook',
           change: webhooks.update(idOf(call), call.body),
-          render: shown,
+          render: answerData,
         }),
     }),
     route({
@@ -189,7 +189,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
         record(deps, call, {
           command: 'rotate-webhook-secret',
           change: webhooks.rotateSecret(idOf(call), call.body.overlap_hours),
-          render: shown,
+          render: answerData,
         }),
     }),
   ];
@@ -212,7 +212,7 @@ function deliveringRoutes(deps: HttpDeps): Route[] {
         record(deps, call, {
           command: 'replay-webhook',
           change: webhooks.replay(idOf(call), call.body.position),
-          render: shown,
+          render: answerData,
         }),
     }),
     route({
@@ -224,7 +224,7 @@ function deliveringRoutes(deps: HttpDeps): Route[] {
       summary: 'Send a test message to a webhook, and return the result',
       answers: { 200: data(answers.delivery) },
       errors: ['INVALID_STATE'],
-      handle: async (call) => shown(unwrap(await webhooks.test(idOf(call)))),
+      handle: async (call) => answerData(unwrap(await webhooks.test(idOf(call)))),
     }),
   ];
 }

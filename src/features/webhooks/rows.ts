@@ -84,18 +84,18 @@ const like = (pattern: string): string =>
     pattern,
   );
 
-const fits = (value: string, patterns: string): string =>
+const matchesPatterns = (value: string, patterns: string): string =>
   `EXISTS (SELECT FROM pg_catalog.unnest(${patterns}) p WHERE ${value} LIKE ${like('p')})`;
 
 /**
  * True if event `e` passes the filter of webhook `w`. Events of a change request concern its collections. A rename
  * concerns both names.
  */
-const PASSES = `${fits('e.type', 'w.types')} AND (w.collections IS NULL OR ${fits('e.collection', 'w.collections')}
-  OR e.type = 'collection.renamed' AND ${fits(`(e.data ->> 'to'::text)`, 'w.collections')}
+const PASSES = `${matchesPatterns('e.type', 'w.types')} AND (w.collections IS NULL OR ${matchesPatterns('e.collection', 'w.collections')}
+  OR e.type = 'collection.renamed' AND ${matchesPatterns(`(e.data ->> 'to'::text)`, 'w.collections')}
   OR EXISTS (SELECT FROM ${own.changes} c, pg_catalog.unnest(c.collections) n
     WHERE c.id = CASE WHEN e.subject ->> 'kind'::text = 'change' THEN (e.subject ->> 'id'::text)::uuid END
-      AND ${fits('n', 'w.collections')}))`;
+      AND ${matchesPatterns('n', 'w.collections')}))`;
 
 /** Events that one statement filters, so that no statement takes long. */
 const RANGE = 10_000;
@@ -158,7 +158,11 @@ RETURNING w.id, w.name, w.url, w.format, ${SECRETS} AS secrets, w.position, w.re
           due.up_to < due.head AS more`;
 
 /** Milliseconds until the next webhook is due. Undefined if nothing is left to deliver. */
-export async function untilNextDue(db: Queryable, owner: string, busy: readonly string[]): Promise<number | undefined> {
+export async function readWaitUntilNextDue(
+  db: Queryable,
+  owner: string,
+  busy: readonly string[],
+): Promise<number | undefined> {
   const { rows } = await db.query<{ wait: number | null }>(
     `SELECT pg_catalog.min(extract(epoch FROM greatest(w.next_attempt_at,
               CASE WHEN w.owner <> $1::uuid THEN w.leased_until END, now()) - now()))::float8 * 1000::float8 AS wait

@@ -71,7 +71,7 @@ export function noContent(position?: number): Answer {
 }
 
 /** `headers` replace the headers that belong to the problem's code. */
-export function refusal(problems: readonly EdgeProblem[], headers: readonly string[] = []): Answer {
+export function refusalAnswer(problems: readonly EdgeProblem[], headers: readonly string[] = []): Answer {
   return jsonAnswer(statusOf(problems), errorBody(problems), headers.length > 0 ? headers : headersOf(problems));
 }
 
@@ -116,26 +116,26 @@ export function failureAnswer(
   requestId: string,
   { logger, primaryUrl, onOverload }: FailureContext,
 ): Answer {
-  if (error instanceof Refused) return refusal(error.problems, error.headers);
-  if (error instanceof ProblemError) return refusal([error.problem]);
+  if (error instanceof Refused) return refusalAnswer(error.problems, error.headers);
+  if (error instanceof ProblemError) return refusalAnswer([error.problem]);
   // Work that others shared may have been abandoned by them.
   if (error instanceof OverloadedError || error instanceof AbandonedError) {
     onOverload();
-    return refusal([overloadedProblem('The service has received more requests than it can answer in time')]);
+    return refusalAnswer([overloadedProblem('The service has received more requests than it can answer in time')]);
   }
   if (error instanceof URIError) {
-    return refusal([{ code: 'INVALID_QUERY', message: 'The path contains an invalid percent-encoding.' }]);
+    return refusalAnswer([{ code: 'INVALID_QUERY', message: 'The path contains an invalid percent-encoding.' }]);
   }
-  if (error instanceof UnreadableEventError) return refusal([createLogUnreadableProblem(error)]);
+  if (error instanceof UnreadableEventError) return refusalAnswer([createLogUnreadableProblem(error)]);
   const environment = environmentProblem(error, primaryUrl);
   if (environment !== undefined) {
     if (environment.code === 'OVERLOADED') onOverload();
     else logger.warn('request failed because the database is unavailable', { request_id: requestId, error });
-    return refusal([environment]);
+    return refusalAnswer([environment]);
   }
   logger.error('request failed', { request_id: requestId, error });
   const message = 'Internal error. Look for this request id in the log of the service.';
-  return refusal([{ code: 'INTERNAL', message, details: { request_id: requestId } }]);
+  return refusalAnswer([{ code: 'INTERNAL', message, details: { request_id: requestId } }]);
 }
 
 /** `1,` */

@@ -64,7 +64,7 @@ async function zipParts({ parts, length }: SharedBytes): Promise<SharedBytes> {
   for (const part of parts) {
     const zipped = zippedParts.get(part) ?? (await zipPart(part));
     pieces.push(zipped.piece);
-    checksum = product(zipped.shift, checksum) ^ zipped.checksum;
+    checksum = multiply(zipped.shift, checksum) ^ zipped.checksum;
   }
   return new SharedBytes([...pieces, gzipTrailer(checksum >>> 0, length)]);
 }
@@ -83,7 +83,7 @@ async function zipPart(part: Buffer): Promise<ZippedPart> {
 const POLYNOMIAL = 0xed_b8_83_20;
 const ONE = 0x80_00_00_00;
 
-function product(a: number, b: number): number {
+function multiply(a: number, b: number): number {
   let sum = 0;
   let shifted = b;
   for (let bit = ONE; bit !== 0; bit >>>= 1) {
@@ -97,8 +97,8 @@ function powerOfX(exponent: number): number {
   let power = ONE;
   let square = ONE >>> 1;
   for (let left = exponent; left > 0; left = Math.floor(left / 2)) {
-    if (left % 2 === 1) power = product(square, power);
-    square = product(square, square);
+    if (left % 2 === 1) power = multiply(square, power);
+    square = multiply(square, square);
   }
   return power;
 }

@@ -44,7 +44,7 @@ interface WriteOptions {
 }
 
 /** Calls `act` when the response was sent or the client disconnected. */
-export function whenClosed(res: ServerResponse, act: () => void): void {
+export function onClose(res: ServerResponse, act: () => void): void {
   if (res.destroyed) act();
   else res.once('close', act);
 }
@@ -73,7 +73,7 @@ export function closeIfSlow(
 /** Aborted when the connection is closed. */
 export function disconnectSignal(res: ServerResponse): AbortSignal {
   const gone = new AbortController();
-  whenClosed(res, () => gone.abort());
+  onClose(res, () => gone.abort());
   return gone.signal;
 }
 

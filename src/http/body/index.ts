@@ -44,7 +44,7 @@ const SMALL = { all: 64, perCaller: 8 } as const;
 /** Number of large bodies that are processed at once. Processing needs several times their memory. */
 const BUILT_AT_ONCE = 4;
 
-const roomFor = (longest: number, { all, perCaller }: typeof LARGE | typeof SMALL): Room =>
+const createRoomFor = (longest: number, { all, perCaller }: typeof LARGE | typeof SMALL): Room =>
   createRoom({ bytes: longest * all, bytesPerCaller: longest * perCaller, patienceMs: PATIENCE_MS });
 
 /** Reads the JSON of a document without parsing all of it. Undefined if it cannot. */
@@ -53,8 +53,8 @@ type Recognize = (json: Buffer) => Resumable<unknown>;
 /** Reads bodies of at most `limits` bytes. A client is paused while there is no room for its body. */
 export function createBodies(limits: BodyLimits, recognize?: Recognize): Bodies {
   const longest = limits.other;
-  const small = roomFor(longest, SMALL);
-  const large = roomFor(Math.max(limits.schema, longest), LARGE);
+  const small = createRoomFor(longest, SMALL);
+  const large = createRoomFor(Math.max(limits.schema, longest), LARGE);
   // A value takes about a hundred bytes of memory for three bytes of body.
   const values = createSemaphore(JSON_LIMITS.values, JSON_LIMITS.values / 2);
   // Each worker may use a whole CPU core and hundreds of MiB.

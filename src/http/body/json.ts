@@ -450,7 +450,7 @@ export async function parseJson(
   try {
     return await parse(bytes, { limits, group: GROUP }, admit);
   } catch (error) {
-    throw error instanceof JsonFault ? await refusal(error, bytes, limits) : error;
+    throw error instanceof JsonFault ? await toRefused(error, bytes, limits) : error;
   }
 }
 
@@ -481,7 +481,7 @@ export function* parseFragment(bytes: Uint8Array): Resumable<unknown> {
   }
 }
 
-async function refusal({ kind, message, path, at }: JsonFault, bytes: Buffer, limits: JsonLimits): Promise<Refused> {
+async function toRefused({ kind, message, path, at }: JsonFault, bytes: Buffer, limits: JsonLimits): Promise<Refused> {
   const location = path.length === 0 ? {} : { path: renderPath(path) };
   if (kind === 'syntax') {
     const { line, column } = await runYielding(lineAndColumn(bytes, at ?? 0));

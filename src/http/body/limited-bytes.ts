@@ -127,7 +127,7 @@ function receive(
       }
     };
     const onEnd = (): void => settle(() => resolve({ chunks, size }));
-    const onUndecodable = (error: Error): void => fail(undecodable(req, error));
+    const onUndecodable = (error: Error): void => fail(decodingRefusal(req, error));
     const onDisconnect = (): void => {
       // A complete body may still be waiting for decoding or room.
       if (!req.complete || decoder === null) fail(new ClientGone('the client disconnected'));
@@ -225,7 +225,7 @@ const tooSlow = (bytesPerSecond: number): Refused =>
 const timedOut = (message: string): Refused =>
   new Refused([{ code: 'REQUEST_TIMEOUT', message }], ['Connection', 'close']);
 
-function undecodable(req: IncomingMessage, { message }: Error): Refused {
+function decodingRefusal(req: IncomingMessage, { message }: Error): Refused {
   const coding = String(req.headers['content-encoding']);
   return refused('INVALID_PAYLOAD', `The body cannot be decoded with its Content-Encoding ${coding}: ${message}.`);
 }

@@ -17,11 +17,11 @@ import { type State, isFolder } from '../../schema/model/state.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../schema/operations/index.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import { stepsTo } from '../../kernel/resumable.js';
-import { jsonAnswer, type Answer, refusal, unwrap, jsonChunks, largeJsonAnswer } from '../answer/answer.js';
+import { jsonAnswer, type Answer, refusalAnswer, unwrap, jsonChunks, largeJsonAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { errorBody, Refused } from '../errors.js';
 import { flag } from '../request/query.js';
-import { openedBy } from '../../features/change-requests/index.js';
+import { findOpenedRequest } from '../../features/change-requests/index.js';
 import { type ChangeView, showChange } from '../../features/change-requests/read.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { stoppingFindings } from '../../projector/findings.js';
@@ -202,8 +202,8 @@ export async function runChange<N extends OperationName, C extends CommandOf<N>>
     });
   }
   const answerTo = async (outcome: Done<C> | Refusal): Promise<Answer> => {
-    if (outcome.kind === 'refused') return refusal(outcome.problems);
-    const opened = openedBy(outcome);
+    if (outcome.kind === 'refused') return refusalAnswer(outcome.problems);
+    const opened = findOpenedRequest(outcome);
     const answer =
       opened === undefined ? withLosses(await render(outcome), outcome) : await acceptedAnswer(opened, outcome);
     return withBatch(answer, outcome);
@@ -242,7 +242,7 @@ export async function runRecording<C>(
   { run, render, located = (problem) => problem }: Recording<C>,
 ): Promise<Answer> {
   const answerTo = async (outcome: Done<C> | Refusal): Promise<Answer> =>
-    outcome.kind === 'refused' ? refusal(outcome.problems.map(located)) : render(outcome);
+    outcome.kind === 'refused' ? refusalAnswer(outcome.problems.map(located)) : render(outcome);
   const outcome = await run(await applyRequest(command, call, answerTo));
   return outcome.kind === 'replayed' ? fromStoredAnswer(outcome) : answerTo(outcome);
 }
@@ -286,7 +286,7 @@ export async function respondWithPlan<C>(
   { command, run, beside, located = (problem) => problem, online = false }: Rehearsal<C>,
 ): Promise<Answer> {
   const plan = await run(planRequest(command, call));
-  if (plan.kind === 'refused') return refusal(plan.problems.map(located));
+  if (plan.kind === 'refused') return refusalAnswer(plan.problems.map(located));
   const { optional, refusal: better, ...details } = (await beside?.(plan)) ?? {};
   const warnings = [...plan.warnings, ...(plan.preparation?.warnings ?? [])];
   const described = await plans.describe({
@@ -333,7 +333,7 @@ async function respondWithDryRun<N extends OperationName, C extends CommandOf<N>
   { name, command, report }: Reporting<N, C> & { command: Command<C> },
 ): Promise<Answer> {
   const run = await planCommand(deps, call, { name, command, request: planRequest(name, call) });
-  if (run.kind === 'refused') return refusal(run.problems);
+  if (run.kind === 'refused') return refusalAnswer(run.problems);
   const events = run.events.map(toShownEvent);
   const warnings = await stoppingFindings(deps.pool, deps.config.schema, run);
   const answer = await largeJsonAnswer({
@@ -348,13 +348,13 @@ async function respondWithDryRun<N extends OperationName, C extends CommandOf<N>
 /** Warns of deletions that left nothing in the trash, unless the change asked for that. */
 export function withLosses(answer: Answer, { events, before, purge = false }: Done): Answer {
   const isLost = (event: LogEvent): boolean =>
-    isDeletion(event) && !isAdopted(event) && event.data.kept_until === undefined && holdsData(before, event);
+    isDeletion(event) && !isAdopted(event) && event.data.kept_until === undefined && containsData(before, event);
   if (purge || !events.some(isLost)) return answer;
   return { ...answer, headers: [...answer.headers, 'X-Warnings', 'DATA_NOT_KEPT'] };
 }
 
 /** A folder has no rows, an alias field has no values, and generated values can be computed again. */
-function holdsData({ collections }: State, { collection, field }: Pick<LogEvent, 'collection' | 'field'>): boolean {
+function containsData({ collections }: State, { collection, field }: Pick<LogEvent, 'collection' | 'field'>): boolean {
   const node = collections.get(collection ?? '');
   if (node === undefined) return true;
   if (field === null) return !isFolder(node);

@@ -12,7 +12,15 @@ import type { Done } from '../../pipeline/types.js';
 import type { Warning } from '../../kernel/warning.js';
 import { type Answer, jsonBytesAnswer, noContent, jsonTextsAnswer } from '../answer/answer.js';
 import { type ChangeDeps, runChange, commandOf, isRequested } from './change.js';
-import { type BodySpec, type Call, type Documentation, route, type Route, unparsed, type Method } from '../route.js';
+import {
+  type BodySpec,
+  type Call,
+  type Documentation,
+  route,
+  type Route,
+  withoutParsing,
+  type Method,
+} from '../route.js';
 import type { Texts } from '../../kernel/bytes.js';
 import { inManagedSchemas } from '../errors.js';
 
@@ -67,7 +75,7 @@ export function severalChangesRoute<Query>(
     ...spec,
     access: 'admin',
     changes: true,
-    ...(body && { body: unparsed(body) }),
+    ...(body && { body: withoutParsing(body) }),
     async handle(submitted) {
       const call = {
         ...submitted,
@@ -120,7 +128,7 @@ export function renameRoute<N extends Name, Query>(
     method: 'post',
     access: 'admin',
     changes: true,
-    body: unparsed(body),
+    body: withoutParsing(body),
     async handle(call) {
       const command = await commandOf(name, input(call));
       const render = async (done: Done<CommandOf<N>>): Promise<Answer> => {

@@ -220,13 +220,13 @@ function* readPart(reader: PieceReader, pieces: readonly Piece[], end: string): 
     firsts ??= firstPieces(pieces);
     const first = firsts.get(collectionOf(parsed.document)) ?? -1;
     // After added or removed collections, another piece comes next.
-    documents.push(...takeNext(reader, parsed, first > next ? pieces[first] : undefined));
+    documents.push(...readNext(reader, parsed, first > next ? pieces[first] : undefined));
     next = Math.max(next, first + 1);
   }
   return reader.passes(end) ? documents : undefined;
 }
 
-function takeNext(reader: PieceReader, { document, length }: Parsed, piece: Piece | undefined): readonly unknown[] {
+function readNext(reader: PieceReader, { document, length }: Parsed, piece: Piece | undefined): readonly unknown[] {
   if (reader.passesPiece(piece)) return piece.documents;
   reader.passesDocument(length);
   return [document];

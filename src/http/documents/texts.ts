@@ -14,7 +14,7 @@ import type { CollectionDocument, HttpDeps } from '../deps.js';
  */
 
 export interface CollectionTexts {
-  one(state: State, name: string): string | undefined;
+  findText(state: State, name: string): string | undefined;
   /** Every collection, including system collections, by name. */
   all(state: State): Texts;
   /** The same as bytes, which are cached as well. */
@@ -65,7 +65,7 @@ export function createCollectionTexts(
   }
 
   return {
-    one,
+    findText: one,
     *all(state) {
       for (const name of namesOf(state)) {
         const text = one(state, name);

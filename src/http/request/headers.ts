@@ -118,11 +118,11 @@ export function traceparentOf(req: IncomingMessage): string | undefined {
  * addresses and the port that some proxies add. Invalid addresses are ignored.
  */
 export function addressOf(req: Pick<Request, 'ip' | 'socket'>): string | null {
-  const address = bare(req.ip);
-  return address !== null && isIP(address) !== 0 ? address : bare(req.socket.remoteAddress);
+  const address = stripBrackets(req.ip);
+  return address !== null && isIP(address) !== 0 ? address : stripBrackets(req.socket.remoteAddress);
 }
 
-function bare(address: string | undefined): string | null {
+function stripBrackets(address: string | undefined): string | null {
   return (
     address
       ?.replace(/^\[(.*)\](?::\d+)?$/, '$1')

@@ -68,7 +68,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
     answers: { 200: data(shown.collection) },
     key: (call) => `collection ${JSON.stringify(idOf(call))}`,
     text(state, call) {
-      const text = texts.one(state, idOf(call));
+      const text = texts.findText(state, idOf(call));
       if (text === undefined) throw new Refused([missingCollection(state, idOf(call))]);
       return text;
     },
@@ -146,7 +146,7 @@ type DocumentCall = Call<{ fields?: readonly string[] | undefined }>;
 
 function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
   const textOf = (state: State, name: string, { query: { fields } }: DocumentCall): string => {
-    const text = texts.one(state, name);
+    const text = texts.findText(state, name);
     return text === undefined ? 'null' : pickText(text, fields);
   };
   const createOne = changeOf<'create-collection', CreateQuery>({

@@ -66,7 +66,7 @@ function createFieldTexts(): FieldTexts {
   };
 }
 
-function* allTexts(textsOf: FieldTexts, state: State): Generator<string, void, void> {
+function* renderAll(textsOf: FieldTexts, state: State): Generator<string, void, void> {
   for (const node of collectionsInOrder(state)) yield* textsOf(state, node);
 }
 
@@ -85,7 +85,7 @@ const readingRoutes = (deps: HttpDeps, textsOf: FieldTexts): Route[] => [
     query: listQuery,
     answers: { 200: page(shown.field) },
     key: () => 'fields',
-    texts: (state) => allTexts(textsOf, state),
+    texts: (state) => renderAll(textsOf, state),
     pieces: fieldPieces,
   }),
   listRoute(deps, {

@@ -15,7 +15,7 @@ import { createMomentState } from '../history.js';
 import { wrapped } from '../openapi/answers/envelopes.js';
 import { diff } from '../openapi/answers/schema.js';
 import { snapshot } from '../../schema/normal-form/shapes.js';
-import { type Call, documentBody, route, type Route, unparsed } from '../route.js';
+import { type Call, documentBody, route, type Route, withoutParsing } from '../route.js';
 
 const text = z.string();
 
@@ -83,7 +83,7 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
     access: 'author',
     action: 'read',
     query: diffQuery,
-    body: unparsed(
+    body: withoutParsing(
       documentBody(wrapped(mergeRequest), {
         example: { base: 0, theirs: { version: 1, vendor: 'postgres', collections: [], fields: [], relations: [] } },
       }),

@@ -33,7 +33,7 @@ const deleteQuery = z.strictObject(schemaChangeQuery);
 
 type ListQuery = z.output<typeof listQuery>;
 
-function uses({ definition }: SchemaObject, table: TableLocation, schema: string): boolean {
+function usesTable({ definition }: SchemaObject, table: TableLocation, schema: string): boolean {
   const parsed = parseDefinition(definition);
   if (typeof parsed === 'string') return false;
   return parsed.relations.some((each) => each.name === table.name && (each.schema ?? schema) === table.schema);
@@ -47,7 +47,7 @@ function* textsOf(state: State, query: ListQuery, schema: string): Generator<str
   const { collection } = query;
   const table = collection === undefined ? undefined : locateTable(state, collection, schema);
   for (const object of objectsInOrder(state)) {
-    const isShown = isListed(object, query) && (table === undefined || uses(object, table, schema));
+    const isShown = isListed(object, query) && (table === undefined || usesTable(object, table, schema));
     yield isShown ? JSON.stringify(orderObjectMembers(object)) : '';
   }
 }

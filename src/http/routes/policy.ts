@@ -15,7 +15,7 @@ import { policy as policySchema, policyBody, readPolicyBody, createPolicyTest } 
 import { flag, noQuery } from '../request/query.js';
 import { data } from '../openapi/answers/envelopes.js';
 import { policyAt, policyTest, policyTestBody } from '../openapi/answers/policy.js';
-import { documentBody, jsonBody, type Route, route, unparsed } from '../route.js';
+import { documentBody, jsonBody, type Route, route, withoutParsing } from '../route.js';
 
 const PATH = '/policy';
 
@@ -61,7 +61,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       access: 'admin',
       action: 'operate',
       query: noQuery,
-      body: unparsed(
+      body: withoutParsing(
         jsonBody(policyBody, {
           example: { findings: { LOSES_DATA: 'approve', INDEX_UNDER_LOCK: 'refuse' }, online_above_rows: 100_000 },
         }),
@@ -88,7 +88,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       summary: 'Evaluate a change against the current policy or a given one, without executing it',
       access: 'auditor',
       query: testQuery,
-      body: unparsed(
+      body: withoutParsing(
         documentBody(policyTestBody, {
           example: { snapshot: { version: 1, collections: [], fields: [], relations: [] } },
         }),

@@ -47,14 +47,14 @@ function* textsOf(state: State, nodes: readonly CollectionNode[]): Generator<str
   }
 }
 
-function* allTexts(state: State): Generator<string, void, void> {
+function* renderAll(state: State): Generator<string, void, void> {
   yield* textsOf(state, collectionsInOrder(state));
 }
 
 /** The JSON of a collection's relations by their documents, which change with them and the keys that they reference. */
 const textByRelations = createAttachment<readonly Relation[], Buffer>();
 
-function* allPieces(state: State): Resumable<Buffer[]> {
+function* renderPieces(state: State): Resumable<Buffer[]> {
   const pieces: Buffer[] = [];
   for (const node of collectionsInOrder(state)) {
     yield;
@@ -94,8 +94,8 @@ const readingRoutes = (deps: HttpDeps): Route[] => [
     query: listQuery,
     answers: { 200: page(shown.relation) },
     key: () => 'relations',
-    texts: allTexts,
-    pieces: allPieces,
+    texts: renderAll,
+    pieces: renderPieces,
   }),
   listRoute(deps, {
     path: OF,

@@ -16,7 +16,7 @@ import { representationAnswer } from '../answer/representation.js';
 import { acknowledge, wrapped } from '../openapi/answers/envelopes.js';
 import * as shown from '../openapi/answers/schema.js';
 import * as taken from '../../schema/normal-form/shapes.js';
-import { documentBody, route, type Route, unparsed } from '../route.js';
+import { documentBody, route, type Route, withoutParsing } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { snapshotBytes } from '../documents/snapshot-pieces.js';
 import { NOW } from '../../reads/history/time-travel.js';
@@ -99,7 +99,7 @@ function diffRoute(deps: HttpDeps): Route {
     access: 'author',
     action: 'read',
     query: diffQuery,
-    body: unparsed(
+    body: withoutParsing(
       documentBody(wrapped(taken.snapshot), {
         example: { version: 1, vendor: 'postgres', collections: [], fields: [], relations: [] },
       }),
@@ -137,7 +137,7 @@ function applyRoute(deps: HttpDeps): Route {
     access: 'author',
     stricter: { access: 'admin', where: ({ explain }) => !explain, words: 'without `explain`' },
     query: applyQuery,
-    body: unparsed(documentBody(wrapped(taken.diff.extend({ acknowledge })), { example: DIFF })),
+    body: withoutParsing(documentBody(wrapped(taken.diff.extend({ acknowledge })), { example: DIFF })),
     answers: { 204: null },
     changes: true,
     errors: ['NOT_FOUND'],

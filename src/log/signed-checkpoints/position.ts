@@ -12,7 +12,7 @@ import type { Parameterised } from '../../postgres/exchange.js';
  * SQL for a row with the position and hash of the event that began the log, as of `position`. There is no row if the
  * log is empty.
  */
-const beginningAt = (position: string): string => `(
+const logBeginningSql = (position: string): string => `(
   (SELECT a.position, a.hash FROM ${own.events} a
     WHERE a.subject ->> 'kind'::text = 'log' AND a.type = 'log.acknowledged' AND a.position <= ${position}
     ORDER BY a.position DESC LIMIT 1)
@@ -21,7 +21,9 @@ const beginningAt = (position: string): string => `(
 
 /** Null if the log has no event up to the position. */
 export async function originAt(db: Queryable, position: number): Promise<string | null> {
-  const { rows } = await db.query<{ hash: string }>(`SELECT b.hash FROM ${beginningAt('$1::bigint')} b`, [position]);
+  const { rows } = await db.query<{ hash: string }>(`SELECT b.hash FROM ${logBeginningSql('$1::bigint')} b`, [
+    position,
+  ]);
   return rows[0] === undefined ? null : originOf(rows[0].hash);
 }
 
@@ -96,7 +98,7 @@ SELECT h.position, h.hash, h.occurred_at, pg_is_in_recovery() AS standby,
        ${CHECK_COLUMNS}
   FROM (SELECT) one
   LEFT JOIN LATERAL (SELECT position, hash, occurred_at FROM ${own.events} ORDER BY position DESC LIMIT 1) h ON true
-  LEFT JOIN LATERAL ${beginningAt('h.position')} b ON true`;
+  LEFT JOIN LATERAL ${logBeginningSql('h.position')} b ON true`;
 
 /** Reads everything in one query and thus in one snapshot. `isKept` checks the standbys. */
 export async function readHeadView(db: Queryable): Promise<HeadView> {

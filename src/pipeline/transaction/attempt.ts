@@ -126,7 +126,7 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
     return finishRefused(client, options, { request, outcome: admission, head: point.head });
   const recorded = { ...request, cause: withPolicy(withAcknowledged(cause, admission.acknowledged), decided, begun) };
   const events = decided.events.map((event) => withCovered(event, admission));
-  return carryOut(client, { options, request: recorded, begun, waits: at, ...decided, events });
+  return executeAttempt(client, { options, request: recorded, begun, waits: at, ...decided, events });
 }
 
 /** Carries out a change in one flight. Returns undefined, with nothing changed, if that is not possible. */
@@ -190,10 +190,10 @@ const withCovered = (event: LogEvent, { covered }: Extract<Admission, { kind: 'a
     : event;
 
 /** The rest of an attempt, from the DDL to the commit. */
-async function carryOut<C>(client: pg.ClientBase, deciding: Omit<Preparing<C>, 'changes'>): Promise<Outcome<C>> {
+async function executeAttempt<C>(client: pg.ClientBase, deciding: Omit<Preparing<C>, 'changes'>): Promise<Outcome<C>> {
   const { options, request, begun, waits, events, after, statements } = deciding;
   const { point } = begun;
-  if (deciding.facts !== undefined) return carryOutRewriting(client, deciding, deciding.facts);
+  if (deciding.facts !== undefined) return executeRewriting(client, deciding, deciding.facts);
   const preparing = { ...deciding, changes: await changesBefore(client, events) };
   // PostgreSQL runs the DDL while this process computes rows and hashes. The remaining statements are sent in one
   // flight.
@@ -213,7 +213,7 @@ async function carryOut<C>(client: pg.ClientBase, deciding: Omit<Preparing<C>, '
 }
 
 /** The statements may rewrite views, which adds events. So the events are prepared after the statements have run. */
-async function carryOutRewriting<C>(
+async function executeRewriting<C>(
   client: pg.ClientBase,
   deciding: Omit<Preparing<C>, 'changes'>,
   facts: ObjectFacts,

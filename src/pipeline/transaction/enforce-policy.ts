@@ -62,7 +62,7 @@ const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
 export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing): Promise<Admission> {
   const { planned, revised, acknowledges } = enforcing;
   const batch = batchToJudge(planned, revised);
-  if (batch === undefined) return admitUnjudged(client, enforcing);
+  if (batch === undefined) return admitWithoutPolicy(client, enforcing);
   if (acknowledges === undefined && !isEnforced(planned.policy)) return ADMITTED;
   return judgeBatch(client, enforcing, batch);
 }
@@ -95,7 +95,7 @@ const readKeptLocations = (events: readonly LogEvent[]): ReadonlySet<string> =>
   );
 
 /** For dry runs and proposals: the policy blocks nothing, but acknowledgements must match findings. */
-async function admitUnjudged(
+async function admitWithoutPolicy(
   client: pg.ClientBase,
   { planned, revised: { online = false }, acknowledges, warnings }: Enforcing,
 ): Promise<Admission> {
@@ -163,11 +163,11 @@ function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch
   const { events, statements, after, online = false } = revised;
   if (events.some(isJudged)) return { events, statements, after, online };
   if (events.some(({ type }) => type === 'change.scheduled')) return { ...planned, online };
-  return events.some(begins) ? { ...planned, online: true } : undefined;
+  return events.some(beginsPreparation) ? { ...planned, online: true } : undefined;
 }
 
 /** A preparation is judged before it begins, because applications notice its first step. */
-const begins = (event: LogEvent): boolean =>
+const beginsPreparation = (event: LogEvent): boolean =>
   event.type === 'change.preparing' ||
   (event.type === 'change.opened' && event.data.online && event.data.proposal === undefined);
 

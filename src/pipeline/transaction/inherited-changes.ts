@@ -56,16 +56,16 @@ export function eventsOf(child: Child): Consequences {
   const { event, before, now } = child.parent;
   if (before === undefined || now === undefined) return NONE;
   if (event.type === 'collection.renamed') return { ...NONE, events: updateNotNullNames(child, (field) => field) };
-  if (event.type === 'field.renamed') return inheritRenamed(child, event);
+  if (event.type === 'field.renamed') return inheritFieldRename(child, event);
   if (event.type === 'collection.updated') return { ...NONE, events: updateInheritedChecks(child) };
   if (event.type !== 'field.created' && event.type !== 'field.updated') return NONE;
   const [old, field] = [before, now].map(({ fields }) => fields.get(event.field ?? ''));
   if (!hasColumn(field)) return NONE;
-  return hasColumn(old) ? inheritUpdated(child, old, field) : inheritCreated(child, field);
+  return hasColumn(old) ? inheritFieldUpdate(child, old, field) : inheritNewField(child, field);
 }
 
 /** A table that already has the column keeps its own definition. */
-function inheritCreated(child: Child, field: ColumnField): Consequences {
+function inheritNewField(child: Child, field: ColumnField): Consequences {
   const { table, descendant, folding } = child;
   const own = folding.field(table, field.field);
   if (own === undefined) return createInheritedField(child, field);
@@ -92,7 +92,7 @@ function createInheritedField(child: Child, { field, type, schema }: ColumnField
   return { ...NONE, events: [...updateNeeds(child, namesUsed(schema)), event] };
 }
 
-function inheritUpdated(child: Child, old: ColumnField, now: ColumnField): Consequences {
+function inheritFieldUpdate(child: Child, old: ColumnField, now: ColumnField): Consequences {
   const own = child.folding.field(child.table, now.field);
   if (!hasColumn(own)) return NONE;
   const attributes = readInheritedAttributes(child, old, now);
@@ -203,7 +203,7 @@ export function changedChecks({ before, now }: Pick<Parent, 'before' | 'now'>): 
   return { gone: findMissing(old, next), come: findMissing(next, old) };
 }
 
-function inheritRenamed(child: Child, event: Extract<NewEvent, { type: 'field.renamed' }>): Consequences {
+function inheritFieldRename(child: Child, event: Extract<NewEvent, { type: 'field.renamed' }>): Consequences {
   const { table, folding } = child;
   const [from, { to }] = [event.field ?? '', event.data];
   if (!hasColumn(folding.field(table, from))) return NONE;

@@ -26,7 +26,7 @@ export async function readObjectFacts(
   client: pg.ClientBase,
   { state, events, schema }: Affecting,
 ): Promise<ObjectFacts | undefined> {
-  if (state.objects.isEmpty() || !events.some(mayAffect)) return undefined;
+  if (state.objects.isEmpty() || !events.some(canAffectViews)) return undefined;
   return readViews(
     client,
     schema,
@@ -35,7 +35,7 @@ export async function readObjectFacts(
 }
 
 /** New tables and columns, relations and metadata affect no existing view. */
-function mayAffect(event: LogEvent): boolean {
+function canAffectViews(event: LogEvent): boolean {
   if (isAdopted(event)) return false;
   if (changesObjects(event)) return event.type !== 'object.created';
   if (!changesSchema(event)) return false;

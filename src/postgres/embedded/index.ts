@@ -101,7 +101,7 @@ export async function recordedConnection(dataDir: string): Promise<string | null
 }
 
 /** True if `dataDir` contains the files of a server. */
-export async function holdsServer(dataDir: string): Promise<boolean> {
+export async function containsServer(dataDir: string): Promise<boolean> {
   return (await lstat(join(resolve(dataDir), 'postgres')).catch(() => null)) !== null;
 }
 

@@ -64,7 +64,7 @@ export function isLock(result: DataLock | LockHolder): result is DataLock {
 async function contend(folder: string, own: string): Promise<LockHolder | null> {
   const limit = Date.now() + PATIENCE_MS;
   for (;;) {
-    const others = await contenders(folder, own);
+    const others = await listContenders(folder, own);
     const winner = others.find(({ name, held }) => held || name < own);
     if (winner) return winner;
     if (others.length === 0) return null;
@@ -73,7 +73,7 @@ async function contend(folder: string, own: string): Promise<LockHolder | null> 
   }
 }
 
-async function contenders(folder: string, own: string): Promise<(Contender & { name: string })[]> {
+async function listContenders(folder: string, own: string): Promise<(Contender & { name: string })[]> {
   const files: (Contender & { name: string })[] = [];
   for (const name of await readdir(folder)) {
     if (name === own || !name.endsWith('.sock')) continue;

@@ -167,7 +167,7 @@ const CACHE = '/var/cache/data-platform-service';
 const STATE = '/var/lib/data-platform-service';
 
 /** True if the account may enter (a folder) or execute (a file) `path`. */
-async function mayEnter(account: Account, path: string): Promise<boolean> {
+async function canEnter(account: Account, path: string): Promise<boolean> {
   try {
     await execute('/bin/sh', ['-c', 'test -x "$1"', 'sh', path], { ...account, cwd: '/' });
     return true;
@@ -178,9 +178,9 @@ async function mayEnter(account: Account, path: string): Promise<boolean> {
 
 /** Returns the folder with programs that `account` can run: `binaries.root` or a copy of it. */
 export async function ensureReachablePrograms(binaries: Binaries, account: Account | null): Promise<string> {
-  if (!account || (await mayEnter(account, program(binaries.root, 'postgres')))) return binaries.root;
+  if (!account || (await canEnter(account, program(binaries.root, 'postgres')))) return binaries.root;
   const copy = join(CACHE, `postgresql-${binaries.version}-${process.arch}`);
-  if (await mayEnter(account, program(copy, 'postgres'))) return copy;
+  if (await canEnter(account, program(copy, 'postgres'))) return copy;
   try {
     await mkdir(CACHE, { recursive: true, mode: 0o755 });
     const draft = await mkdtemp(`${copy}.`);
@@ -188,7 +188,7 @@ export async function ensureReachablePrograms(binaries: Binaries, account: Accou
     await chmod(draft, 0o755);
     // The rename is atomic. If another service copies at the same time, the first one wins.
     await rename(draft, copy).catch(() => rm(draft, { recursive: true, force: true }));
-    if (await mayEnter(account, program(copy, 'postgres'))) return copy;
+    if (await canEnter(account, program(copy, 'postgres'))) return copy;
   } catch (cause) {
     throw createUnreachableError('the PostgreSQL programs', binaries.root, CACHE, cause);
   }
@@ -209,12 +209,12 @@ function createUnreachableError(what: string, path: string, other: string, cause
  */
 export async function ensureReachableHome(link: string, account: Account | null): Promise<string> {
   const parent = join(link, '..');
-  if (!account || (await mayEnter(account, parent))) return link;
+  if (!account || (await canEnter(account, parent))) return link;
   try {
     await mkdir(STATE, { recursive: true, mode: 0o755 });
     const home = await mkdtemp(join(STATE, `${basename(parent)}-`));
     await chown(home, account.uid, account.gid);
-    if (await mayEnter(account, home)) return join(home, 'postgres');
+    if (await canEnter(account, home)) return join(home, 'postgres');
   } catch (cause) {
     throw createUnreachableError('the data directory', parent, STATE, cause);
   }

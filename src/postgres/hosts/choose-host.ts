@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { LostConnectionError } from '../errors.js';
 import type { Logger } from '../../postgres/logger.js';
 import { type DatabaseAddress, type Host, parseAddress, formatHost } from './address.js';
-import { type ProbedServer, type Probed, fits, isRefusal, probe } from './probe.js';
+import { type ProbedServer, type Probed, matchesAttributes, isRefusal, probe } from './probe.js';
 
 export interface Hosts {
   /** The chosen host. Undefined before the first choice. */
@@ -133,7 +133,7 @@ async function askAll(
   const all = hosts.map(async (host) => {
     const answer = await ask(of(host));
     answers.set(host, answer);
-    if ('found' in answer && fits(answer.found, attrs)) resolveFirst();
+    if ('found' in answer && matchesAttributes(answer.found, attrs)) resolveFirst();
   });
   const enough = new AbortController();
   const soon = oneFits.then(() => sleep(GRACE, undefined, { signal: enough.signal })).catch(() => undefined);
@@ -148,7 +148,7 @@ function findBest({ hosts, attrs }: DatabaseAddress, answers: Map<Host, Probed>,
   const fitting: { host: Host; found: ProbedServer }[] = [];
   for (const host of hosts) {
     const answer = answers.get(host);
-    if (answer !== undefined && 'found' in answer && fits(answer.found, attrs))
+    if (answer !== undefined && 'found' in answer && matchesAttributes(answer.found, attrs))
       fitting.push({ host, found: answer.found });
   }
   const newest = Math.max(...fitting.map(({ found }) => found.timeline ?? 0));

@@ -87,7 +87,7 @@ export async function probe(connectionString: string): Promise<Probed> {
 }
 
 /** True if a server matches `target_session_attrs`. `prefer-standby` accepts all, standbys first. */
-export function fits({ standby, readOnly }: ProbedServer, attrs: SessionAttrs): boolean {
+export function matchesAttributes({ standby, readOnly }: ProbedServer, attrs: SessionAttrs): boolean {
   switch (attrs) {
     case 'read-write':
       return !readOnly;

@@ -102,7 +102,7 @@ const createSharedSchemas = (most: number): Sql =>
     END LOOP; END`)}`;
 
 /** Most tables have none of the properties that `DETAILS` reads, and checking for them takes a third of the time. */
-const glanceWith = (label: string): string => `
+const glanceSql = (label: string): string => `
 SELECT clock_timestamp() AS now, ${MAY_CREATE_SCHEMAS} AS creates, c.relname AS name, pg_catalog.pg_has_role(c.relowner, 'USAGE') AS owned,
        EXISTS (SELECT FROM pg_catalog.pg_publication_rel r WHERE r.prrelid = c.oid)
          OR EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f')
@@ -112,10 +112,10 @@ SELECT clock_timestamp() AS now, ${MAY_CREATE_SCHEMAS} AS creates, c.relname AS 
     ON c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1)
    AND c.relname = ANY ($2) AND c.relkind IN ('r', 'p')`;
 
-const GLANCE = glanceWith('');
+const GLANCE = glanceSql('');
 
 /** Used for tables outside the default schema. $3 has their collections, whose names the tables get in the trash. */
-const GLANCE_ELSEWHERE = glanceWith(
+const GLANCE_ELSEWHERE = glanceSql(
   'UNION ALL SELECT (($3::text[])[pg_catalog.array_position($2::text[], c.relname::text)])::name',
 );
 
@@ -178,7 +178,7 @@ interface TrashQuery {
  * table, in the transaction of the client.
  */
 export async function readTrashFacts(client: pg.ClientBase, query: TrashQuery): Promise<TrashFacts> {
-  const facts = await readTrashFactsOfRows(client, query, await glanceRows(client, query));
+  const facts = await readTrashFactsOfRows(client, query, await readGlanceRows(client, query));
   if (!facts.mayCreateSchemas || [...facts.tables.values()].every(({ keptIn }) => keptIn !== null)) return facts;
   await client.query(createSharedSchemas(query.isDryRun ? 1 : SHARED_AT_ONCE));
   return queueTrashFacts(client, query);
@@ -224,7 +224,7 @@ async function readTrashFactsOfRows(
   return { now, mayCreateSchemas: creates, tables: new Map(entries) };
 }
 
-async function glanceRows(client: pg.ClientBase, query: TrashQuery): Promise<[Row, ...Row[]]> {
+async function readGlanceRows(client: pg.ClientBase, query: TrashQuery): Promise<[Row, ...Row[]]> {
   const { schema, state, tables, glance } = query;
   const isDefault = tables.every((name) => state.collections.get(name)?.collection.schema?.schema === undefined);
   if (!isDefault) return readGlances(client, query);

@@ -139,7 +139,7 @@ export async function readNeededObjects(
  * Prevents that anyone changes or drops the views until the transaction ends. LOCK TABLE rejects materialized views, and
  * also locks all tables that a view reads.
  */
-export async function holdViews(
+export async function lockViews(
   client: Pick<pg.ClientBase, 'query'>,
   schema: string,
   names: readonly string[],

@@ -26,7 +26,7 @@ import { changeIdentitySequence, fitIdentitySequence, typeIdentitySequence } fro
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
 import {
   addPrimaryKey,
-  becomeUnique,
+  makeColumnUnique,
   columnComment,
   countFromRows,
   dropIndex,
@@ -218,7 +218,7 @@ function dropParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Ste
 function addParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   const key = primaryKeyChanges(change);
   const statements = key === null ? [] : addPrimaryKey(change, key.to);
-  if (!needsUnique(old) && needsUnique(now)) statements.push(...becomeUnique(change, now));
+  if (!needsUnique(old) && needsUnique(now)) statements.push(...makeColumnUnique(change, now));
   if (!old.schema.is_indexed && now.schema.is_indexed) statements.push(addIndex(change, now));
   if (old.schema.comment !== now.schema.comment) statements.push(columnComment(change, now));
   return statements;

@@ -5,17 +5,18 @@ import { isIdentity } from '../../schema/model/extras.js';
 import { type EveryOption, type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
 import { type Change, type Costs, type Step, locationIn, step } from './step.js';
 import { label, tableOf } from './keys-and-indexes.js';
-import { alterSequence, everyOption, withSequence } from './sequence.js';
+import { alterSequence, renderAllOptions, withSequence } from './sequence.js';
 import { type Sql, literal, qualified, sql } from './sql.js';
 
 const typeOf = ({ schema }: ColumnField): SequenceType => schema.data_type as SequenceType;
 
 const optionsOf = (field: ColumnField, type = typeOf(field)): Sql => {
   const { name: _, ...options } = field.schema.extras?.sequence ?? {};
-  return everyOption(options, type);
+  return renderAllOptions(options, type);
 };
 
-const staysIdentity = (old: ColumnField, now: ColumnField): boolean => isIdentity(old.schema) && isIdentity(now.schema);
+const remainsIdentity = (old: ColumnField, now: ColumnField): boolean =>
+  isIdentity(old.schema) && isIdentity(now.schema);
 
 /** PostgreSQL adapts the sequence to a new type itself, unless the options are unusual. */
 const isRetyped = (old: ColumnField, now: ColumnField): boolean =>
@@ -23,16 +24,16 @@ const isRetyped = (old: ColumnField, now: ColumnField): boolean =>
 
 /** Runs before the column type changes, so that no bound exceeds the new type. */
 export function fitIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
-  if (!staysIdentity(old, now) || !isRetyped(old, now)) return [];
+  if (!remainsIdentity(old, now) || !isRetyped(old, now)) return [];
   const { name: _, ...options } = now.schema.extras?.sequence ?? {};
   // bigint is the only type that accepts any bounds.
-  const fitting = everyOption({ ...everyOptionOf(options, typeOf(now)), type: 'bigint', cycle: options.cycle });
+  const fitting = renderAllOptions({ ...everyOptionOf(options, typeOf(now)), type: 'bigint', cycle: options.cycle });
   return [alter(old, now, alterSequence(identitySequence(change, now), fitting))];
 }
 
 /** Runs after the column type has changed, which also changes the type of the sequence. */
 export function changeIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
-  if (!staysIdentity(old, now)) return [];
+  if (!remainsIdentity(old, now)) return [];
   const isAltered = isRetyped(old, now) || (typeOf(old) === typeOf(now) && optionsOf(old) !== optionsOf(now));
   return [
     ...(isAltered ? [alter(old, now, alterSequence(identitySequence(change, now), optionsOf(now)))] : []),
@@ -66,7 +67,7 @@ const nameIn = (state: State, field: ColumnField): string =>
 
 /** A sequence without a custom name gets PostgreSQL's default name, if that is free. */
 export function renameIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
-  if (!staysIdentity(old, now)) return [];
+  if (!remainsIdentity(old, now)) return [];
   const [former, name] = [nameIn(change.before, old), nameIn(change.after, now)];
   if (former === name) return [];
   const renaming = sql`EXECUTE pg_catalog.format('ALTER SEQUENCE %s RENAME TO %I', altered, ${literal(name)});`;

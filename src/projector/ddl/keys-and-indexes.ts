@@ -17,7 +17,8 @@ const costs = (change: Change, name: string) => ({ object: partOf(change.event.c
 
 const LOCK = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
 
-const relation = (change: Change, name: string): Sql => sql`pg_catalog.to_regclass(${literal(beside(change, name))})`;
+const relation = (change: Change, name: string): Sql =>
+  sql`pg_catalog.to_regclass(${literal(qualifyInTableSchema(change, name))})`;
 
 const ownRelation = (change: Change): Sql => sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;
 
@@ -35,7 +36,7 @@ const block = (body: Sql): Sql => sql`DO ${literal(body)}`;
 
 /** The index may be missing: its build may still be pending, or someone dropped it by hand. */
 export function dropOwnIndex(change: Change, name: string, summary: string): Step {
-  const drop = sql`DROP INDEX ${beside(change, name)}`;
+  const drop = sql`DROP INDEX ${qualifyInTableSchema(change, name)}`;
   return step(block(sql`BEGIN IF ${isOwn(change, name)} THEN ${drop}; END IF; END`), summary, {
     ...LOCK,
     ...dropOf(partOf(change.event.collection, 'index', name)),
@@ -44,7 +45,7 @@ export function dropOwnIndex(change: Change, name: string, summary: string): Ste
 
 /** A pending index will be built under its new name, so that name must be free. */
 export function renameOwnIndex(change: Change, [from, to]: [string, string], summary: string): Step {
-  const rename = sql`ALTER INDEX ${beside(change, from)} RENAME TO ${ident(to)}`;
+  const rename = sql`ALTER INDEX ${qualifyInTableSchema(change, from)} RENAME TO ${ident(to)}`;
   const body = sql`BEGIN IF ${isOwn(change, from)} THEN ${rename};
     ELSIF ${relation(change, to)} IS NOT NULL AND NOT ${isOwn(change, to)} THEN ${refuseTaken(to)}; END IF; END`;
   return step(block(body), summary, costs(change, to));
@@ -101,7 +102,7 @@ export function tableOf(change: Change): Sql {
 }
 
 /** An index or a sequence in the schema of the event's table. */
-const beside = (change: Change, name: string): Sql =>
+const qualifyInTableSchema = (change: Change, name: string): Sql =>
   qualified(locationIn(change, change.event.collection).schema, name);
 
 const nameOfTable = (change: Change): string => locationIn(change, change.event.collection).name;
@@ -142,7 +143,7 @@ export function dropIndex(change: Change, field: ColumnField): Step {
  * Makes a column unique while rows may exist. The index is built under SHARE, so that reads continue. ACCESS
  * EXCLUSIVE is only taken to turn it into a constraint, right before the commit.
  */
-export function becomeUnique(change: Change, field: ColumnField): Step[] {
+export function makeColumnUnique(change: Change, field: ColumnField): Step[] {
   if (isNew(change, change.event.collection)) return [addUnique(change, field)];
   const name = ident(uniqueNameOf(nameOfTable(change), field));
   const definition = columnList([field.field]);

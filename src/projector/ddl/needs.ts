@@ -18,7 +18,7 @@ import {
   typeName,
 } from './sql.js';
 import { tableOf } from './keys-and-indexes.js';
-import { everyOption, sequenceOptions, alterSequence } from './sequence.js';
+import { renderAllOptions, sequenceOptions, alterSequence } from './sequence.js';
 
 /* CREATE COLLATION. PostgreSQL cannot alter the definition of a collation. */
 
@@ -119,7 +119,7 @@ export function changeNeed(need: Need, name: Sql, old: Need | undefined): Sql[] 
     case 'domain':
       return old?.kind === 'domain' ? alterDomain(old, need, name) : [];
     case 'sequence':
-      return old?.kind === 'sequence' ? newOptions(everyOption(old), everyOption(need), name) : [];
+      return old?.kind === 'sequence' ? newOptions(renderAllOptions(old), renderAllOptions(need), name) : [];
     default:
       return [];
   }
@@ -224,7 +224,7 @@ function comparison(need: Made, name: Sql, { table, old, isCompared }: CreateNee
     return [sql`${createCollation(LIKE, need)};`, compared, sql`DROP COLLATION ${LIKE};`];
   }
   const others = need.owned_by === undefined || old !== undefined ? [] : [raiseIfOwnedByOthers(name, table)];
-  return [raiseUnlessSame(describeSequence(name), literal(everyOption(need))), ...others];
+  return [raiseUnlessSame(describeSequence(name), literal(renderAllOptions(need))), ...others];
 }
 
 const LIKE = scratch('compared');
@@ -328,10 +328,10 @@ export function freeSequences(change: Change, old: readonly Need[], now: readonl
 
 /** A sequence cannot be assigned to its column before the column exists, or while the column is being recreated. */
 export function isReady(need: Need, node: CollectionNode | undefined): boolean {
-  return need.kind !== 'sequence' || need.owned_by === undefined || mayOwn(node, need.owned_by);
+  return need.kind !== 'sequence' || need.owned_by === undefined || canOwnSequence(node, need.owned_by);
 }
 
-function mayOwn(node: CollectionNode | undefined, column: string): boolean {
+function canOwnSequence(node: CollectionNode | undefined, column: string): boolean {
   const schema = node?.fields.get(column)?.schema ?? null;
   return schema !== null && schema.generation_expression === null && !isIdentity(schema);
 }
@@ -341,7 +341,7 @@ function mayOwn(node: CollectionNode | undefined, column: string): boolean {
  */
 export function needsOfColumn({ event, before, after }: Change, field: string): Need[] {
   const [old, node] = [before, after].map(({ collections }) => collections.get(event.collection));
-  if (mayOwn(old, field) || !mayOwn(node, field)) return [];
+  if (canOwnSequence(old, field) || !canOwnSequence(node, field)) return [];
   const needs = extrasOf(node).needs ?? [];
   return needs.filter((need) => need.kind === 'sequence' && need.owned_by === field);
 }

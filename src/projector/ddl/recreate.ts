@@ -263,7 +263,9 @@ function planRecreation(run: FieldRun, dropped: ReadonlySet<string>, added: Read
         ...(recreatesKey ? addPrimaryKey(run.last, run.to) : []),
         ...kept.map((each) => addConstraint(run.last, each)),
         ...ownIndexes.map((each) => createIndex(run.last, each)),
-        ...relations.filter((relation) => stands(run, relation)).map((relation) => addForeignKey(run.last, relation)),
+        ...relations
+          .filter((relation) => keepsForeignKey(run, relation))
+          .map((relation) => addForeignKey(run.last, relation)),
       ]),
   };
 }
@@ -324,7 +326,7 @@ function referencesOn(run: FieldRun, own: readonly Constraint[], rests: Rests): 
 }
 
 /** Checks whether the run keeps the foreign key of the relation. */
-const stands = ({ last }: FieldRun, { many_collection, many_field }: ForeignKeyRelation): boolean =>
+const keepsForeignKey = ({ last }: FieldRun, { many_collection, many_field }: ForeignKeyRelation): boolean =>
   hasForeignKey(last.after.collections.get(many_collection)?.relations.get(many_field));
 
 /** A run with its progress: which recreated fields currently have a column. */
@@ -411,7 +413,7 @@ function planDrops(run: FieldRun, existing: Set<string>): Statement[] {
       continue;
     }
     const own = run.changes.find(({ event }) => event.field === field.field);
-    const change = about(own ?? run.first, field.field);
+    const change = describeField(own ?? run.first, field.field);
     const next = own === undefined ? undefined : fieldOf(own.after, own, field.field);
     if (hasColumn(next) && !isGenerated(next)) {
       existing.add(field.field);
@@ -427,14 +429,14 @@ function planAdditions(run: FieldRun, { recreatesKey }: Recreation): Statement[]
   for (const field of run.to.fields.values()) {
     if (!run.recreated.has(field.field) || !isGenerated(field)) continue;
     const own = run.changes.findLast(({ event }) => event.field === field.field);
-    const change = { ...about(own ?? run.last, field.field), after: run.last.after, recreatesKey };
+    const change = { ...describeField(own ?? run.last, field.field), after: run.last.after, recreatesKey };
     const keys = keyOf(run, field).map((relation) => addForeignKey(change, relation));
     statements.push(...statementsOf(change, [...addColumn(change, field), ...keys]));
   }
   return statements;
 }
 
-const about = (change: Change, field: string): Change => ({ ...change, about: field });
+const describeField = (change: Change, field: string): Change => ({ ...change, about: field });
 
 function dropExpression(change: Change, field: ColumnField): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(field.field)} DROP EXPRESSION IF EXISTS`;

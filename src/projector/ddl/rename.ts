@@ -129,7 +129,7 @@ export function planCollectionRenamed(change: Change<'collection.renamed'>): Ste
       ...pairs.flatMap((pair) => renameColumnParts(named, pair, isInherited(change, to))),
       ...nameNotNulls(named, columns),
       ...renameForeignKeys(named, old, now),
-    ].map((each) => ofTable(each, event.collection)),
+    ].map((each) => withTableName(each, event.collection)),
   ];
 }
 
@@ -165,7 +165,7 @@ const onField = (change: Change, collection: string, field: string): Change => (
 });
 
 /** The lock is taken before any statement runs, while the table still has its old name. */
-const ofTable = ({ costs, ...each }: Step, table: string): Step => ({
+const withTableName = ({ costs, ...each }: Step, table: string): Step => ({
   ...each,
   costs: { ...costs, object: tableObject(table) },
 });

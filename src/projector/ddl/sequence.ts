@@ -36,7 +36,7 @@ const numberOption = (words: Sql, value: string | undefined): Sql | null =>
  * All options, explicitly: for NO MAXVALUE, PostgreSQL keeps the limit of an earlier type or direction.
  * @param usualType the type if the options name none
  */
-export function everyOption(options: SequenceOptions, usualType: SequenceType = 'bigint'): Sql {
+export function renderAllOptions(options: SequenceOptions, usualType: SequenceType = 'bigint'): Sql {
   const { cycle, ...every } = everyOptionOf(options, usualType);
   return sql`${sequenceOptions(every)} ${cycle ? sql`CYCLE` : sql`NO CYCLE`}`;
 }

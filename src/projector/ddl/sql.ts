@@ -4,7 +4,7 @@
  */
 import { textFault } from '../../kernel/text.js';
 import { checkExpression, checkTypeText } from '../../schema/sql-text/expression.js';
-import { fits } from '../../schema/model/name-length.js';
+import { fitsNameLimit } from '../../schema/model/name-length.js';
 import { KINDS, type ObjectKind } from '../../schema/model/objects.js';
 import { type CollectionNode, type State, locateTable } from '../../schema/model/state.js';
 import { parseDefinition, restoringFault } from '../../schema/sql-text/object-definition.js';
@@ -57,7 +57,7 @@ export function ident(name: string): Sql {
   if (PLAIN.test(name)) return `"${name}"` as Sql;
   if (name === '') throw new UnsafeSqlError('an identifier is empty', name);
   if (textFault(name) !== null) throw new UnsafeSqlError('an identifier is not UTF-8 text', name);
-  if (!fits(name)) throw new UnsafeSqlError('an identifier is longer than 63 bytes', name);
+  if (!fitsNameLimit(name)) throw new UnsafeSqlError('an identifier is longer than 63 bytes', name);
   return `"${name.replaceAll('"', '""')}"` as Sql;
 }
 

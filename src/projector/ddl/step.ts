@@ -200,7 +200,7 @@ export function statementsOf(change: Change, steps: readonly Step[]): Statement[
       summary,
       object,
       drops,
-      ...elsewhere(change, object.table ?? event.collection),
+      ...optionalLocation(change, object.table ?? event.collection),
       ...(ensures !== undefined && { ensures }),
       ...costsOn(object.table ?? event.collection, change, costs),
       lock_entries,
@@ -213,7 +213,7 @@ export function statementsOf(change: Change, steps: readonly Step[]): Statement[
 
 type CostsOnTable = Pick<Statement, 'lock' | 'locks' | 'loses_data' | 'rewrites_table' | 'may_fail' | 'preparable'>;
 
-const elsewhere = ({ before, after, schema }: Change, collection: string): { at?: TableLocation } =>
+const optionalLocation = ({ before, after, schema }: Change, collection: string): { at?: TableLocation } =>
   findOtherLocation(before.collections.has(collection) ? before : after, collection, schema);
 
 /** Empty if the table has the collection's name in the default schema. */
@@ -231,7 +231,7 @@ function costsOn(own: string, change: Change, { lock, also = [], ...costs }: Cos
   const locks = [{ table: own, lock }, ...also].flatMap((each) =>
     each.lock === 'none' || isNew(change, each.table)
       ? []
-      : [{ table: each.table, lock: each.lock, ...elsewhere(change, each.table) }],
+      : [{ table: each.table, lock: each.lock, ...optionalLocation(change, each.table) }],
   );
   const rows = !isNew(change, own);
   return {
@@ -246,7 +246,7 @@ function costsOn(own: string, change: Change, { lock, also = [], ...costs }: Cos
 
 function addReferenceLocation(preparable: Preparable, change: Change): Preparable {
   if (preparable.kind !== 'constraint' || preparable.references === null) return preparable;
-  const { at } = elsewhere(change, preparable.references);
+  const { at } = optionalLocation(change, preparable.references);
   return at === undefined ? preparable : { ...preparable, referencesAt: at };
 }
 

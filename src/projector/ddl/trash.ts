@@ -71,7 +71,7 @@ function dropTrashSchema({ event }: Change, position: number): Step {
 export const COPY = 'values';
 
 /** The number of values in a copy, by its oid. */
-export const copiedRows = (copy: Sql): Sql => sql`pg_catalog.obj_description(${copy}, 'pg_class')::bigint`;
+export const copiedRowCount = (copy: Sql): Sql => sql`pg_catalog.obj_description(${copy}, 'pg_class')::bigint`;
 
 export type Column = CopiedColumn;
 
@@ -158,7 +158,7 @@ export function countValues({ table, key, copy }: Omit<Kept, 'column'>, most: Sq
 export function dropKeptColumn(change: Change<'field.deleted'>, field: ColumnField, kept_until: string): Step[] {
   const { position } = change;
   const dropped = dropColumn(change, field);
-  const kept = keptIn(change, position, field);
+  const kept = keptCopyOf(change, position, field);
   const { column, key } = kept;
   return [
     ...createTrashSchema(change, position),
@@ -181,7 +181,7 @@ export function restoreColumn(
   field: ColumnField,
   { position }: RestoredField,
 ): Step[] {
-  const kept = keptIn(change, position, field);
+  const kept = keptCopyOf(change, position, field);
   const bare = toPlainColumn(field);
   return [
     planColumnAddition(change, bare),
@@ -200,7 +200,7 @@ export function restoreColumn(
 }
 
 /** Uses the names of the state that has both the column and the primary key. */
-function keptIn(change: Change, position: number, { collection, field }: ColumnField): Kept {
+function keptCopyOf(change: Change, position: number, { collection, field }: ColumnField): Kept {
   const state = change.event.type === 'field.deleted' ? change.before : change.after;
   const node = state.collections.get(collection) as CollectionNode;
   const columnOf = (name: string) => ({ name, identity: node.identities.fields.get(name) ?? '' });

@@ -155,7 +155,7 @@ export function keysOf(converting: Converting, others: readonly CatalogConstrain
   const [keys, rest] = [table.constraints.filter(isKey), table.constraints.filter((each) => !isKey(each))];
   for (const constraint of keys) primaryKey(building, converting, constraint);
   for (const constraint of sortOwnFirst(rest, table.table, uniqueName)) {
-    if (constraint.kind !== 'foreign key') other(building, converting, constraint);
+    if (constraint.kind !== 'foreign key') convertConstraint(building, converting, constraint);
   }
   for (const constraint of others) foreignKey(building, converting, constraint);
   for (const each of sortOwnFirst(table.indexes, table.table, indexName)) index(building, converting, each);
@@ -206,14 +206,14 @@ function markColumn(parts: Building['parts'], column: string, marks: Partial<Col
 }
 
 /** Converts a unique, check or exclusion constraint. */
-function other(building: Building, converting: Converting, constraint: CatalogConstraint): void {
+function convertConstraint(building: Building, converting: Converting, constraint: CatalogConstraint): void {
   const { name, definition } = constraint;
   const canBeField = isPlainUnique(constraint) && !isStoredDefinition(converting, 'constraint', name);
   if (canBeField && uniqueOfField(building, converting, constraint)) return;
   const used = findUnmanagedUse(converting, 'constraint', name) ?? findUnmanagedUse(converting, 'index', name);
   const fault = used === null ? constraintFault(converting, name, definition) : `uses ${used}`;
   if (fault === null) building.extras.constraints.push({ name, definition });
-  else leaveUnmanaged(building, converting, { kind: 'constraint', name, fault });
+  else recordUnmanaged(building, converting, { kind: 'constraint', name, fault });
 }
 
 function constraintFault(converting: Converting, name: string, text: string): string | null {
@@ -238,7 +238,7 @@ function uniqueOfField({ parts }: Building, { table }: Converting, { name, colum
 function foreignKey(building: Building, converting: Converting, constraint: CatalogConstraint): void {
   const kept = convertReference(converting, constraint);
   if (typeof kept !== 'string') building.extras.constraints.push(kept);
-  else leaveUnmanaged(building, converting, { kind: 'constraint', name: constraint.name, fault: kept });
+  else recordUnmanaged(building, converting, { kind: 'constraint', name: constraint.name, fault: kept });
 }
 
 /** Converts a foreign key for the extras, or explains why that is not possible. */
@@ -278,7 +278,7 @@ function index(building: Building, converting: Converting, catalogIndex: Catalog
   if (catalogIndex.constraint !== null || indexOfField(building, converting, catalogIndex)) return;
   const { name, tail, unique } = catalogIndex;
   const fault = indexFault(converting, catalogIndex);
-  if (fault !== null) leaveUnmanaged(building, converting, { kind: 'index', name, fault });
+  if (fault !== null) recordUnmanaged(building, converting, { kind: 'index', name, fault });
   else building.extras.indexes.push({ name, ...(unique ? { unique: true as const } : {}), definition: tail });
 }
 
@@ -312,7 +312,7 @@ interface Unrepresented {
   fault: string;
 }
 
-function leaveUnmanaged({ extras }: Building, converting: Converting, left: Unrepresented): void {
+function recordUnmanaged({ extras }: Building, converting: Converting, left: Unrepresented): void {
   extras.unmanaged.push({ kind: left.kind, name: left.name });
   noteUnrepresented(converting, left);
 }

@@ -28,12 +28,12 @@ const PREPARED = new RegExp(PREPARED_NAME);
  * @param id UUID of the change request
  * @param key identifies the object within the request
  */
-export const preparedName = (id: string, key: string): string => `${beginning(id)}${hash('sha256', key).slice(0, 8)}`;
+export const preparedName = (id: string, key: string): string => `${namePrefix(id)}${hash('sha256', key).slice(0, 8)}`;
 
-const beginning = (id: string): string => `dps_online_${id.replaceAll('-', '').toLowerCase()}_`;
+const namePrefix = (id: string): string => `dps_online_${id.replaceAll('-', '').toLowerCase()}_`;
 
 /** The names of one request, as a PostgreSQL regular expression. */
-export const preparedNamesOf = (id: string): string => `^${beginning(id)}[0-9a-f]{8}(_[a-z]{1,6})?$`;
+export const preparedNamesOf = (id: string): string => `^${namePrefix(id)}[0-9a-f]{8}(_[a-z]{1,6})?$`;
 
 /** The UUID of the request in a name; null for other names. */
 export function requestOf(name: string): string | null {
@@ -75,7 +75,7 @@ export const lostTable = ({ name }: Copying): Sql => preparationTable(`${name}_l
 const noteFunction = ({ name }: Copying): Sql => preparationTable(`${name}_note`);
 
 const list = <T>(items: readonly T[], each: (item: T) => Sql): Sql => join(items.map(each), sql`, `);
-const all = <T>(items: readonly T[], each: (item: T) => Sql): Sql => join(items.map(each), sql` AND `);
+const joinWithAnd = <T>(items: readonly T[], each: (item: T) => Sql): Sql => join(items.map(each), sql` AND `);
 
 const identities = (columns: readonly CopiedColumn[]): Sql => list(columns, ({ identity }) => ident(identity));
 
@@ -100,7 +100,7 @@ function noteBody(copying: Copying): Sql {
   const note = sql`INSERT INTO ${notedTable(copying)} SELECT`;
   const keyOf = (row: Sql): Sql => list(key, ({ name }) => sql`${row}.${ident(name)}`);
   const value = ident(column.name);
-  const isSame = sql`${all(key, ({ name }) => sql`o.${ident(name)} = n.${ident(name)}`)} AND ROW(o.${value})::record *= ROW(n.${value})::record`;
+  const isSame = sql`${joinWithAnd(key, ({ name }) => sql`o.${ident(name)} = n.${ident(name)}`)} AND ROW(o.${value})::record *= ROW(n.${value})::record`;
   return sql`BEGIN
     BEGIN
       IF TG_OP = 'INSERT' THEN
@@ -183,8 +183,8 @@ export function applyNotes(copying: Copying, most: Sql): Sql {
   const { table, key, column } = copying;
   const noted = notedTable(copying);
   const match = (a: Sql, b: Sql): Sql =>
-    all(key, ({ identity }) => sql`${a}.${ident(identity)} = ${b}.${ident(identity)}`);
-  const ofRow = all(key, ({ name, identity }) => sql`t.${ident(name)} = k.${ident(identity)}`);
+    joinWithAnd(key, ({ identity }) => sql`${a}.${ident(identity)} = ${b}.${ident(identity)}`);
+  const ofRow = joinWithAnd(key, ({ name, identity }) => sql`t.${ident(name)} = k.${ident(identity)}`);
   const keys = list(key, ({ identity }) => sql`k.${ident(identity)}`);
   return sql`WITH taken AS (DELETE FROM ${noted} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${noted} LIMIT ${most})) RETURNING *),
     keys AS MATERIALIZED (SELECT DISTINCT ${identities(key)} FROM taken WHERE NOT truncated),

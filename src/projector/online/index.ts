@@ -18,7 +18,14 @@ import {
 } from './copy.js';
 import { type Pace, copyValues, readCopying, waitForStandbys } from './run-copy.js';
 import { planPreparation } from './plan.js';
-import { type EngineStep, readStep, type Prepared, type NotNullBy, besidePrepared, preparedTable } from './steps.js';
+import {
+  type EngineStep,
+  readStep,
+  type Prepared,
+  type NotNullBy,
+  qualifyInPreparedSchema,
+  preparedTable,
+} from './steps.js';
 import {
   type PreparationEngine,
   type PreparationStep,
@@ -297,7 +304,7 @@ async function buildIndex(context: StepContext, { prepared }: EngineStep, pace: 
   const valid = await findIndex(context, prepared, name);
   if (valid === true) return;
   if (valid === false)
-    await session.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${besidePrepared(prepared, schema, name)}`);
+    await session.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualifyInPreparedSchema(prepared, schema, name)}`);
   await waitForStandbys(session, context, pace);
   await session.query('SET max_parallel_maintenance_workers = 0');
   signal.throwIfAborted();

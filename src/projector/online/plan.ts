@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.js';
-import { tableOfRows, takesLong } from '../../schema/findings/model.js';
+import { tableOfRows, isSizeDependent } from '../../schema/findings/model.js';
 import { type NamedTable, type Prepared, preparedOf, stepsOf, readTableFacts, type TableFacts } from './steps.js';
 import type { Statement } from '../ddl/step.js';
 import type { DecidedChange, Preparation } from './types.js';
@@ -186,7 +186,7 @@ export async function planPreparation(
   change: DecidedChange,
   { smallTable }: PlanOptions,
 ): Promise<Preparation> {
-  const lengthy = change.statements.filter(takesLong);
+  const lengthy = change.statements.filter(isSizeDependent);
   const before = namesBefore(change);
   const tableBefore = (statement: Statement): string => before.get(tableOfRows(statement)) ?? tableOfRows(statement);
   const facts = await readTableFacts(client, {

@@ -3,7 +3,7 @@ import type { Statement } from '../ddl/step.js';
 import { offendingOf } from './plan.js';
 import {
   type Prepared,
-  besidePrepared,
+  qualifyInPreparedSchema,
   preparedOf,
   preparedTable,
   type EngineStep,
@@ -55,7 +55,7 @@ function planReplacement(using: Using): Statement[] {
       return [...notNull(using, quick), quick(statement.sql)];
     case 'index':
       return [
-        quick(sql`ALTER INDEX ${besidePrepared(prepared, schema, ours)} RENAME TO ${ident(what.name)}`, {
+        quick(sql`ALTER INDEX ${qualifyInPreparedSchema(prepared, schema, ours)} RENAME TO ${ident(what.name)}`, {
           lock: 'none',
           locks: [],
         }),
@@ -223,7 +223,7 @@ export function preparedStatements(change: DecidedChange, steps: readonly Prepar
     if (prepared === undefined) return [statement];
     const step = stepsByKey.get(prepared.key);
     if (step === undefined) {
-      missing.push(...furtherSteps(change, { statement, prepared, known: stepsByKey }));
+      missing.push(...planRemainingSteps(change, { statement, prepared, known: stepsByKey }));
       return [statement];
     }
     const using = { id: change.id, schema: change.schema, statement, prepared, notNullBy: step.notNullBy };
@@ -241,7 +241,7 @@ interface Further {
 }
 
 /** Covers the other statements of a large table on which something was prepared. */
-function furtherSteps(change: DecidedChange, { statement, prepared, known }: Further): PreparationStep[] {
+function planRemainingSteps(change: DecidedChange, { statement, prepared, known }: Further): PreparationStep[] {
   const other = [...known.values()].find(({ prepared: { table } }) => table === prepared.table);
   if (other === undefined) return [];
   const offending = offendingOf(change, statement, prepared);

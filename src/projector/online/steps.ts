@@ -26,7 +26,7 @@ export const preparedTable = ({ table, at }: Pick<Prepared, 'table' | 'at'>, sch
   qualified(at?.schema ?? schema, at?.name ?? table);
 
 /** An index in the schema of that table. @param schema the default schema */
-export const besidePrepared = ({ at }: Pick<Prepared, 'at'>, schema: string, name: string): Sql =>
+export const qualifyInPreparedSchema = ({ at }: Pick<Prepared, 'at'>, schema: string, name: string): Sql =>
   qualified(at?.schema ?? schema, name);
 
 /** Undefined if nothing of the statement can be prepared. */

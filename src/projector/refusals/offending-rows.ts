@@ -189,18 +189,18 @@ function findOutOfRange(change: RefusedChange): OffendingRows | null {
   const { old, now, column } = change;
   if (!hasColumn(old) || !hasColumn(now)) return null;
   if (kindOf(old.schema) !== 'number') return findUnreadable(change);
-  const condition = beyondCondition(now.schema, sql`${column}::numeric`);
+  const condition = outOfRangeCondition(now.schema, sql`${column}::numeric`);
   if (condition === null) return null;
   return { question: rowsWhere(change, condition), kind: 'out_of_range', words: CAN_NOT_BE(now) };
 }
 
-function beyondCondition({ data_type, numeric_precision, numeric_scale }: ColumnSchema, value: Sql): Sql | null {
+function outOfRangeCondition({ data_type, numeric_precision, numeric_scale }: ColumnSchema, value: Sql): Sql | null {
   const bits = WHOLE_BITS.get(data_type);
   if (bits !== undefined) {
     const bound = sql`(2::numeric ^ ${integer(bits)})`;
     return sql`pg_catalog.round(${value}) NOT BETWEEN - ${bound} AND ${bound} - 1`;
   }
-  if (data_type === 'real') return beyondRealCondition(value);
+  if (data_type === 'real') return outOfRealRangeCondition(value);
   if (data_type !== 'numeric' || numeric_precision === null) return null;
   const scale = numeric_scale ?? 0;
   const digits = integer(String(numeric_precision - scale));
@@ -208,7 +208,7 @@ function beyondCondition({ data_type, numeric_precision, numeric_scale }: Column
 }
 
 /** Values that IEEE 754 rounds to infinity or to zero (up to 2^-150) as binary32. PostgreSQL rejects both. */
-function beyondRealCondition(value: Sql): Sql {
+function outOfRealRangeCondition(value: Sql): Sql {
   const large = sql`pg_catalog.abs(${value}) >= 2::numeric ^ 128 - 2::numeric ^ 103 AND pg_catalog.abs(${value}) < 'Infinity'`;
   return sql`${large} OR ${value} <> 0 AND pg_catalog.abs(${value}) <= 7.00649232162408535461864791644958e-46`;
 }

@@ -221,10 +221,10 @@ function foreignKey(relation: ForeignKeyRelation, { state, schema }: { state: St
 type Shape = Named['shape'] & { columns: string[] };
 
 function constraint(name: string, shape: Shape): Named {
-  return { kind: 'constraint', name, ...about(shape.columns), shape };
+  return { kind: 'constraint', name, ...locationOfColumns(shape.columns), shape };
 }
 
-const about = (columns: readonly (string | null)[]): { field?: string } => {
+const locationOfColumns = (columns: readonly (string | null)[]): { field?: string } => {
   const [only, ...more] = columns;
   return typeof only === 'string' && more.length === 0 ? { field: only } : {};
 };
@@ -272,7 +272,7 @@ function toIndexShape(index: CatalogIndex, node: CollectionNode): Named {
   const isKept = extrasOf(node).indexes?.some((each) => each.name === name) === true;
   if (isKept) return { kind: 'index', name, shape: { unique, valid, definition: tail } };
   const shape = { method, unique, valid, columns };
-  return { kind: 'index', name, ...about(columns), shape: plain ? shape : { ...shape, definition: tail } };
+  return { kind: 'index', name, ...locationOfColumns(columns), shape: plain ? shape : { ...shape, definition: tail } };
 }
 
 /* Compares partitioning and the objects that tables use with the catalog. */

@@ -23,7 +23,7 @@ interface TypeCount {
 /** `created collection articles, updated 3 fields, deleted relation articles.author` */
 export function summarise(counts: readonly TypeCount[]): string {
   const ordered = [...counts].sort((a, b) => rank(a.type) - rank(b.type) || Number(a.restored) - Number(b.restored));
-  return ordered.map(phrase).join(', ');
+  return ordered.map(describeCount).join(', ');
 }
 
 /** Used where the event name alone would not be understood. */
@@ -35,7 +35,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 const VERBS: Readonly<Record<string, string>> = { 'change.commented': 'commented on' };
 
 /** The name of a view or materialized view contains its kind. */
-function phrase({ type, restored, count, collection, field, to, title }: TypeCount): string {
+function describeCount({ type, restored, count, collection, field, to, title }: TypeCount): string {
   const [subject = '', done = ''] = type.split('.');
   const kind = NOUNS[subject] ?? subject;
   const verb = restored ? 'restored' : (VERBS[type] ?? done);
@@ -149,13 +149,13 @@ async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<s
   for (const { batch, first_position, last_position, last_hash } of batches) {
     const counts = countsByHash.get(last_hash) ?? counted.get(batch) ?? [];
     countsByBatch.set(last_hash, counts);
-    if (last_position - first_position >= KNOWN.events) remember(last_hash, counts);
+    if (last_position - first_position >= KNOWN.events) cacheCounts(last_hash, counts);
   }
   return withTitles(db, countsByBatch);
 }
 
 /** Stores the counts, and removes the least recently used ones. */
-function remember(hash: string, counts: readonly Counted[]): void {
+function cacheCounts(hash: string, counts: readonly Counted[]): void {
   countsByHash.delete(hash);
   countsByHash.set(hash, counts);
   for (const oldest of countsByHash.keys()) if (countsByHash.size > KNOWN.batches) countsByHash.delete(oldest);

@@ -25,7 +25,11 @@ import { findRestorable } from '../../features/trash/rows.js';
 /* Finds objects by identity in the trash, and returns them as they were when they were deleted. */
 
 /** Sorted by the time of deletion. An object is `empty` if the database was restored from its log, without rows. */
-export async function inTrash(db: Queryable, travel: TimeTravel, identities: readonly Identity[]): Promise<InTrash[]> {
+export async function readTrashEntries(
+  db: Queryable,
+  travel: TimeTravel,
+  identities: readonly Identity[],
+): Promise<InTrash[]> {
   const entries: InTrash[] = [];
   // Sequential, because each state is folded from the previous one.
   for (const { position, kind, collection: name, identity, kept_in, empty } of await findRestorable(db, identities)) {
@@ -70,7 +74,7 @@ export async function differenceBetween(
   const touched = findDifferingNames(from, to);
   const way = { from, to, touched };
   const again = recreatedObjects(way);
-  const kept = isFromNow ? await inTrash(db, travel, [...again.values()]) : [];
+  const kept = isFromNow ? await readTrashEntries(db, travel, [...again.values()]) : [];
   const restorable = await runYielding(restorableEntries(way, kept));
   const diff = addOrigins(await runYielding(diffStates(from, to, touched)), again, restorable);
   const events = await runYielding(restoringTransition(way, restorable));

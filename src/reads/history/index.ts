@@ -19,7 +19,7 @@ import {
   readCollectionHistory,
 } from './changes.js';
 import type { Problem } from '../../kernel/problem.js';
-import { type Difference, differenceBetween, findObstaclesBetween, inTrash } from './difference.js';
+import { type Difference, differenceBetween, findObstaclesBetween, readTrashEntries } from './difference.js';
 import { type EventFilter, conditionOf } from './filter.js';
 import { type Moment, isReached, positionAt, positionBefore, createTimeTravel } from './time-travel.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -110,7 +110,7 @@ export function createHistory(options: HistoryOptions): History {
       differenceBetween(pool, { from: from.state, to: to.state, isFromNow }, { ...options, travel }),
     obstacles: (from, to) => findObstaclesBetween(from.state, to.state),
     script: (point) => scriptOf(point, { schema, serviceSchema }),
-    inTrash: (identities) => inTrash(pool, travel, identities),
+    inTrash: (identities) => readTrashEntries(pool, travel, identities),
     // A verification reads the whole log, so concurrent requests share it.
     verify: shareNext(() => verifyLog(pool, options.store.point().head)),
     exported: (upTo) => exportedOf(pool, upTo),

@@ -325,10 +325,10 @@ type Moving = Pick<ChangeRequest, 'operation' | 'state' | 'proposal' | 'online' 
 
 /** Returns the actions that the state allows, named like the routes. Permissions are checked elsewhere. */
 export const allowedActions = (request: Moving): ChangeAction[] =>
-  CHANGE_ACTIONS.filter((action) => mayDo(request, action));
+  CHANGE_ACTIONS.filter((action) => allowsAction(request, action));
 
 /** True if the state allows the action. A scheduled request may also be applied at once. */
-export function mayDo(request: Moving, action: ChangeAction): boolean {
+export function allowsAction(request: Moving, action: ChangeAction): boolean {
   const { event, in: states } = ACTIONS[action];
   if (request.operation === 'update-policy' && NOT_OF_POLICY.has(action)) return false;
   if (

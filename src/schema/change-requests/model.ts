@@ -129,5 +129,5 @@ const ENDED: ReadonlySet<ChangeState> = new Set(['applied', 'failed', 'withdrawn
 export const isEnded = ({ state }: Pick<ChangeRequest, 'state'>): boolean => ENDED.has(state);
 
 /** Collections whose tables it protects from other changes. */
-export const heldCollections = (request: ChangeRequest): readonly string[] =>
+export const protectedCollections = (request: ChangeRequest): readonly string[] =>
   isAtRest(request) ? [] : (request.preparation?.collections ?? []);

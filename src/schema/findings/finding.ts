@@ -209,7 +209,7 @@ export function* groupFindings<F extends Finding & { action?: string }>(noticed:
   return [...groups.values()].map(({ first, locations, count }) =>
     count === 1
       ? first
-      : { ...first, message: `${ended(first.message)}; ${formatOthers(locations, count)}`, places: locations },
+      : { ...first, message: `${stripFullStop(first.message)}; ${formatOthers(locations, count)}`, places: locations },
   );
 }
 
@@ -227,4 +227,4 @@ function reasonOf({ code, level, action, collection, field, message }: Finding &
   return JSON.stringify([code, level, action, names.reduce((text, name) => text.replaceAll(name, '""'), message)]);
 }
 
-const ended = (sentence: string): string => sentence.replace(/\.$/, '');
+const stripFullStop = (sentence: string): string => sentence.replace(/\.$/, '');

@@ -50,7 +50,7 @@ export function scansUnderLock({ lock, may_fail }: Pick<PlannedStatement, 'lock'
 }
 
 /** True if the duration grows with the size of the table. */
-export const takesLong = (statement: PlannedStatement): boolean =>
+export const isSizeDependent = (statement: PlannedStatement): boolean =>
   statement.rewrites_table || scansUnderLock(statement) || statement.preparable?.kind === 'copy';
 
 /* Types and collations that planned events use and the database must have. */

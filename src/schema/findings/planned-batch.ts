@@ -214,14 +214,14 @@ function relationChanges({ event, before, after, formerField }: PlannedEvent): R
 
 type With<K extends keyof Rule> = Rule & Required<Pick<Rule, K>>;
 
-const having = <K extends keyof Rule>(check: K, rules: readonly Rule[]): With<K>[] =>
+const rulesWith = <K extends keyof Rule>(check: K, rules: readonly Rule[]): With<K>[] =>
   rules.filter((rule): rule is With<K> => rule[check] !== undefined);
 
 const checksOf = (rules: readonly Rule[]) => ({
-  statements: having('statement', rules),
-  fields: having('field', rules),
-  relations: having('relation', rules),
-  events: having('event', rules),
+  statements: rulesWith('statement', rules),
+  fields: rulesWith('field', rules),
+  relations: rulesWith('relation', rules),
+  events: rulesWith('event', rules),
 });
 
 const CHECKS = checksOf(RULES);

@@ -15,10 +15,10 @@ import { copyJson, isObject, jsonEqual } from '../../kernel/json.js';
  */
 export function patchBetween(before: object, after: object): Operation[] {
   const patch = jsonPatch.compare(before, after);
-  return leadsTo(before, patch, after) ? patch : replaceMembers(before, after, '');
+  return producesDocument(before, patch, after) ? patch : replaceMembers(before, after, '');
 }
 
-function leadsTo(before: object, patch: readonly Operation[], after: object): boolean {
+function producesDocument(before: object, patch: readonly Operation[], after: object): boolean {
   try {
     return jsonEqual(applyPatch(before, patch), after);
   } catch {

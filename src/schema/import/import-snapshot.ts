@@ -168,7 +168,7 @@ function dropForeignKey(relation: RelationDocument, target: string, into: Import
 
 function fitType(field: FieldDocument, target: FieldDocument | 'unsaid', one: string, into: Import): void {
   const targetType = target === 'unsaid' ? undefined : dataTypeOf(target);
-  if (target === 'unsaid' || targetType === undefined) return leaveGuess(field, into);
+  if (target === 'unsaid' || targetType === undefined) return deleteGuessedType(field, into);
   const own = field.type === undefined ? undefined : dataTypeOf(completeField(field, into));
   if (own === undefined || keyFamily(own) === keyFamily(targetType)) return;
   const location = { collection: field.collection, field: field.field };
@@ -180,7 +180,7 @@ function fitType(field: FieldDocument, target: FieldDocument | 'unsaid', one: st
 }
 
 /** Some vendors store such key types as strings. Only an existing column shows the actual type. */
-function leaveGuess(field: FieldDocument, { instance }: Import): void {
+function deleteGuessedType(field: FieldDocument, { instance }: Import): void {
   const isTold = field.schema?.['data_type'] !== undefined || instance.columnOf(field.collection, field.field);
   if (field.type === 'string' && isTold) delete field.type;
 }

@@ -333,7 +333,7 @@ function namedObjects(node: CollectionNode): NamedObject[] {
 export const renameProblems = (to: State, renames: Renames, unwritten: readonly UnwrittenText[]): Problem[] => [
   ...renamedToProblems(renames),
   ...partitionProblems(to, renames),
-  ...unwritten.map(unwrittenProblem),
+  ...unwritten.map(cannotRewriteProblem),
 ];
 
 /** PostgreSQL renames columns of partitions together with the parent's. */
@@ -350,7 +350,7 @@ function partitionProblems(to: State, { fields }: Renames): Problem[] {
   });
 }
 
-function unwrittenProblem({ collection, field, path }: UnwrittenText): Problem {
+function cannotRewriteProblem({ collection, field, path }: UnwrittenText): Problem {
   const message = 'this SQL may contain a renamed name, and the service cannot rewrite it: change or remove it first';
   return field === undefined
     ? problemAbout({ kind: 'collection', collection, member: path }, message, { code: 'IN_USE' })

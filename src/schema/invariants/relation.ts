@@ -115,7 +115,7 @@ function oneFaults(state: State, relation: Relation): Fault[] {
     ];
   }
   const column = getField(state, relation.many_collection, relation.many_field)?.schema as ColumnSchema;
-  if (fits(column, key)) return [];
+  if (isComparable(column, key)) return [];
   const message =
     `${quoteName(relation.many_field)} has the type ${columnType(column)}, but the primary key of ${quoteName(one)} has the type ` +
     `${columnType(key)}; give both the same type`;
@@ -138,7 +138,7 @@ function keyOf(state: State, one: string): ColumnSchema | undefined | string {
 }
 
 /** True if PostgreSQL can compare the columns with an index: equal types, or types of one operator family. */
-function fits(column: ColumnSchema, key: ColumnSchema): boolean {
+function isComparable(column: ColumnSchema, key: ColumnSchema): boolean {
   return keyFamily(column.data_type) === keyFamily(key.data_type);
 }
 

@@ -53,7 +53,7 @@ interface ThreeObjects {
 function mergeObjects({ base, ours, theirs }: ThreeObjects, path: Step[], onConflict: OnConflict): Json {
   const merged: Members = {};
   for (const member of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
-    const values = { base: own(base, member), ours: own(ours, member), theirs: own(theirs, member) };
+    const values = { base: ownMember(base, member), ours: ownMember(ours, member), theirs: ownMember(theirs, member) };
     const value = mergeValues(values, [...path, member], onConflict);
     // defineProperty treats a member named __proto__ like any other.
     if (value !== undefined) Object.defineProperty(merged, member, { value, ...PLAIN });
@@ -63,7 +63,7 @@ function mergeObjects({ base, ours, theirs }: ThreeObjects, path: Step[], onConf
 
 const PLAIN = { writable: true, enumerable: true, configurable: true };
 
-const own = (object: Members, member: string): Json | undefined =>
+const ownMember = (object: Members, member: string): Json | undefined =>
   Object.hasOwn(object, member) ? object[member] : undefined;
 
 type Named = Record<keyof Three, Map<string, Json>>;

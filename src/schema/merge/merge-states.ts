@@ -325,7 +325,7 @@ export function* mergeSnapshot(
   const { desired, warnings } = read.value;
   const sides = { base, ours, theirs: desired.state };
   const merged = yield* mergeStates(sides, { resolutions, ...(options.objects && { objects: options.objects }) });
-  if (merged.unused.length > 0) return refuse(...merged.unused.map(nothingToDecide));
+  if (merged.unused.length > 0) return refuse(...merged.unused.map(noConflictProblem));
   if (merged.kind === 'conflicts') return ok(merged);
   const { ours: named, state, touched } = merged;
   return ok({
@@ -338,7 +338,7 @@ export function* mergeSnapshot(
 }
 
 /** @param index of the resolution in the body */
-export const nothingToDecide = (index: number): Problem =>
+export const noConflictProblem = (index: number): Problem =>
   invalidProblem(['resolve', index, 'place'], 'no conflict exists here; copy place from a conflict');
 
 /**

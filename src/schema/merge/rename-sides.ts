@@ -61,14 +61,14 @@ interface Taken {
 function decideTaken({ decided, conflict }: Naming, { things, final, name }: Taken): void {
   const take = decided(name);
   const holders = things.filter(({ base }) => final.get(base) === name);
-  if (take === undefined) conflict({ kind: 'name_taken', message: TAKEN, base: name, ...namesGiven(holders, name) });
+  if (take === undefined) conflict({ kind: 'name_taken', message: TAKEN, base: name, ...findNewNames(holders, name) });
   for (const thing of holders) final.set(thing.base, thing[take ?? 'ours'] ?? thing.base);
 }
 
 const TAKEN = 'both sides gave this name to different objects';
 
 /** Returns the renamed objects that got this name, by side. */
-const namesGiven = (things: readonly NamedThing[], name: string): Partial<Record<Side, string>> =>
+const findNewNames = (things: readonly NamedThing[], name: string): Partial<Record<Side, string>> =>
   Object.fromEntries(
     (['ours', 'theirs'] as const).flatMap((side) => {
       const thing = things.find((each) => each[side] === name && each.base !== name);
@@ -180,7 +180,7 @@ function objectsByIdentity({ objects }: State, kind: ObjectKind): ReadonlyMap<Id
 function withObjectsRenamed(state: State, kind: ObjectKind, names: Names): State {
   if (names.size === 0) return state;
   const draft = new Draft(state);
-  const taken = [...names].map(([id, to]) => ({ node: draft.takeObject({ kind, id }), to }));
+  const taken = [...names].map(([id, to]) => ({ node: draft.extractObject({ kind, id }), to }));
   for (const { node, to } of taken)
     if (node !== undefined) draft.putObject(renamedObject(node.object, to), node.identity);
   return draft.toState();

@@ -149,7 +149,7 @@ const oneOf = (values: readonly (string | null)[]): string =>
   `must be ${values.map((value) => JSON.stringify(value)).join(', ')}`.replace(/, ([^,]*)$/, ' or $1');
 
 /** One of several values, with exact spelling. */
-const choice = <const V extends string>(values: readonly V[], initial: V, more: Member) =>
+const choiceMember = <const V extends string>(values: readonly V[], initial: V, more: Member) =>
   member(z.enum(values as [V, ...V[]]), { initial, message: oneOf(values), ...more });
 
 const look = input('Appearance');
@@ -198,7 +198,7 @@ export const collectionMeta = z.strictObject({
   ),
   sort: sort(tree(2, 'Sort order', 'number', { help: 'Position within its group, smallest first' })),
   group: name(tree(1, 'Parent group', 'collection')),
-  collapse: choice(['open', 'closed', 'locked'], 'open', {
+  collapse: choiceMember(['open', 'closed', 'locked'], 'open', {
     input: tree(3, 'Nested collections', 'choice', {
       options: [
         { value: 'open', label: 'Open by default' },
@@ -265,7 +265,7 @@ export const fieldMeta = z.strictObject({
   readonly: flag(false, inForm(5, 'Read only', 'flag')),
   hidden: flag(false, inForm(4, 'Hidden', 'flag')),
   sort: sort(inForm(2, 'Sort order', 'number', { help: 'Smallest first' })),
-  width: choice(FIELD_WIDTHS, 'full', {
+  width: choiceMember(FIELD_WIDTHS, 'full', {
     accepts: z.enum(FIELD_WIDTHS).nullable(),
     normal: (value) => value ?? 'full',
     input: inForm(1, 'Width', 'choice', { options: FIELD_WIDTHS }),
@@ -363,7 +363,7 @@ export type Deferrable = (typeof DEFERRABLES)[number];
 const key = input('Foreign key');
 
 const action = (form: FormInput) =>
-  choice(REFERENTIAL_ACTIONS, 'NO ACTION', {
+  choiceMember(REFERENTIAL_ACTIONS, 'NO ACTION', {
     imported: (value) => (typeof value === 'string' ? value.toUpperCase() : value),
     input: { ...form, options: REFERENTIAL_ACTIONS.map((value) => ({ value, label: value.toLowerCase() })) },
   });
@@ -423,7 +423,7 @@ export const relationMembers = z.strictObject({
   ),
   junction_field: name(),
   sort_field: name(relationForm(2, 'Sort field', 'field')),
-  one_deselect_action: choice(['nullify', 'delete'], 'nullify', {
+  one_deselect_action: choiceMember(['nullify', 'delete'], 'nullify', {
     input: relationForm(1, 'When an item is deselected', 'choice', {
       options: [
         { value: 'nullify', label: 'Set the field to null' },

@@ -18,7 +18,7 @@ export function foreignKeyName(collection: string, field: string): string {
 /** Returns the name. If PostgreSQL would truncate it, it is shortened and gets a hash of `key`. */
 export function fitName(base: string, suffix: string, key: string): string {
   const name = base + suffix;
-  return fits(name) ? name : withHash(base, suffix, key);
+  return fitsNameLimit(name) ? name : withHash(base, suffix, key);
 }
 
 /** Inserts a hash of `key` before the suffix. */
@@ -30,7 +30,7 @@ export function withHash(base: string, suffix: string, key: string): string {
 /**
  * True if PostgreSQL does not truncate the name. A UTF-16 unit has at most 3 bytes, so short names need no counting.
  */
-export function fits(name: string): boolean {
+export function fitsNameLimit(name: string): boolean {
   return name.length * 3 <= MAX_NAME_BYTES || bytesOf(name) <= MAX_NAME_BYTES;
 }
 

@@ -18,12 +18,12 @@ const rangeOf = (type: string): Bounds => RANGES[type] ?? RANGE_OF_BIGINT;
 const isUpwards = (increment: string): boolean => !increment.startsWith('-');
 
 /** The default limits of a sequence. */
-export function usualBounds(type: string, increment: string): Bounds {
+export function defaultBounds(type: string, increment: string): Bounds {
   const { min, max } = rangeOf(type);
   return isUpwards(increment) ? { min: '1', max } : { min, max: '-1' };
 }
 
-const usualStart = ({ increment, min, max }: Bounds & { increment: string }): string =>
+const defaultStart = ({ increment, min, max }: Bounds & { increment: string }): string =>
   isUpwards(increment) ? min : max;
 
 /** All options of a sequence, including defaults. */
@@ -32,9 +32,9 @@ export type EveryOption = Required<Omit<SequenceOptions, 'cycle'>> & { cycle: bo
 /** @param usualType `bigint`, or the column's type for an identity */
 export function everyOptionOf(options: SequenceOptions, usualType: SequenceType): EveryOption {
   const { type = usualType, increment = '1', cache = '1' } = options;
-  const usual = usualBounds(type, increment);
+  const usual = defaultBounds(type, increment);
   const { min = usual.min, max = usual.max } = options;
-  const { start = usualStart({ increment, min, max }) } = options;
+  const { start = defaultStart({ increment, min, max }) } = options;
   return { type, start, increment, min, max, cache, cycle: options.cycle === true };
 }
 
@@ -42,10 +42,10 @@ export type SequenceType = NonNullable<SequenceOptions['type']>;
 
 /** Returns only the options that differ from the defaults, in the order of the document. */
 export function unusualOptions(every: EveryOption, usualType: string): SequenceOptions {
-  const { min, max } = usualBounds(every.type, every.increment);
+  const { min, max } = defaultBounds(every.type, every.increment);
   const options: [keyof SequenceOptions, value: string, usual: string][] = [
     ['type', every.type, usualType],
-    ['start', every.start, usualStart(every)],
+    ['start', every.start, defaultStart(every)],
     ['increment', every.increment, '1'],
     ['min', every.min, min],
     ['max', every.max, max],

@@ -1,5 +1,5 @@
 import { invisibleFault, surrogateFault } from '../../kernel/text.js';
-import { fits, MAX_NAME_BYTES } from '../model/name-length.js';
+import { fitsNameLimit, MAX_NAME_BYTES } from '../model/name-length.js';
 import { invalidProblem, type Path, type Problem } from '../../kernel/problem.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
@@ -17,7 +17,7 @@ export function identifierFault(name: string): string | null {
   if (broken !== null) return broken;
   if (CONTROL.test(name)) return 'must not contain control characters';
   if (name.trim() !== name) return 'must not start or end with a space';
-  return fits(name) ? null : `must be at most ${MAX_NAME_BYTES} bytes in UTF-8: PostgreSQL would truncate it`;
+  return fitsNameLimit(name) ? null : `must be at most ${MAX_NAME_BYTES} bytes in UTF-8: PostgreSQL would truncate it`;
 }
 
 /** Returns the problems of a collection or field name at `at`. */
@@ -50,7 +50,7 @@ export function composedFault(name: string): string | null {
 }
 
 /** Returns `name` in normalization form NFC. Returns other values unchanged. */
-export const composed = <T>(name: T): T | string => (typeof name === 'string' ? name.normalize('NFC') : name);
+export const toNfc = <T>(name: T): T | string => (typeof name === 'string' ? name.normalize('NFC') : name);
 
 /** Members that contain data. Their values stay unchanged. */
 const DATA: ReadonlySet<string> = new Set(['default_value', 'archive_value', 'unarchive_value']);

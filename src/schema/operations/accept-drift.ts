@@ -131,7 +131,7 @@ interface AcceptedState {
 }
 
 /** @param drift catalog data. Objects that `request` does not name are unchanged. */
-export function* acceptedState(state: State, drift: FoundDrift, request: AcceptRequest): Resumable<AcceptedState> {
+export function* applyAcceptance(state: State, drift: FoundDrift, request: AcceptRequest): Resumable<AcceptedState> {
   const { state: base, touched } = yield* withRenames(state, drift.renames);
   const meant = requestAfter(request, drift.renames);
   const draft = new Draft(base);
@@ -161,7 +161,7 @@ function acceptTable(draft: Draft, state: State, table: DriftedTable, request: A
   for (const field of table.fields) {
     if (takes(field.field) && !jsonEqual(field, recorded.fields.get(field.field))) draft.putField(field);
   }
-  leaveKeys(draft, { known: recorded, found: table, takes });
+  dropMissingKeys(draft, { known: recorded, found: table, takes });
   for (const relation of table.relations) if (takes(relation.many_field)) putKey(draft, relation);
 }
 
@@ -179,7 +179,7 @@ function dropMissing(draft: Draft, state: State, { known, found, takes }: Taking
 }
 
 /** A relation stays without its dropped foreign key. */
-function leaveKeys(draft: Draft, { known, found, takes }: Taking): void {
+function dropMissingKeys(draft: Draft, { known, found, takes }: Taking): void {
   const there = new Set(found.relations.map(({ many_field }) => many_field));
   for (const { many_collection, many_field, schema } of known.relations.values()) {
     const held = draft.get(many_collection)?.relations.get(many_field);
@@ -221,7 +221,7 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
     if (found === undefined) throw new Error('accept-drift needs the catalog, and it was not read');
     const unknown = unknownNames(state, request, found);
     if (unknown.length > 0) return refuse(...unknown);
-    const { desired, touched } = yield* acceptedState(state, found, request);
+    const { desired, touched } = yield* applyAcceptance(state, found, request);
     const problems = yield* invariantProblems(desired, touched, state);
     if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, {})));
     const events = yield* transition(state, desired, touched);

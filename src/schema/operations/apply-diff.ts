@@ -112,7 +112,7 @@ function applyObjects(context: ApplyContext, items: readonly ObjectDiff[]): void
   const all = [...items.entries()];
   const others = all.filter(([, { diff }]) => !isRemoval(diff));
   for (const [index, item] of all) if (isRemoval(item.diff)) applyEntries(findings, targetOf(draft, item, index));
-  const renamed = others.flatMap(([index, item]) => takeRenamed(context, item, ['diff', 'objects', index]));
+  const renamed = others.flatMap(([index, item]) => extractRenamed(context, item, ['diff', 'objects', index]));
   for (const { node, to, at } of renamed) {
     const object = renamedObject(node.object, to);
     if (draft.object(object) !== undefined)
@@ -132,7 +132,7 @@ interface RenamedNode {
 }
 
 /** Takes the object of a rename entry out of the draft. Empty if the item has no such entry, or a wrong one. */
-function takeRenamed({ draft, findings }: ApplyContext, { kind, id, diff }: ObjectDiff, item: Path): RenamedNode[] {
+function extractRenamed({ draft, findings }: ApplyContext, { kind, id, diff }: ObjectDiff, item: Path): RenamedNode[] {
   const index = diff.findIndex((entry) => isRenameEntry(entry, 'id'));
   if (index < 0) return [];
   const at = [...item, 'diff', index];
@@ -143,7 +143,7 @@ function takeRenamed({ draft, findings }: ApplyContext, { kind, id, diff }: Obje
     findings.problems.push(invalidProblem([...at, 'rhs'], message));
     return [];
   }
-  const node = typeof lhs === 'string' ? draft.takeObject({ kind, id: lhs }) : undefined;
+  const node = typeof lhs === 'string' ? draft.extractObject({ kind, id: lhs }) : undefined;
   if (node !== undefined) return [{ node, to: id, at }];
   findings.conflicts.push(conflict([...at, 'lhs'], 'no object of that name exists, so it cannot be renamed'));
   return [];

@@ -36,7 +36,7 @@ import { quoteName } from '../../kernel/text.js';
 /* Finds changes of a field that are never possible. */
 
 /** Changes for which PostgreSQL must drop the column with its data. No update implies that. */
-function inPlaceFault(existing: Field, now: Field): [member: string, becomes: string] | null {
+function findImpossibleUpdate(existing: Field, now: Field): [member: string, becomes: string] | null {
   if (existing.schema === null)
     return now.schema === null ? null : ['data_type', 'is an alias field and cannot become a column'];
   if (now.schema === null) return ['data_type', 'is a column and cannot become an alias field'];
@@ -297,7 +297,7 @@ function merge(state: State, node: CollectionNode, { field, body, at }: FieldCha
   const derived = referenceProblems(keyTarget(state, node, field), body['schema'], at);
   if (!merged.ok) return refuse(...merged.problems, ...derived);
   if (derived.length > 0) return refuse(...derived);
-  const fault = inPlaceFault(existing, merged.value);
+  const fault = findImpossibleUpdate(existing, merged.value);
   if (fault === null) return merged;
   const [member, becomes] = fault;
   const message = `field ${JSON.stringify(field)} ${becomes}; delete it and create it again`;

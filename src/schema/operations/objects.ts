@@ -3,7 +3,7 @@ import { isObject } from '../../kernel/json.js';
 import { type Problem, type Result, invalidProblem, ok, refuse, unknownMembers } from '../../kernel/problem.js';
 import { OBJECT_KINDS, type ObjectKind, type ObjectName, type SchemaObject, objectLabel } from '../model/objects.js';
 import { type State, getObject } from '../model/state.js';
-import { composed, identifierFault } from '../normal-form/names.js';
+import { toNfc, identifierFault } from '../normal-form/names.js';
 import { mergeObject, readNewObject } from '../normal-form/object.js';
 import { Draft } from '../transition/draft.js';
 import { renamedObject } from '../transition/objects.js';
@@ -75,7 +75,7 @@ export const renameObject: Operation<'rename-object', ObjectInput & { body: unkn
     if (!name.ok) return name;
     if (!isObject(body)) return refuse(invalidProblem([], 'the body must be an object with the new name: {"to": "…"}'));
     const problems = unknownMembers(body, new Set(['to']), []);
-    const to = composed(body['to']);
+    const to = toNfc(body['to']);
     if (typeof to !== 'string')
       problems.push(invalidProblem(['to'], 'to is required and must be the new name, as a string'));
     else {
@@ -97,7 +97,7 @@ export const renameObject: Operation<'rename-object', ObjectInput & { body: unkn
         object: { kind, id },
       });
     const draft = new Draft(state);
-    draft.putObject(renamedObject(existing.value, to), draft.takeObject({ kind, id })?.identity);
+    draft.putObject(renamedObject(existing.value, to), draft.extractObject({ kind, id })?.identity);
     return decideDraft(state, draft, {}, { object: () => ({ at: ['to'], stepsTo: () => [] }) });
   },
 };

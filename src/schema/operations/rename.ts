@@ -3,7 +3,7 @@ import { Draft } from '../transition/draft.js';
 import type { SchemaEvent } from '../model/events.js';
 import { parentOf, withPartitions } from '../model/order.js';
 import type { CollectionNode, State } from '../model/state.js';
-import { checkName, composed } from '../normal-form/names.js';
+import { checkName, toNfc } from '../normal-form/names.js';
 import { isObject } from '../../kernel/json.js';
 import {
   type Path,
@@ -91,7 +91,7 @@ const TO: Path = ['to'];
 function readTo(body: unknown, kind: 'collection' | 'field'): Result<string> {
   if (!isObject(body)) return refuse(invalidProblem([], 'the body must be an object with the new name: {"to": "…"}'));
   const problems = unknownMembers(body, new Set(['to']), []);
-  const to = composed(body['to']);
+  const to = toNfc(body['to']);
   if (to === undefined) problems.push(invalidProblem(TO, 'to is required and must be the new name, as a string'));
   else problems.push(...checkName(kind, to, TO));
   return problems.length > 0 ? refuse(...problems) : ok(to as string);

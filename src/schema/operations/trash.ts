@@ -4,7 +4,7 @@ import { type RestoreField, fieldRestoration } from '../transition/restore-field
 import { type Operation, decideDraft } from './operation.js';
 import { type OtherEvent, trashSubject } from '../model/events.js';
 import { isObject } from '../../kernel/json.js';
-import { checkNewName, composed } from '../normal-form/names.js';
+import { checkNewName, toNfc } from '../normal-form/names.js';
 import { type RestoreCollection, planRestoration } from '../transition/restore-collection.js';
 
 /* purge-trash: removes the trash entries of deletions permanently. */
@@ -46,7 +46,7 @@ export function readRestoreRequest(body: unknown, kind: 'collection' | 'field'):
     return refuse(invalidProblem([], 'the body must be an object, optionally with "as" and "without"'));
   const problems: Problem[] = unknownMembers(body, MEMBERS, []);
   const { without = [] } = body;
-  const as = composed(body['as']);
+  const as = toNfc(body['as']);
   if (as !== undefined) problems.push(...checkNewName(kind, as, ['as']));
   const isList = Array.isArray(without) && without.every((each) => typeof each === 'string');
   if (!isList) problems.push(invalidProblem(['without'], 'without must be an array of names'));
@@ -62,12 +62,12 @@ export const restoreCollection: Operation<'restore-collection', RestoreCollectio
     const restored = yield* planRestoration(state, command);
     if (!restored.ok) return restored;
     const { draft, restores, unwritten } = restored.value;
-    if (unwritten.length > 0) return refuse(...unwritten.map(unwrittenProblem));
+    if (unwritten.length > 0) return refuse(...unwritten.map(cannotRewriteProblem));
     return yield* decideDraft(state, draft, { restores });
   },
 };
 
-function unwrittenProblem({ collection, field }: { collection: string; field?: string }): Problem {
+function cannotRewriteProblem({ collection, field }: { collection: string; field?: string }): Problem {
   const message = 'its SQL may contain its old name, and the service cannot rewrite it: restore it with the old name';
   return { code: 'IN_USE', message, collection, path: 'as', ...(field !== undefined && { field }) };
 }

@@ -133,7 +133,7 @@ export interface AllowedNames {
   operatorClasses: ReadonlySet<string>;
 }
 
-const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
+const splitWords = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
 
 const withoutAll = (names: readonly string[], refused: Iterable<string>): string[] => {
   const gone = new Set(refused);
@@ -143,15 +143,15 @@ const withoutAll = (names: readonly string[], refused: Iterable<string>): string
 /** Names of PostgreSQL itself, which may be qualified with `pg_catalog.`. */
 export const OWN_NAMES: AllowedNames = {
   functions: new Set([
-    ...withoutAll(words(POSTGRES_NAMES.functions), namesOf([...REFUSED_FUNCTIONS, ...GUARDED_FUNCTIONS])),
+    ...withoutAll(splitWords(POSTGRES_NAMES.functions), namesOf([...REFUSED_FUNCTIONS, ...GUARDED_FUNCTIONS])),
     ...namesOf(CHOSEN_FUNCTIONS),
   ]),
-  types: new Set(withoutAll(words(POSTGRES_NAMES.types), [...namesOf(REFUSED_TYPES), SEARCH_CONFIGURATION_TYPE])),
-  operators: new Set(words(POSTGRES_NAMES.operators)),
-  operatorClasses: new Set(words(POSTGRES_NAMES.operatorClasses)),
+  types: new Set(withoutAll(splitWords(POSTGRES_NAMES.types), [...namesOf(REFUSED_TYPES), SEARCH_CONFIGURATION_TYPE])),
+  operators: new Set(splitWords(POSTGRES_NAMES.operators)),
+  operatorClasses: new Set(splitWords(POSTGRES_NAMES.operatorClasses)),
 };
 
-export const SEARCH_CONFIGURATIONS: ReadonlySet<string> = new Set(words(POSTGRES_NAMES.searchConfigurations));
+export const SEARCH_CONFIGURATIONS: ReadonlySet<string> = new Set(splitWords(POSTGRES_NAMES.searchConfigurations));
 
 /** Keyed by extension. */
 export const NAMES_OF_EXTENSIONS: ReadonlyMap<string, AllowedNames> = new Map(
@@ -165,10 +165,10 @@ function namesOfExtension(extension: string, names: WrittenNames): AllowedNames 
   const refused = REFUSED_EXTENSION_FUNCTIONS.get(extension)?.names ?? [];
   const chosen = CHOSEN_EXTENSION_FUNCTIONS.get(extension)?.names ?? [];
   return {
-    functions: new Set([...withoutAll(words(names.functions), refused), ...chosen]),
-    types: new Set(words(names.types)),
-    operators: new Set(words(names.operators)),
-    operatorClasses: new Set(words(names.operatorClasses)),
+    functions: new Set([...withoutAll(splitWords(names.functions), refused), ...chosen]),
+    types: new Set(splitWords(names.types)),
+    operators: new Set(splitWords(names.operators)),
+    operatorClasses: new Set(splitWords(names.operatorClasses)),
   };
 }
 

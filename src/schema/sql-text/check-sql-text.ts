@@ -10,7 +10,7 @@ import {
   member,
   parseStatement,
   stringOf,
-  only,
+  onlyElement,
   type TextContext,
 } from './expression.js';
 import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from './definitions.js';
@@ -31,7 +31,7 @@ import {
 
 /** @param statement ALTER TABLE … ATTACH PARTITION, parsed */
 function boundsFault(statement: Node): string | null {
-  const command = member(only(member(statement, 'AlterTableStmt')?.['cmds']), 'AlterTableCmd');
+  const command = member(onlyElement(member(statement, 'AlterTableStmt')?.['cmds']), 'AlterTableCmd');
   const bound = member(member(member(command, 'def'), 'PartitionCmd'), 'bound');
   const values = [bound?.['listdatums'], bound?.['lowerdatums'], bound?.['upperdatums']].flatMap(list);
   for (const value of values) {
@@ -59,7 +59,7 @@ function valueFault(value: unknown): string | null {
 }
 
 function isLimit(value: unknown): boolean {
-  const name = stringOf(only(member(value, 'ColumnRef')?.['fields']));
+  const name = stringOf(onlyElement(member(value, 'ColumnRef')?.['fields']));
   return name === 'minvalue' || name === 'maxvalue';
 }
 

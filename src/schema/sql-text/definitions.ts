@@ -2,7 +2,16 @@
  * Parses parts of statements (pg_get_*def, or from a snapshot). Each is inserted into its statement, which must parse
  * as exactly that statement.
  */
-import { type Node, member, only, parseStatement, scalarFault, isBareSelect, list, stringOf } from './expression.js';
+import {
+  type Node,
+  member,
+  onlyElement,
+  parseStatement,
+  scalarFault,
+  isBareSelect,
+  list,
+  stringOf,
+} from './expression.js';
 import { memoize } from '../../kernel/memoize.js';
 
 /* Finds the columns that an expression or definition uses, with PostgreSQL's parser. */
@@ -57,7 +66,7 @@ export function targetColumns(definition: string): string[] {
 
 function constraintOf(definition: string): Record<string, unknown> {
   const parsed = parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${definition}`);
-  const command = typeof parsed === 'string' ? undefined : only(member(parsed, 'AlterTableStmt')?.['cmds']);
+  const command = typeof parsed === 'string' ? undefined : onlyElement(member(parsed, 'AlterTableStmt')?.['cmds']);
   return member(member(member(command, 'AlterTableCmd'), 'def'), 'Constraint') ?? {};
 }
 
@@ -161,7 +170,7 @@ const texts = (list: unknown): string[] =>
   Array.isArray(list) ? list.map((each) => String(member(each as Node, 'String')?.['sval'])) : [];
 
 function addedConstraint(statement: Node): Node | undefined {
-  const command = member(only(member(statement, 'AlterTableStmt')?.['cmds']), 'AlterTableCmd');
+  const command = member(onlyElement(member(statement, 'AlterTableStmt')?.['cmds']), 'AlterTableCmd');
   return command?.['subtype'] === 'AT_AddConstraint' ? member(member(command, 'def'), 'Constraint') : undefined;
 }
 
@@ -201,7 +210,7 @@ const BARE_CREATE: ReadonlySet<string> = new Set(['relation', 'partspec', 'oncom
 export function checkPartitionBound(text: string): string | null {
   const statement = parseStatement(`ALTER TABLE t ATTACH PARTITION p ${text}`);
   if (typeof statement === 'string') return statement;
-  const command = member(only(member(statement, 'AlterTableStmt')?.['cmds']), 'AlterTableCmd');
+  const command = member(onlyElement(member(statement, 'AlterTableStmt')?.['cmds']), 'AlterTableCmd');
   const bound = member(member(member(command, 'def'), 'PartitionCmd'), 'bound');
   if (command?.['subtype'] !== 'AT_AttachPartition' || bound === undefined)
     return 'must be the bounds of a partition: FOR VALUES …, or DEFAULT';
@@ -213,7 +222,7 @@ export function checkCollation(text: string): string | null {
   const statement = parseStatement(`SELECT a COLLATE ${text}`);
   if (typeof statement === 'string') return statement;
   const select = member(statement, 'SelectStmt');
-  const target = member(only(select?.['targetList']), 'ResTarget');
+  const target = member(onlyElement(select?.['targetList']), 'ResTarget');
   const clause = member(member(target, 'val'), 'CollateClause');
   const isName =
     isBareSelect(select) && target?.['name'] === undefined && member(clause, 'arg')?.['ColumnRef'] !== undefined;

@@ -26,7 +26,7 @@ export function parseStatement(text: string): Node | string {
   if (fault !== null) return fault;
   try {
     const parsed = parseSync(text) as { stmts?: unknown[] };
-    return member(only(parsed.stmts), 'stmt') ?? 'must be one statement';
+    return member(onlyElement(parsed.stmts), 'stmt') ?? 'must be one statement';
   } catch (error) {
     return scannerFault(text) ?? `must be valid PostgreSQL: ${reasonOf(error)}`;
   }
@@ -85,8 +85,8 @@ export function isBareSelect(select: Node | undefined): select is Node {
 }
 
 function targetOf(parsed: { stmts?: unknown[] }): Node | string {
-  const select = member(member(only(parsed.stmts), 'stmt'), 'SelectStmt');
-  const target = isBareSelect(select) ? member(only(select['targetList']), 'ResTarget') : undefined;
+  const select = member(member(onlyElement(parsed.stmts), 'stmt'), 'SelectStmt');
+  const target = isBareSelect(select) ? member(onlyElement(select['targetList']), 'ResTarget') : undefined;
   const value = member(target, 'val');
   if (value === undefined || target?.['name'] !== undefined || target?.['indirection'] !== undefined)
     return ONE_EXPRESSION;
@@ -94,7 +94,7 @@ function targetOf(parsed: { stmts?: unknown[] }): Node | string {
 }
 
 /** Returns the element of a list with one element. */
-export function only(value: unknown): unknown {
+export function onlyElement(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : undefined;
 }
 

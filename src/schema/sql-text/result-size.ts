@@ -2,7 +2,7 @@
  * Estimates the size of an expression's value: `replace(replace(…))` and similar calls produce gigabytes from few
  * characters. An estimate, not a bound: a column counts as typical text.
  */
-import { type Node, integerOf, list, member, only, stringOf, type TextContext } from './expression.js';
+import { type Node, integerOf, list, member, onlyElement, stringOf, type TextContext } from './expression.js';
 import {
   GUARDED_FUNCTIONS,
   namesOf,
@@ -209,7 +209,7 @@ const PATH_OPERATORS: ReadonlySet<string> = new Set(['@?', '@@']);
 
 function pathOperationOf(node: Node): Node | undefined {
   const operation = member(node, 'A_Expr');
-  return PATH_OPERATORS.has(stringOf(only(operation?.['name'])) ?? '') ? operation : undefined;
+  return PATH_OPERATORS.has(stringOf(onlyElement(operation?.['name'])) ?? '') ? operation : undefined;
 }
 
 const PATH_FUNCTION = /^jsonb_path_/;

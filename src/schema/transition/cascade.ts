@@ -74,7 +74,7 @@ export function dropCollection(draft: Draft, state: State, name: string): void {
   const node = draft.get(name);
   if (node === undefined) return;
   for (const relation of node.relations.values()) dropRelation(draft, relation);
-  for (const relation of heldRelationsTo(draft, state, name)) {
+  for (const relation of remainingRelationsTo(draft, state, name)) {
     if (relation.one_collection === name) dropRelation(draft, relation);
     else draft.putRelation(disallowCollection(relation, name));
   }
@@ -134,7 +134,7 @@ export function dropField(draft: Draft, state: State, collection: string, name: 
     if (freed.junction_field !== other.junction_field || freed.sort_field !== other.sort_field)
       draft.putRelation(freed);
   }
-  for (const other of heldRelationsTo(draft, state, collection)) {
+  for (const other of remainingRelationsTo(draft, state, collection)) {
     if (other.one_collection === collection && other.one_field === name)
       draft.putRelation({ ...other, one_field: null });
   }
@@ -156,7 +156,7 @@ function disallowCollection(relation: Relation, collection: string): Relation {
 }
 
 /** Returns relations in the draft that still reference `collection`. */
-function heldRelationsTo(draft: Draft, state: State, collection: string): Relation[] {
+function remainingRelationsTo(draft: Draft, state: State, collection: string): Relation[] {
   return relationsTo(state, collection).flatMap(({ many_collection, many_field }) => {
     const held = draft.get(many_collection)?.relations.get(many_field);
     return held === undefined ? [] : [held];

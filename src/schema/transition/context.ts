@@ -17,7 +17,7 @@ interface Removals {
  * An object that changes its kind is removed and created again. @param names collections that may differ, by the names
  * of both states
  */
-export function removalsBetween(from: State, to: State, names: readonly string[]): Removals {
+export function findRemovals(from: State, to: State, names: readonly string[]): Removals {
   const collections = new Set<string>();
   const fields = new Map<string, Set<string>>();
   for (const name of names) {

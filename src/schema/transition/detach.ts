@@ -66,8 +66,8 @@ function detachTableReferences({ to, removals }: TransitionContext, name: string
 function detachCollection({ from, to, removals }: TransitionContext, collection: Collection): Collection {
   const gone = removals.fields.get(collection.collection);
   const meta = { ...collection.meta };
-  meta.archive_field = nullIfGone(gone, meta.archive_field);
-  meta.sort_field = nullIfGone(gone, meta.sort_field);
+  meta.archive_field = nullIfRemoved(gone, meta.archive_field);
+  meta.sort_field = nullIfRemoved(gone, meta.sort_field);
   // The nearest remaining group replaces a removed one, as in a delete.
   while (meta.group !== null && removals.collections.has(meta.group)) {
     meta.group = from.collections.get(meta.group)?.collection.meta.group ?? null;
@@ -127,11 +127,11 @@ function releasePrimaryKey({ to, removals }: TransitionContext, field: Field): F
   return { ...field, schema: { ...field.schema, is_primary_key: false, is_unique: false } };
 }
 
-const nullIfGone = (gone: ReadonlySet<string> | undefined, name: string | null): string | null =>
+const nullIfRemoved = (gone: ReadonlySet<string> | undefined, name: string | null): string | null =>
   name !== null && gone?.has(name) ? null : name;
 
 function detachRelations(change: TransitionContext, held: Detached): Phase {
-  return phase(concernedRelations(change), ([key, relation]) => {
+  return phase(affectedRelations(change), ([key, relation]) => {
     const next = getRelation(change.to, relation.many_collection, relation.many_field);
     if (next === undefined || isReplacedRelation(relation, next)) return [];
     const detached = detachRelation(change, relation);
@@ -143,7 +143,7 @@ function detachRelations(change: TransitionContext, held: Detached): Phase {
 }
 
 /** Returns relations of touched collections and those that reference them, in order, partitions first. */
-function concernedRelations({ from, names }: TransitionContext): readonly [string, Relation][] {
+function affectedRelations({ from, names }: TransitionContext): readonly [string, Relation][] {
   const concerned = new Map<string, Relation>();
   for (const name of names) {
     const own = from.collections.get(name)?.relations.values() ?? [];
@@ -162,9 +162,9 @@ function detachRelation(change: TransitionContext, relation: Relation): Relation
   const allowed = relation.one_allowed_collections?.filter((name) => !removals.collections.has(name)) ?? null;
   return {
     ...relation,
-    one_field: nullIfGone(goneThere, relation.one_field),
-    junction_field: nullIfGone(goneHere, relation.junction_field),
-    sort_field: nullIfGone(goneHere, relation.sort_field),
+    one_field: nullIfRemoved(goneThere, relation.one_field),
+    junction_field: nullIfRemoved(goneHere, relation.junction_field),
+    sort_field: nullIfRemoved(goneHere, relation.sort_field),
     one_allowed_collections: allowed,
     schema: dropsForeignKey(change, relation) ? null : relation.schema,
   };

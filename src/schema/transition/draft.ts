@@ -133,7 +133,7 @@ export class Draft {
   }
 
   /** Removes the object, to put it again under another name. */
-  takeObject(name: ObjectName): ObjectNode | undefined {
+  extractObject(name: ObjectName): ObjectNode | undefined {
     const node = this.#objects.get(objectKey(name));
     this.removeObject(name);
     return node;

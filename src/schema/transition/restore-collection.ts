@@ -107,7 +107,7 @@ function allowAgain({ past, draft, name, left }: Restoring, relation: Relation):
 function restoreRelation(restoring: Restoring, relation: Relation): void {
   const { draft, left } = restoring;
   const { many_collection: collection, many_field: field } = relation;
-  const reason = obstacle(restoring, relation);
+  const reason = findObstacle(restoring, relation);
   if (reason !== undefined) {
     left.push({ kind: 'relation', collection, field, reason });
     return;
@@ -124,7 +124,7 @@ function restoreRelation(restoring: Restoring, relation: Relation): void {
   });
 }
 
-function obstacle(restoring: Restoring, relation: Relation): string | undefined {
+function findObstacle(restoring: Restoring, relation: Relation): string | undefined {
   const { draft, isThere, isThereField } = restoring;
   const { many_collection, many_field, one_collection } = relation;
   if (one_collection !== null && !isSystemCollection(one_collection) && !isThere(one_collection))
@@ -202,12 +202,12 @@ function joinJunctions({ past, draft }: Restoring, collection: string): void {
 /** Foreign keys that cannot be restored unchanged are added to `left`. */
 function restoreConstraints(restoring: Restoring): void {
   const { past, name, isThere, left } = restoring;
-  keepOwn(restoring);
+  keepOwnForeignKeys(restoring);
   for (const other of referencesTo(past, name)) {
     if (other === name || !isThere(other)) continue;
     const constraints = extrasOf(past.collections.get(other)).constraints ?? [];
     for (const constraint of constraints.filter(({ references }) => references === name)) {
-      const reason = obstacleTo(restoring, other, constraint);
+      const reason = findConstraintObstacle(restoring, other, constraint);
       if (reason === undefined) put(restoring, other, constraint);
       else
         left.push({ kind: 'constraint', collection: other, reason: `${JSON.stringify(constraint.name)}: ${reason}` });
@@ -218,7 +218,7 @@ function restoreConstraints(restoring: Restoring): void {
 type Constraint = NonNullable<ReturnType<typeof extrasOf>['constraints']>[number];
 
 /** Keeps its own foreign keys if the referenced objects exist. */
-function keepOwn(restoring: Restoring): void {
+function keepOwnForeignKeys(restoring: Restoring): void {
   const { draft, name, isThere, isLeft, left } = restoring;
   const own = draft.get(name)?.collection;
   if (!own?.schema) return;
@@ -232,7 +232,7 @@ function keepOwn(restoring: Restoring): void {
   if (schema !== own.schema) draft.putCollection({ ...own, schema });
 }
 
-function obstacleTo(
+function findConstraintObstacle(
   { draft, isLeft, isThereField }: Restoring,
   other: string,
   { name, definition }: Constraint,

@@ -103,13 +103,13 @@ function putBackPointers({ draft, collection }: RestoreTarget, before: Collectio
   const { archive_field, sort_field } = before.collection.meta;
   const meta = {
     ...held.meta,
-    archive_field: again(name, archive_field, held.meta.archive_field),
-    sort_field: again(name, sort_field, held.meta.sort_field),
+    archive_field: restoreReference(name, archive_field, held.meta.archive_field),
+    sort_field: restoreReference(name, sort_field, held.meta.sort_field),
   };
   draft.putCollection({ ...held, meta });
 }
 
-const again = (name: string, was: string | null, is: string | null): string | null =>
+const restoreReference = (name: string, was: string | null, is: string | null): string | null =>
   was === name && is === null ? name : is;
 
 /** True if the same field still exists. */
@@ -236,8 +236,8 @@ function putBackMentions({ draft, collection, field }: PutBack, before: Collecti
   for (const relation of before.relations.values()) {
     const now = draft.get(collection)?.relations.get(relation.many_field);
     if (now === undefined || !stays(relation.many_field)) continue;
-    const sort_field = again(field, relation.sort_field, now.sort_field);
-    const junction_field = again(field, relation.junction_field, now.junction_field);
+    const sort_field = restoreReference(field, relation.sort_field, now.sort_field);
+    const junction_field = restoreReference(field, relation.junction_field, now.junction_field);
     if (sort_field !== now.sort_field || junction_field !== now.junction_field)
       draft.putRelation({ ...now, sort_field, junction_field });
   }

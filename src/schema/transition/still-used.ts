@@ -27,7 +27,7 @@ export function* warnAboutUses(state: State, { collections, fields }: Renames): 
   if (gone.size > 0) {
     for (const node of collectionsInOrder(state)) {
       for (const field of node.fields.values()) {
-        warnings.push(...ofField(field, gone));
+        warnings.push(...warnAboutField(field, gone));
         yield;
       }
     }
@@ -35,9 +35,9 @@ export function* warnAboutUses(state: State, { collections, fields }: Renames): 
   for (const [collection, all] of fields) {
     const there = state.collections.get(collection)?.fields;
     const names = new Map([...all].filter(([from]) => there?.has(from) !== true));
-    warnings.push(...ofTemplates(state, collection, names));
+    warnings.push(...warnAboutTemplates(state, collection, names));
     for (const field of findFieldsToCheck(state, collection)) {
-      warnings.push(...ofField(field, names));
+      warnings.push(...warnAboutField(field, names));
       yield;
     }
   }
@@ -58,7 +58,7 @@ function findFieldsToCheck(state: State, collection: string): Field[] {
   return [...fields.values()];
 }
 
-function ofField({ collection, field, meta }: Field, names: Names): Warning[] {
+function warnAboutField({ collection, field, meta }: Field, names: Names): Warning[] {
   return LOOSE.flatMap((member) => {
     const locations = mentionsIn(meta[member], names, ['meta', member]);
     return [...locations].map(([from, location]) => ({
@@ -70,7 +70,7 @@ function ofField({ collection, field, meta }: Field, names: Names): Warning[] {
 }
 
 /** Templates are rewritten unless they cannot contain the new name. */
-function ofTemplates(state: State, collection: string, names: Names): Warning[] {
+function warnAboutTemplates(state: State, collection: string, names: Names): Warning[] {
   const meta = state.collections.get(collection)?.collection.meta;
   return TEMPLATES.flatMap((member) => {
     const words = wordsInTemplate(meta?.[member] ?? '').filter((word) => names.has(word));
@@ -95,7 +95,7 @@ function mentionsIn(value: unknown, names: Names, at: Path): ReadonlyMap<string,
   const open: { value: unknown; at: Path }[] = [{ value, at }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value: inner, at: path } = next;
-    if (typeof inner === 'string') for (const word of wordsIn(inner)) note(word, path);
+    if (typeof inner === 'string') for (const word of listWords(inner)) note(word, path);
     if (typeof inner !== 'object' || inner === null) continue;
     if (isObject(inner)) for (const member of Object.keys(inner)) note(member, [...path, member]);
     const members = Array.isArray(inner) ? inner.entries() : Object.entries(inner);
@@ -104,7 +104,7 @@ function mentionsIn(value: unknown, names: Names, at: Path): ReadonlyMap<string,
   return mentions;
 }
 
-const wordsIn = (text: string): string[] => [text, ...text.split(/[.:]/), ...wordsInTemplate(text)];
+const listWords = (text: string): string[] => [text, ...text.split(/[.:]/), ...wordsInTemplate(text)];
 
 const wordsInTemplate = (text: string): string[] =>
   [...text.matchAll(/\{\{([^{}]*)\}\}/g)].flatMap(([, inner = '']) => inner.trim().split(/[.:]/));

@@ -37,7 +37,7 @@ import {
   type Restores,
   isReplacedCollection,
   isReplacedRelation,
-  removalsBetween,
+  findRemovals,
 } from './context.js';
 import {
   type NewEvent,
@@ -222,10 +222,10 @@ function* byNames(
   touched: Iterable<string>,
   options: TransitionOptions,
 ): Resumable<NewEvent[]> {
-  const names = concerned(from, to, touched);
+  const names = affectedCollections(from, to, touched);
   yield;
   const surviving = findSurviving(from, to, names);
-  const removals = removalsBetween(from, to, names);
+  const removals = findRemovals(from, to, names);
   yield;
   const change: TransitionContext = { from, to, names, surviving, removals, options };
   const held: Detached = { collections: new Map(), fields: new Map(), relations: new Map() };
@@ -244,7 +244,7 @@ function* byNames(
 }
 
 /** Returns collections that may differ, and members of groups that are replaced, in order. */
-function concerned(from: State, to: State, touched: Iterable<string>): string[] {
+function affectedCollections(from: State, to: State, touched: Iterable<string>): string[] {
   const names = new Set(touched);
   const replaced = new Set<string>();
   for (const name of names) {

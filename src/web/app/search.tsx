@@ -24,10 +24,10 @@ import { Glyph, MaterialIcon } from '../shared/glyph.js';
 import { withDraft } from '../draft/collection-list.js';
 import { useDraft } from '../draft/store.js';
 import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
-import { may, type ListedCollection, type FieldDocument } from '../service/types.js';
+import { hasAbility, type ListedCollection, type FieldDocument } from '../service/types.js';
 import { useRole } from '../service/session.js';
 import { ACTIONS, PAGES, PARTS, type PageEntry } from './pages.js';
-import { brief } from '../shared/text.js';
+import { abbreviate } from '../shared/text.js';
 import type { EditName } from '../editing/edit-names.js';
 
 /* Keyboard handling of the search, which loses no key pressed before it is ready. */
@@ -185,7 +185,7 @@ const collectionHit = ({ collection, meta, schema }: ListedCollection): SearchHi
   kind: 'collection',
   key: `collection ${collection}`,
   label: collection,
-  description: meta.note === null ? (schema === null ? 'Folder' : 'Collection') : brief(meta.note),
+  description: meta.note === null ? (schema === null ? 'Folder' : 'Collection') : abbreviate(meta.note),
   icon: meta.icon,
   to: { to: '/collections/$name', params: { name: collection } },
 });
@@ -235,13 +235,13 @@ function useSearchHits(query: string, isAsked: boolean): Finding {
     const own = {
       fields: fields ?? [],
       headings: headings ?? [],
-      mayEdit: may(role, 'propose'),
-      mayReadHistory: may(role, 'readHistory'),
+      mayEdit: hasAbility(role, 'propose'),
+      mayReadHistory: hasAbility(role, 'readHistory'),
       here,
     };
     return findFor(needle, { pages, parts, collections, ...own });
   }, [needle, role, here, collections, fields, headings]);
-  const awaited = awaitedFor(hits[0]).map((of) => ({ listed, names, guides })[of]);
+  const awaited = listAwaited(hits[0]).map((of) => ({ listed, names, guides })[of]);
   return {
     found: hits,
     isReading: names.isFetching,
@@ -250,7 +250,7 @@ function useSearchHits(query: string, isAsked: boolean): Finding {
 }
 
 /** Fields, guides and the timeline rank last, so they are awaited only without other results. */
-function awaitedFor(first: SearchHit | undefined): readonly ('listed' | 'names' | 'guides')[] {
+function listAwaited(first: SearchHit | undefined): readonly ('listed' | 'names' | 'guides')[] {
   if (first === undefined || first.kind === 'history') return ['listed', 'names', 'guides'];
   return first.kind === 'guide' ? ['listed', 'names'] : ['listed'];
 }

@@ -19,7 +19,7 @@ import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef, Component, type ReactNode } from 'react';
 import { DraftBar } from '../draft/draft-bar.js';
 import { useDraft } from '../draft/store.js';
-import { may, type Info } from '../service/types.js';
+import { hasAbility, type Info } from '../service/types.js';
 import { toApproveQuery } from '../service/change-queries.js';
 import { useMay, useRole, currentUserId, signOut, useSession } from '../service/session.js';
 import { Glyph } from '../shared/glyph.js';
@@ -39,8 +39,8 @@ import outIcon from 'icon:logout';
 import { usePageTitle } from '../shared/page.js';
 import { Search, openSearch } from './search.js';
 import barClasses from './top-bar.module.css';
-import { forgetFiles } from '../pages/review/sources/upload.js';
-import { forgetKept } from '../shared/browser-storage.js';
+import { deleteFiles } from '../pages/review/sources/upload.js';
+import { deleteStored } from '../shared/browser-storage.js';
 
 /* Keeps the frame if a page cannot be loaded or rendered. */
 
@@ -126,7 +126,7 @@ export function Shell() {
         </PageBoundary>
       </main>
       <UndoNotice />
-      {may(role, 'propose') && <DraftBar />}
+      {hasAbility(role, 'propose') && <DraftBar />}
     </div>
   );
 }
@@ -241,7 +241,7 @@ function UserMenu() {
 
 /** Protects users of shared computers. If the browser cannot delete its data, the user must still be signed out. */
 async function signOutAndForget(): Promise<void> {
-  await Promise.allSettled([forgetFiles(), forgetKept(currentUserId())]);
+  await Promise.allSettled([deleteFiles(), deleteStored(currentUserId())]);
   await signOut();
 }
 

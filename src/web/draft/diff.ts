@@ -68,7 +68,7 @@ type Report = (found: Difference) => void;
 /** One list of entries per item of the diff. */
 function entriesOf({ draft, part, key }: DraftEntry, theirs: object | null, report: Report): Entry<unknown>[][] {
   const edit = draft[part].get(key) as Edit<object> | undefined;
-  const lists = edit === undefined ? [] : outcome(edit, theirs, report);
+  const lists = edit === undefined ? [] : diffEdit(edit, theirs, report);
   const former = formerName(draft, part, key);
   // A renamed object exists, so its own entries concern members, or there are none.
   const renamed = former === undefined ? lists : [[renameEntry(part, key, former), ...lists.flat()]];
@@ -76,7 +76,7 @@ function entriesOf({ draft, part, key }: DraftEntry, theirs: object | null, repo
 }
 
 /** Two lists if an object is replaced by another of the same name. */
-function outcome(edit: Edit<object>, theirs: object | null, report: Report): Entry<unknown>[][] {
+function diffEdit(edit: Edit<object>, theirs: object | null, report: Report): Entry<unknown>[][] {
   const { before, after, recreated } = edit;
   if (isWholeConflict(edit, theirs))
     report({ path: [], base: before ?? undefined, mine: after ?? undefined, theirs: theirs ?? undefined });
@@ -93,14 +93,14 @@ function outcome(edit: Edit<object>, theirs: object | null, report: Report): Ent
 /** Checks whether the created, changed or removed object no longer has its former state. */
 function isWholeConflict({ before, after, recreated }: Edit<object>, theirs: object | null): boolean {
   if (theirs === null) return before !== null && after !== null && recreated !== true;
-  if (before === null) return after !== null && !saysTheSame(theirs, after);
-  return (after === null || recreated === true) && !saysTheSame(theirs, before);
+  if (before === null) return after !== null && !isSameAsListed(theirs, after);
+  return (after === null || recreated === true) && !isSameAsListed(theirs, before);
 }
 
 const asJson = (document: object): Json => document as unknown as Json;
 
 /** Lists have fewer members than snapshots. Members missing in `base` are no difference. */
-const saysTheSame = (theirs: object, base: object): boolean => jsonEqual(overlayMembers(theirs, base), theirs);
+const isSameAsListed = (theirs: object, base: object): boolean => jsonEqual(overlayMembers(theirs, base), theirs);
 
 type HeadByKey = { [P in Part]: ReadonlyMap<string, Documents[P]> };
 
@@ -144,7 +144,7 @@ function itemOf(part: Part, key: string, relation: NewRelation | null): Item {
 }
 
 /** The draft without this conflict; the same draft if it no longer contains it. */
-export function settled(draft: Draft, head: Head, conflict: Conflict, choice: 'mine' | 'theirs'): Draft {
+export function resolveConflict(draft: Draft, head: Head, conflict: Conflict, choice: 'mine' | 'theirs'): Draft {
   const { part, collection, field, path } = conflict;
   const key = field === null ? collection : memberKey(collection, field);
   const edit = draft[part].get(key) as Edit<object> | undefined;

@@ -1,4 +1,4 @@
-export { type Head, draftDiff, settled } from './diff.js';
+export { type Head, draftDiff, resolveConflict as settled } from './diff.js';
 export { remainingDraft } from './edits.js';
 export { readHead } from './read-head.js';
 export { type Draft, isEmpty, touchedAtHead } from './model.js';

@@ -1,7 +1,7 @@
 import { useSyncExternalStore, useMemo } from 'react';
 import { type QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { type Session, currentSession, subscribeSession } from '../service/session.js';
-import { keep, readKept } from '../shared/browser-storage.js';
+import { storeText, readKept } from '../shared/browser-storage.js';
 import {
   draftText,
   readDraft,
@@ -50,7 +50,7 @@ function subscribeDraft(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function become(changed: Partial<DraftState>): void {
+function setState(changed: Partial<DraftState>): void {
   state = { ...state, ...changed, canUndo: earlier.length > 0 };
   for (const listener of listeners) listener();
 }
@@ -61,7 +61,7 @@ function follow(session: Session): void {
   if (id === user) return;
   user = id;
   earlier = [];
-  become({ draft: EMPTY, isRead: id === null, isKept: true });
+  setState({ draft: EMPTY, isRead: id === null, isKept: true });
   if (id !== null) void read(id);
 }
 
@@ -74,10 +74,10 @@ async function read(id: string): Promise<void> {
     () => ({ draft: EMPTY, isKept: false }),
   );
   if (id !== user || turn !== reads) return;
-  if (edits !== before) return become({ isRead: true });
+  if (edits !== before) return setState({ isRead: true });
   // Edits in another tab cannot be undone here.
   earlier = [];
-  become({ ...stored, isRead: true });
+  setState({ ...stored, isRead: true });
 }
 
 subscribeSession(() => follow(currentSession()));
@@ -90,9 +90,9 @@ tabs.onmessage = ({ data }: MessageEvent<unknown>) => {
 async function write(draft: Draft): Promise<void> {
   const owner = user;
   if (owner === null) return;
-  const isKept = await keep(nameOf(owner), isEmpty(draft) ? null : draftText(draft));
+  const isKept = await storeText(nameOf(owner), isEmpty(draft) ? null : draftText(draft));
   if (isKept) tabs.postMessage(owner);
-  if (owner === user && state.draft === draft && state.isKept !== isKept) become({ isKept });
+  if (owner === user && state.draft === draft && state.isKept !== isKept) setState({ isKept });
 }
 
 /** @param position of the log, which becomes the position of an empty draft */
@@ -103,7 +103,7 @@ export function editDraft(edit: (draft: Draft) => Draft, position = 0): void {
   earlier = [...earlier, before].slice(-MOST_EARLIER);
   edits += 1;
   const draft = isEmpty(after) ? EMPTY : { ...after, position: before.position || position };
-  become({ draft });
+  setState({ draft });
   void write(draft);
 }
 
@@ -112,7 +112,7 @@ export function undoEdit(): void {
   const before = earlier.pop();
   if (before === undefined) return;
   edits += 1;
-  become({ draft: before });
+  setState({ draft: before });
   void write(before);
 }
 

@@ -7,7 +7,7 @@ import { SteadyButton } from '../shared/buttons.js';
 import classes from './editor-frame.module.css';
 import { FormName, useFormName, type Keeping } from './use-keep.js';
 import { placeBefore } from '../shared/focus.js';
-import { keep, readKept } from '../shared/browser-storage.js';
+import { storeText, readKept } from '../shared/browser-storage.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
 
 /* Stores input typed into a form across a reload or a login, and offers it next time. */
@@ -93,7 +93,7 @@ function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>): Offe
       // Stored input must not be overwritten before it is read.
       if (kept.current === null) return;
       const typed = mergeTyped(kept.current, typedMembers(first, values));
-      void keep(name, typed.length === 0 ? null : JSON.stringify(typed), DELAY);
+      void storeText(name, typed.length === 0 ? null : JSON.stringify(typed), DELAY);
     };
     const offer = (text: string | null) => {
       if (isGone) return;
@@ -123,7 +123,7 @@ function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>): Offe
   };
   const forget = () => {
     take();
-    if (name !== null) void keep(name, null);
+    if (name !== null) void storeText(name, null);
   };
   return { offered, taken, takeUp, forget };
 }

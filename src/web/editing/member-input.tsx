@@ -278,23 +278,23 @@ export function MemberInput({ member, choices }: { member: Member; choices: Choi
   );
 }
 
-const common = ({ member, error, onBlur }: InputProps) => ({
+const commonProps = ({ member, error, onBlur }: InputProps) => ({
   label: member.label,
   description: member.help,
   error,
   onBlur,
 });
 
-const orNull = (text: string): string | null => (text === '' ? null : text);
+const emptyToNull = (text: string): string | null => (text === '' ? null : text);
 const asString = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function PlainTextInput(props: InputProps) {
   return (
     <TextInput
-      {...common(props)}
+      {...commonProps(props)}
       ref={props.ref}
       value={asString(props.value)}
-      onChange={(event) => props.onChange(orNull(event.currentTarget.value))}
+      onChange={(event) => props.onChange(emptyToNull(event.currentTarget.value))}
     />
   );
 }
@@ -302,13 +302,13 @@ function PlainTextInput(props: InputProps) {
 function Area(props: InputProps) {
   return (
     <Textarea
-      {...common(props)}
+      {...commonProps(props)}
       ref={props.ref}
       autosize
       minRows={2}
       maxRows={8}
       value={asString(props.value)}
-      onChange={(event) => props.onChange(orNull(event.currentTarget.value))}
+      onChange={(event) => props.onChange(emptyToNull(event.currentTarget.value))}
       {...(props.member.kind === 'code' && { classNames: { input: classes.code ?? '' }, spellCheck: false })}
     />
   );
@@ -317,7 +317,7 @@ function Area(props: InputProps) {
 function Flag(props: InputProps) {
   return (
     <Checkbox
-      {...common(props)}
+      {...commonProps(props)}
       ref={props.ref}
       checked={props.value === true}
       onChange={(event) => props.onChange(event.currentTarget.checked)}
@@ -328,7 +328,7 @@ function Flag(props: InputProps) {
 function Count(props: InputProps) {
   return (
     <NumberInput
-      {...common(props)}
+      {...commonProps(props)}
       ref={props.ref}
       allowDecimal={false}
       value={typeof props.value === 'number' ? props.value : ''}
@@ -340,11 +340,11 @@ function Count(props: InputProps) {
 function Choice(props: InputProps) {
   return (
     <NativeSelect
-      {...common(props)}
+      {...commonProps(props)}
       ref={props.ref}
       data={[...(props.member.options ?? [])]}
       value={asString(props.value)}
-      onChange={(event) => props.onChange(orNull(event.currentTarget.value))}
+      onChange={(event) => props.onChange(emptyToNull(event.currentTarget.value))}
     />
   );
 }
@@ -353,12 +353,12 @@ const SuggestionOf = (names: readonly string[]) =>
   function Suggestion(props: InputProps) {
     return (
       <Autocomplete
-        {...common(props)}
+        {...commonProps(props)}
         ref={props.ref}
         data={[...names]}
         limit={50}
         value={asString(props.value)}
-        onChange={(value) => props.onChange(orNull(value))}
+        onChange={(value) => props.onChange(emptyToNull(value))}
         comboboxProps={{ withinPortal: false }}
       />
     );
@@ -372,21 +372,21 @@ const NameOf = (names: (choices: Choices) => readonly string[]) =>
     if (there.length > MOST_LISTED)
       return (
         <NameSearch
-          {...common(props)}
+          {...commonProps(props)}
           ref={props.ref}
           names={there}
           value={value}
-          onChange={(name) => props.onChange(orNull(name))}
+          onChange={(name) => props.onChange(emptyToNull(name))}
         />
       );
     const options = there.includes(value) || value === '' ? there : [value, ...there];
     return (
       <NativeSelect
-        {...common(props)}
+        {...commonProps(props)}
         ref={props.ref}
         data={[{ value: '', label: '—' }, ...options.map((name) => ({ value: name, label: name }))]}
         value={value}
-        onChange={(event) => props.onChange(orNull(event.currentTarget.value))}
+        onChange={(event) => props.onChange(emptyToNull(event.currentTarget.value))}
       />
     );
   };
@@ -399,7 +399,7 @@ function Json(props: InputProps) {
   );
   return (
     <JsonInput
-      {...common(props)}
+      {...commonProps(props)}
       ref={props.ref}
       autosize
       minRows={2}
@@ -427,7 +427,7 @@ function Words(props: InputProps) {
   const { value } = props;
   return (
     <TagsInput
-      {...common(props)}
+      {...commonProps(props)}
       ref={props.ref}
       value={Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []}
       onChange={(next) => props.onChange(next.length === 0 ? null : next)}
@@ -439,7 +439,7 @@ function Words(props: InputProps) {
 function Color(props: InputProps) {
   return (
     <ColorInput
-      {...common(props)}
+      {...commonProps(props)}
       ref={props.ref}
       format="hex"
       swatches={SWATCHES}
@@ -447,7 +447,7 @@ function Color(props: InputProps) {
       popoverProps={{ withinPortal: false }}
       eyeDropperButtonProps={{ 'aria-label': 'Pick a color from the screen' }}
       value={asString(props.value)}
-      onChange={(value) => props.onChange(orNull(value))}
+      onChange={(value) => props.onChange(emptyToNull(value))}
     />
   );
 }

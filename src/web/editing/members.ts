@@ -54,12 +54,12 @@ export const FIELD_SECTIONS: readonly Section[] = sectionsOf(fieldMeta, [
   'Rules',
 ]);
 
-const inColumn = (section: string): readonly Member[] => membersIn(section, 'schema.', columnSchema);
+const columnMembers = (section: string): readonly Member[] => membersIn(section, 'schema.', columnSchema);
 
 /** Members that depend on the data type. */
-export const COLUMN_TYPE = inColumn('Type');
-export const COLUMN_FLAGS = inColumn('Flags');
-export const COLUMN_TEXTS = inColumn('Texts');
+export const COLUMN_TYPE = columnMembers('Type');
+export const COLUMN_FLAGS = columnMembers('Flags');
+export const COLUMN_TEXTS = columnMembers('Texts');
 
 export const RELATION_MEMBERS = membersIn('Relation', '', relationMembers);
 export const FOREIGN_KEY_MEMBERS = membersIn('Foreign key', 'schema.', foreignKey);

@@ -6,7 +6,7 @@ import { DraftEditor } from '../draft/editor.js';
 import { type Draft, PARTS, type Part, formerName } from '../draft/model.js';
 import { currentDraft, editSchema, readSource } from '../draft/store.js';
 import { infoQuery } from '../service/queries.js';
-import { keep as keepText } from '../shared/browser-storage.js';
+import { storeText as keepText } from '../shared/browser-storage.js';
 import { useHere } from '../shared/focus.js';
 import { RefusedError } from '../service/send.js';
 import { request } from '../service/request.js';

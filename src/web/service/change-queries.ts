@@ -19,7 +19,7 @@ export const isInWork = ({ state }: Pick<ChangeSummary, 'state'>): boolean => IN
  * All requests in progress, newest first.
  * @param collection only those that change it
  */
-export const inWorkQuery = (collection?: string) =>
+export const openRequestsQuery = (collection?: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'changes', 'in work', collection ?? null],
     queryFn: async ({ signal }) => {

@@ -156,7 +156,7 @@ const EVENTS = 500;
 const MOST_PAGES = 10;
 
 /** All events of a collection under every name, newest first. */
-export const lifeQuery = (collection: string) =>
+export const collectionEventsQuery = (collection: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'life', collection],
     queryFn: async ({ signal }) => {

@@ -11,33 +11,33 @@ const PIECE = 500;
 
 let goOn: () => void = () => undefined;
 
-const say = (message: FromReader): void => postMessage(message);
+const post = (message: FromReader): void => postMessage(message);
 
-async function give(value: unknown, path: readonly string[]): Promise<void> {
-  if (Array.isArray(value)) return giveArray(value, path);
+async function postValue(value: unknown, path: readonly string[]): Promise<void> {
+  if (Array.isArray(value)) return postArray(value, path);
   if (typeof value !== 'object' || value === null) return;
-  for (const [name, member] of Object.entries(value)) await give(member, [...path, name]);
+  for (const [name, member] of Object.entries(value)) await postValue(member, [...path, name]);
 }
 
-async function giveArray(array: unknown[], path: readonly string[]): Promise<void> {
+async function postArray(array: unknown[], path: readonly string[]): Promise<void> {
   if (array.length <= PIECE) return;
   const elements = array.splice(0);
   for (let from = 0; from < elements.length; from += PIECE) {
     const requested = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    say({ kind: 'piece', path, elements: elements.slice(from, from + PIECE) });
+    post({ kind: 'piece', path, elements: elements.slice(from, from + PIECE) });
     await requested;
   }
 }
 
 async function read(bytes: ArrayBuffer): Promise<void> {
   const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-  await give(value, []);
-  say({ kind: 'done', value });
+  await postValue(value, []);
+  post({ kind: 'done', value });
 }
 
 onmessage = ({ data }: MessageEvent<ArrayBuffer | 'more'>) => {
   if (data === 'more') goOn();
-  else read(data).catch((error: unknown) => say({ kind: 'failed', message: String(error) }));
+  else read(data).catch((error: unknown) => post({ kind: 'failed', message: String(error) }));
 };

@@ -228,7 +228,7 @@ export const acceptDrift = (accepted: Accepted, reason: string) =>
   });
 
 /** The checks of `dps doctor`. */
-export const examination = async () => (await request<{ data: Examination }>('/server/doctor')).data;
+export const fetchExamination = async () => (await request<{ data: Examination }>('/server/doctor')).data;
 
 /** Adopts unmanaged tables; a trial stores nothing. */
 export const adopt = (tables: readonly string[], { isTrial, reason }: { isTrial: boolean; reason: string }) =>

@@ -136,7 +136,7 @@ export const keptQuery = (base: string | number, position: number) =>
   });
 
 /** The changes since a point in time. */
-export const sinceThenQuery = (then: string) =>
+export const changesSinceQuery = (then: string) =>
   queryOptions({
     queryKey: ['since then', then],
     queryFn: async ({ signal }) =>
@@ -223,7 +223,7 @@ export const sinceQuery = (position: number, now: number | undefined, isNamed: b
   });
 
 /** Recent changes of a collection. */
-export const latelyQuery = (collection: string) =>
+export const recentChangesQuery = (collection: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'lately', collection],
     staleTime: Infinity,

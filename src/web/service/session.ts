@@ -4,7 +4,7 @@
  */
 import { useSyncExternalStore } from 'react';
 import { RefusedError, send } from './send.js';
-import { type Grant, type SignInOutcome, type User, type Ability, may, type Role } from './types.js';
+import { type Grant, type SignInOutcome, type User, type Ability, hasAbility, type Role } from './types.js';
 
 export type Session =
   | { status: 'starting' }
@@ -54,9 +54,9 @@ export function subscribeSession(listener: () => void): () => void {
 export const currentUserId = (): string => ('user' in session ? session.user.id : '');
 
 /** `forget` is called on every change of the user, before anything renders for the next one. */
-export const whenUserChanges = (forget: () => void): void => void forgetting.add(forget);
+export const onUserChange = (forget: () => void): void => void forgetting.add(forget);
 
-function become(next: Session): void {
+function setSession(next: Session): void {
   const before = currentUserId();
   session = next;
   if (before !== currentUserId()) for (const forgetTheirs of forgetting) forgetTheirs();
@@ -64,18 +64,18 @@ function become(next: Session): void {
 }
 
 tabs.onmessage = ({ data }: MessageEvent<unknown>) => {
-  if (data === 'signed-in') return void continueExpired();
+  if (data === 'signed-in') return void continueSession();
   if (data !== 'signed-out' || session.status === 'out' || !('by' in session) || session.by === 'token') return;
-  forget();
+  clearAccess();
 };
 
-function forget(): void {
+function clearAccess(): void {
   access = null;
   life.abort();
   life = new AbortController();
   for (const { reject } of waiting) reject(new Error('signed out'));
   waiting = [];
-  become({ status: 'out' });
+  setSession({ status: 'out' });
 }
 
 /** The result of a sign-in with the OpenID provider; null if there was none since the page was loaded. */
@@ -96,7 +96,7 @@ function takeOutcome(): void {
 }
 
 /** Another tab signed in while this one waits. */
-async function continueExpired(): Promise<void> {
+async function continueSession(): Promise<void> {
   if (session.status !== 'expired' || session.by === 'token') return;
   try {
     await renew();
@@ -109,14 +109,14 @@ async function continueExpired(): Promise<void> {
 /** Resumes the cookie's session, if any. */
 export async function resume(): Promise<void> {
   takeOutcome();
-  if (localStorage.getItem(HINT) === null) return become({ status: 'out' });
+  if (localStorage.getItem(HINT) === null) return setSession({ status: 'out' });
   try {
     await renew();
-    become({ status: 'in', user: await readUser(), by: 'cookie' });
+    setSession({ status: 'in', user: await readUser(), by: 'cookie' });
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     localStorage.removeItem(HINT);
-    become({ status: 'out' });
+    setSession({ status: 'out' });
   }
 }
 
@@ -141,7 +141,7 @@ export async function signIn(
     json: { email, password, mode: 'cookie' },
   });
   localStorage.setItem(HINT, '1');
-  keep(grant.data);
+  storeGrant(grant.data);
   await completeSignIn('cookie');
 }
 
@@ -171,7 +171,7 @@ export async function signOut(): Promise<void> {
     localStorage.removeItem(HINT);
     tabs.postMessage('signed-out');
   }
-  forget();
+  clearAccess();
   // The session ends here in any case. On an unreachable service it expires.
   if (!hasCookie) return;
   const ended = send('/auth/logout', { method: 'POST', json: {} }).catch(() => undefined);
@@ -182,7 +182,7 @@ export async function signOut(): Promise<void> {
 async function completeSignIn(by: 'cookie' | 'token'): Promise<void> {
   const user = await readUser();
   const isAnother = !['', user.id].includes(currentUserId());
-  become({ status: 'in', user, by });
+  setSession({ status: 'in', user, by });
   const held = waiting;
   waiting = [];
   for (const { resolve, reject } of held) {
@@ -191,7 +191,7 @@ async function completeSignIn(by: 'cookie' | 'token'): Promise<void> {
   }
 }
 
-function keep({ access_token, expires }: Grant): void {
+function storeGrant({ access_token, expires }: Grant): void {
   access = { token: access_token, until: Date.now() + expires };
 }
 
@@ -215,7 +215,7 @@ function renew(): Promise<void> {
     const { data: grant } = await send<{ data: Grant }>('/auth/refresh', { method: 'POST', json: {} });
     // The cookie belongs to the last login in any tab.
     if (!['', partsOf(grant.access_token).sub].includes(currentUserId())) throw ANOTHER;
-    keep(grant);
+    storeGrant(grant);
   }).finally(() => {
     renewing = null;
   });
@@ -239,7 +239,7 @@ export async function renewOrWait(): Promise<void> {
     }
   }
   if (!('user' in session)) throw new Error('signed out');
-  become({ ...session, status: 'expired' });
+  setSession({ ...session, status: 'expired' });
   await new Promise<void>((resolve, reject) => waiting.push({ resolve, reject }));
 }
 
@@ -267,12 +267,12 @@ export function useRole(): Role {
 }
 
 /** For the signed-in user, also with an expired session. */
-export const useMay = (ability: Ability): boolean => may(useRole(), ability);
+export const useMay = (ability: Ability): boolean => hasAbility(useRole(), ability);
 
 /** True if the user may update, rebase and withdraw a request. Authors may only do so with their own. */
 export function useMayRevise({ author }: { author: { id: string } }): boolean {
   const session = useSession();
   if (!('user' in session)) return false;
   const { id, role } = session.user;
-  return may(role, 'carryOut') || (may(role, 'propose') && author.id === id);
+  return hasAbility(role, 'carryOut') || (hasAbility(role, 'propose') && author.id === id);
 }

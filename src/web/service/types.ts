@@ -90,4 +90,4 @@ export const MAY = {
 export type Ability = keyof typeof MAY;
 
 /** Controls visibility only; the service enforces permissions. */
-export const may = (role: Role, ability: Ability): boolean => (MAY[ability] as readonly Role[]).includes(role);
+export const hasAbility = (role: Role, ability: Ability): boolean => (MAY[ability] as readonly Role[]).includes(role);

@@ -1,6 +1,6 @@
 /** The last apply of this tab, for a temporary undo on every page. */
 import { useSyncExternalStore } from 'react';
-import { currentUserId, whenUserChanges } from '../service/session.js';
+import { currentUserId, onUserChange } from '../service/session.js';
 
 export interface LastApplied {
   batch: string;
@@ -30,7 +30,7 @@ export function noteApplied(next: LastApplied | null, user = currentUserId()): v
   for (const listener of listeners) listener();
 }
 
-whenUserChanges(() => noteApplied(null));
+onUserChange(() => noteApplied(null));
 
 /** Null without a recent apply, after dismissal, or for another user. */
 export const useLastApplied = (): LastApplied | null =>

@@ -27,7 +27,7 @@ export async function readKept(name: string): Promise<string | null> {
   const left = localStorage.getItem(name);
   if (left === null) return (await withTimeLimit(get<string>(name, store))) ?? null;
   const text = left === '' ? null : left;
-  await keep(name, text);
+  await storeText(name, text);
   return text;
 }
 
@@ -36,7 +36,7 @@ export async function readKept(name: string): Promise<string | null> {
  * @param delay in milliseconds, to combine typed letters
  * @returns false if the browser cannot store it
  */
-export function keep(name: string, text: string | null, delay = 0): Promise<boolean> {
+export function storeText(name: string, text: string | null, delay = 0): Promise<boolean> {
   const before = unwritten.get(name);
   if (before !== undefined) {
     before.text = text;
@@ -66,11 +66,11 @@ async function write(name: string, writing: Writing, delay: number): Promise<boo
 }
 
 /** Deletes everything that the browser keeps under names that contain `part`, such as the id of a user. */
-export async function forgetKept(part: string): Promise<void> {
+export async function deleteStored(part: string): Promise<void> {
   for (const area of [localStorage, sessionStorage]) {
     for (const name of Object.keys(area).filter((each) => each.includes(part))) area.removeItem(name);
   }
-  await Promise.all([...unwritten].filter(([name]) => name.includes(part)).map(([name]) => keep(name, null)));
+  await Promise.all([...unwritten].filter(([name]) => name.includes(part)).map(([name]) => storeText(name, null)));
   const names = await withTimeLimit(keys<string>(store));
   await withTimeLimit(
     delMany(

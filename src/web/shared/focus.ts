@@ -6,7 +6,7 @@ import { useCallback, useLayoutEffect, useRef } from 'react';
 let opener: HTMLElement | null = null;
 
 /** For a menu item, the button of the menu, because the menu is closed by then. */
-export function noteOpener(): void {
+export function rememberOpener(): void {
   const { activeElement } = document;
   const button = activeElement?.closest('[role="menu"]')?.getAttribute('aria-labelledby');
   const place = button ? document.getElementById(button) : activeElement;

@@ -1,6 +1,6 @@
 /** Indexes that are being built online. For admins and auditors. */
 import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
-import { inWorkQuery, isInWork } from '../service/change-queries.js';
+import { openRequestsQuery, isInWork } from '../service/change-queries.js';
 import { changeQuery } from '../service/review-queries.js';
 import type { ChangeRequest } from '../service/types.js';
 
@@ -10,7 +10,7 @@ export type IndexUnderWay = ChangeRequest['steps'][number] & { request: string }
 /** @param collection only for it; null if it does not exist yet; undefined for all */
 export function useIndexesUnderWay(isAsked: boolean, collection?: string | null): readonly IndexUnderWay[] {
   const isWanted = isAsked && collection !== null;
-  const { data: changes = [] } = useQuery({ ...inWorkQuery(collection ?? undefined), enabled: isWanted });
+  const { data: changes = [] } = useQuery({ ...openRequestsQuery(collection ?? undefined), enabled: isWanted });
   // A queued request has no steps yet.
   const begun = isWanted ? changes.filter(({ state }) => state !== 'queued') : [];
   const steps = useQueries({ queries: begun.map(({ id }) => changeQuery(id)), combine: indexesOf });

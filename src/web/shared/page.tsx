@@ -17,7 +17,7 @@ export function Page({ wide = false, children }: { wide?: boolean; children: Rea
 let title = '';
 const listeners = new Set<() => void>();
 
-function become(next: string): void {
+function setTitle(next: string): void {
   title = next;
   for (const listener of listeners) listener();
 }
@@ -34,7 +34,7 @@ export const usePageTitle = (): string =>
 
 /** Call it in every page. */
 export function useTitle(next: string): void {
-  useEffect(() => become(next), [next]);
+  useEffect(() => setTitle(next), [next]);
 }
 
 /** @param props.title a second-level heading */

@@ -7,7 +7,7 @@ import { RefusedError } from '../service/send.js';
 import type { Problem } from '../service/types.js';
 import { Glyph } from './glyph.js';
 import { SteadyButton } from './buttons.js';
-import { brief } from './text.js';
+import { abbreviate } from './text.js';
 
 /**
  * Shows every problem; for internal errors also the request id.
@@ -60,14 +60,14 @@ export function PurgeOffer({ problems, isBusy = false, onAccept }: PurgeOfferPro
   if (asking.length === 0) return null;
   return (
     <SteadyButton color="red" variant="light" size="compact-sm" loading={isBusy} w="fit-content" onClick={onAccept}>
-      Delete permanently: {brief(asking.flatMap(({ extensions }) => lostWith(extensions)).join(', '), LONGEST)}
+      Delete permanently: {abbreviate(asking.flatMap(({ extensions }) => listLost(extensions)).join(', '), LONGEST)}
     </SteadyButton>
   );
 }
 
 const LONGEST = 200;
 
-function lostWith({ collection, field, inherited_by: descendants }: { readonly [member: string]: unknown }): string[] {
+function listLost({ collection, field, inherited_by: descendants }: { readonly [member: string]: unknown }): string[] {
   const names = [collection, ...(Array.isArray(descendants) ? (descendants as unknown[]) : [])].filter(
     (name): name is string => typeof name === 'string',
   );

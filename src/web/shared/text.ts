@@ -28,7 +28,7 @@ export function durationText(milliseconds: number): string {
 }
 
 /** The beginning of a text on one line. */
-export function brief(text: string, length = 160): string {
+export function abbreviate(text: string, length = 160): string {
   const line = text
     .slice(0, length * 4)
     .replaceAll(/\s+/g, ' ')

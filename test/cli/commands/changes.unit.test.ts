@@ -13,7 +13,7 @@ import {
 
 const REQUEST = { collections: ['a', 'b'], author: { id: 'u1', name: 'ann\u001b' } };
 
-const shown = (change: Partial<ShownChange>): string[] =>
+const describeShown = (change: Partial<ShownChange>): string[] =>
   describeWhole(answeredChange({ ...REQUEST, ...change })).split('\n');
 
 const HEAD = String.raw`5d3f  applied    2026-01-02 03:04:05  ann\u001b  apply-diff (a, b)`;
@@ -27,8 +27,8 @@ const approved = { plan: 'p1', online: false, credential: 'password' } as const;
 
 describe('a change request in dps output', () => {
   it('has one line if there is no more to show', () => {
-    expect(shown({})).to.deep.equal([HEAD]);
-    expect(shown({ state: 'open', title: 'Two\nlines', reason: 'why\tnot' })).to.deep.equal([
+    expect(describeShown({})).to.deep.equal([HEAD]);
+    expect(describeShown({ state: 'open', title: 'Two\nlines', reason: 'why\tnot' })).to.deep.equal([
       String.raw`5d3f  open       2026-01-02 03:04:05  ann\u001b  Two\nlines (a, b)`,
       String.raw`  why: why\tnot`,
     ]);
@@ -42,16 +42,16 @@ describe('a change request in dps output', () => {
       step('end', { done: 0.5 }),
     ];
     const lines = ['  [x] copy', String.raw`  [>] fill\u0007  47 %  (rows)`, '  [>] wait', '  [ ] end'];
-    expect(shown({ steps })).to.deep.equal([HEAD, ...lines]);
+    expect(describeShown({ steps })).to.deep.equal([HEAD, ...lines]);
     for (const state of ['preparing', 'prepared'] as const) {
-      expect(shown({ state, steps }).slice(1)).to.deep.equal([...lines, String.raw`now: 2 of 4: fill\u0007`]);
+      expect(describeShown({ state, steps }).slice(1)).to.deep.equal([...lines, String.raw`now: 2 of 4: fill\u0007`]);
     }
-    expect(shown({ state: 'queued' })[1]).to.equal('now: waiting for its turn');
+    expect(describeShown({ state: 'queued' })[1]).to.equal('now: waiting for its turn');
   });
 
   it('lists its findings, errors and result', () => {
     expect(
-      shown({
+      describeShown({
         warnings: [answeredFinding({ code: 'A', collection: 'a', message: 'm' })],
         errors: [answeredProblem('one\n'), answeredProblem('two')],
         result: { position: 7, batch: 'b7' },
@@ -74,7 +74,7 @@ describe('a change request in dps output', () => {
       `  ${when}  bob`,
       String.raw`  ${when}  eve\n: fine\n (doesn't count: another plan)`,
     ];
-    expect(shown({ plan: 'p1', proposal }).slice(1)).to.deep.equal(['plan p1', ...approvals]);
+    expect(describeShown({ plan: 'p1', proposal }).slice(1)).to.deep.equal(['plan p1', ...approvals]);
     const statement = { summary: 'drop column a.b', sql: 'ALTER TABLE a DROP COLUMN b', lock: 'ACCESS EXCLUSIVE' };
     const planned = answeredPlanned({
       fresh: false,
@@ -88,7 +88,7 @@ describe('a change request in dps output', () => {
       ],
     });
     expect(
-      shown({
+      describeShown({
         plan: 'p1',
         planned,
         proposal: {
@@ -112,7 +112,7 @@ describe('a change request in dps output', () => {
       `  ${when}  fay: well`,
       `  ${when}  gus`,
     ]);
-    expect(shown({ plan: 'p1', planned: answeredPlanned({}), proposal }).slice(1)).to.deep.equal([
+    expect(describeShown({ plan: 'p1', planned: answeredPlanned({}), proposal }).slice(1)).to.deep.equal([
       'plan p1',
       ...approvals,
     ]);

@@ -11,7 +11,7 @@ import { dps } from '../../support/dps.js';
 import { createDatabase } from '../../support/postgres.js';
 import { tamper } from '../../support/tamper.js';
 import { withService } from '../../support/with-service.js';
-import { dataOf, diffOf, newPerson, noted, open, refusal, show } from '../change-requests/people.js';
+import { dataOf, diffOf, newPerson, noted, open, rejectionOf, show } from '../change-requests/people.js';
 
 interface Event {
   position: number;
@@ -196,7 +196,7 @@ describe('an erased person', () => {
     for (const role of ['auditor', 'author', 'reader']) {
       const person = await newPerson(admin, role, role);
       const head = await api.head();
-      expect(refusal(await person.send(`/users/${id}?erase`, { method: 'DELETE' }))).to.equal('403 FORBIDDEN');
+      expect(rejectionOf(await person.send(`/users/${id}?erase`, { method: 'DELETE' }))).to.equal('403 FORBIDDEN');
       expect(await api.head()).to.equal(head);
     }
     const ran = await dps(['users', 'erase', 'admin@example.com'], settings());

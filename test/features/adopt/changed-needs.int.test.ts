@@ -36,7 +36,7 @@ describe('types and sequences of adopted tables', function () {
   }
 
   /** The result of a changed snapshot on promoted tables. */
-  async function promoted(
+  async function promoteChanged(
     changed: Partial<typeof BASE>,
   ): Promise<{ before: AdoptFixture; after: AdoptFixture; target: AdoptFixture }> {
     const [before, after, target] = [await start(tables()), await start(tables(changed)), await start()];
@@ -46,7 +46,7 @@ describe('types and sequences of adopted tables', function () {
     return { before, after, target };
   }
 
-  async function refusal({ instance: from }: AdoptFixture, { instance: to }: AdoptFixture): Promise<string> {
+  async function rejectionOf({ instance: from }: AdoptFixture, { instance: to }: AdoptFixture): Promise<string> {
     const catalog = await catalogText(to.pool);
     const outcome = await tryPromoting(from, to, { exact: true });
     expect(refusedWith(outcome)).to.equal('ALREADY_EXISTS');
@@ -73,13 +73,13 @@ describe('types and sequences of adopted tables', function () {
   ];
   for (const [what, changed] of changes) {
     it(`change if PostgreSQL can change them: ${what}`, async () => {
-      const { before, after, target } = await promoted(changed);
+      const { before, after, target } = await promoteChanged(changed);
       await promote(after.instance, target.instance, { exact: true });
       await expectVerified(target.instance);
       expect(await catalogText(target.instance.pool)).to.deep.equal(await catalogText(after.instance.pool));
       await expectReplayed(target.instance);
       if (changed.type === undefined) await promote(before.instance, target.instance, { exact: true });
-      else expect(await refusal(before, target)).to.include('it already exists, as {"kind": "enum", "labels": ["');
+      else expect(await rejectionOf(before, target)).to.include('it already exists, as {"kind": "enum", "labels": ["');
       await expectVerified(target.instance);
     });
   }
@@ -101,8 +101,8 @@ describe('types and sequences of adopted tables', function () {
   ];
   for (const [what, changed, byHand, fault] of impossible) {
     it(`are rejected if PostgreSQL cannot, and accepted after a manual change: ${what}`, async () => {
-      const { after, target } = await promoted(changed);
-      expect(await refusal(after, target)).to.include(fault);
+      const { after, target } = await promoteChanged(changed);
+      expect(await rejectionOf(after, target)).to.include(fault);
       await expectVerified(target.instance);
       await target.instance.pool.query(byHand);
       await promote(after.instance, target.instance, { exact: true });
@@ -126,7 +126,7 @@ describe('types and sequences of adopted tables', function () {
       await promote(source.instance, fine.instance);
       await expectVerified(fine.instance);
       expect(await catalogText(fine.instance.pool)).to.deep.equal(await catalogText(source.instance.pool));
-      expect(await refusal(source, wrong)).to.match(/ensure that \w+ \w+ exists: it already exists, as /);
+      expect(await rejectionOf(source, wrong)).to.match(/ensure that \w+ \w+ exists: it already exists, as /);
     });
   }
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
-import { CAUSE, type Instance, command, done, refusedWith } from '../../support/instance.js';
+import { CAUSE, type Instance, command, expectDone, refusedWith } from '../../support/instance.js';
 import { adopt, expectReplayed, expectVerified, promote, startAdoptFixture } from './round-trip.js';
 
 function attempt<N extends OperationName>({ pipeline }: Instance, name: N, input: InputOf<N>): Promise<Outcome> {
@@ -9,7 +9,7 @@ function attempt<N extends OperationName>({ pipeline }: Instance, name: N, input
 }
 
 async function change<N extends OperationName>(instance: Instance, name: N, input: InputOf<N>): Promise<void> {
-  done(await attempt(instance, name, input));
+  expectDone(await attempt(instance, name, input));
 }
 
 /** Adopts everything, then deletes it. The rest must match the log, on this instance and on another. */

@@ -74,7 +74,7 @@ describe('every member of extras on an existing object', function () {
     return outcome.kind === 'refused' ? outcome.problems : [];
   }
 
-  async function tampered(sql: string): Promise<Difference[]> {
+  async function verifyTampered(sql: string): Promise<Difference[]> {
     const client: pg.PoolClient = await fixture.instance.pool.connect();
     try {
       await client.query('BEGIN');
@@ -96,7 +96,7 @@ describe('every member of extras on an existing object', function () {
       await adopt(instance);
       await expectVerified(instance);
       if (row.byHand !== undefined) {
-        const differences = await tampered(row.byHand(table));
+        const differences = await verifyTampered(row.byHand(table));
         expect(
           differences.map(({ member }) => member),
           'by hand',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
-import { CAUSE, command, done, refusedWith } from '../../support/instance.js';
+import { CAUSE, command, expectDone, refusedWith } from '../../support/instance.js';
 import { testServer } from '../../support/postgres.js';
 import { catalogText } from '../../support/catalog-text.js';
 import {
@@ -60,7 +60,7 @@ const PARTS: [what: string, sql: string][] = [
 const ROW = 'INSERT INTO g2 (id, a, h) VALUES (1, 3, 1);';
 
 /** All lines except those of the changed column, because column order differs. */
-const others = (lines: string[]): string[] =>
+const otherLines = (lines: string[]): string[] =>
   lines.map((line) => line.replace(/ #\d+ /, ' ')).filter((line) => !/^column g2\.[ag] /.test(line));
 
 describe('objects that depend on generated columns', function () {
@@ -96,23 +96,23 @@ describe('objects that depend on generated columns', function () {
   for (const [what, sql] of PARTS) {
     it(`${what} is recreated after a field change`, async () => {
       const fixture = await start(table() + ROW + sql);
-      const before = others(await catalogText(fixture.instance.pool));
-      done(await patch(fixture, 'g2', 'a', { type: 'bigInteger' }));
+      const before = otherLines(await catalogText(fixture.instance.pool));
+      expectDone(await patch(fixture, 'g2', 'a', { type: 'bigInteger' }));
       await expectVerified(fixture.instance);
-      expect(others(await catalogText(fixture.instance.pool))).to.deep.equal(before);
-      done(await patch(fixture, 'g2', 'g', expression('a*2 + 0')));
+      expect(otherLines(await catalogText(fixture.instance.pool))).to.deep.equal(before);
+      expectDone(await patch(fixture, 'g2', 'g', expression('a*2 + 0')));
       await expectVerified(fixture.instance);
-      expect(others(await catalogText(fixture.instance.pool))).to.deep.equal(before);
+      expect(otherLines(await catalogText(fixture.instance.pool))).to.deep.equal(before);
       await expectReplayed(fixture.instance);
     });
 
     it(`${what} is recreated after an applied diff`, async () => {
       const desired = await start(table('bigint') + sql.replaceAll(/INSERT[^;]*/g, ''));
       const fixture = await start(table() + ROW + sql);
-      const before = others(await catalogText(fixture.instance.pool));
+      const before = otherLines(await catalogText(fixture.instance.pool));
       await promote(desired.instance, fixture.instance);
       await expectVerified(fixture.instance);
-      expect(others(await catalogText(fixture.instance.pool))).to.deep.equal(before);
+      expect(otherLines(await catalogText(fixture.instance.pool))).to.deep.equal(before);
     });
   }
 
@@ -124,7 +124,7 @@ describe('objects that depend on generated columns', function () {
     await promote(desired.instance, fixture.instance);
     await expectVerified(fixture.instance);
     const [actual, there] = [await catalogText(fixture.instance.pool), await catalogText(desired.instance.pool)];
-    expect(others(actual)).to.deep.equal(others(there));
+    expect(otherLines(actual)).to.deep.equal(otherLines(there));
   });
 
   it('stay when a plain column becomes generated', async () => {
@@ -134,24 +134,24 @@ describe('objects that depend on generated columns', function () {
     await promote(desired.instance, fixture.instance);
     await expectVerified(fixture.instance);
     const [restored, there] = [await catalogText(fixture.instance.pool), await catalogText(desired.instance.pool)];
-    expect(others(restored)).to.deep.equal(others(there));
+    expect(otherLines(restored)).to.deep.equal(otherLines(there));
   });
 
   it('are dropped with a column that is deleted at the same time', async () => {
     const parts = ', i int); CREATE INDEX stays ON g2 (g, h)';
     const desired = await start(table('bigint').replace(');', parts).replace(', i int', ''));
     const fixture = await start(`${table().replace(');', parts)}; ${ROW} CREATE INDEX goes ON g2 (g, i)`);
-    const left = others(await catalogText(desired.instance.pool));
+    const left = otherLines(await catalogText(desired.instance.pool));
     await promote(desired.instance, fixture.instance);
     await expectVerified(fixture.instance);
-    expect(others(await catalogText(fixture.instance.pool))).to.deep.equal(left);
+    expect(otherLines(await catalogText(fixture.instance.pool))).to.deep.equal(left);
   });
 
   it('include a primary key of two generated columns, recreated after both', async () => {
     const sql = `CREATE TABLE two (a int, g int GENERATED ALWAYS AS (a + 1) STORED, h int GENERATED ALWAYS AS (a + 2) STORED,
       PRIMARY KEY (g, h)); INSERT INTO two VALUES (1);`;
     const fixture = await start(sql);
-    done(await patch(fixture, 'two', 'a', { type: 'bigInteger' }));
+    expectDone(await patch(fixture, 'two', 'a', { type: 'bigInteger' }));
     await expectVerified(fixture.instance);
     await expectReplayed(fixture.instance);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { verify } from '../../../src/projector/verify/index.js';
 import type { AdoptRequest } from '../../../src/schema/operations/adopt-tables.js';
-import { CAUSE, type Instance, command, done } from '../../support/instance.js';
+import { CAUSE, type Instance, command, expectDone } from '../../support/instance.js';
 import { catalogText } from '../../support/catalog-text.js';
 import { type AdoptFixture, adopt, expectReplayed, expectVerified, promote, startAdoptFixture } from './round-trip.js';
 
@@ -55,7 +55,7 @@ describe('foreign keys adopted before their target', function () {
 
   const remove = async ({ pipeline }: Instance, collection: string): Promise<void> => {
     const cause = { ...CAUSE, command: 'delete-collection' };
-    done(await pipeline.apply('delete-collection', command('delete-collection', { collection }), { cause }));
+    expectDone(await pipeline.apply('delete-collection', command('delete-collection', { collection }), { cause }));
   };
 
   it('become relations when the target is adopted', async () => {
@@ -168,7 +168,9 @@ describe('foreign keys adopted before their target', function () {
     expect(relations('kid')).to.deep.equal([]);
     const schema = { constraint_name: 'kid_p_fkey' };
     const body = { many_collection: 'kid', many_field: 'p', one_collection: 'par', schema };
-    done(await instance.pipeline.apply('create-relation', command('create-relation', { body }), { cause: CAUSE }));
+    expectDone(
+      await instance.pipeline.apply('create-relation', command('create-relation', { body }), { cause: CAUSE }),
+    );
     await expectVerified(instance);
     await adopt(instance);
     await expectVerified(instance);

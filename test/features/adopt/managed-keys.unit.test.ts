@@ -12,7 +12,7 @@ import {
   catalogReference,
   catalogTable,
 } from '../../projector/catalog-tables.js';
-import { column, created, related, tableOf } from '../../projector/columns.js';
+import { column, created, relationCreated, tableOf } from '../../projector/columns.js';
 
 const OTHER = catalogTable('other', {
   columns: [catalogColumn('id', 'integer')],
@@ -135,7 +135,7 @@ describe('a foreign key that waited for its target', () => {
       notes: [],
     });
     // An object with the same name in the log is the same object.
-    const known = related('t.b', 'more', { constraint_name: 'f' });
+    const known = relationCreated('t.b', 'more', { constraint_name: 'f' });
     expect(completed({ more: [created('more'), known] })).to.deep.include({ relations: [], collections: [] });
     const unknown = catalogReference('f', 'c', 'other');
     expect(completed({ constraints: [unknown] })).to.deep.include({ relations: [], collections: [] });
@@ -153,7 +153,7 @@ describe('a foreign key that waited for its target', () => {
     const kept = [
       ['t', { constraints: [{ name: 'f', definition: 'FOREIGN KEY (a) REFERENCES other(id)', references: 'other' }] }],
     ];
-    const more = [created('more'), related('t.a', 'more')];
+    const more = [created('more'), relationCreated('t.a', 'more')];
     expect(completed({ more })).to.deep.include({ relations: [], collections: kept });
     const together = [{ ...OTHER, columns: [catalogColumn('id', 'uuid')] }];
     const columns = [catalogColumn('id', 'integer'), catalogColumn('a', 'uuid'), catalogColumn('b', 'integer')];

@@ -6,7 +6,7 @@ import { initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
 import { created, tableOf } from '../../projector/columns.js';
 
-const mood = (...labels: string[]): Need => ({ kind: 'enum', name: 'mood', labels });
+const moodEnum = (...labels: string[]): Need => ({ kind: 'enum', name: 'mood', labels });
 const counter = (more: object = {}): Need => ({ kind: 'sequence', name: 's', ...more });
 
 const table = (collection: string, ...needs: Need[]): Collection => tableOf(collection, { extras: { needs } });
@@ -23,12 +23,14 @@ function completed(adopted: Collection[], managed: [string, ...Need[]][], done: 
 describe('the needs of managed tables', () => {
   it('take the definition of adopted tables with the same name', () => {
     const managed: [string, ...Need[]][] = [
-      ['a', mood('x'), counter()],
-      ['b', mood('x', 'y')],
+      ['a', moodEnum('x'), counter()],
+      ['b', moodEnum('x', 'y')],
       ['c'],
       ['d', { kind: 'domain', name: 'mood', type: 'text' }],
     ];
-    expect(completed([table('t', mood('x', 'y'))], managed)).to.deep.equal([['a', [mood('x', 'y'), counter()]]]);
+    expect(completed([table('t', moodEnum('x', 'y'))], managed)).to.deep.equal([
+      ['a', [moodEnum('x', 'y'), counter()]],
+    ]);
     expect(completed([table('t')], managed)).to.deep.equal([]);
   });
 
@@ -47,18 +49,18 @@ describe('the needs of managed tables', () => {
   });
 
   it('of several adopted tables use the first definition', () => {
-    const adopted = [table('t', mood('x', 'y')), table('u', mood('x', 'z'))];
-    expect(completed(adopted, [['a', mood('x')]])).to.deep.equal([['a', [mood('x', 'y')]]]);
+    const adopted = [table('t', moodEnum('x', 'y')), table('u', moodEnum('x', 'z'))];
+    expect(completed(adopted, [['a', moodEnum('x')]])).to.deep.equal([['a', [moodEnum('x', 'y')]]]);
   });
 
   it('are merged with earlier completions', () => {
-    const done = [table('a', mood('x'), counter({ start: '9' })), table('b')];
-    expect(completed([table('t', mood('x', 'y'))], [['a', mood('x')], ['b']], done)).to.deep.equal([
-      ['a', [mood('x', 'y'), counter({ start: '9' })]],
+    const done = [table('a', moodEnum('x'), counter({ start: '9' })), table('b')];
+    expect(completed([table('t', moodEnum('x', 'y'))], [['a', moodEnum('x')], ['b']], done)).to.deep.equal([
+      ['a', [moodEnum('x', 'y'), counter({ start: '9' })]],
       ['b', undefined],
     ]);
     expect(completed([table('t')], [['a']], done)).to.deep.equal([
-      ['a', [mood('x'), counter({ start: '9' })]],
+      ['a', [moodEnum('x'), counter({ start: '9' })]],
       ['b', undefined],
     ]);
   });

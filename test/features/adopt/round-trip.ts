@@ -10,7 +10,7 @@ import { verify } from '../../../src/projector/verify/index.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import type { AdoptRequest } from '../../../src/schema/operations/adopt-tables.js';
 import { type Snapshot, snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
-import { CAUSE, type Instance, command, done, startInstance } from '../../support/instance.js';
+import { CAUSE, type Instance, command, expectDone, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { catalogText } from '../../support/catalog-text.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
@@ -59,7 +59,7 @@ export async function adopt({ pipeline, schema }: Instance, request: AdoptReques
     },
     { cause: { ...CAUSE, command: 'adopt-tables' } },
   );
-  done(outcome);
+  expectDone(outcome);
   if (adoption === undefined) throw new Error('the catalog was not read');
   return adoption;
 }
@@ -92,7 +92,7 @@ export async function expectReplayed({ pool }: Instance): Promise<void> {
 
 /** @param exact drops everything that has no extras in the snapshot; otherwise it would stay */
 export async function promote(from: Instance, to: Instance, how: { exact?: boolean } = {}): Promise<void> {
-  done(await tryPromoting(from, to, how));
+  expectDone(await tryPromoting(from, to, how));
   expect(runToEnd(snapshotHash(to.store.current(), RELEASE))).to.equal(
     runToEnd(snapshotHash(from.store.current(), RELEASE)),
   );
@@ -161,9 +161,9 @@ export async function roundTrip(sql: string, rows = ''): Promise<RoundTrip> {
   try {
     await runSql(source.database, rows);
     const before = await catalogText(source.instance.pool);
-    const reading = await timed(() => readAll(source.instance));
+    const reading = await measure(() => readAll(source.instance));
     let adoption: Adoption | undefined;
-    const adopting = await timed(async () => {
+    const adopting = await measure(async () => {
       adoption = await adopt(source.instance);
     });
     if (adoption === undefined) throw new Error('nothing was adopted');
@@ -190,7 +190,7 @@ async function readAll({ pool, schema }: Instance): Promise<void> {
   }
 }
 
-async function timed(work: () => Promise<void>): Promise<number> {
+async function measure(work: () => Promise<void>): Promise<number> {
   const started = performance.now();
   await work();
   return performance.now() - started;

@@ -7,7 +7,7 @@ import { repairDrift } from '../../../src/features/drift/repair.js';
 import type { Need } from '../../../src/schema/model/extras.js';
 import type { Collection } from '../../../src/schema/model/model.js';
 import type { Problem } from '../../../src/kernel/problem.js';
-import { CAUSE, command, done, table } from '../../support/instance.js';
+import { CAUSE, command, expectDone, table } from '../../support/instance.js';
 import { createDatabase } from '../../support/postgres.js';
 import { catalogText } from '../../support/catalog-text.js';
 import {
@@ -53,7 +53,7 @@ describe('types and sequences shared by tables', function () {
   }
 
   /** The errors of a rejected diff or apply. */
-  async function faults(promoting: Promise<Outcome>): Promise<string[]> {
+  async function errorsOf(promoting: Promise<Outcome>): Promise<string[]> {
     const problems = await promoting.then(
       (outcome) => (outcome.kind === 'refused' ? outcome.problems : []),
       (error: Error) => JSON.parse(error.message) as Problem[],
@@ -62,7 +62,7 @@ describe('types and sequences shared by tables', function () {
   }
 
   const create = async ({ pipeline }: AdoptFixture['instance'], name: string): Promise<void> => {
-    done(await pipeline.apply('create-collection', table(name), { cause: CAUSE }));
+    expectDone(await pipeline.apply('create-collection', table(name), { cause: CAUSE }));
   };
 
   for (const [what, between] of [
@@ -72,10 +72,10 @@ describe('types and sequences shared by tables', function () {
     it(`are replayed when a label was added and used ${what}`, async () => {
       const instance = await start(`CREATE TYPE mood AS ENUM ('a'); CREATE TABLE m (id integer PRIMARY KEY, m mood)`);
       for (let index = 0; index < between; index++) await create(instance, `t${index}`);
-      done(await withNeeds(instance, { m: [{ ...MOOD, labels: ['a', 'b'] }] }));
+      expectDone(await withNeeds(instance, { m: [{ ...MOOD, labels: ['a', 'b'] }] }));
       const schema = { data_type: 'mood', extras: { default: `'b'::mood` } };
       const body = { field: 'm2', type: 'unknown', schema };
-      done(
+      expectDone(
         await instance.pipeline.apply(
           'create-field',
           command('create-field', { collection: 'm', body, concurrentIndexes: false }),
@@ -93,13 +93,13 @@ describe('types and sequences shared by tables', function () {
     const instance = await start(`CREATE TYPE mood AS ENUM ('a'); CREATE TABLE m1 (id integer PRIMARY KEY, m mood);
       CREATE TABLE m2 (id integer PRIMARY KEY, m mood)`);
     const more: Need = { ...MOOD, labels: ['a', 'b'] };
-    expect(await faults(withNeeds(instance, { m1: [more] }))).to.deep.equal([
+    expect(await errorsOf(withNeeds(instance, { m1: [more] }))).to.deep.equal([
       'INVALID_PAYLOAD enum "mood" differs from the definition in "m2". Every table must define it in the same way',
     ]);
-    expect(await faults(withNeeds(instance, { m2: [MOOD, more] }))).to.deep.equal([
+    expect(await errorsOf(withNeeds(instance, { m2: [MOOD, more] }))).to.deep.equal([
       'INVALID_PAYLOAD enum "mood" is listed twice',
     ]);
-    done(await withNeeds(instance, { m1: [more], m2: [more] }));
+    expectDone(await withNeeds(instance, { m1: [more], m2: [more] }));
     await expectVerified(instance);
     await expectReplayed(instance);
   });
@@ -120,7 +120,7 @@ describe('types and sequences shared by tables', function () {
       await start(`CREATE SEQUENCE q; CREATE TABLE a (id integer PRIMARY KEY, q integer DEFAULT nextval('q'));
       CREATE TABLE m (id integer PRIMARY KEY, b integer DEFAULT nextval('q')); ALTER SEQUENCE q OWNED BY m.b`);
     const q: Need = { kind: 'sequence', name: 'q' };
-    expect(await faults(withNeeds(instance, { a: [{ ...q, owned_by: 'q' }] }))).to.deep.equal([
+    expect(await errorsOf(withNeeds(instance, { a: [{ ...q, owned_by: 'q' }] }))).to.deep.equal([
       'INVALID_PAYLOAD sequence "q" is already owned by a column of "m"',
     ]);
     for (const needs of [
@@ -128,7 +128,7 @@ describe('types and sequences shared by tables', function () {
       { a: [q], m: [{ ...q, owned_by: 'b' }] },
       { a: [q], m: [q] },
     ]) {
-      done(await withNeeds(instance, needs));
+      expectDone(await withNeeds(instance, needs));
       await expectVerified(instance);
     }
     await expectReplayed(instance);
@@ -137,7 +137,7 @@ describe('types and sequences shared by tables', function () {
   it("do not include the service's own sequences in its own schema", async () => {
     const instance = await start('CREATE TABLE m (id integer PRIMARY KEY, a integer)');
     const name = 'service_divergences_id_seq';
-    done(await withNeeds(instance, { m: [{ kind: 'sequence', name }] }));
+    expectDone(await withNeeds(instance, { m: [{ kind: 'sequence', name }] }));
     await expectVerified(instance);
   });
 
@@ -145,7 +145,7 @@ describe('types and sequences shared by tables', function () {
     const instance = await start('CREATE TABLE m (id integer PRIMARY KEY, a integer)');
     await instance.pool.query('CREATE TABLE n (id serial); CREATE TABLE o (id integer GENERATED ALWAYS AS IDENTITY)');
     for (const name of ['n_id_seq', 'o_id_seq']) {
-      const [fault] = await faults(
+      const [fault] = await errorsOf(
         withNeeds(instance, { m: [{ kind: 'sequence', name, type: 'integer', owned_by: 'a' }] }),
       );
       expect(fault).to.include(
@@ -180,7 +180,7 @@ describe('types and sequences shared by tables', function () {
     );
     await instance.pool.query(`ALTER TYPE mood RENAME TO old; CREATE TYPE mood AS ENUM ('a');
       ALTER TABLE m ALTER m TYPE mood USING m::text::mood; DROP TYPE old`);
-    done(await withNeeds(instance, { m: [MOOD] }));
+    expectDone(await withNeeds(instance, { m: [MOOD] }));
     await expectVerified(instance);
     const groups: string[][] = [];
     for (const tables of ['every-event', 'end-state'] as const) {
@@ -206,7 +206,7 @@ describe('types and sequences shared by tables', function () {
     const body = { collection: 'm', field: 'd' };
     // The copy in the trash would still use the domain.
     const request = { cause: CAUSE, purge: true };
-    done(await instance.pipeline.apply('delete-field', command('delete-field', body), request));
+    expectDone(await instance.pipeline.apply('delete-field', command('delete-field', body), request));
     await instance.pool.query('DROP TYPE mood CASCADE; DROP DOMAIN d');
     const { pipeline, schema } = instance;
     const { tables } = await pipeline.underLock((client, { state }) => findDrift(client, state, { schema }));
@@ -224,7 +224,9 @@ describe('types and sequences shared by tables', function () {
       `CREATE DOMAIN d AS integer CHECK (VALUE > 0); CREATE TABLE m (id integer PRIMARY KEY, d d)`,
     );
     const checks = [{ name: 'd_check', definition: 'CHECK (VALUE>1)' }];
-    done(await withNeeds(instance, { m: [{ kind: 'domain', name: 'd', type: 'integer', default: '1+1', checks }] }));
+    expectDone(
+      await withNeeds(instance, { m: [{ kind: 'domain', name: 'd', type: 'integer', default: '1+1', checks }] }),
+    );
     await expectVerified(instance);
     await expectReplayed(instance);
     await instance.pool.query('ALTER DOMAIN d SET DEFAULT 3');

@@ -23,14 +23,14 @@ const SECTIONS: readonly [section: Section, content: string][] = [
   [{ section: 'sequences' }, '{"name":"s","last_value":"1","is_called":true}\n'],
 ];
 
-async function* each<T>(items: readonly T[]): AsyncGenerator<T, void, undefined> {
+async function* streamOf<T>(items: readonly T[]): AsyncGenerator<T, void, undefined> {
   yield* items;
 }
 
-async function written(): Promise<Buffer> {
+async function writeSections(): Promise<Buffer> {
   const sections = SECTIONS.map(([section, content]) => ({ section, content: [Buffer.from(content)] }));
   const chunks: Buffer[] = [];
-  for await (const chunk of writeBackup({ header: HEADER, sections: each(sections) })) chunks.push(chunk);
+  for await (const chunk of writeBackup({ header: HEADER, sections: streamOf(sections) })) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
@@ -39,7 +39,7 @@ async function read(bytes: Buffer, size = bytes.length): Promise<{ header: Heade
   const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
     bytes.subarray(index * size, (index + 1) * size),
   );
-  const { header, sections } = await openBackup(each(chunks));
+  const { header, sections } = await openBackup(streamOf(chunks));
   const lines: unknown[] = [];
   for await (const { section, content } of sections()) {
     const parts: Buffer[] = [];
@@ -59,7 +59,7 @@ const DAMAGED = 'OperatorError: The file is not a backup, or it is damaged. Do n
 
 describe('the backup file format', () => {
   it('has a header, sections, and an end with the checksum of everything before', async () => {
-    const bytes = await written();
+    const bytes = await writeSections();
     const lines = [
       JSON.stringify(HEADER),
       ...SECTIONS.flatMap(([section, content]) => [JSON.stringify(section), `${content}\\.`]),
@@ -71,7 +71,7 @@ describe('the backup file format', () => {
   });
 
   it('reads back what was written, wherever chunks are cut', async () => {
-    const bytes = await written();
+    const bytes = await writeSections();
     for (const size of [1, 2, 3, 5, 64, bytes.length]) {
       expect(await read(bytes, size), `${size} bytes`).to.deep.equal({ header: HEADER, found: SECTIONS });
     }
@@ -92,14 +92,14 @@ describe('the backup file format', () => {
   });
 
   it('skips the content of sections that are not read', async () => {
-    const { sections } = await openBackup(each([await written()]));
+    const { sections } = await openBackup(streamOf([await writeSections()]));
     const names: string[] = [];
     for await (const { section } of sections()) names.push(section.section);
     expect(names).to.deep.equal(SECTIONS.map(([{ section }]) => section));
   });
 
   it('rejects a truncated file', async () => {
-    const bytes = await written();
+    const bytes = await writeSections();
     const text = bytes.toString();
     const at = (part: string): number => text.indexOf(part) + part.length;
     expect(await faultOf('')).to.equal(CUT_OFF);
@@ -117,7 +117,7 @@ describe('the backup file format', () => {
   });
 
   it('rejects a file with a changed byte or data after its end', async () => {
-    const text = (await written()).toString();
+    const text = (await writeSections()).toString();
     for (const other of [
       'nothing\n',
       '{}\n',
@@ -139,11 +139,11 @@ describe('the backup file format', () => {
 
   it('reports the cause when its bytes cannot be read', async () => {
     const cause = new Error('incorrect data check');
-    async function* broken(): AsyncGenerator<Buffer, void, undefined> {
+    async function* brokenStream(): AsyncGenerator<Buffer, void, undefined> {
       yield Buffer.from('{"format"');
       throw cause;
     }
-    const fault = await openBackup(broken()).catch((error: unknown) => error);
+    const fault = await openBackup(brokenStream()).catch((error: unknown) => error);
     expect(fault).to.deep.include({ message: DAMAGED.slice('OperatorError: '.length), cause });
   });
 });

@@ -253,7 +253,7 @@ describe('dps backup --verify', () => {
       it(`is rejected when it plants ${what}, and nothing is restored`, async () => {
         const file = await takeBackup('planted.dps');
         const planted = await resealed(file, (lines) =>
-          insertedBefore(lines, '{"section":"sequences"}', [
+          insertBefore(lines, '{"section":"sequences"}', [
             JSON.stringify({ section: 'account-rows', ...section }),
             String.raw`\.`,
           ]),
@@ -276,12 +276,12 @@ describe('dps backup --verify', () => {
         ['does not contain the rows of table "always_1"', (lines) => withoutSection(lines, isRows)],
         [
           'rows for table "always_1" that its log does not describe',
-          (lines) => insertedBefore(lines, '{"section":"sequences"}', [lines.find(isRows) ?? '', String.raw`\.`]),
+          (lines) => insertBefore(lines, '{"section":"sequences"}', [lines.find(isRows) ?? '', String.raw`\.`]),
         ],
         [
           'rows for table "others" that its log does not describe',
           (lines) =>
-            insertedBefore(lines, '{"section":"sequences"}', [
+            insertBefore(lines, '{"section":"sequences"}', [
               JSON.stringify({ section: 'rows', table: 'others', columns: ['id'] }),
               String.raw`\.`,
             ]),
@@ -344,7 +344,7 @@ describe('dps backup --verify', () => {
 const userOf = ({ connectionString }: TestDatabase): string =>
   pg.escapeIdentifier(decodeURIComponent(new URL(connectionString).username));
 
-const insertedBefore = (lines: readonly string[], line: string, more: readonly string[]): string[] =>
+const insertBefore = (lines: readonly string[], line: string, more: readonly string[]): string[] =>
   lines.toSpliced(lines.indexOf(line), 0, ...more);
 
 function withoutSection(lines: readonly string[], isFirst: (line: string) => boolean): string[] {

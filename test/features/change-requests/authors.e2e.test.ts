@@ -6,7 +6,7 @@ import { advisoryKey } from '../../../src/postgres/locked-session.js';
 import { json } from '../../support/client.js';
 import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';
-import { type Person, dataOf, diffOf, newPerson, noted, open, refusal, without } from './people.js';
+import { type Person, dataOf, diffOf, newPerson, noted, open, rejectionOf, without } from './people.js';
 
 interface Heard {
   position: number;
@@ -91,10 +91,10 @@ describe('authors', () => {
     for (const path of [`/history/diff?to=${position - 1}`, `/history/snapshot?at=${position - 1}`]) {
       expect((await author.send(path)).status, path).to.equal(200);
       expect((await auditor.send(path)).status, path).to.equal(200);
-      expect(refusal(await reader.send(path)), path).to.equal('403 FORBIDDEN');
+      expect(rejectionOf(await reader.send(path)), path).to.equal('403 FORBIDDEN');
     }
     for (const path of ['events', 'batches', 'changes', 'schema', 'export', 'verify', 'events/1'])
-      expect(refusal(await author.send(`/history/${path}`)), path).to.equal('403 FORBIDDEN');
+      expect(rejectionOf(await author.send(`/history/${path}`)), path).to.equal('403 FORBIDDEN');
   });
 
   it('wait for nobody, and admins are asked to approve the current plan', async () => {

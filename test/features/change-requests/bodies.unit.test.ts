@@ -14,7 +14,7 @@ import { Refused } from '../../../src/http/errors.js';
 type Shape = Parameters<typeof readShape>[0];
 
 /** The errors of a body by location; empty if it is accepted. */
-function told(shape: Shape, body: unknown): string[] {
+function errorsOf(shape: Shape, body: unknown): string[] {
   try {
     expect(readShape(shape, body)).to.deep.equal(body);
     return [];
@@ -49,7 +49,7 @@ describe('bodies of change requests', () => {
     ];
     const longest = Array.from({ length: 1_000 }, () => ({ code: 'x'.repeat(100), place: 'x'.repeat(500) }));
     taken.push([changeUpdate, { acknowledge: longest }]);
-    for (const [shape, body] of taken) expect(told(shape, body), JSON.stringify(body)).to.deep.equal([]);
+    for (const [shape, body] of taken) expect(errorsOf(shape, body), JSON.stringify(body)).to.deep.equal([]);
   });
 
   it('are rejected at each invalid location', () => {
@@ -105,7 +105,8 @@ describe('bodies of change requests', () => {
     for (const plan of [PLAN.slice(1), `${PLAN}0`, PLAN.toUpperCase()]) {
       refused.push([changeApproval, { plan }, ['plan: must be the hash of a plan.']]);
     }
-    for (const [shape, body, places] of refused) expect(told(shape, body), JSON.stringify(body)).to.deep.equal(places);
+    for (const [shape, body, places] of refused)
+      expect(errorsOf(shape, body), JSON.stringify(body)).to.deep.equal(places);
   });
 
   it('contain readable texts of limited length', () => {
@@ -115,7 +116,7 @@ describe('bodies of change requests', () => {
       ['comment', changeComment, 10_000, {}],
     ];
     for (const [member, shape, most] of texts) {
-      const of = (text: string) => told(shape, { [member]: text });
+      const of = (text: string) => errorsOf(shape, { [member]: text });
       expect(of('😀'.repeat(most))).to.deep.equal([]);
       for (const long of ['x'.repeat(most + 1), '😀'.repeat(most + 1)]) {
         expect(of(long)).to.deep.equal([`${member}: must have at most ${most} characters.`]);

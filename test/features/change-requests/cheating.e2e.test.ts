@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { clientOf, json, signIn } from '../../support/client.js';
 import { startService } from '../../support/service.js';
 import { withService } from '../../support/with-service.js';
-import { type Person, dataOf, diffOf, newPerson, noted, open, refusal, show, without } from './people.js';
+import { type Person, dataOf, diffOf, newPerson, noted, open, rejectionOf, show, without } from './people.js';
 
 interface Entry {
   collection: string;
@@ -88,7 +88,7 @@ describe('approvals and cheating', () => {
     const shown = await show(admin, id);
     expect(shown.plan).not.equal(plan);
     expect(shown.proposal.authors.map((each) => each.id)).deep.equal([author.id, ada.id]);
-    expect(refusal(await approve(ada, id, shown.plan))).equal('403 FORBIDDEN');
+    expect(rejectionOf(await approve(ada, id, shown.plan))).equal('403 FORBIDDEN');
     expect((await approve(grace, id, shown.plan)).status).equal(200);
     const waits = async (person: Person) =>
       dataOf<{ id: string }[]>(await person.send('/changes?to_approve=true')).some((each) => each.id === id);
@@ -100,15 +100,15 @@ describe('approvals and cheating', () => {
     const minted = await ada.send(`/users/${grace.id}/tokens`, json({ name: 'minted' }));
     const { token } = dataOf<{ token: string }>(minted);
     const asGrace = (own: string) => admin(`/changes/${id}/approve`, { ...json({ plan }), token: own });
-    expect(refusal(await asGrace(token))).equal('403 FORBIDDEN');
+    expect(rejectionOf(await asGrace(token))).equal('403 FORBIDDEN');
     // A token that was created with an issued token has the same issuer.
     const second = await admin(`/users/${grace.id}/tokens`, { ...json({ name: 'second' }), token });
-    expect(refusal(await asGrace(dataOf<{ token: string }>(second).token))).equal('403 FORBIDDEN');
+    expect(rejectionOf(await asGrace(dataOf<{ token: string }>(second).token))).equal('403 FORBIDDEN');
     // The same applies to a password that was set with it.
     const login = { email: 'grace@example.com', password: 'another battery staple' };
     const reset = await admin(`/users/${grace.id}`, { ...json({ password: login.password }, 'PATCH'), token });
     expect(reset.status).equal(200);
-    expect(refusal(await asGrace(await signIn(admin, login)))).equal('403 FORBIDDEN');
+    expect(rejectionOf(await asGrace(await signIn(admin, login)))).equal('403 FORBIDDEN');
     // Grace signs in and chooses her own password.
     const own = { ...login, password: 'my own battery staple' };
     await admin(`/users/${grace.id}`, {
@@ -139,7 +139,7 @@ describe('approvals and cheating', () => {
     const shown = await show(admin, id);
     expect([shown.state, shown.proposal.approvals_counted]).deep.equal(['open', 0]);
     expect(shown.proposal.approvals[0]?.why_not).equal('another way');
-    expect(refusal(await grace.send(`/changes/${id}/apply`, { method: 'POST' }))).equal('422 POLICY_REFUSED');
+    expect(rejectionOf(await grace.send(`/changes/${id}/apply`, { method: 'POST' }))).equal('422 POLICY_REFUSED');
   });
 
   it('cover the visible findings and no later ones', async () => {
@@ -165,11 +165,11 @@ describe('approvals and cheating', () => {
     try {
       const other = clientOf(second);
       const applied = await other(`/changes/${id}/apply`, { method: 'POST' });
-      expect(refusal(applied), applied.text).equal('422 POLICY_REFUSED');
+      expect(rejectionOf(applied), applied.text).equal('422 POLICY_REFUSED');
       // Approves on this instance what was read on the other one.
       const approval = { ...json({ plan, view }), token: grace.token };
       const approved = await other(`/changes/${id}/approve`, approval);
-      expect(refusal(approved), approved.text).equal('409 PLAN_CHANGED');
+      expect(rejectionOf(approved), approved.text).equal('409 PLAN_CHANGED');
       expect(approved.text).include('"path":"view"');
       expect((await show(other, id)).planned?.view).not.equal(view);
     } finally {
@@ -189,7 +189,7 @@ describe('approvals and cheating', () => {
     expect((await show(admin, id)).planned?.findings.map(({ code }) => code)).not.include('LOSES_DATA');
     expect((await approve(ada, id, plan)).status).equal(200);
     await send('/policy', POLICY, 'PUT');
-    expect(refusal(await admin(`/changes/${id}/apply`, { method: 'POST' }))).equal('422 POLICY_REFUSED');
+    expect(rejectionOf(await admin(`/changes/${id}/apply`, { method: 'POST' }))).equal('422 POLICY_REFUSED');
     expect((await approve(ada, id, plan)).status).equal(200);
     expect((await admin(`/changes/${id}/apply`, { method: 'POST' })).status).equal(200);
   });

@@ -12,7 +12,7 @@ import { json } from '../../support/client.js';
 import { eventHash } from '../../support/event-hash.js';
 import { projectionsPass, rewrite, tamper } from '../../support/tamper.js';
 import { withService } from '../../support/with-service.js';
-import { type Person, dataOf, diffOf, newPerson, open, refusal, show, without } from './people.js';
+import { type Person, dataOf, diffOf, newPerson, open, rejectionOf, show, without } from './people.js';
 
 interface Verified {
   ok: boolean;
@@ -72,7 +72,7 @@ describe('a database owner', () => {
     );
     const shown = await show(admin, id);
     expect([shown.state, shown.proposal.approvals_counted]).deep.equal(['open', 0]);
-    expect(refusal(await apply(id))).equal('422 POLICY_REFUSED');
+    expect(rejectionOf(await apply(id))).equal('422 POLICY_REFUSED');
     // The next event writes the row from the log.
     expect((await ada.send(`/changes/${id}/approve`, json({ plan }))).status).equal(200);
     expect((await show(admin, id)).proposal.approvals.map(({ by }) => by.id)).deep.equal([ada.id]);
@@ -101,7 +101,7 @@ describe('a database owner', () => {
     const { state, proposal } = await show(admin, id);
     expect([state, proposal.approvals_counted]).deep.equal(['open', 0]);
     expect(proposal.approvals.map((each) => each.why_not)).deep.equal(['no longer an admin', 'an issued credential']);
-    expect(refusal(await apply(id))).equal('422 POLICY_REFUSED');
+    expect(rejectionOf(await apply(id))).equal('422 POLICY_REFUSED');
   });
 
   it('cannot make a user an admin by hand', async () => {
@@ -111,7 +111,7 @@ describe('a database owner', () => {
     await db.query(`UPDATE service.service_users SET role = 'admin' WHERE id = $1`, [bob.id]);
     expect((await bob.send(`/changes/${id}/approve`, json({ plan }))).status).below(300);
     expect((await show(admin, id)).proposal.approvals.map((each) => each.why_not)).include('no longer an admin');
-    expect(refusal(await apply(id))).equal('422 POLICY_REFUSED');
+    expect(rejectionOf(await apply(id))).equal('422 POLICY_REFUSED');
   });
 
   it('cannot have a policy or an approval counted that was altered in the log', async () => {
@@ -129,18 +129,18 @@ describe('a database owner', () => {
     for (const forged of [hash, weakHash]) {
       await alter('UPDATE service.service_events SET data = $2, hash = $3 WHERE position = $1', [at, weak, forged]);
       for (const reply of [await remove(), await apply(id), await admin('/policy')])
-        expect(refusal(reply), reply.text).equal('503 LOG_UNREADABLE');
+        expect(rejectionOf(reply), reply.text).equal('503 LOG_UNREADABLE');
       expect((await verified()).broken?.position).within(at, at + 1);
     }
     await alter('UPDATE service.service_events SET data = $2, hash = $3 WHERE position = $1', [at, data, hash]);
-    expect(refusal(await remove())).equal('422 POLICY_REFUSED');
+    expect(rejectionOf(await remove())).equal('422 POLICY_REFUSED');
 
     expect((await ada.send(`/changes/${id}/approve`, json({ plan }))).status).equal(200);
     const approved = await positionOf('change.approved');
     await projectionsPass(service.databaseUrl, approved - 1);
     const change = `UPDATE service.service_events SET data = jsonb_set(data, '{plan}', $2) WHERE position = $1`;
     await alter(change, [approved, JSON.stringify('0'.repeat(64))]);
-    expect(refusal(await apply(id))).equal('503 LOG_UNREADABLE');
+    expect(rejectionOf(await apply(id))).equal('503 LOG_UNREADABLE');
     await alter(change, [approved, JSON.stringify(plan)]);
     expect((await apply(id)).status).equal(200);
     expect(await verified()).deep.include({ ok: true, broken: null, disallowed: [] });

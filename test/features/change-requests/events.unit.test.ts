@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { applicantsCause, changeEvent, ownCause } from '../../../src/features/change-requests/planning.js';
+import { applicantsCause, changeEvent, createServiceCause } from '../../../src/features/change-requests/planning.js';
 import type { ChangeRequest } from '../../../src/schema/change-requests/model.js';
 
 const NOBODY = { request_id: null, ip: null, user_agent: null };
@@ -18,7 +18,7 @@ describe('events of change requests', () => {
   });
 
   it('are attributed to the service if nobody caused them', () => {
-    expect(ownCause('tidy')).to.deep.equal({ actor: SERVICE, command: 'tidy', reason: null, ...NOBODY });
+    expect(createServiceCause('tidy')).to.deep.equal({ actor: SERVICE, command: 'tidy', reason: null, ...NOBODY });
   });
 
   it('are attributed to the person who applies it, otherwise to its author, with its reason', () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';
-import { type Person, diffOf, newPerson, noted, open, refusal, show } from './people.js';
+import { type Person, diffOf, newPerson, noted, open, rejectionOf, show } from './people.js';
 
 describe('hostile change requests', () => {
   const { service, client: admin } = withService({ atEnd: () => db.end() });
@@ -40,7 +40,7 @@ describe('hostile change requests', () => {
     it(`reject a title that is ${what} with its location, and leave nothing`, async () => {
       const before = await changes();
       const answer = await author.send('/changes', json({ title, diff }));
-      expect(refusal(answer), answer.text.slice(0, 200)).to.equal('400 INVALID_PAYLOAD');
+      expect(rejectionOf(answer), answer.text.slice(0, 200)).to.equal('400 INVALID_PAYLOAD');
       expect(answer.text.slice(0, 2_000)).to.include('"path":"title"');
       expect(await changes()).to.equal(before);
     });
@@ -54,7 +54,7 @@ describe('hostile change requests', () => {
     expect([shown.title, shown.reason]).to.deep.equal([title, 'constructor\n"\'']);
     expect(shown.proposal.comments.map(({ text }) => text)).to.deep.equal([comment]);
     for (const wrong of ['', 'x'.repeat(10_001), '\u0007', 7])
-      expect(refusal(await author.send(`/changes/${id}/comment`, json({ comment: wrong })))).to.equal(
+      expect(rejectionOf(await author.send(`/changes/${id}/comment`, json({ comment: wrong })))).to.equal(
         '400 INVALID_PAYLOAD',
       );
     expect((await show(admin, id)).proposal.comments).to.have.length(1);
@@ -78,12 +78,12 @@ describe('hostile change requests', () => {
     const empty = await diffOf(admin, () => undefined).catch(() => undefined);
     if (empty !== undefined) expect(await at({ title: 'x', diff: empty })).to.equal('diff');
     const stale = await author.send('/changes', json({ title: 'x', diff: { ...diff, hash: 'f'.repeat(64) } }));
-    expect(refusal(stale)).to.equal('409 SCHEMA_CHANGED');
+    expect(rejectionOf(stale)).to.equal('409 SCHEMA_CHANGED');
   });
 
   it('count approvals only by active admins, and only for the caller', async () => {
     const { id, plan } = await open(author.send, { title: 'Forged', diff });
-    expect(refusal(await author.send(`/changes/${id}/approve`, json({ plan })))).to.equal('403 FORBIDDEN');
+    expect(rejectionOf(await author.send(`/changes/${id}/approve`, json({ plan })))).to.equal('403 FORBIDDEN');
     expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
     const gone = await newPerson(admin, 'gone', 'admin');
     expect((await gone.send(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
@@ -92,8 +92,8 @@ describe('hostile change requests', () => {
     expect(approvals.map(({ why_not: why }) => why)).to.deep.equal([null, 'no longer an admin']);
     expect(approvals_counted).to.equal(1);
     for (const body of [{}, { plan: 'x' }, { plan: plan.toUpperCase() }, { plan, by: gone.id }])
-      expect(refusal(await admin(`/changes/${id}/approve`, json(body)))).to.equal('400 INVALID_PAYLOAD');
-    expect(refusal(await gone.send(`/changes/${id}/approve`, json({ plan })))).to.equal('401 UNAUTHENTICATED');
+      expect(rejectionOf(await admin(`/changes/${id}/approve`, json(body)))).to.equal('400 INVALID_PAYLOAD');
+    expect(rejectionOf(await gone.send(`/changes/${id}/approve`, json({ plan })))).to.equal('401 UNAUTHENTICATED');
   });
 
   it('follow the log instead of rows that claim an approval', async () => {
@@ -129,6 +129,6 @@ describe('hostile change requests', () => {
     );
     expect((await admin('/history/verify')).text).to.include('was changed');
     const apply = await admin(`/changes/${id}/apply`, { method: 'POST' });
-    expect(refusal(apply)).to.equal('404 NOT_FOUND');
+    expect(rejectionOf(apply)).to.equal('404 NOT_FOUND');
   });
 });

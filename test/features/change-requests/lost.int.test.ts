@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { CAUSE, done, field, table } from '../../support/instance.js';
+import { CAUSE, expectDone, field, table } from '../../support/instance.js';
 import { type Gates, makeGates } from '../../support/gates.js';
-import { type Requests, leftBehind, startRequests } from './requests.js';
+import { type Requests, listLeftovers, startRequests } from './requests.js';
 
 const TRIES = 3;
 
@@ -79,7 +79,7 @@ describe('a lost preparation', function () {
 
   const build = async (name: string, fields: object[]): Promise<void> => {
     const { pipeline } = requests.instance;
-    done(await pipeline.apply('create-collection', table(name, fields), { cause: CAUSE }));
+    expectDone(await pipeline.apply('create-collection', table(name, fields), { cause: CAUSE }));
   };
   const opened = async (what: object | 'deleted' | 'related'): Promise<string> => {
     if (what === 'deleted') return requests.open('delete-field', { collection: items, field: 'note' });
@@ -115,7 +115,7 @@ describe('a lost preparation', function () {
         await requests.db.query(`UPDATE ${items} SET note = 'changed' WHERE id = 7; DELETE FROM ${items} WHERE id = 8`);
         await gates.open('prepared');
         await requests.ended(id, 'applied');
-        expect(await leftBehind(requests.db)).to.deep.equal([]);
+        expect(await listLeftovers(requests.db)).to.deep.equal([]);
         if (schema !== 'deleted') return;
         const { rows } = await requests.db.query<{ schema: string }>(
           `SELECT nspname AS schema FROM pg_namespace WHERE nspname ~ '^service_trash_[1-9]' ORDER BY oid DESC LIMIT 1`,
@@ -142,7 +142,7 @@ describe('a lost preparation', function () {
         // ours.
         const { problems } = await requests.ended(id, schema === 'deleted' ? 'applied' : 'failed');
         if (schema !== 'deleted') expect(problems?.[0]?.message).to.include(items);
-        expect(await leftBehind(requests.db)).to.deep.equal([]);
+        expect(await listLeftovers(requests.db)).to.deep.equal([]);
       });
 
   it('is given up after repeated overtaking writes, with their origin', async () => {
@@ -174,7 +174,7 @@ describe('a lost preparation', function () {
     );
     expect(failed).to.deep.equal([{ command: 'prepare-change', actor: 'Data Platform Service' }]);
     await db.query('DROP TRIGGER overtake ON service.service_preparations');
-    expect(await leftBehind(db)).to.deep.equal([]);
+    expect(await listLeftovers(db)).to.deep.equal([]);
     expect((await db.query(`SELECT note FROM ${items} WHERE id = 1`)).rows[0]).to.have.property('note');
   });
 });

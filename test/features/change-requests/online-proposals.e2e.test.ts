@@ -3,7 +3,7 @@ import pg from 'pg';
 import { json } from '../../support/client.js';
 import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';
-import { type Shown, type Snapshot, dataOf, diffOf, open, refusal, show } from './people.js';
+import { type Shown, type Snapshot, dataOf, diffOf, open, rejectionOf, show } from './people.js';
 
 describe('online change requests of people', () => {
   const { service, client: admin } = withService({ consistent: true, atEnd: () => db.end() });
@@ -48,7 +48,7 @@ describe('online change requests of people', () => {
     expect((await reaches(id, 'prepared')).allowed).to.include.members(['apply', 'approve', 'withdraw']);
     expect(await types(id)).to.deep.equal(['change.opened', 'change.preparing', 'change.prepared']);
     const held = await admin('/fields/large/title', json({ schema: { max_length: 300 } }, 'PATCH'));
-    expect(refusal(held)).to.equal('409 IN_USE');
+    expect(rejectionOf(held)).to.equal('409 IN_USE');
     expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
     const applied = await admin(`/changes/${id}/apply`, { method: 'POST' });
     expect(applied.status, applied.text).to.equal(202);

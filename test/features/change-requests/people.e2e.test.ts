@@ -9,7 +9,7 @@ import {
   newPerson,
   noted,
   open,
-  refusal,
+  rejectionOf,
   show,
   without,
 } from './people.js';
@@ -99,7 +99,9 @@ describe('change requests of people', () => {
   it('cannot be approved or applied with an outdated plan', async () => {
     const diff = await diffOf(admin, without('articles', 'body'));
     const { id, plan } = await open(author.send, { title: 'No body', diff });
-    expect(refusal(await admin(`/changes/${id}/approve`, json({ plan: 'f'.repeat(64) })))).to.equal('409 PLAN_CHANGED');
+    expect(rejectionOf(await admin(`/changes/${id}/approve`, json({ plan: 'f'.repeat(64) })))).to.equal(
+      '409 PLAN_CHANGED',
+    );
 
     // Unrelated changes have no effect.
     expect((await admin('/collections/pages', json({ meta: { note: 'other' } }, 'PATCH'))).status).to.equal(200);
@@ -115,8 +117,8 @@ describe('change requests of people', () => {
     );
     const stale = await show(admin, id);
     expect(stale.planned).to.deep.include({ fresh: false, hash: null });
-    expect(refusal(await admin(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('409 SCHEMA_CHANGED');
-    expect(refusal(await admin(`/changes/${id}/approve`, json({ plan })))).to.equal('409 SCHEMA_CHANGED');
+    expect(rejectionOf(await admin(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('409 SCHEMA_CHANGED');
+    expect(rejectionOf(await admin(`/changes/${id}/approve`, json({ plan })))).to.equal('409 SCHEMA_CHANGED');
     expect((await show(admin, id)).state).to.equal('approved');
 
     const renewed = await diffOf(admin, without('articles', 'body'));
@@ -125,7 +127,7 @@ describe('change requests of people', () => {
     expect(updated.plan).to.not.equal(plan);
     const [old] = (await show(admin, id)).proposal.approvals;
     expect(old).to.deep.include({ counts: false, why_not: 'another plan' });
-    expect(refusal(await admin(`/changes/${id}/approve`, json({ plan })))).to.equal('409 PLAN_CHANGED');
+    expect(rejectionOf(await admin(`/changes/${id}/approve`, json({ plan })))).to.equal('409 PLAN_CHANGED');
     expect((await author.send(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
   });
 
@@ -146,8 +148,8 @@ describe('change requests of people', () => {
     expect(stale.planned?.hash)
       .to.match(/^[0-9a-f]{64}$/)
       .and.not.equal(plan);
-    expect(refusal(await admin(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('409 PLAN_CHANGED');
-    expect(refusal(await admin(`/changes/${id}/approve`, json({ plan })))).to.equal('409 PLAN_CHANGED');
+    expect(rejectionOf(await admin(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('409 PLAN_CHANGED');
+    expect(rejectionOf(await admin(`/changes/${id}/approve`, json({ plan })))).to.equal('409 PLAN_CHANGED');
     expect((await admin('/collections/temporary')).status).to.equal(200);
     expect((await admin(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
   });
@@ -167,7 +169,7 @@ describe('change requests of people', () => {
       ['reject', {}],
     ] as const) {
       const answer = await admin(`/changes/${id}/${path}`, body === undefined ? { method: 'POST' } : json(body));
-      expect(refusal(answer), path).to.equal('409 INVALID_STATE');
+      expect(rejectionOf(answer), path).to.equal('409 INVALID_STATE');
       const [error] = (answer.json as { errors: { extensions: Record<string, unknown> }[] }).errors;
       expect(error?.extensions).to.deep.include({
         state: 'rejected',
@@ -179,7 +181,9 @@ describe('change requests of people', () => {
     const withdrawn = await author.send(`/changes/${id}/withdraw`, { method: 'POST' });
     expect(dataOf(withdrawn)).to.deep.include({ state: 'withdrawn', allowed: ['comment'], cleaning: false });
     expect((await other.send(`/changes/${id}/comment`, json({ comment: 'a pity' }))).status).to.equal(200);
-    expect(refusal(await author.send(`/changes/${id}`, json({ title: 'x' }, 'PATCH')))).to.equal('409 INVALID_STATE');
+    expect(rejectionOf(await author.send(`/changes/${id}`, json({ title: 'x' }, 'PATCH')))).to.equal(
+      '409 INVALID_STATE',
+    );
   });
 
   it('are listed by state, author and collection, and hidden from readers', async () => {
@@ -190,7 +194,7 @@ describe('change requests of people', () => {
     expect(await list('state=open')).to.deep.equal([id]);
     expect(await list(`author=${other.id}&collection=pages`)).to.deep.equal([id]);
     expect(await list(`author=${author.id}&state=open`)).to.deep.equal([]);
-    expect(refusal(await reader.send('/changes'))).to.equal('403 FORBIDDEN');
+    expect(rejectionOf(await reader.send('/changes'))).to.equal('403 FORBIDDEN');
     expect((await admin(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
   });
 
@@ -220,16 +224,16 @@ describe('change requests of people', () => {
       }
     for (const path of ['', '/withdraw'])
       expect(
-        refusal(await other.send(`/changes/${id}${path}`, json({ title: 'mine' }, path === '' ? 'PATCH' : 'POST'))),
+        rejectionOf(await other.send(`/changes/${id}${path}`, json({ title: 'mine' }, path === '' ? 'PATCH' : 'POST'))),
         'of somebody else',
       ).to.equal('403 FORBIDDEN');
     expect((await show(admin, id)).state).to.equal('open');
     // Authors read what readers read, and change nothing.
     expect((await author.send('/collections')).status).to.equal(200);
     for (const path of ['/users', '/history/events', '/trash'])
-      expect(refusal(await author.send(path)), path).to.equal('403 FORBIDDEN');
+      expect(rejectionOf(await author.send(path)), path).to.equal('403 FORBIDDEN');
     const direct = await author.send('/collections/pages', json({ meta: { note: 'direct' } }, 'PATCH'));
-    expect(refusal(direct)).to.equal('403 FORBIDDEN');
+    expect(rejectionOf(direct)).to.equal('403 FORBIDDEN');
     expect((await admin(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
   });
 });

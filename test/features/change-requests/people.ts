@@ -67,7 +67,7 @@ export interface Shown {
 export const dataOf = <T = Shown>({ json: body }: Reply): T => (body as { data: T }).data;
 
 /** The status and code of the first error: `409 INVALID_STATE`. */
-export const refusal = ({ status, json: body }: Reply): string =>
+export const rejectionOf = ({ status, json: body }: Reply): string =>
   `${status} ${(body as { errors?: { extensions: { code: string } }[] } | undefined)?.errors?.[0]?.extensions.code}`;
 
 export const show = async (send: Client, id: string): Promise<Shown> => {

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { json } from '../../support/client.js';
 import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';
-import { type Person, dataOf, diffOf, newPerson, open, refusal, show, without } from './people.js';
+import { type Person, dataOf, diffOf, newPerson, open, rejectionOf, show, without } from './people.js';
 
 const FIELDS = ['title', 'body', 'subtitle'].map((field) => ({
   field,
@@ -30,21 +30,21 @@ describe('change requests under a policy', () => {
     expect(set.status, set.text).to.equal(200);
     try {
       const diff = await diffOf(admin, without('pages', 'subtitle'));
-      expect(refusal(await admin('/schema/apply', json(diff)))).to.equal('422 POLICY_REFUSED');
+      expect(rejectionOf(await admin('/schema/apply', json(diff)))).to.equal('422 POLICY_REFUSED');
       const third = await newPerson(admin, 'third', 'admin');
       const { id, plan } = await open(second.send, { title: 'No subtitles', diff });
       const apply = () => admin(`/changes/${id}/apply`, { method: 'POST' });
-      expect(refusal(await apply())).to.equal('422 POLICY_REFUSED');
-      expect(refusal(await second.send(`/changes/${id}/approve`, json({ plan })))).to.equal('403 FORBIDDEN');
+      expect(rejectionOf(await apply())).to.equal('422 POLICY_REFUSED');
+      expect(rejectionOf(await second.send(`/changes/${id}/approve`, json({ plan })))).to.equal('403 FORBIDDEN');
       for (const _ of [1, 2])
         expect(dataOf(await admin(`/changes/${id}/approve`, json({ plan }))).state, 'one person twice').to.equal(
           'open',
         );
-      expect(refusal(await apply())).to.equal('422 POLICY_REFUSED');
+      expect(rejectionOf(await apply())).to.equal('422 POLICY_REFUSED');
       expect(dataOf(await third.send(`/changes/${id}/approve`, json({ plan }))).state).to.equal('approved');
       expect((await admin(`/users/${third.id}`, json({ role: 'auditor' }, 'PATCH'))).status).to.equal(200);
       expect((await show(admin, id)).proposal).to.deep.include({ approvals_needed: 2, approvals_counted: 1 });
-      expect(refusal(await apply()), 'an approver was demoted').to.equal('422 POLICY_REFUSED');
+      expect(rejectionOf(await apply()), 'an approver was demoted').to.equal('422 POLICY_REFUSED');
       expect((await admin(`/users/${third.id}`, json({ role: 'admin' }, 'PATCH'))).status).to.equal(200);
       const applied = await apply();
       expect(applied.status, applied.text).to.equal(200);
@@ -87,7 +87,7 @@ describe('change requests under a policy', () => {
     expect(losing).to.deep.equal(['drop column pages.body: data is permanently lost']);
     const why = 'the change has the option purge';
     expect(planned?.loses).to.deep.equal([{ collection: 'pages', field: 'body', kept: false, why_not: why }]);
-    expect(refusal(await admin(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('422 POLICY_REFUSED');
+    expect(rejectionOf(await admin(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('422 POLICY_REFUSED');
     const known = { acknowledge: [{ code: 'LOSES_DATA', place: 'pages.body' }] };
     const late = await admin(`/changes/${id}/apply`, {
       method: 'POST',
@@ -136,11 +136,11 @@ describe('change requests under a policy', () => {
         expect(error?.extensions).to.deep.equal(extensions);
         expect(error?.message).to.match(/repeat the change with "purge"\. In a change request, set it with an update/);
       }
-      expect(refusal(await update({ purge: true }, other))).to.equal('403 FORBIDDEN');
-      expect(refusal(await update({ purge: true, online: true }))).to.equal('400 INVALID_PAYLOAD');
+      expect(rejectionOf(await update({ purge: true }, other))).to.equal('403 FORBIDDEN');
+      expect(rejectionOf(await update({ purge: true, online: true }))).to.equal('400 INVALID_PAYLOAD');
       const acknowledging = json({ purge: true }, 'PATCH');
       const headers = { ...acknowledging.headers, 'x-acknowledge': 'LOSES_DATA:base.extra' };
-      expect(refusal(await author.send(`/changes/${id}`, { ...acknowledging, headers }))).to.equal(
+      expect(rejectionOf(await author.send(`/changes/${id}`, { ...acknowledging, headers }))).to.equal(
         '400 INVALID_PAYLOAD',
       );
 
@@ -155,7 +155,7 @@ describe('change requests under a policy', () => {
       expect(now.proposal.approvals.map(({ counts, why_not: why }) => [counts, why])).to.deep.equal([
         [false, 'another plan'],
       ]);
-      expect(refusal(await second.send(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('422 POLICY_REFUSED');
+      expect(rejectionOf(await second.send(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('422 POLICY_REFUSED');
 
       await pool.query('DROP TABLE elsewhere.heir');
       expect(dataOf(await update({ purge: false })).plan).to.equal(plan);
@@ -205,12 +205,12 @@ describe('changes of the policy itself', () => {
     expect((await put({ policy_changes: 'acknowledge', approvals: 3 })).status, 'stricter').to.equal(200);
     const looser = { policy_changes: 'acknowledge', approvals: 2 };
     const rejected = await put(looser);
-    expect(refusal(rejected)).to.equal('422 POLICY_REFUSED');
+    expect(rejectionOf(rejected)).to.equal('422 POLICY_REFUSED');
     expect(rejected.text).to.contain('X-Acknowledge: LOOSENS_POLICY:').and.to.contain('loosen the policy: approvals');
     expect(await current()).to.deep.include({ approvals: 3 });
     const known = { 'x-acknowledge': 'LOOSENS_POLICY:' };
     const other = await put(looser, { 'x-acknowledge': 'LOSES_DATA:pages' });
-    expect([refusal(other), other.text.includes('X-Acknowledge')]).to.deep.equal(['400 INVALID_PAYLOAD', true]);
+    expect([rejectionOf(other), other.text.includes('X-Acknowledge')]).to.deep.equal(['400 INVALID_PAYLOAD', true]);
     expect((await put(looser, known)).status).to.equal(200);
     const { data } = await api.ok<{ data: { context?: { policy: string; acknowledged?: object }; hash: string }[] }>(
       'GET',
@@ -221,9 +221,9 @@ describe('changes of the policy itself', () => {
       { policy: data[1]?.hash, acknowledged: [{ code: 'LOOSENS_POLICY', place: '' }] },
     ]);
     const stricter = await put({ ...looser, approvals: 4 }, known);
-    expect(refusal(stricter), 'nothing is loosened').to.equal('400 INVALID_PAYLOAD');
+    expect(rejectionOf(stricter), 'nothing is loosened').to.equal('400 INVALID_PAYLOAD');
     const { id } = await open(admin, { title: 'Free', policy: {} });
-    expect(refusal(await apply(id)), 'a change request is judged in the same way').to.equal('422 POLICY_REFUSED');
+    expect(rejectionOf(await apply(id)), 'a change request is judged in the same way').to.equal('422 POLICY_REFUSED');
     const acknowledge = [{ code: 'LOOSENS_POLICY', place: '' }];
     expect((await admin(`/changes/${id}`, json({ policy: {}, acknowledge }, 'PATCH'))).status).to.equal(200);
     expect((await apply(id)).status).to.equal(200);
@@ -235,9 +235,9 @@ describe('changes of the policy itself', () => {
     expect((await put(strict)).status).to.equal(200);
     for (const other of [{}, { ...strict, approvals: 2 }]) {
       const rejected = await put(other, { 'x-acknowledge': 'X:' });
-      expect(refusal(rejected)).to.equal('400 INVALID_PAYLOAD');
+      expect(rejectionOf(rejected)).to.equal('400 INVALID_PAYLOAD');
       const stopped = await put(other);
-      expect(refusal(stopped)).to.equal('422 POLICY_REFUSED');
+      expect(rejectionOf(stopped)).to.equal('422 POLICY_REFUSED');
       expect(stopped.text).to.contain('Open a change request for the new policy (`POST /changes` with `policy`');
     }
     expect((await put(strict)).status, 'the same policy changes nothing').to.equal(200);
@@ -251,11 +251,11 @@ describe('changes of the policy itself', () => {
     expect(shown.allowed)
       .to.include.members(['update', 'approve', 'apply'])
       .and.not.include.members(['rebase', 'revert']);
-    expect(refusal(await apply(request.id)), 'nobody approved').to.equal('422 POLICY_REFUSED');
-    expect(refusal(await admin(`/changes/${request.id}/approve`, json({ plan: request.plan })))).to.equal(
+    expect(rejectionOf(await apply(request.id)), 'nobody approved').to.equal('422 POLICY_REFUSED');
+    expect(rejectionOf(await admin(`/changes/${request.id}/approve`, json({ plan: request.plan })))).to.equal(
       '403 FORBIDDEN',
     );
-    expect(refusal(await apply(request.id)), 'its author may not').to.equal('422 POLICY_REFUSED');
+    expect(rejectionOf(await apply(request.id)), 'its author may not').to.equal('422 POLICY_REFUSED');
     expect((await approve(ada, request)).status).to.equal(200);
     const applied = await apply(request.id);
     expect(applied.status, applied.text).to.equal(200);
@@ -278,10 +278,13 @@ describe('changes of the policy itself', () => {
     for (const request of [first, second]) expect((await approve(ada, request)).status).to.equal(200);
     expect((await apply(second.id)).status).to.equal(200);
     const stale = await apply(first.id);
-    expect([refusal(stale), stale.text.includes('the policy has changed')]).to.deep.equal(['409 PLAN_CHANGED', true]);
+    expect([rejectionOf(stale), stale.text.includes('the policy has changed')]).to.deep.equal([
+      '409 PLAN_CHANGED',
+      true,
+    ]);
     const updated = await admin(`/changes/${first.id}`, json({ policy: { approvals: 2 } }, 'PATCH'));
     expect(updated.status, updated.text).to.equal(200);
-    expect(refusal(await apply(first.id)), 'the approval was for another plan').to.equal('422 POLICY_REFUSED');
+    expect(rejectionOf(await apply(first.id)), 'the approval was for another plan').to.equal('422 POLICY_REFUSED');
     expect((await approve(ada, dataOf(updated))).status).to.equal(200);
     expect((await apply(first.id)).status).to.equal(200);
     expect(await current()).to.deep.include({ approvals: 2, policy_changes: 'free' });
@@ -292,7 +295,7 @@ describe('changes of the policy itself', () => {
     expect((await put({ policy_changes: 'approve' })).status).to.equal(200);
     const request = await open(admin, { title: 'Later', policy: { approvals: 2 } });
     const at = () => admin(`/changes/${request.id}/apply`, json({ at: new Date(Date.now() + 200).toISOString() }));
-    expect(refusal(await at())).to.equal('422 POLICY_REFUSED');
+    expect(rejectionOf(await at())).to.equal('422 POLICY_REFUSED');
     expect((await approve(ada, request)).status).to.equal(200);
     expect((await at()).status).to.equal(202);
     await until('it is applied', async () => (await show(admin, request.id)).state === 'applied');
@@ -302,7 +305,7 @@ describe('changes of the policy itself', () => {
 
   it('are proposed by admins, as a policy alone, and stay a request for a policy', async () => {
     const request = { title: 'Policy', policy: { approvals: 2 } };
-    expect(refusal(await author.send('/changes', json(request)))).to.equal('403 FORBIDDEN');
+    expect(rejectionOf(await author.send('/changes', json(request)))).to.equal('403 FORBIDDEN');
     const places = async (body: object, method = 'POST', path = '/changes') => {
       const { status, json: answer } = await admin(path, json(body, method));
       return [
@@ -326,7 +329,7 @@ describe('changes of the policy itself', () => {
     const other = await open(admin, { title: 'No body', diff });
     expect(await places({ policy: request.policy }, 'PATCH', `/changes/${other.id}`)).to.deep.equal([400, 'policy']);
     for (const action of ['rebase', 'revert', 'prepare'])
-      expect(refusal(await admin(`/changes/${id}/${action}`, json({}))), action).to.equal('409 INVALID_STATE');
+      expect(rejectionOf(await admin(`/changes/${id}/${action}`, json({}))), action).to.equal('409 INVALID_STATE');
     expect((await apply(id)).status).to.equal(200);
     await put({});
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Reply, json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';
-import { type Person, type Shown, dataOf, diffOf, newPerson, noted, open, refusal, show } from './people.js';
+import { type Person, type Shown, dataOf, diffOf, newPerson, noted, open, rejectionOf, show } from './people.js';
 
 const ROUNDS = 5;
 
@@ -53,7 +53,7 @@ describe('concurrent actions on change requests', () => {
     ];
     expect([first.status, again.status, again.text]).to.deep.equal([200, 200, first.text]);
     expect(await typesOf(id), 'replayed').to.deep.equal(['change.opened', 'change.approved']);
-    expect(refusal(await post(admin, id, 'approve', { plan, comment: 'other', key: 'key' }))).to.equal(
+    expect(rejectionOf(await post(admin, id, 'approve', { plan, comment: 'other', key: 'key' }))).to.equal(
       '409 IDEMPOTENCY_MISMATCH',
     );
     await Promise.all([post(admin, id, 'approve', { plan }), post(admin, id, 'approve', { plan })]);
@@ -69,7 +69,7 @@ describe('concurrent actions on change requests', () => {
       const { id } = await opened();
       const replies = await Promise.all([post(admin, id, 'apply'), post(second.send, id, 'apply')]);
       expect(replies.map(({ status }) => status).sort((a, b) => a - b)).to.deep.equal([200, 409]);
-      expect(replies.map(refusal)).to.include('409 INVALID_STATE');
+      expect(replies.map(rejectionOf)).to.include('409 INVALID_STATE');
       expect(await typesOf(id)).to.deep.equal(['change.opened', 'change.applied']);
     }
   });
@@ -99,7 +99,7 @@ describe('concurrent actions on change requests', () => {
         post(admin, id, 'approve', { plan }),
       ]);
       expect(update.status, update.text).to.equal(200);
-      if (approval.status !== 200) expect(refusal(approval)).to.equal('409 PLAN_CHANGED');
+      if (approval.status !== 200) expect(rejectionOf(approval)).to.equal('409 PLAN_CHANGED');
       const { state, proposal, plan: now } = await show(admin, id);
       expect([state, proposal.approvals_counted]).to.deep.equal(['open', 0]);
       expect(now).to.not.equal(plan);

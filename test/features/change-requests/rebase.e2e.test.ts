@@ -11,7 +11,7 @@ import {
   newPerson,
   noted,
   open,
-  refusal,
+  rejectionOf,
   show,
   without,
 } from './people.js';
@@ -106,7 +106,7 @@ describe('change requests', function () {
       expect(rebased.plan).to.not.equal(second.plan);
       const { proposal } = await show(admin, second.id);
       expect(proposal.approvals[0]).to.deep.include({ plan: second.plan, counts: false, why_not: 'another plan' });
-      expect(refusal(await admin(`/changes/${second.id}/approve`, json({ plan: second.plan })))).to.equal(
+      expect(rejectionOf(await admin(`/changes/${second.id}/approve`, json({ plan: second.plan })))).to.equal(
         '409 PLAN_CHANGED',
       );
       await approve(second.id, rebased.plan);
@@ -119,7 +119,7 @@ describe('change requests', function () {
       await patch(`/collections/${table}`, 'yours');
       const before = await show(admin, id);
       const answer = await rebase(id);
-      expect(refusal(answer)).to.equal('409 MERGE_CONFLICT');
+      expect(rejectionOf(answer)).to.equal('409 MERGE_CONFLICT');
       const [error] = (answer.json as { errors: { extensions: { place: object } }[] }).errors;
       expect(error?.extensions).to.deep.include({
         place: { part: 'collections', collection: table, path: ['meta', 'note'] },
@@ -130,8 +130,8 @@ describe('change requests', function () {
       expect((await show(admin, id)).changed_at).to.equal(before.changed_at);
       const place = error?.extensions.place;
       const wrong = await rebase(id, { resolve: [{ place: { part: 'collections', collection: 'x' }, take: 'ours' }] });
-      expect(refusal(wrong)).to.equal('400 INVALID_PAYLOAD');
-      expect(refusal(await rebase(id, { resolve: [{ place, take: 'ours' }] })), 'nothing is left then').to.equal(
+      expect(rejectionOf(wrong)).to.equal('400 INVALID_PAYLOAD');
+      expect(rejectionOf(await rebase(id, { resolve: [{ place, take: 'ours' }] })), 'nothing is left then').to.equal(
         '409 INVALID_STATE',
       );
       expect((await rebase(id, { resolve: [{ place, take: 'theirs' }] })).status).to.equal(200);
@@ -148,17 +148,17 @@ describe('change requests', function () {
       expect(rebased.plan).to.not.equal(plan);
       await patch(`/fields/${table}_renamed/heading`, 'mine');
       const answer = await rebase(id);
-      expect(refusal(answer)).to.equal('409 INVALID_STATE');
+      expect(rejectionOf(answer)).to.equal('409 INVALID_STATE');
       expect(answer.text).to.include('Nothing remains to revert');
     });
 
     it('must belong to the caller and be open', async () => {
       const { id } = await proposed('A note', noted(table, 'mine'));
-      expect(refusal(await rebase(id, {}, other.send))).to.equal('403 FORBIDDEN');
+      expect(rejectionOf(await rebase(id, {}, other.send))).to.equal('403 FORBIDDEN');
       expect((await rebase(id, {}, admin)).status).to.equal(200);
-      expect(refusal(await rebase(id, { resolve: 'ours' }))).to.equal('400 INVALID_PAYLOAD');
+      expect(rejectionOf(await rebase(id, { resolve: 'ours' }))).to.equal('400 INVALID_PAYLOAD');
       await admin(`/changes/${id}/withdraw`, { method: 'POST' });
-      expect(refusal(await rebase(id))).to.equal('409 INVALID_STATE');
+      expect(rejectionOf(await rebase(id))).to.equal('409 INVALID_STATE');
     });
 
     it('serialize with concurrent approvals', async () => {
@@ -171,7 +171,7 @@ describe('change requests', function () {
         const [approval, rebased] = await Promise.all([admin(`/changes/${id}/approve`, json({ plan })), rebase(id)]);
         expect(rebased.status, rebased.text).to.equal(200);
         // The reviewed plan is outdated, whichever request is first.
-        expect(refusal(approval)).to.match(/^409 (PLAN_CHANGED|SCHEMA_CHANGED)$/);
+        expect(rejectionOf(approval)).to.match(/^409 (PLAN_CHANGED|SCHEMA_CHANGED)$/);
         const now = await show(admin, id);
         expect(now).to.deep.include({ state: 'open' });
         const same = await Promise.all([approve(id, now.plan), rebase(id)]);
@@ -196,11 +196,11 @@ describe('change requests', function () {
       expect(shown.planned).to.deep.include({ returns: back.returns });
 
       const again = await revert(id);
-      expect(refusal(again)).to.equal('409 INVALID_STATE');
+      expect(rejectionOf(again)).to.equal('409 INVALID_STATE');
       expect(again.text).to.include(back.id);
       await apply(back.id);
       expect(await titles()).to.deep.equal(['one', 'two']);
-      expect(refusal(await revert(id)), 'it is so already').to.equal('409 INVALID_STATE');
+      expect(rejectionOf(await revert(id)), 'it is so already').to.equal('409 INVALID_STATE');
 
       // A revert of the revert, and of that.
       const forth = await reverted(back.id);
@@ -246,7 +246,7 @@ describe('change requests', function () {
       await apply(second.id);
       await patch(`/collections/${table}`, 'later');
       const answer = await revert(second.id);
-      expect(refusal(answer)).to.equal('409 MERGE_CONFLICT');
+      expect(rejectionOf(answer)).to.equal('409 MERGE_CONFLICT');
       const place = { part: 'collections', collection: table, path: ['meta', 'note'] };
       expect((answer.json as { errors: { extensions: object }[] }).errors[0]?.extensions).to.deep.include({
         place,
@@ -271,7 +271,7 @@ describe('change requests', function () {
       const back = await reverted(id);
       await approve(back.id, back.plan);
       await api.ok('DELETE', `/trash/${back.returns[0]?.position}`);
-      expect(refusal(await admin(`/changes/${back.id}/apply`, { method: 'POST' }))).to.match(/^409 /);
+      expect(rejectionOf(await admin(`/changes/${back.id}/apply`, { method: 'POST' }))).to.match(/^409 /);
       const rebased = dataOf(await rebase(back.id));
       expect(rebased.state).to.equal('open');
       expect(rebased.plan).to.not.equal(back.plan);
@@ -281,9 +281,9 @@ describe('change requests', function () {
 
     it('can only follow an applied request', async () => {
       const { id } = await proposed('A note', noted(table, 'mine'));
-      expect(refusal(await revert(id))).to.equal('409 INVALID_STATE');
-      expect(refusal(await revert('7b0b6c6e-0000-4000-8000-000000000000'))).to.equal('404 NOT_FOUND');
-      expect(refusal(await revert(id, { title: '' }))).to.equal('400 INVALID_PAYLOAD');
+      expect(rejectionOf(await revert(id))).to.equal('409 INVALID_STATE');
+      expect(rejectionOf(await revert('7b0b6c6e-0000-4000-8000-000000000000'))).to.equal('404 NOT_FOUND');
+      expect(rejectionOf(await revert(id, { title: '' }))).to.equal('400 INVALID_PAYLOAD');
     });
   });
 });

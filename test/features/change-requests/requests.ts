@@ -1,12 +1,16 @@
 /** Change requests on an instance without HTTP: opened, processed by the runner, and awaited. */
 import { expect } from 'chai';
 import pg from 'pg';
-import { createChangeRequests, createChangeRunner, openedBy } from '../../../src/features/change-requests/index.js';
+import {
+  createChangeRequests,
+  createChangeRunner,
+  findOpenedRequest,
+} from '../../../src/features/change-requests/index.js';
 import { readDatabase } from '../../../src/postgres/server.js';
 import { createChanges, type ChangeView } from '../../../src/features/change-requests/read.js';
 import { createPreparationEngine } from '../../../src/projector/online/index.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
-import { CAUSE, type Instance, command, done, silent, startInstance } from '../../support/instance.js';
+import { CAUSE, type Instance, command, expectDone, silent, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
 
@@ -62,8 +66,8 @@ export async function startRequests({ tries }: { tries: number }): Promise<Reque
     db,
     retrieve,
     async open(name, input) {
-      const opened = openedBy(
-        done(await requests.online.apply(name, command(name, input), { cause: CAUSE, input: input as object })),
+      const opened = findOpenedRequest(
+        expectDone(await requests.online.apply(name, command(name, input), { cause: CAUSE, input: input as object })),
       );
       if (opened === undefined) throw new Error('it was done at once');
       return opened.id;
@@ -91,7 +95,7 @@ export async function startRequests({ tries }: { tries: number }): Promise<Reque
 }
 
 /** Objects in the database that were created for a request. */
-export async function leftBehind(db: pg.Client): Promise<string[]> {
+export async function listLeftovers(db: pg.Client): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(`
     SELECT conname AS name FROM pg_constraint WHERE conname LIKE 'dps_online%' OR NOT convalidated
     UNION ALL SELECT relname FROM pg_class WHERE relname LIKE 'dps_online%'

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';
-import { type Person, type Shown, dataOf, diffOf, newPerson, open, refusal, show, without } from './people.js';
+import { type Person, type Shown, dataOf, diffOf, newPerson, open, rejectionOf, show, without } from './people.js';
 
 const FIELDS = ['title', 'body', 'note'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
 
@@ -42,7 +42,7 @@ describe('storage of change requests', () => {
     const first = await open(ann.send, { title: 'change', diff });
     const second = await open(ann.send, { title: 'change', diff });
     const third = await ann.send('/changes', json({ title: 'third', diff }));
-    expect(refusal(third)).to.equal('429 TOO_MANY_REQUESTS');
+    expect(rejectionOf(third)).to.equal('429 TOO_MANY_REQUESTS');
     expect(third.text).to.contain('CHANGES_PER_USER');
     const other = await open(ben.send, { title: 'change', diff });
     expect((await withdraw(ann.send, first.id)).status).to.equal(200);

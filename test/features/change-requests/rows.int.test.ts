@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import {
   isDue,
-  untilNextDue,
-  untilTime,
+  readWaitUntilNextDue,
+  readWaitUntil,
   type ChangeFilter,
   HELD,
   countChanges,
   findOpenRevert,
   hasRowOf,
-  keepWaiting,
+  storeWaitingReason,
   countMatchingChanges,
   listChanges,
   readChange,
@@ -127,10 +127,10 @@ describe('change requests as rows', () => {
   });
 
   it('store the reason for waiting until their state or time changes', async () => {
-    const waiting = { phase: 'x', waiting_for: [] } as unknown as Parameters<typeof keepWaiting>[2];
+    const waiting = { phase: 'x', waiting_for: [] } as unknown as Parameters<typeof storeWaitingReason>[2];
     const waits = async (next: ChangeRequest): Promise<boolean> => {
       await write(request(1, 'scheduled', schedule(FUTURE)));
-      await keepWaiting(pool(), idOf(1), waiting);
+      await storeWaitingReason(pool(), idOf(1), waiting);
       expect(await readWaiting(pool(), idOf(1))).to.deep.equal(waiting);
       await write(next);
       return (await readWaiting(pool(), idOf(1))) !== null;
@@ -223,13 +223,13 @@ describe('change requests as rows', () => {
     expect(await isDue(pool(), request(1, 'open'))).to.equal(false);
     expect(await isDue(pool(), request(1, 'scheduled', schedule(PAST)))).to.equal(true);
     expect(await isDue(pool(), request(1, 'scheduled', schedule(FUTURE)))).to.equal(false);
-    expect(await untilTime(pool(), PAST)).to.be.below(-1e9);
+    expect(await readWaitUntil(pool(), PAST)).to.be.below(-1e9);
     const soon = new Date(Date.now() + 60_000).toISOString();
-    expect(await untilTime(pool(), soon)).to.be.within(1, 60_500);
-    expect(await untilNextDue(pool())).to.equal(null);
+    expect(await readWaitUntil(pool(), soon)).to.be.within(1, 60_500);
+    expect(await readWaitUntilNextDue(pool())).to.equal(null);
     await write(request(1, 'scheduled', schedule(PAST)), request(2, 'approved', schedule(soon)));
-    expect(await untilNextDue(pool())).to.equal(null);
+    expect(await readWaitUntilNextDue(pool())).to.equal(null);
     await write(request(3, 'scheduled', schedule(FUTURE)), request(4, 'scheduled', schedule(soon)));
-    expect(await untilNextDue(pool())).to.be.within(1, 60_500);
+    expect(await readWaitUntilNextDue(pool())).to.be.within(1, 60_500);
   });
 });

@@ -7,7 +7,7 @@ import { column, onlineOf } from '../../support/online.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { type TestService, startService } from '../../support/service.js';
 import { until } from '../../support/until.js';
-import { type Person, dataOf, diffOf, newPerson, noted, open, refusal, show, without } from './people.js';
+import { type Person, dataOf, diffOf, newPerson, noted, open, rejectionOf, show, without } from './people.js';
 
 const HOUR = 3_600_000;
 
@@ -134,9 +134,11 @@ describe('scheduled change requests', function () {
   it('need a time in the future or just passed', async () => {
     const { id } = await proposed();
     for (const wrong of ['2020-01-01T00:00:00Z', inTime(-HOUR), inTime(367 * 24 * HOUR), '9999-12-31T23:59:59Z'])
-      expect(refusal(await admin(`/changes/${id}/apply`, json({ at: wrong }))), wrong).to.equal('400 INVALID_PAYLOAD');
+      expect(rejectionOf(await admin(`/changes/${id}/apply`, json({ at: wrong }))), wrong).to.equal(
+        '400 INVALID_PAYLOAD',
+      );
     for (const wrong of ['soon', '2026-02-30T00:00:00Z', '2026-01-01', '2026-01-01T00:00:00', null, 7, ''])
-      expect(refusal(await admin(`/changes/${id}/apply`, json({ at: wrong }))), String(wrong)).to.equal(
+      expect(rejectionOf(await admin(`/changes/${id}/apply`, json({ at: wrong }))), String(wrong)).to.equal(
         '400 INVALID_PAYLOAD',
       );
     const [error] = ((await at(id, -HOUR)).json as { errors: { extensions: object }[] }).errors;
@@ -159,7 +161,7 @@ describe('scheduled change requests', function () {
     expect(dataOf(await admin(`/changes/${id}`, json({ diff }, 'PATCH')))).to.deep.include({ state: 'open' });
     await scheduled(id, HOUR);
     expect(dataOf(await other.send(`/changes/${id}/reject`, json({}))).state).to.equal('rejected');
-    expect(refusal(await at(id, HOUR))).to.equal('409 INVALID_STATE');
+    expect(rejectionOf(await at(id, HOUR))).to.equal('409 INVALID_STATE');
     expect(dataOf(await admin(`/changes/${id}`, json({ title: 'Please' }, 'PATCH'))).state).to.equal('open');
     await scheduled(id, HOUR);
     expect(dataOf(await admin(`/changes/${id}/apply`, { method: 'POST' })).state).to.equal('applied');
@@ -192,7 +194,7 @@ describe('scheduled change requests', function () {
     await api.ok('PUT', '/policy', policy);
     const opened = await open(admin, { title: 'Later', diff: await diffOf(admin, without('pages', 'body')) });
     const early = await at(opened.id, HOUR);
-    expect(refusal(early)).to.equal('422 POLICY_REFUSED');
+    expect(rejectionOf(early)).to.equal('422 POLICY_REFUSED');
     await api.ok('POST', `/changes/${opened.id}/comment`, { comment: 'approve it' });
     expect((await approver.send(`/changes/${opened.id}/approve`, json({ plan: opened.plan }))).status).to.equal(200);
     await scheduled(opened.id, HOUR);
@@ -228,7 +230,7 @@ describe('scheduled change requests', function () {
       await scheduled(id, 120);
       await new Promise((resolve) => setTimeout(resolve, 60 + 30 * turn));
       const answer = await admin(`/changes/${id}/withdraw`, { method: 'POST' });
-      const applied = refusal(answer) === '409 INVALID_STATE';
+      const applied = rejectionOf(answer) === '409 INVALID_STATE';
       if (!applied) expect(answer.status, answer.text).to.equal(200);
       await new Promise((resolve) => setTimeout(resolve, 200));
       expect(await stateOf(id)).to.equal(applied ? 'applied' : 'withdrawn');
@@ -268,7 +270,7 @@ describe('scheduled change requests', function () {
     await scheduled(second.id, HOUR);
     await look(second.id);
     expect((await online.retrieve(second.id)).holds).to.deep.equal(['orders']);
-    expect(refusal(await admin('/fields/orders/code', { method: 'DELETE' }))).to.equal('409 IN_USE');
+    expect(rejectionOf(await admin('/fields/orders/code', { method: 'DELETE' }))).to.equal('409 IN_USE');
     // Prepared objects are removed when it is no longer scheduled.
     await api.ok('PATCH', `/changes/${second.id}`, { title: 'Not yet' });
     await until('nothing is left', async () => (await online.leftBehind()).length === 0, 20_000);

@@ -8,7 +8,7 @@ import { type Clock, makeClock } from '../../support/clock.js';
 import { expectConsistent } from '../../support/consistent.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { type TestService, startService } from '../../support/service.js';
-import { dataOf, diffOf, open, refusal, without } from './people.js';
+import { dataOf, diffOf, open, rejectionOf, without } from './people.js';
 
 interface Waiting {
   state: string;
@@ -70,7 +70,7 @@ describe('a scheduled change request', function () {
     }
     await until('it is applied', async () => (await show()).state === 'applied', 20_000);
     expect((await show()).waiting_for).to.deep.equal([]);
-    expect(refusal(await admin('/fields/pages/body'))).to.equal('404 NOT_FOUND');
+    expect(rejectionOf(await admin('/fields/pages/body'))).to.equal('404 NOT_FOUND');
   });
 
   it('does not wait for preparations of others', async () => {

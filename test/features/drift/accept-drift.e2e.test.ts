@@ -37,7 +37,7 @@ describe('accepting drift', function () {
 
   const accept = (body: object = {}, query = '') => api.ok<Report>('POST', `/schema/drift/accept${query}`, body);
   const field = async (name: string) => (await api.ok<FieldAnswer>('GET', `/fields/${name}`)).data;
-  async function alike(): Promise<void> {
+  async function expectNoDrift(): Promise<void> {
     expect(await api.ok('GET', '/schema/drift')).to.deep.include({ ok: true });
     const { data } = await api.ok<{ data: { ok: boolean } }>('GET', '/projections/verify');
     expect(data, JSON.stringify(data)).to.include({ ok: true });
@@ -72,7 +72,7 @@ describe('accepting drift', function () {
     expect(title.schema).to.include({ is_nullable: false, is_unique: false, comment: 'said by hand' });
     const { data } = await api.ok<{ data: { meta: object } }>('GET', '/collections/a');
     expect(data.meta).to.include({ note: 'kept', sort_field: null });
-    await alike();
+    await expectNoDrift();
     await api.appends([], 'POST', '/schema/drift/accept', {});
   });
 
@@ -102,7 +102,7 @@ describe('accepting drift', function () {
     const result = await dps(['drift', '--accept', 'a.y'], { DATABASE_URL: service.databaseUrl });
     expect(result.code, result.err).to.equal(0);
     expect((await field('a/y')).type).to.equal('integer');
-    await alike();
+    await expectNoDrift();
   });
 
   it('accepts dropped and renamed tables with their metadata', async () => {
@@ -113,11 +113,11 @@ describe('accepting drift', function () {
     expect(data.meta).to.include({ note: 'kept', sort_field: 'n' });
     const relation = await api.ok<{ data: { one_collection: string } }>('GET', '/relations/b/a');
     expect(relation.data.one_collection).to.equal('renamed');
-    await alike();
+    await expectNoDrift();
     await api.sql('DROP TABLE renamed CASCADE');
     expect((await accept()).deleted).to.deep.equal(['renamed']);
     expect((await api.client('/relations/b/a')).status).to.equal(404);
-    await alike();
+    await expectNoDrift();
   });
 
   it('accepts renamed columns with their metadata', async () => {
@@ -143,7 +143,7 @@ describe('accepting drift', function () {
     expect((await api.client('/fields/a/bs')).status).to.equal(200);
     expect((await api.client('/fields/a/title')).status).to.equal(404);
     expect(await api.sql('SELECT headline FROM a')).to.deep.equal([{ headline: 'kept' }]);
-    await alike();
+    await expectNoDrift();
   });
 
   it('lists what it cannot accept, and leaves that unchanged', async () => {
@@ -181,6 +181,6 @@ describe('accepting drift', function () {
       await other.end();
     }
     await accept();
-    await alike();
+    await expectNoDrift();
   });
 });

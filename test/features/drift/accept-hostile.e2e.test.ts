@@ -40,7 +40,7 @@ describe('accepting drift concurrently', function () {
   const accept = (body: object = {}) => api.ok<Report>('POST', '/schema/drift/accept', body);
   const send = () => api.client('/schema/drift/accept', json({}));
   const codes = ({ not_accepted: left }: Report) => left.map(({ collection, code }) => `${collection} ${code}`);
-  async function alike(): Promise<void> {
+  async function expectNoDrift(): Promise<void> {
     const drift = await api.ok('GET', '/schema/drift');
     expect(drift, JSON.stringify(drift)).to.deep.include({ ok: true });
     const { data } = await api.ok<{ data: { ok: boolean } }>('GET', '/projections/verify');
@@ -53,7 +53,7 @@ describe('accepting drift concurrently', function () {
     const replies = await Promise.all([send(), send(), send()]);
     expect(replies.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
     expect(await api.events(before)).to.deep.equal(['field.created a.x']);
-    await alike();
+    await expectNoDrift();
   });
 
   it('records the tables as of its commit despite concurrent manual changes', async () => {
@@ -69,7 +69,7 @@ describe('accepting drift concurrently', function () {
     while (busy) expect((await send()).status).to.be.oneOf([200, 503]);
     await byHand;
     expect(codes(await accept())).to.deep.equal([]);
-    await alike();
+    await expectNoDrift();
     await api.appends([], 'POST', '/schema/drift/accept', {});
   });
 
@@ -82,7 +82,7 @@ describe('accepting drift concurrently', function () {
     await sleep(300);
     await other.query('COMMIT');
     expect((await waiting).status).to.equal(200);
-    await alike();
+    await expectNoDrift();
     await api.sql('ALTER TABLE a ADD COLUMN z int');
     await other.query('BEGIN; ALTER TABLE a RENAME COLUMN y TO yy; ALTER TABLE b RENAME TO bb');
     const renaming = send();
@@ -91,7 +91,7 @@ describe('accepting drift concurrently', function () {
     const { status, json: report } = await renaming;
     expect(status, JSON.stringify(report)).to.equal(200);
     await accept();
-    await alike();
+    await expectNoDrift();
     const bb = await api.ok<{ data: { one_field: string } }>('GET', '/relations/bb/a');
     expect(bb.data.one_field).to.equal('bs');
   });
@@ -112,7 +112,7 @@ describe('accepting drift concurrently', function () {
     const long = 'n'.repeat(63);
     await api.sql(`ALTER TABLE a RENAME COLUMN bs TO ${long}; ALTER TABLE b RENAME TO ${'b'.repeat(63)}`);
     expect(codes(await accept())).to.deep.equal([]);
-    await alike();
+    await expectNoDrift();
   });
 
   it('accepts a table that references a renamed one together with it, or not at all', async () => {
@@ -121,7 +121,7 @@ describe('accepting drift concurrently', function () {
     expect(codes(await accept())).to.deep.equal([]);
     const { data } = await api.ok<{ data: { one_field: string } }>('GET', '/relations/b/a');
     expect(data).to.deep.include({ one_collection: 'z', one_field: 'bs' });
-    await alike();
+    await expectNoDrift();
   });
 
   it('removes the relations to a collection whose table was dropped', async () => {
@@ -132,7 +132,7 @@ describe('accepting drift concurrently', function () {
     const { deleted, not_accepted: left } = await accept({ collections: ['a'] });
     expect([deleted, left]).to.deep.equal([['a'], []]);
     expect((await api.client('/relations/b/a')).status).to.equal(404);
-    await alike();
+    await expectNoDrift();
   });
 
   it('lists unsupported objects of accepted tables only', async () => {
@@ -142,7 +142,7 @@ describe('accepting drift concurrently', function () {
     expect(messagesOf(await accept({ fields: [{ collection: 'a', field: 'x' }] }))).to.deep.equal([]);
     expect(messagesOf(await accept({ collections: ['b'] }))).to.deep.equal(['b']);
     expect(messagesOf(await accept())).to.deep.equal(['a']);
-    await alike();
+    await expectNoDrift();
   });
 
   it('explains how to accept partitioned tables, and that works', async () => {
@@ -161,7 +161,7 @@ describe('accepting drift concurrently', function () {
     await api.sql('ALTER TABLE p_aside RENAME TO p; ALTER TABLE p1_aside RENAME TO p1');
     await api.ok('POST', '/schema/adopt', { tables: ['p', 'p1'] });
     expect(await api.sql('SELECT a FROM p')).to.deep.equal([{ a: 1 }]);
-    await alike();
+    await expectNoDrift();
   });
 
   it('accepts the current definition of a type that partitioned tables use, whatever else it leaves', async () => {
@@ -172,7 +172,7 @@ describe('accepting drift concurrently', function () {
     await api.ok('POST', '/schema/adopt', { tables: ['plain', 'p', 'p1', 'q'] });
     await api.sql(`ALTER TYPE mood ADD VALUE 'c'`);
     expect(await accept()).to.deep.include({ changed: ['p', 'p1', 'plain', 'q'], not_accepted: [] });
-    await alike();
+    await expectNoDrift();
     await api.sql(`ALTER TYPE mood ADD VALUE 'd'; ALTER TABLE p ADD COLUMN more int`);
     const report = await accept();
     expect([report.changed, codes(report)]).to.deep.equal([
@@ -180,6 +180,6 @@ describe('accepting drift concurrently', function () {
       ['p PARTITIONED', 'p1 PARTITIONED'],
     ]);
     await api.sql('ALTER TABLE p DROP COLUMN more');
-    await alike();
+    await expectNoDrift();
   });
 });

@@ -80,7 +80,7 @@ describe('accepting manual renames', function () {
   const relationOf = async (name: string) =>
     (await api.ok<{ data: { [member: string]: unknown } }>('GET', `/relations/${name}`)).data;
 
-  async function alike(): Promise<void> {
+  async function expectNoDrift(): Promise<void> {
     const drift = await api.ok('GET', '/schema/drift');
     expect(drift, JSON.stringify(drift)).to.deep.include({ ok: true });
     const { data } = await api.ok<{ data: { ok: boolean } }>('GET', '/projections/verify');
@@ -141,7 +141,7 @@ describe('accepting manual renames', function () {
     expect(relation).to.deep.include({ one_collection: 'a', one_field: 'bs', sort_field: 'place' });
     expect(relation['schema']).to.deep.include({ constraint_name: 'b_a_foreign', on_delete: 'CASCADE' });
     expect((await api.client('/relations/b/a')).status).to.equal(404);
-    await alike();
+    await expectNoDrift();
     await replays();
   });
 
@@ -162,7 +162,7 @@ describe('accepting manual renames', function () {
     expect(await relationOf('b/a')).to.deep.include({ one_collection: 'articles', one_field: 'bs', sort_field: 'pos' });
     expect((await field('articles/title')).meta).to.deep.include({ note: 'kept', group: 'box' });
     await accept();
-    await alike();
+    await expectNoDrift();
     await replays();
   });
 
@@ -179,7 +179,7 @@ describe('accepting manual renames', function () {
     const differing: unknown[] = drift.tables.flatMap(({ differences }) => differences.map(({ field: name }) => name));
     expect(differing).to.include('more').and.not.include('rx');
     await accept();
-    await alike();
+    await expectNoDrift();
     await replays();
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { CatalogColumn, CatalogTable } from '../../../src/projector/catalog/model.js';
-import { conflictingObjects, looseParts, partOf } from '../../../src/features/drift/conflicting-objects.js';
+import { conflictingObjects, listTableParts, partOf } from '../../../src/features/drift/conflicting-objects.js';
 import { preparedName } from '../../../src/projector/online/copy.js';
 import type { Json } from '../../../src/kernel/json.js';
 import type { Difference } from '../../../src/projector/verify/index.js';
@@ -115,13 +115,13 @@ describe('a part of a table', () => {
   });
 
   it('is loose if it depends on the whole table', () => {
-    expect(looseParts(null)).to.deep.equal([]);
-    expect(looseParts({ comment: null })).to.deep.equal([]);
+    expect(listTableParts(null)).to.deep.equal([]);
+    expect(listTableParts({ comment: null })).to.deep.equal([]);
     const extras = {
       constraints: [{ name: 'c', definition: 'x' }],
       indexes: [{ name: 'i', definition: 'x' }],
       unmanaged: [{ kind: 'default' as const, name: 'a' }],
     };
-    expect(looseParts({ comment: null, extras })).to.deep.equal(['constraint c', 'index i', 'default a']);
+    expect(listTableParts({ comment: null, extras })).to.deep.equal(['constraint c', 'index i', 'default a']);
   });
 });

@@ -6,7 +6,7 @@ import { type AdoptFixture, adopt, expectVerified, startAdoptFixture } from '../
 import { HARD_SCHEMA } from '../adopt/hard-schema.js';
 import { catalogText } from '../../support/catalog-text.js';
 import { testServer } from '../../support/postgres.js';
-import { CAUSE, command, done, field, table } from '../../support/instance.js';
+import { CAUSE, command, expectDone, field, table } from '../../support/instance.js';
 
 const OURS = [
   field('title', 'string', { is_nullable: false, default_value: 'untitled' }),
@@ -29,10 +29,10 @@ describe('drift', function () {
   beforeEach(async () => {
     fixture = await startAdoptFixture();
     const { pipeline } = fixture.instance;
-    done(await pipeline.apply('create-collection', table('authors'), { cause: CAUSE }));
-    done(await pipeline.apply('create-collection', table('articles', OURS), { cause: CAUSE }));
+    expectDone(await pipeline.apply('create-collection', table('authors'), { cause: CAUSE }));
+    expectDone(await pipeline.apply('create-collection', table('articles', OURS), { cause: CAUSE }));
     const body = { many_collection: 'articles', many_field: 'author', one_collection: 'authors' };
-    done(await pipeline.apply('create-relation', command('create-relation', { body }), { cause: CAUSE }));
+    expectDone(await pipeline.apply('create-relation', command('create-relation', { body }), { cause: CAUSE }));
   });
 
   afterEach(() => fixture.stop());
@@ -63,8 +63,8 @@ describe('drift', function () {
     const repaired = await repair(allowDrop);
     expect(repaired.drift.ok, JSON.stringify(repaired, null, 1)).to.equal(true);
     await expectVerified(fixture.instance);
-    expect((await catalogText(fixture.instance.pool)).map(unnumbered).sort()).to.deep.equal(
-      before.map(unnumbered).sort(),
+    expect((await catalogText(fixture.instance.pool)).map(withoutNumber).sort()).to.deep.equal(
+      before.map(withoutNumber).sort(),
     );
     return only;
   }
@@ -359,4 +359,4 @@ describe('drift', function () {
 });
 
 /** A column that was dropped and recreated is last. */
-const unnumbered = (line: string): string => line.replace(/ #\d+ /, ' ');
+const withoutNumber = (line: string): string => line.replace(/ #\d+ /, ' ');

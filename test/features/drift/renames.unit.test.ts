@@ -13,7 +13,7 @@ import {
   catalogReference,
   catalogTable,
 } from '../../projector/catalog-tables.js';
-import { column, created, related } from '../../projector/columns.js';
+import { column, created, relationCreated } from '../../projector/columns.js';
 
 function nodeOf(name: string, fields: Field[], ...more: NewEvent[]): CollectionNode {
   const state = follow(initialState(), [created('other'), created(name, fields), ...more]);
@@ -47,7 +47,7 @@ describe('a table under another name', () => {
     expect(renamesOf([node], moved({ indexes: [catalogIndex('i', ['a'])] }))).to.deep.equal([]);
     const counting = { ...ID, sequence: { schema: 'public', name: 't_id_seq' } };
     expect(renamesOf([node], moved({ ...bare, columns: [counting, A] }))).to.deep.equal([['t', 'moved']]);
-    const pointing = nodeOf('t', [column('a', 'integer')], related('t.a', 'other'));
+    const pointing = nodeOf('t', [column('a', 'integer')], relationCreated('t.a', 'other'));
     const columns = [ID, catalogColumn('a', 'integer')];
     const constraints = [catalogReference('t_a_foreign', 'a', 'other')];
     expect(renamesOf([pointing], moved({ ...bare, columns, constraints }))).to.deep.equal([['t', 'moved']]);

@@ -13,7 +13,7 @@ import type { Field, NewRelation } from '../../../src/schema/model/model.js';
 import { type CollectionNode, type State, initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
 import { type Objects, catalogObjects, catalogSequence } from '../../projector/catalog-tables.js';
-import { column, created, related, tableOf } from '../../projector/columns.js';
+import { column, created, relationCreated, tableOf } from '../../projector/columns.js';
 
 function nodeOf(state: State): CollectionNode {
   const node = state.collections.get('t');
@@ -23,12 +23,12 @@ function nodeOf(state: State): CollectionNode {
 
 const a = column('t.a', 'integer');
 const alias = column('t.note', 'alias', null);
-const state = follow(initialState(), [created('other'), created('t', [a, alias]), related('t.a', 'other')]);
+const state = follow(initialState(), [created('other'), created('t', [a, alias]), relationCreated('t.a', 'other')]);
 const [id] = [...nodeOf(state).fields.values()] as [Field];
 const { id: _, ...relation } = nodeOf(state).relations.get('a') ?? { id: 0 };
 
 /** The actual table with these fields and relations. */
-function there(fields: Field[], relations: unknown[] = []): TableToRepair {
+function actualTable(fields: Field[], relations: unknown[] = []): TableToRepair {
   const all = { collection: nodeOf(state).collection, fields, relations: relations as NewRelation[] };
   return { all, rest: all, statements: [] };
 }
@@ -43,11 +43,11 @@ const planned = (table: TableToRepair) => {
 
 describe('the repair of a differing table', () => {
   it('is empty without differences, ignoring aliases', () => {
-    expect(planned(there([id, a], [relation]))).to.deep.equal({ statements: [], events: [] });
+    expect(planned(actualTable([id, a], [relation]))).to.deep.equal({ statements: [], events: [] });
   });
 
   it('recreates a foreign key, or removes it from the log', () => {
-    expect(planned(there([id, a]))).to.deep.equal({
+    expect(planned(actualTable([id, a]))).to.deep.equal({
       statements: [
         [
           'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."other" ("id")',
@@ -60,7 +60,7 @@ describe('the repair of a differing table', () => {
   });
 
   it('recreates a column with its dependents', () => {
-    const { statements, events } = planned(there([id]));
+    const { statements, events } = planned(actualTable([id]));
     expect(statements).to.deep.equal([
       ['ALTER TABLE "public"."t" ADD COLUMN "a" integer', false, 'a'],
       [
@@ -73,7 +73,7 @@ describe('the repair of a differing table', () => {
   });
 
   it('drops a column that the log does not have', () => {
-    expect(planned(there([id, a, column('t.b', 'text')], [relation]))).to.deep.equal({
+    expect(planned(actualTable([id, a, column('t.b', 'text')], [relation]))).to.deep.equal({
       statements: [['ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "b"', true, 'b']],
       events: ['field.created t.b'],
     });
@@ -86,8 +86,8 @@ describe('losses of a repair', () => {
   const unique = column('t.a', 'integer', { is_unique: true });
 
   it('are marked for rows, values and parts of the table', () => {
-    expect(dropsOf(there([id, unique], [relation]))).to.deep.equal([['drop the unique constraint of t.a', true]]);
-    expect(dropsOf(there([id, column('t.a', 'bigInteger')], [relation]))).to.deep.equal([
+    expect(dropsOf(actualTable([id, unique], [relation]))).to.deep.equal([['drop the unique constraint of t.a', true]]);
+    expect(dropsOf(actualTable([id, column('t.a', 'bigInteger')], [relation]))).to.deep.equal([
       ['drop the foreign key of t.a', true],
       ['alter column t.a: type', false],
       ['add a foreign key from t.a to other', false],
@@ -95,7 +95,7 @@ describe('losses of a repair', () => {
   });
 
   it('are not marked for another representation of the whole table', () => {
-    const withKey = there([id, a], [relation]);
+    const withKey = actualTable([id, a], [relation]);
     const all = { ...withKey.all, collection: tableOf('t', { comment: 'c' }) };
     const plan = planForDifferent(state, nodeOf(state), { ...withKey, all, rest: all }, 'public');
     const { database, log } = repairOf(plan, undefined);
@@ -139,7 +139,7 @@ describe('the repair of a missing table', () => {
 });
 
 describe('a part of a repair', () => {
-  const plan = planForDifferent(state, nodeOf(state), there([id, column('t.b', 'text')]), 'public');
+  const plan = planForDifferent(state, nodeOf(state), actualTable([id, column('t.b', 'text')]), 'public');
 
   it('contains the statements of a field with its related events', () => {
     const summaries = (...about: Parameters<typeof repairOf>) => {

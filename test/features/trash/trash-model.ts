@@ -33,7 +33,7 @@ export class Model {
     return this.#next++;
   }
 
-  named(name: string): ModelTable | undefined {
+  findTable(name: string): ModelTable | undefined {
     return [...this.tables.values()].find((table) => table.name === name);
   }
 
@@ -71,8 +71,8 @@ export class Model {
   }
 
   /** The obstacle to a restore; null if there is none. */
-  obstacle(kept: Kept, as: string | undefined): string | null {
-    if (kept.kind === 'table') return this.named(as ?? kept.table.name) === undefined ? null : 'the name is taken';
+  findObstacle(kept: Kept, as: string | undefined): string | null {
+    if (kept.kind === 'table') return this.findTable(as ?? kept.table.name) === undefined ? null : 'the name is taken';
     const table = this.tables.get(kept.of);
     if (table === undefined) return 'there is no table';
     return [...table.fields.values()].includes(as ?? kept.name) ? 'the name is taken' : null;
@@ -90,7 +90,7 @@ export class Model {
     for (const [key, row] of table.rows) row.set(field, values.get(key) ?? null);
   }
 
-  moment(): Moment {
+  copyTables(): Moment {
     return [...this.tables.values()].map(({ id, name, fields }) => ({ id, name, fields: new Map(fields) }));
   }
 

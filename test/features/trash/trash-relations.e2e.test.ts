@@ -13,7 +13,7 @@ import { type CollectionNode, type Identity, type State, initialState } from '..
 import { json, type Reply } from '../../support/client.js';
 import { silent } from '../../support/instance.js';
 import { eventsOf } from '../../support/log.js';
-import { explored } from '../../support/runs.js';
+import { limitRuns } from '../../support/runs.js';
 import { withService } from '../../support/with-service.js';
 import { type Step, step } from './trash-relations.steps.js';
 
@@ -285,7 +285,7 @@ describe('random sequences with the trash and relations', function () {
           }
         }),
         {
-          ...explored(12),
+          ...limitRuns(12),
           endOnFailure: process.env['PROPERTY_SHRINK'] === undefined,
         },
       );

@@ -11,7 +11,7 @@ import { type State, initialState } from '../../../src/schema/model/state.js';
 import { createPool } from '../../../src/postgres/pool.js';
 import { silent } from '../../support/instance.js';
 import { eventsOf } from '../../support/log.js';
-import { explored } from '../../support/runs.js';
+import { limitRuns } from '../../support/runs.js';
 import { withService } from '../../support/with-service.js';
 import { json } from '../../support/client.js';
 import { type Kept, Model, type ModelTable, type Moment } from './trash-model.js';
@@ -110,7 +110,7 @@ describe('random sequences with the trash', function () {
   } = {
     async create({ name }, model) {
       const body = { collection: name, schema: {}, fields: [field('x'), field('y')] };
-      if (await done(model.named(name) === undefined, 'POST', '/collections', body))
+      if (await done(model.findTable(name) === undefined, 'POST', '/collections', body))
         model.create(name, ['id', 'x', 'y']);
     },
     async add({ on, name }, model) {
@@ -143,7 +143,7 @@ describe('random sequences with the trash', function () {
     async rename({ on, name }, model) {
       const table = tableOf(model, on);
       if (table === undefined || table.name === name) return;
-      const isFree = model.named(name) === undefined;
+      const isFree = model.findTable(name) === undefined;
       if (await done(isFree, 'POST', `/collections/${table.name}/rename`, { to: name })) table.name = name;
     },
     async 'rename field'({ on, field: which, name }, model) {
@@ -170,7 +170,7 @@ describe('random sequences with the trash', function () {
       if (entry === undefined) return;
       const [position, kept] = entry;
       const as = given ?? undefined;
-      const can = model.obstacle(kept, as) === null;
+      const can = model.findObstacle(kept, as) === null;
       if (await done(can, 'POST', `/trash/${position}/restore`, as === undefined ? {} : { as }))
         model.restore(position, as);
     },
@@ -285,15 +285,15 @@ describe('random sequences with the trash', function () {
               await move(taken, model, moments);
               await catchUp();
               await compare(model, taken);
-              moments.push([await api.head(), model.moment()]);
+              moments.push([await api.head(), model.copyTables()]);
             }
-            await reachElsewhere();
+            await applyElsewhere();
           } finally {
             await clear();
           }
         }),
         {
-          ...explored(12),
+          ...limitRuns(12),
           endOnFailure: process.env['PROPERTY_SHRINK'] === undefined,
         },
       );
@@ -303,7 +303,7 @@ describe('random sequences with the trash', function () {
   });
 
   /** From any state, with a diff that knows only names. */
-  async function reachElsewhere(): Promise<void> {
+  async function applyElsewhere(): Promise<void> {
     const snapshot = await client('/schema/snapshot');
     const diff = await other.client('/schema/diff', json(snapshot.json));
     if (diff.status !== 204) await other.api.ok('POST', '/schema/apply', diff.json);

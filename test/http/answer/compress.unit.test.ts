@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { jsonAnswer, jsonBytesAnswer, noContent, largeJsonAnswer } from '../../../src/http/answer/answer.js';
 import { encodeAnswer } from '../../../src/http/answer/representation.js';
 
-const asking = (coding?: string) =>
+const requestWith = (coding?: string) =>
   ({ headers: coding === undefined ? {} : { 'accept-encoding': coding } }) as unknown as IncomingMessage;
 
 const LARGE = { text: 'x'.repeat(1_400) };
@@ -31,7 +31,7 @@ describe('a response for one request', () => {
       ['gzip', gunzipSync],
       ['br', brotliDecompressSync],
     ] as const) {
-      const { body, headers, ...rest } = await encodeAnswer(asking(coding), plain);
+      const { body, headers, ...rest } = await encodeAnswer(requestWith(coding), plain);
       const bytes = body as Buffer;
       expect(rest).to.deep.equal({ status: 404, position: 7 });
       expect(decode(bytes).toString()).to.equal(JSON.stringify(LARGE));
@@ -53,6 +53,6 @@ describe('a response for one request', () => {
       ['gzip', { status: 204, headers: [], body: null }],
       ['gzip', tagged],
     ];
-    for (const [coding, answer] of cases) expect(await encodeAnswer(asking(coding), answer)).to.equal(answer);
+    for (const [coding, answer] of cases) expect(await encodeAnswer(requestWith(coding), answer)).to.equal(answer);
   });
 });

@@ -5,7 +5,7 @@ import { type Export, FORMATS } from '../../../src/http/answer/export.js';
 import { writeYaml } from '../../../src/http/formats.js';
 import type { Snapshot } from '../../../src/schema/snapshot/snapshot.js';
 
-const written = (format: Export, document: Snapshot): string => [...FORMATS[format].write(document)].join('');
+const writeExport = (format: Export, document: Snapshot): string => [...FORMATS[format].write(document)].join('');
 
 const json = fc.jsonValue({ stringUnit: character });
 const anySnapshot = fc.record({
@@ -20,8 +20,8 @@ it('an export in JSON and YAML yields the same text in chunks as at once, for an
   fc.assert(
     fc.property(anySnapshot, (value) => {
       const document = value as unknown as Snapshot;
-      expect(written('json', document)).equal(`${JSON.stringify(document, null, 2)}\n`);
-      expect(written('yaml', document)).equal(writeYaml(document));
+      expect(writeExport('json', document)).equal(`${JSON.stringify(document, null, 2)}\n`);
+      expect(writeExport('yaml', document)).equal(writeYaml(document));
     }),
   );
 });

@@ -15,7 +15,7 @@ const snapshot = {
   relations: [{ id: 7, many_collection: '=1+1', many_field: 'x', one_allowed_collections: ['a'], schema: null }],
 } as unknown as Snapshot;
 
-const written = (format: Export, document: Snapshot): string => [...FORMATS[format].write(document)].join('');
+const writeExport = (format: Export, document: Snapshot): string => [...FORMATS[format].write(document)].join('');
 
 describe('exports', () => {
   it('in YAML yield the same text in chunks as at once', () => {
@@ -32,16 +32,16 @@ describe('exports', () => {
       '--- \na',
     ];
     const document = { ...snapshot, fields: [{ lines }, lines, [[lines]], 'null'] } as unknown as Snapshot;
-    expect(written('yaml', document)).equal(writeYaml(document));
+    expect(writeExport('yaml', document)).equal(writeYaml(document));
   });
 
   it('in JSON and YAML read back as the same document', () => {
-    expect(JSON.parse(written('json', snapshot))).deep.equal(snapshot);
-    expect(parseYaml(written('yaml', snapshot))).deep.equal(snapshot);
+    expect(JSON.parse(writeExport('json', snapshot))).deep.equal(snapshot);
+    expect(parseYaml(writeExport('yaml', snapshot))).deep.equal(snapshot);
   });
 
   it('in CSV have one row per collection, field and relation, with nested values as JSON', () => {
-    expect(written('csv', snapshot)).equal(
+    expect(writeExport('csv', snapshot)).equal(
       [
         '"kind","collection","field","type","meta","schema","id","many_collection","many_field","one_collection",' +
           '"one_field","one_collection_field","one_allowed_collections","junction_field","sort_field","one_deselect_action"',
@@ -55,17 +55,17 @@ describe('exports', () => {
   });
 
   it('in csv_utf8 start with a byte-order mark and contain no formula', () => {
-    const exact = written('csv', snapshot);
-    expect(written('csv_utf8', snapshot)).equal(`\ufeff${exact.replaceAll(',"=1+1"', `,"'=1+1"`)}`);
+    const exact = writeExport('csv', snapshot);
+    expect(writeExport('csv_utf8', snapshot)).equal(`\ufeff${exact.replaceAll(',"=1+1"', `,"'=1+1"`)}`);
     for (const start of ['=', '+', '-', '@', '\t', '\r']) {
       const collection = { ...snapshot.collections[0]!, collection: `${start}x` };
-      const text = written('csv_utf8', { ...snapshot, collections: [collection] });
+      const text = writeExport('csv_utf8', { ...snapshot, collections: [collection] });
       expect(text).contain(`"'${start}x"`);
     }
   });
 
   it('in XML are one document', () => {
-    expect(written('xml', snapshot)).match(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<snapshot type="object">\n/);
+    expect(writeExport('xml', snapshot)).match(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<snapshot type="object">\n/);
   });
 
   it('are named so that they sort by time', () => {

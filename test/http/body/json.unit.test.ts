@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { buildJson, JSON_LIMITS, parseJson, scanJson } from '../../../src/http/body/json.js';
 import { Refused } from '../../../src/http/errors.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { explored } from '../../support/runs.js';
+import { limitRuns } from '../../support/runs.js';
 
 /** Deeper than any of these documents. */
 const options = { limits: { ...JSON_LIMITS, depth: 1_000 }, group: 0 };
@@ -20,7 +20,7 @@ const built = (text: string, group: number): { value: string } | 'refused' => {
   }
 };
 
-const whole = (text: string): { value: string } | 'refused' => {
+const parseWhole = (text: string): { value: string } | 'refused' => {
   try {
     return { value: JSON.stringify(JSON.parse(text)) };
   } catch (error) {
@@ -31,7 +31,7 @@ const whole = (text: string): { value: string } | 'refused' => {
 
 /** Small enough to cut every container, some between all elements. The text shows the member order. */
 const expectSame = (text: string): void => {
-  for (const group of [0, 3, 50]) expect(built(text, group), text).deep.equal(whole(text));
+  for (const group of [0, 3, 50]) expect(built(text, group), text).deep.equal(parseWhole(text));
 };
 
 async function refusalOf(text: string, limits = JSON_LIMITS) {
@@ -66,7 +66,7 @@ describe('parsing JSON in steps', () => {
         const at = place % text.length;
         expectSame(text.slice(0, at) + other + text.slice(keep ? at : at + 1));
       }),
-      explored(2_000),
+      limitRuns(2_000),
     );
   });
 

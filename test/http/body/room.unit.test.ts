@@ -7,13 +7,13 @@ const gone = new AbortController().signal;
 const LIMITS = { bytes: 100, bytesPerCaller: 60, patienceMs: 60_000 };
 
 /** Records which promises have settled. */
-function noted(waiting: Record<string, Promise<void>>): string[] {
+function recordSettled(waiting: Record<string, Promise<void>>): string[] {
   const over: string[] = [];
   for (const [name, each] of Object.entries(waiting)) void each.then(() => over.push(name));
   return over;
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const flushPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the room for bodies', () => {
   it('is used by received bytes, not by declared lengths', () => {
@@ -36,11 +36,11 @@ describe('the room for bodies', () => {
     const [first, second] = [room.open(senderOf('a')), room.open(senderOf('a'))];
     first.take(40);
     second.take(30);
-    const over = noted({ second: second.untilFree(gone), first: first.untilFree(gone) });
-    await settled();
+    const over = recordSettled({ second: second.untilFree(gone), first: first.untilFree(gone) });
+    await flushPromises();
     expect(over).to.deep.equal(['second']);
     second.release();
-    await settled();
+    await flushPromises();
     expect(over).to.deep.equal(['second', 'first']);
     first.release();
     first.release();
@@ -55,13 +55,13 @@ describe('the room for bodies', () => {
       return share;
     });
     const [a, b, c] = shares.map((share) => share.untilFree(gone)) as [Promise<void>, Promise<void>, Promise<void>];
-    const over = noted({ a, b, c });
-    await settled();
+    const over = recordSettled({ a, b, c });
+    await flushPromises();
     expect(over).to.deep.equal(['a']);
     shares[0]?.take(500);
     await shares[0]?.untilFree(gone);
     shares[0]?.release();
-    await settled();
+    await flushPromises();
     expect(over).to.deep.equal(['a', 'b', 'c']);
   });
 

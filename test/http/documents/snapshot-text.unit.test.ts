@@ -10,11 +10,11 @@ import { collectionDocumentOf, fieldDocumentsOf } from '../../../src/schema/snap
 import { createRenderings } from '../../../src/schema/snapshot/renderings.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { schemaState } from '../../support/arbitraries.js';
-import { accepted } from '../../support/given.js';
+import { accept } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
-const everything = () => true;
+const includeAll = () => true;
 
 const textOf = (state: State, include: (name: string) => boolean): string =>
   String(runToEnd(snapshotBytes(state, '1.0.0', { include })).body);
@@ -30,13 +30,13 @@ function* history(): Generator<State> {
   let state = withRelations();
   yield state;
   const steps = [
-    () => accepted(state, 'update-collection', { collection: 'authors', body: { meta: { note: 'who' } } }),
-    () => accepted(state, 'create-collection', { body: { collection: 'Z', schema: null }, concurrentIndexes: false }),
-    () => accepted(state, 'create-collection', { body: { collection: 'a', schema: {} }, concurrentIndexes: false }),
-    () => accepted(state, 'rename-field', { collection: 'authors', field: 'id', body: { to: 'key' } }),
-    () => accepted(state, 'delete-collection', { collection: 'tags' }),
-    () => accepted(state, 'delete-collection', { collection: 'authors' }),
-    () => accepted(state, 'update-collection', { collection: 'Z', body: { meta: { hidden: true } } }),
+    () => accept(state, 'update-collection', { collection: 'authors', body: { meta: { note: 'who' } } }),
+    () => accept(state, 'create-collection', { body: { collection: 'Z', schema: null }, concurrentIndexes: false }),
+    () => accept(state, 'create-collection', { body: { collection: 'a', schema: {} }, concurrentIndexes: false }),
+    () => accept(state, 'rename-field', { collection: 'authors', field: 'id', body: { to: 'key' } }),
+    () => accept(state, 'delete-collection', { collection: 'tags' }),
+    () => accept(state, 'delete-collection', { collection: 'authors' }),
+    () => accept(state, 'update-collection', { collection: 'Z', body: { meta: { hidden: true } } }),
   ];
   for (const step of steps) yield (state = step());
 }
@@ -44,7 +44,7 @@ function* history(): Generator<State> {
 describe('cached texts', () => {
   it('of the snapshot equal the output of JSON.stringify after every change', () => {
     for (const state of history()) {
-      expect(textOf(state, everything)).equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0'))));
+      expect(textOf(state, includeAll)).equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0'))));
       const only = (name: string) => name.startsWith('a');
       expect(textOf(state, only)).equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0', only))));
     }
@@ -64,9 +64,9 @@ describe('cached texts', () => {
       return rendered.toSorted();
     };
     expect(concerned(before)).deep.equal([...before.collections.keys()].toSorted());
-    const note = accepted(before, 'update-collection', { collection: 'authors', body: { meta: { note: 'who' } } });
+    const note = accept(before, 'update-collection', { collection: 'authors', body: { meta: { note: 'who' } } });
     expect(concerned(note)).deep.equal(['authors']);
-    const key = accepted(note, 'rename-field', { collection: 'authors', field: 'id', body: { to: 'key' } });
+    const key = accept(note, 'rename-field', { collection: 'authors', field: 'id', body: { to: 'key' } });
     expect(concerned(key)).include.members(['articles', 'authors']).not.include('tags');
     expect(concerned(key)).deep.equal([]);
   });
@@ -88,7 +88,7 @@ describe('cached texts', () => {
   it('of any snapshot equal the output of JSON.stringify', () => {
     fc.assert(
       fc.property(schemaState, (state) => {
-        expect(textOf(state, everything)).equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0'))));
+        expect(textOf(state, includeAll)).equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0'))));
       }),
       { numRuns: 50 },
     );
@@ -106,23 +106,23 @@ describe('cached texts', () => {
       expect([...texts.all(state)].filter((text) => text !== '')).deep.equal(expected);
       expect(runToEnd(texts.pieces(state)).map(String)).deep.equal(expected);
       for (const { collection } of documents) {
-        expect(expected).include(texts.one(state, collection));
+        expect(expected).include(texts.findText(state, collection));
       }
-      expect(texts.one(state, 'service_users')).equal(JSON.stringify(system));
-      expect(texts.one(state, 'constructor')).equal(undefined);
+      expect(texts.findText(state, 'service_users')).equal(JSON.stringify(system));
+      expect(texts.findText(state, 'constructor')).equal(undefined);
     }
   });
 
   it('show the new primary key of a referenced table', () => {
     const texts = createCollectionTexts({ schema: 'public', serviceSchema: 'service' }, []);
     const before = withRelations();
-    expect(texts.one(before, 'articles')).include('REFERENCES \\"public\\".\\"authors\\" (\\"id\\")');
+    expect(texts.findText(before, 'articles')).include('REFERENCES \\"public\\".\\"authors\\" (\\"id\\")');
     const authors = before.collections.get('authors');
     const id = authors?.fields.get('id');
     if (authors === undefined || id === undefined) throw new Error('the fixture has changed');
     const fields = new Map([['key', { ...id, field: 'key' }]]);
     const after = { ...before, collections: before.collections.set('authors', { ...authors, fields }) };
-    expect(texts.one(after, 'articles')).include('REFERENCES \\"public\\".\\"authors\\" (\\"key\\")');
-    expect(texts.one(before, 'articles')).include('(\\"id\\")');
+    expect(texts.findText(after, 'articles')).include('REFERENCES \\"public\\".\\"authors\\" (\\"key\\")');
+    expect(texts.findText(before, 'articles')).include('(\\"id\\")');
   });
 });

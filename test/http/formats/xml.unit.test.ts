@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { character } from '../../support/characters.js';
 import { SaxesParser } from 'saxes';
 import { xmlTexts } from '../../../src/http/formats.js';
-import { explored } from '../../support/runs.js';
+import { limitRuns } from '../../support/runs.js';
 
 interface Element {
   name: string;
@@ -51,11 +51,11 @@ function nameOf({ name, attributes }: Element): string {
   return encoded === undefined ? (attributes['name'] ?? name) : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
-const written = (root: string, value: unknown): string => [...xmlTexts(root, value)].join('');
+const writeXml = (root: string, value: unknown): string => [...xmlTexts(root, value)].join('');
 
 describe('XML', () => {
   it('writes members as elements and array elements as items, and marks values that are not strings', () => {
-    expect(written('snapshot', { version: 1, note: null, hidden: false, empty: [], list: ['a', { b: 'c' }] })).equal(
+    expect(writeXml('snapshot', { version: 1, note: null, hidden: false, empty: [], list: ['a', { b: 'c' }] })).equal(
       [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<snapshot type="object">',
@@ -94,7 +94,7 @@ describe('XML', () => {
       '-a',
     ];
     const value = { texts, names: Object.fromEntries(names.map((name) => [name, name])) };
-    expect(valueOf(parse(written('snapshot', value)))).deep.equal(value);
+    expect(valueOf(parse(writeXml('snapshot', value)))).deep.equal(value);
   });
 
   it('reads back as the same JSON value', () => {
@@ -103,9 +103,9 @@ describe('XML', () => {
       .map((generated) => JSON.parse(JSON.stringify(generated)) as unknown);
     fc.assert(
       fc.property(value, (sample) => {
-        expect(valueOf(parse(written('root', sample)))).deep.equal(sample);
+        expect(valueOf(parse(writeXml('root', sample)))).deep.equal(sample);
       }),
-      explored(500),
+      limitRuns(500),
     );
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { character } from '../../support/characters.js';
 import { parseYaml, writeYaml, YamlError, type YamlLimits } from '../../../src/http/formats.js';
-import { explored } from '../../support/runs.js';
+import { limitRuns } from '../../support/runs.js';
 
 const refusalOf = (text: string, limits?: YamlLimits): string => {
   try {
@@ -51,7 +51,7 @@ describe('YAML', () => {
       fc.property(value, (sample) => {
         expect(parseYaml(writeYaml(sample))).deep.equal(sample);
       }),
-      explored(500),
+      limitRuns(500),
     );
   });
 

@@ -6,7 +6,7 @@ import { apiPages } from '../../../scripts/docs/api.js';
 import { clientTypes } from '../../../scripts/docs/client.js';
 import { STATUS } from '../../../src/http/errors.js';
 import { pageOf } from '../../../src/http/openapi/page.js';
-import { holdToContract } from '../../support/contract.js';
+import { expectContract } from '../../support/contract.js';
 import { readPage, ROOT } from '../../support/documents.js';
 import { allRoutes, documentOfRoutes } from '../../support/openapi.js';
 
@@ -164,12 +164,12 @@ describe('the response checks of the tests', () => {
     access: { credential: 'password', role: 'admin', actions: ['read'], expires_at: null, scope: null },
   };
   const fails = (observed: object): void => {
-    expect(() => holdToContract({ ...answered, received: { data: me }, ...observed })).throw(/document|media type/);
+    expect(() => expectContract({ ...answered, received: { data: me }, ...observed })).throw(/document|media type/);
   };
 
   it('accept valid responses', () => {
-    holdToContract({ ...answered, received: { data: me } });
-    holdToContract({ ...answered, path: '/users/me?fields=id', received: { data: { id: me.id } } });
+    expectContract({ ...answered, received: { data: me } });
+    expectContract({ ...answered, path: '/users/me?fields=id', received: { data: { id: me.id } } });
   });
 
   it('report extra, missing and invalid members, and other statuses, types and bodies', () => {

@@ -33,7 +33,7 @@ function problemsOf(query: string) {
 }
 
 /** The single error of a parameter. */
-const refusal = (path: string, message: string) => [{ code: 'INVALID_QUERY', message, path }];
+const queryProblem = (path: string, message: string) => [{ code: 'INVALID_QUERY', message, path }];
 
 describe('readQuery', () => {
   it('reads a boolean as true when it is present and empty, true or 1', () => {
@@ -57,7 +57,7 @@ describe('readQuery', () => {
     expect(read('?offset=12').offset).equal(12);
     for (const value of ['', '-1', '1.5', 'abc', '1e3', '99999999999999999', '%20']) {
       expect(problemsOf(`?offset=${value}`), value).deep.equal(
-        refusal('offset', '"offset" must be a non-negative integer.'),
+        queryProblem('offset', '"offset" must be a non-negative integer.'),
       );
     }
     expect(read('?offset=999999999999999').offset).equal(999_999_999_999_999);
@@ -66,7 +66,7 @@ describe('readQuery', () => {
   it('reads a page size up to 1000', () => {
     expect(read('').limit).equal(100);
     for (const limit of [0, 1_000]) expect(read(`?limit=${limit}`).limit).equal(limit);
-    expect(problemsOf('?limit=1001')).deep.equal(refusal('limit', '"limit" must be an integer from 0 to 1000.'));
+    expect(problemsOf('?limit=1001')).deep.equal(queryProblem('limit', '"limit" must be an integer from 0 to 1000.'));
   });
 
   it('decodes white space and plus signs like forms, and treats a bare name as empty', () => {
@@ -85,7 +85,7 @@ describe('readQuery', () => {
     expect(read('?meta=filter_count,+total_count').meta).deep.equal(['total_count', 'filter_count']);
     for (const value of ['', 'count', 'total_count,x', 'x,total_count', '*,*']) {
       expect(problemsOf(`?meta=${value}`), value).deep.equal(
-        refusal('meta', '"meta" must be total_count, filter_count, both with a comma, or *.'),
+        queryProblem('meta', '"meta" must be total_count, filter_count, both with a comma, or *.'),
       );
     }
   });
@@ -97,7 +97,7 @@ describe('readQuery', () => {
     expect(read('?names=__proto__').names).deep.equal(['__proto__']);
     for (const value of ['', ',', 'a,', ',a', '%22a', 'a%22b', '%22a%22b', '%22%22']) {
       expect(problemsOf(`?names=${value}`), value).deep.equal(
-        refusal(
+        queryProblem(
           'names',
           '"names" must be a comma-separated list of names. Enclose a name that contains a comma in double quotes.',
         ),
@@ -106,25 +106,25 @@ describe('readQuery', () => {
   });
 
   it('rejects unknown parameters by name, whatever it is', () => {
-    expect(problemsOf('?=1')).deep.equal(refusal('', 'Query parameter "" is not supported here.'));
+    expect(problemsOf('?=1')).deep.equal(queryProblem('', 'Query parameter "" is not supported here.'));
     expect(problemsOf('?x=1&__proto__=2&constructor')).deep.equal(
       ['x', '__proto__', 'constructor'].flatMap((name) =>
-        refusal(name, `Query parameter "${name}" is not supported here.`),
+        queryProblem(name, `Query parameter "${name}" is not supported here.`),
       ),
     );
   });
 
   it('rejects repeated parameters and malformed percent-encoding', () => {
-    expect(problemsOf('?force&force=0')).deep.equal(refusal('force', '"force" occurs more than once.'));
+    expect(problemsOf('?force&force=0')).deep.equal(queryProblem('force', '"force" occurs more than once.'));
     const malformed = 'The query contains an invalid percent-encoding.';
-    expect(problemsOf('?offset=%zz')).deep.equal(refusal('%zz', malformed));
-    expect(problemsOf('?%f=1')).deep.equal(refusal('%f', malformed));
-    expect(problemsOf('?=%zz')).deep.equal(refusal('%zz', malformed));
+    expect(problemsOf('?offset=%zz')).deep.equal(queryProblem('%zz', malformed));
+    expect(problemsOf('?%f=1')).deep.equal(queryProblem('%f', malformed));
+    expect(problemsOf('?=%zz')).deep.equal(queryProblem('%zz', malformed));
   });
 
   it('rejects text that PostgreSQL cannot store, in queries and paths', () => {
     const fault = (name: string) =>
-      refusal(name, `${JSON.stringify(name)} must not contain the character NUL, which PostgreSQL cannot store.`);
+      queryProblem(name, `${JSON.stringify(name)} must not contain the character NUL, which PostgreSQL cannot store.`);
     expect(problemsOf('?names=a%00')).deep.equal(fault('names'));
     expect(problemsOf('?a%00=x')).deep.equal(fault('a\0'));
     expect(() => readParams({ collection: 'a', field: 'b\0' }))

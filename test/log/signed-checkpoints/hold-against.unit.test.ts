@@ -31,7 +31,7 @@ const event = (position: number, more: Partial<EventRecord> = {}): EventRecord =
   ({ position, type: 'collection.deleted', hash: hashOf(position), data: {}, ...more }) as EventRecord;
 
 /** The log diverged once per fork: `found` is its end then, and `seen` its former end. */
-const acknowledging = (position: number, ...forks: { seen: number; found: number }[]): EventRecord =>
+const acknowledgedEvent = (position: number, ...forks: { seen: number; found: number }[]): EventRecord =>
   event(position, {
     type: 'log.acknowledged',
     subject: { kind: 'log', id: String(position) },
@@ -41,7 +41,7 @@ const acknowledging = (position: number, ...forks: { seen: number; found: number
 type Signed = ReturnType<typeof signed>;
 
 /** Compared with an export of these events. */
-async function held(
+async function compareWith(
   files: readonly Signed[],
   events: readonly EventRecord[],
   mode: { broken?: number; keys?: [] } = {},
@@ -56,22 +56,22 @@ async function held(
   return compareCheckpoint(files, view(log), keys);
 }
 
-const reasonOf = async (...input: Parameters<typeof held>): Promise<string | undefined> =>
-  (await held(...input))[0]?.reason;
+const reasonOf = async (...input: Parameters<typeof compareWith>): Promise<string | undefined> =>
+  (await compareWith(...input))[0]?.reason;
 
 const PLAIN = [1, 2, 3].map((position) => event(position));
 
 describe('checkpoints compared with an export', () => {
   it('match if all events up to them are unchanged', async () => {
     const says = { origin: ORIGIN, time: TIME, ok: true, signed_by: encodeNoteKey(KEY) };
-    expect(await held([signed(3), signed(1)], PLAIN)).to.deep.equal([
+    expect(await compareWith([signed(3), signed(1)], PLAIN)).to.deep.equal([
       { file: '3.checkpoint', position: 3, hash: hashOf(3), ...says },
       { file: '1.checkpoint', position: 1, hash: hashOf(1), ...says },
     ]);
   });
 
   it('are not verified without a key', async () => {
-    const [comparison] = await held([signed(2)], PLAIN, { keys: [] });
+    const [comparison] = await compareWith([signed(2)], PLAIN, { keys: [] });
     expect(comparison).to.include({ ok: true, signed_by: null });
   });
 
@@ -91,7 +91,7 @@ describe('checkpoints compared with an export', () => {
     expect(await reasonOf([signed(4)], PLAIN, { broken: 4 })).to.equal(
       'the log is not valid up to that position: it is broken at position 4',
     );
-    expect(await held([signed(3)], PLAIN, { broken: 4 })).to.have.nested.property('0.ok', true);
+    expect(await compareWith([signed(3)], PLAIN, { broken: 4 })).to.have.nested.property('0.ok', true);
   });
 
   it('do not match with another hash or origin', async () => {
@@ -109,13 +109,13 @@ describe('checkpoints compared with an export', () => {
 
   describe('of a diverged log', () => {
     // Position 3 acknowledges that the log ended at 2 after it had ended at 5, and before that much later.
-    const events = [event(1), event(2), acknowledging(3, { seen: 99, found: 98 }, { seen: 5, found: 2 }), event(4)];
+    const events = [event(1), event(2), acknowledgedEvent(3, { seen: 99, found: 98 }, { seen: 5, found: 2 }), event(4)];
     const next = originOf(hashOf(3));
     const reported = '. Event 3 acknowledges a fork of the log: check it (log.acknowledged)';
 
     it('match the common part, and the new origin from its event on', async () => {
       const files = [signed(2), signed(3, { origin: next }), signed(4, { origin: next })];
-      expect((await held(files, events)).map(({ ok }) => ok)).to.deep.equal([true, true, true]);
+      expect((await compareWith(files, events)).map(({ ok }) => ok)).to.deep.equal([true, true, true]);
     });
 
     it('do not match lost positions, and the event is named', async () => {

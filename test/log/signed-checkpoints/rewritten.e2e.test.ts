@@ -24,7 +24,7 @@ const REWRITTEN: Record<string, { how: (url: string) => Promise<unknown>; reason
     reason: /the log is a different one .*it was rewritten from its beginning/,
   },
   'one event in the middle was ordered': {
-    how: (url) => rewrite(url, (events) => events.map((each) => (each.position === 3 ? reasoned(each) : each))),
+    how: (url) => rewrite(url, (events) => events.map((each) => (each.position === 3 ? withReason(each) : each))),
     reason: /position 6 has the hash [0-9a-f]{64}: the log was rewritten there or before/,
   },
   'the last signed event is gone, and others come after': {
@@ -34,10 +34,10 @@ const REWRITTEN: Record<string, { how: (url: string) => Promise<unknown>; reason
   'everything since is gone': { how: (url) => cutOff(url, 5), reason: /the log ends at position 3/ },
 };
 
-const reasoned = (event: EventRecord): EventRecord => ({ ...event, reason: 'it was ordered' });
+const withReason = (event: EventRecord): EventRecord => ({ ...event, reason: 'it was ordered' });
 
 /** Removes every trace of the other log from the database, so that nothing on it alone can detect it. */
-const forget = (url: string): Promise<void> =>
+const removeTraces = (url: string): Promise<void> =>
   tamper(url, async (client) => {
     await client.query(`UPDATE service.service_projections p SET position = e.position, hash = e.hash
       FROM (SELECT position, hash FROM service.service_events ORDER BY position DESC LIMIT 1) e WHERE p.position > 0`);
@@ -109,7 +109,7 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
       });
       await stopAll();
       await how(database.connectionString);
-      await forget(database.connectionString);
+      await removeTraces(database.connectionString);
       const again = await start();
       // The service itself finds nothing and continues.
       expect((await again('/server/health', { token: null })).status).to.equal(200);
@@ -201,7 +201,7 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
     const [name = ''] = await published();
     expect(await readFile(join(to, name), 'utf8')).to.match(/^data-platform-service\//);
     await stopAll();
-    await rewrite(database.connectionString, (events) => events.map(reasoned));
+    await rewrite(database.connectionString, (events) => events.map(withReason));
     await tamper(database.connectionString, async (client) => {
       await client.query(`UPDATE service.service_projections p SET position = e.position, hash = e.hash
         FROM (SELECT position, hash FROM service.service_events ORDER BY position DESC LIMIT 1) e WHERE p.position > 0`);

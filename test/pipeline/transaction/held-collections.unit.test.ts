@@ -4,7 +4,7 @@ import { findHeldConflicts, findHeldProblems } from '../../../src/pipeline/trans
 import type { Statement } from '../../../src/projector/ddl/step.js';
 import type { LogEvent } from '../../../src/schema/model/events.js';
 
-const inUse = (collection: string, change: string): Problem => ({
+const inUseProblem = (collection: string, change: string): Problem => ({
   code: 'IN_USE',
   message: `Change request ${change} is preparing a change of "${collection}". Wait for it, or withdraw it (POST /changes/${change}/withdraw).`,
   collection,
@@ -34,15 +34,15 @@ describe('a change of a table in preparation', () => {
   it('is rejected for each table with the blocking request', () => {
     const statements = [statement('items', 'orders'), statement('people', null), statement('free', 'free')];
     expect(stopped({ statements })).to.deep.equal([
-      inUse('orders', 'one'),
-      inUse('items', 'one'),
-      inUse('people', 'two'),
+      inUseProblem('orders', 'one'),
+      inUseProblem('items', 'one'),
+      inUseProblem('people', 'two'),
     ]);
   });
 
   it('is allowed for the request itself, and if nothing is prepared', () => {
     const statements = [statement('items', 'orders'), statement('people', null)];
-    expect(stopped({ statements, change: 'one' })).to.deep.equal([inUse('people', 'two')]);
+    expect(stopped({ statements, change: 'one' })).to.deep.equal([inUseProblem('people', 'two')]);
     expect(findHeldProblems({ events: [], statements }, [])).to.deep.equal([]);
   });
 
@@ -53,10 +53,10 @@ describe('a change of a table in preparation', () => {
 
   it('is rejected even if its DDL runs outside the transaction', () => {
     const adopted = (isAdopted: boolean) => event('field.updated', 'orders', { patch: [], adopted: isAdopted });
-    expect(stopped({ events: [adopted(true)] })).to.deep.equal([inUse('orders', 'one')]);
+    expect(stopped({ events: [adopted(true)] })).to.deep.equal([inUseProblem('orders', 'one')]);
     expect(stopped({ events: [adopted(false)] })).to.deep.equal([]);
     const indexed = event('field.updated', 'items', { patch: [], concurrent_indexes: true });
-    expect(stopped({ events: [indexed] })).to.deep.equal([inUse('items', 'one')]);
+    expect(stopped({ events: [indexed] })).to.deep.equal([inUseProblem('items', 'one')]);
     expect(stopped({ events: [event('policy.updated', null, { adopted: true })] })).to.deep.equal([]);
   });
 
@@ -64,7 +64,7 @@ describe('a change of a table in preparation', () => {
     const names = Array.from({ length: MAX_PROBLEMS + 5 }, (_, index) => `t${index}`);
     const statements = names.map((name) => statement(name, name));
     const problems = findHeldProblems({ events: [], statements }, [{ id: 'all', collections: names }]);
-    expect(problems).to.deep.equal(names.slice(0, MAX_PROBLEMS).map((name) => inUse(name, 'all')));
+    expect(problems).to.deep.equal(names.slice(0, MAX_PROBLEMS).map((name) => inUseProblem(name, 'all')));
     expect(findHeldConflicts([{ id: 'all', collections: names }], { id: 'mine', collections: names })).to.deep.equal(
       problems,
     );
@@ -74,8 +74,8 @@ describe('a change of a table in preparation', () => {
 describe('a new preparation', () => {
   it('waits for other requests on its tables, not for itself', () => {
     const mine = (id: string) => findHeldConflicts(HELD, { id, collections: ['people', 'items'] });
-    expect(mine('new')).to.deep.equal([inUse('items', 'one'), inUse('people', 'two')]);
-    expect(mine('two')).to.deep.equal([inUse('items', 'one')]);
+    expect(mine('new')).to.deep.equal([inUseProblem('items', 'one'), inUseProblem('people', 'two')]);
+    expect(mine('two')).to.deep.equal([inUseProblem('items', 'one')]);
     expect(findHeldConflicts(HELD, { id: 'new', collections: ['free'] })).to.deep.equal([]);
   });
 });

@@ -6,7 +6,7 @@ import {
   CAUSE,
   type Instance,
   command,
-  done,
+  expectDone,
   field,
   refusedWith,
   startInstance,
@@ -49,7 +49,7 @@ describe('an idempotency key', () => {
     (await instance.pool.query('SELECT FROM service.service_events WHERE collection = $1', [name])).rowCount ?? 0;
 
   it('repeats the first response, member by member, without repeating the change', async () => {
-    const { position } = done(await create('once', idempotency('k1')));
+    const { position } = expectDone(await create('once', idempotency('k1')));
     const again = await create('once', idempotency('k1'));
     expect(JSON.stringify(again)).to.equal(
       JSON.stringify({
@@ -63,26 +63,26 @@ describe('an idempotency key', () => {
   });
 
   it('is rejected with another request', async () => {
-    done(await create('mine', idempotency('k2')));
+    expectDone(await create('mine', idempotency('k2')));
     expect(refusedWith(await create('yours', idempotency('k2', 'other hash')))).to.equal('IDEMPOTENCY_MISMATCH');
     expect(await eventsOf('yours')).to.equal(0);
   });
 
   it('belongs to its caller', async () => {
-    done(await create('by one', idempotency('k3')));
+    expectDone(await create('by one', idempotency('k3')));
     const cause = { ...CAUSE, actor: { id: 'another', name: 'Another' } };
-    done(await create('by another', idempotency('k3'), instance, cause));
+    expectDone(await create('by another', idempotency('k3'), instance, cause));
   });
 
   it('returns the stored rejection for a repeated request', async () => {
-    done(await create('once', idempotency('k1')));
+    expectDone(await create('once', idempotency('k1')));
     expect(refusedWith(await create('once', idempotency('k4')))).to.equal('ALREADY_EXISTS');
     const again = await create('once', idempotency('k4'), twin);
     expect(again).to.deep.include({ kind: 'replayed', status: 409, body: { zz: 'refused', a: 'ALREADY_EXISTS' } });
   });
 
   it('repeats a rejection by PostgreSQL, which left no change', async () => {
-    done(await create('once', idempotency('k1')));
+    expectDone(await create('once', idempotency('k1')));
     await instance.pool.query('INSERT INTO once DEFAULT VALUES');
     const body = field('needed', 'string', { is_nullable: false });
     const input = command('create-field', { collection: 'once', body, concurrentIndexes: false });
@@ -96,7 +96,7 @@ describe('an idempotency key', () => {
       `SELECT FROM information_schema.columns WHERE table_name = 'once' AND column_name = 'needed'`,
     );
     expect(rowCount).to.equal(0);
-    done(await create('after the savepoint', idempotency('k6')));
+    expectDone(await create('after the savepoint', idempotency('k6')));
   });
 
   it('keeps nothing that a rejected command wrote while it was read', async () => {
@@ -113,10 +113,10 @@ describe('an idempotency key', () => {
   });
 
   it('repeats the response of a command without changes', async () => {
-    done(await create('once', idempotency('k1')));
+    expectDone(await create('once', idempotency('k1')));
     const input = command('update-collection', { collection: 'once', body: { meta: {} } });
     const request = { cause: CAUSE, idempotency: idempotency('k7') };
-    expect(done(await instance.pipeline.apply('update-collection', input, request)).events).to.deep.equal([]);
+    expect(expectDone(await instance.pipeline.apply('update-collection', input, request)).events).to.deep.equal([]);
     expect((await instance.pipeline.apply('update-collection', input, request)).kind).to.equal('replayed');
   });
 
@@ -132,7 +132,7 @@ describe('an idempotency key', () => {
 
   it('is reusable after a day, and then deleted', async () => {
     await instance.pool.query(`UPDATE service.service_idempotency SET created_at = created_at - interval '25 hours'`);
-    done(await create('a day later', idempotency('k1', 'other hash')));
+    expectDone(await create('a day later', idempotency('k1', 'other hash')));
     const { rows } = await instance.pool.query<{ key: string }>('SELECT key FROM service.service_idempotency');
     expect(rows.map((row) => row.key)).to.deep.equal(['k1']);
     expect((await create('a day later', idempotency('k1', 'other hash'))).kind).to.equal('replayed');

@@ -12,7 +12,7 @@ import {
   CAUSE,
   type Instance,
   command,
-  done,
+  expectDone,
   field,
   refusedWith,
   startInstance,
@@ -49,7 +49,7 @@ describe('a change in one round trip', function () {
       wire.feed(sent, connection);
       return 'pass';
     });
-    done(await create('first'));
+    expectDone(await create('first'));
   });
   afterEach(async () => {
     await instance.stop();
@@ -84,7 +84,7 @@ describe('a change in one round trip', function () {
     });
 
   /** Runs a change, and `meddle` after the change was decided and before it gets the log lock. */
-  async function meanwhile<T>(change: () => Promise<T>, ...meddle: string[]): Promise<T> {
+  async function runBetween<T>(change: () => Promise<T>, ...meddle: string[]): Promise<T> {
     await other.query('BEGIN');
     await other.query('SELECT pg_advisory_xact_lock($1)', [key]);
     flights();
@@ -105,7 +105,7 @@ describe('a change in one round trip', function () {
 
   it('creates a table with a single BEGIN', async () => {
     flights();
-    expect(done(await create('second')).position).to.equal(2);
+    expect(expectDone(await create('second')).position).to.equal(2);
     expect(flights()).to.deep.equal(['BEGIN']);
     await other.query('SELECT a FROM second');
     await expectIntact();
@@ -114,16 +114,16 @@ describe('a change in one round trip', function () {
   it('is not tried on a connection that has not told its server process', async () => {
     proxy.cut();
     flights();
-    done(await annotate('a'));
-    done(await annotate('b'));
+    expectDone(await annotate('a'));
+    expectDone(await annotate('b'));
     expect(flights()).to.deep.equal(['BEGIN', 'INSERT', 'BEGIN']);
   });
 
   it('updates metadata of a collection and of a field', async () => {
     flights();
-    done(await annotate('a'));
+    expectDone(await annotate('a'));
     const input = { collection: 'first', field: 'a', body: { meta: { note: 'b' } }, concurrentIndexes: false };
-    done(await instance.pipeline.apply('update-fields', command('update-fields', input), { cause: CAUSE }));
+    expectDone(await instance.pipeline.apply('update-fields', command('update-fields', input), { cause: CAUSE }));
     expect(flights()).to.deep.equal(['BEGIN', 'BEGIN']);
     const { rows } = await other.query(
       `SELECT c.meta ->> 'note' AS c, f.meta ->> 'note' AS f FROM service.service_collections c
@@ -136,7 +136,7 @@ describe('a change in one round trip', function () {
   it('stores the response under its key, and returns it again', async () => {
     const idempotency = { key: 'k', requestHash: 'h', render: () => ({ status: 200, headers: [], body: 'kept' }) };
     flights();
-    done(await annotate('a', { idempotency }));
+    expectDone(await annotate('a', { idempotency }));
     expect(flights()).to.deep.equal(['BEGIN']);
     expect(await annotate('a', { idempotency })).to.include({ kind: 'replayed', body: 'kept' });
     expect((await annotate('b', { idempotency: { ...idempotency, requestHash: 'other' } })).kind).to.equal('refused');
@@ -146,7 +146,7 @@ describe('a change in one round trip', function () {
   it('is not tried for changes that lock tables, or for a folder', async () => {
     flights();
     const input = command('create-field', { collection: 'first', body: field('b'), concurrentIndexes: false });
-    done(await instance.pipeline.apply('create-field', input, { cause: CAUSE }));
+    expectDone(await instance.pipeline.apply('create-field', input, { cause: CAUSE }));
     expect(flights()).to.have.length(3);
     await other.query('CREATE TABLE folder (a int)');
     const folder = command('create-collection', {
@@ -170,22 +170,22 @@ describe('a change in one round trip', function () {
       await other.query('SELECT pg_advisory_unlock($1)', [key]);
       return Promise.all([first, second]);
     })();
-    done(theirs);
+    expectDone(theirs);
     expect(refusedWith(ours)).to.equal('ALREADY_EXISTS');
     expect(flights().slice(0, 3)).to.deep.equal(FAILED);
-    expect(done(await create('third')).position).to.equal(3);
-    expect(done(await create('fourth')).position).to.equal(4);
+    expect(expectDone(await create('third')).position).to.equal(3);
+    expect(expectDone(await create('fourth')).position).to.equal(4);
     await expectIntact();
   });
 
   it('is not tried after another process has committed, until a change finds nothing new', async () => {
-    done(await create('second', beside));
+    expectDone(await create('second', beside));
     flights();
-    done(await annotate('a'));
+    expectDone(await annotate('a'));
     expect(flights().slice(0, 3)).to.deep.equal(FAILED);
-    done(await annotate('b'));
+    expectDone(await annotate('b'));
     expect(flights()).to.deep.equal(['BEGIN', 'INSERT']);
-    done(await annotate('c'));
+    expectDone(await annotate('c'));
     expect(flights()).to.deep.equal(['BEGIN']);
     await expectIntact();
   });
@@ -198,20 +198,20 @@ describe('a change in one round trip', function () {
     const second = create('second', instance, { idempotency });
     await waiting(2);
     await other.query('SELECT pg_advisory_unlock($1)', [key]);
-    done(await first);
+    expectDone(await first);
     expect((await second).kind).to.equal('replayed');
     await expectIntact();
   });
 
   it('is judged by a policy that this process has not read yet', async () => {
     const policy: Policy = { ...DEFAULT_POLICY, findings: { LOSES_DATA: 'refuse' } };
-    const { events } = done(
+    const { events } = expectDone(
       await beside.pipeline.apply('update-policy', command('update-policy', { policy }), { cause: CAUSE }),
     );
     // The head is known, and the policy is not.
     await instance.store.atHead(2);
     flights();
-    const outcome = done(await create('second'));
+    const outcome = expectDone(await create('second'));
     expect(flights().slice(0, 3)).to.deep.equal(FAILED);
     expect(outcome.events[0]?.context).to.deep.equal({ policy: events[0]?.hash });
     await expectIntact();
@@ -220,7 +220,7 @@ describe('a change in one round trip', function () {
   it('is begun again if a change request has come to hold tables', async () => {
     const held = `INSERT INTO service.service_changes (id, state, collections, held, opened_position, request)
                   VALUES (gen_random_uuid(), 'running', '{first}', '{first}', 1, '{}')`;
-    done(await meanwhile(() => annotate('a'), held));
+    expectDone(await runBetween(() => annotate('a'), held));
     expect(flights().slice(0, 3)).to.deep.equal(FAILED);
     await expectIntact();
   });
@@ -228,7 +228,7 @@ describe('a change in one round trip', function () {
   it('is rejected with LOG_DIVERGED if a divergence was recorded', async () => {
     const noted = `INSERT INTO service.service_divergences (seen_position, seen_hash, found_position, found_hash)
                    VALUES (9, repeat('a', 64), 1, repeat('b', 64))`;
-    expect(refusedWith(await meanwhile(() => annotate('a'), noted))).to.equal('LOG_DIVERGED');
+    expect(refusedWith(await runBetween(() => annotate('a'), noted))).to.equal('LOG_DIVERGED');
     expect(flights().slice(0, 2)).to.deep.equal(['BEGIN', 'ROLLBACK']);
     flights();
     expect(refusedWith(await annotate('b'))).to.equal('LOG_DIVERGED');
@@ -236,37 +236,37 @@ describe('a change in one round trip', function () {
 
   it('is rejected with LOG_DIVERGED if the log lost a checkpoint', async () => {
     const lost = `UPDATE service.service_projections SET position = 7, hash = repeat('a', 64) WHERE name = 'metadata'`;
-    expect(refusedWith(await meanwhile(() => create('second'), lost))).to.equal('LOG_DIVERGED');
+    expect(refusedWith(await runBetween(() => create('second'), lost))).to.equal('LOG_DIVERGED');
     expect((await other.query(`SELECT to_regclass('second') AS there`)).rows).to.deep.equal([{ there: null }]);
   });
 
   it('is rejected with LOG_DIVERGED if the log lost its last event', async () => {
-    done(await create('second'));
+    expectDone(await create('second'));
     const lost = [
       'ALTER TABLE service.service_events DISABLE TRIGGER ALL',
       'DELETE FROM service.service_events WHERE position = 2',
       'ALTER TABLE service.service_events ENABLE TRIGGER ALL',
       `UPDATE service.service_projections SET position = 1, hash = (SELECT hash FROM service.service_events)`,
     ];
-    expect(refusedWith(await meanwhile(() => create('third'), ...lost))).to.equal('LOG_DIVERGED');
+    expect(refusedWith(await runBetween(() => create('third'), ...lost))).to.equal('LOG_DIVERGED');
     expect((await other.query(`SELECT to_regclass('third') AS there`)).rows).to.deep.equal([{ there: null }]);
   });
 
   it('is rejected if the database was migrated by a newer release', async () => {
     const migrated = `INSERT INTO service.service_migrations (number, name) VALUES (99, 'newer')`;
-    const outcome = await meanwhile(() => annotate('a'), migrated);
+    const outcome = await runBetween(() => annotate('a'), migrated);
     expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
   });
 
   it('is rejected if the managed schema was renamed', async () => {
-    const outcome = await meanwhile(() => annotate('a'), 'ALTER SCHEMA public RENAME TO elsewhere');
+    const outcome = await runBetween(() => annotate('a'), 'ALTER SCHEMA public RENAME TO elsewhere');
     expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
     await other.query('ALTER SCHEMA elsewhere RENAME TO public');
-    done(await annotate('a'));
+    expectDone(await annotate('a'));
   });
 
   it('is rejected with the usual error if its table was created by hand', async () => {
-    const outcome = await meanwhile(() => create('second'), 'CREATE TABLE second (b int)');
+    const outcome = await runBetween(() => create('second'), 'CREATE TABLE second (b int)');
     expect(refusedWith(outcome)).to.equal('ALREADY_EXISTS');
     expect(flights().slice(0, 3)).to.deep.equal(FAILED);
     await other.query('SELECT b FROM second');
@@ -281,7 +281,7 @@ describe('a change in one round trip', function () {
 
   describe('whose connection is lost', () => {
     /** Applies the verdict to the first flight only. */
-    function once(verdict: 'pass and hang up' | 'hang up'): void {
+    function interceptOnce(verdict: 'pass and hang up' | 'hang up'): void {
       let met = false;
       proxy.intercept((sent) => {
         if (met || !(sent.includes('batch_') || sent.includes('BEGIN'))) return 'pass';
@@ -291,14 +291,14 @@ describe('a change in one round trip', function () {
     }
 
     it('is repeated if it never arrived', async () => {
-      once('hang up');
-      expect(done(await create('second')).position).to.equal(2);
+      interceptOnce('hang up');
+      expect(expectDone(await create('second')).position).to.equal(2);
       await expectIntact();
     });
 
     it('is found in the log if it arrived', async () => {
-      once('pass and hang up');
-      expect(done(await create('second')).position).to.equal(2);
+      interceptOnce('pass and hang up');
+      expect(expectDone(await create('second')).position).to.equal(2);
       await expectIntact();
     });
 
@@ -311,7 +311,7 @@ describe('a change in one round trip', function () {
       };
       const count = async () => (await other.query('SELECT FROM service.service_events')).rowCount;
       try {
-        done(await update('a'));
+        expectDone(await update('a'));
         let met = false;
         proxy.intercept((sent) => {
           const isFirst = !met && sent.includes('batch_');
@@ -333,7 +333,7 @@ describe('a change in one round trip', function () {
         expect(await count()).to.equal(2);
         proxy.intercept(() => 'pass');
         proxy.cut();
-        done(await update('b'));
+        expectDone(await update('b'));
         expect(await count()).to.equal(3);
       } finally {
         await impatient.stop();
@@ -349,24 +349,24 @@ describe('a change in one round trip', function () {
         `INSERT INTO service.service_idempotency (actor, key, request_hash, status, headers, body, position, event_hash, created_at)
          VALUES ('', 'old', '', 0, '{}', 'null', 0, '', now() - interval '25 hours')`,
       );
-      once('hang up');
-      done(await create('second'));
+      interceptOnce('hang up');
+      expectDone(await create('second'));
       expect(await ended())
         .to.have.length(1)
         .and.not.deep.include({ key: 'old' });
     });
 
     it('leaves no row if a newer release has migrated the database', async () => {
-      once('pass and hang up');
+      interceptOnce('pass and hang up');
       const migrated = `INSERT INTO service.service_migrations (number, name) VALUES (99, 'newer')`;
-      expect(refusedWith(await meanwhile(() => create('second'), migrated))).to.equal('UNAVAILABLE');
+      expect(refusedWith(await runBetween(() => create('second'), migrated))).to.equal('UNAVAILABLE');
       expect(await ended()).to.deep.equal([]);
     });
 
     it('is rejected with "Nothing was changed" if it was not sent, and no server can be reached', async () => {
       const cut = await startInstance(proxy.connectionString, { lockTimeout: 3_000, max: 1 });
       try {
-        done(await create('second', cut));
+        expectDone(await create('second', cut));
         proxy.answer('refused');
         cut.pool.on('acquire', (client) => client.connection.stream.destroy());
         const outcome = await create('third', cut);
@@ -378,12 +378,12 @@ describe('a change in one round trip', function () {
 
     it('is carried out once while it waits for the log lock', async () => {
       await other.query('SELECT pg_advisory_lock($1)', [key]);
-      once('pass and hang up');
+      interceptOnce('pass and hang up');
       const changing = create('second');
       await waiting(1);
       await other.query('SELECT pg_advisory_unlock($1)', [key]);
-      expect(done(await changing).position).to.equal(2);
-      expect(done(await create('third')).position).to.equal(3);
+      expect(expectDone(await changing).position).to.equal(2);
+      expect(expectDone(await create('third')).position).to.equal(3);
       await expectIntact();
     });
   });

@@ -94,7 +94,7 @@ describe('embedded PostgreSQL', function () {
         'create extension plpython3u',
         "set session_replication_role = 'replica'",
       ]) {
-        expect(await refusal(query(connectionString, text)), text).to.match(/permission denied|must be superuser/);
+        expect(await rejectionOf(query(connectionString, text)), text).to.match(/permission denied|must be superuser/);
       }
       expect(
         await query(
@@ -118,7 +118,7 @@ describe('embedded PostgreSQL', function () {
     url.port = new URL(second.connectionString).port;
     await query(url.href, 'create table service_migrations (number int)');
     await second.stop();
-    expect(await refusal(start())).to.contain('development version');
+    expect(await rejectionOf(start())).to.contain('development version');
     await serverGone(join(dataDir, 'postgres'));
   });
 
@@ -191,20 +191,20 @@ describe('embedded PostgreSQL', function () {
   it('reports a missing password', async () => {
     await (await start()).stop();
     await rm(join(dataDir, 'password'));
-    expect(await refusal(start())).to.contain('is missing. Restore it');
+    expect(await rejectionOf(start())).to.contain('is missing. Restore it');
   });
 
   it('reports data files of another release', async () => {
     await (await start()).stop();
     await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
-    expect(await refusal(start()))
+    expect(await rejectionOf(start()))
       .to.contain('PostgreSQL 17')
       .and.contain('PostgreSQL 18');
   });
 
   it('reports a data directory that is a file', async () => {
     await writeFile(join(dataDir, 'file'), '');
-    expect(await refusal(startEmbedded({ dataDir: join(dataDir, 'file'), connections: 5 }))).to.contain('DATA_DIR');
+    expect(await rejectionOf(startEmbedded({ dataDir: join(dataDir, 'file'), connections: 5 }))).to.contain('DATA_DIR');
   });
 
   it('removes the remains of a killed start', async () => {
@@ -226,7 +226,7 @@ describe('embedded PostgreSQL', function () {
     const deep = join(dataDir, `it's "quoted" $HOME; ${'x'.repeat(100)}`);
     await mkdir(deep, { mode: 0o711 });
     const embedded = await startEmbedded({ dataDir: deep, connections: 5, throwaway: true });
-    const again = await refusal(startEmbedded({ dataDir: deep, connections: 5, throwaway: true }));
+    const again = await rejectionOf(startEmbedded({ dataDir: deep, connections: 5, throwaway: true }));
     await embedded.stop();
     expect(again).to.contain('Another service uses');
   });
@@ -240,7 +240,7 @@ describe('embedded PostgreSQL', function () {
     await second.stop();
     expect(await readlink(join(dataDir, 'postgres'))).to.equal(home);
     await rm(join(home, '..'), { recursive: true });
-    expect(await refusal(start())).to.contain(home);
+    expect(await rejectionOf(start())).to.contain(home);
   });
 });
 
@@ -255,7 +255,7 @@ async function query(connectionString: string, sql: string): Promise<Record<stri
   }
 }
 
-async function refusal(starting: Promise<unknown>): Promise<string> {
+async function rejectionOf(starting: Promise<unknown>): Promise<string> {
   return starting.then(
     () => '',
     (error: Error) => error.message,

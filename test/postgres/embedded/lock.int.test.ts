@@ -3,7 +3,7 @@ import { type Server, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { holdsServer, recordedConnection } from '../../../src/postgres/embedded/index.js';
+import { containsServer, recordedConnection } from '../../../src/postgres/embedded/index.js';
 import { type DataLock, isLock, takeLock } from '../../../src/postgres/embedded/lock.js';
 import { temporaryDirectory } from '../../support/postgres.js';
 
@@ -30,7 +30,7 @@ describe('the lock of a data directory', () => {
   });
 
   /** Another process that wants or has the lock: a socket that sends `text`. */
-  async function contender(name: string, text: string): Promise<() => Promise<void>> {
+  async function startContender(name: string, text: string): Promise<() => Promise<void>> {
     await mkdir(join(directory, 'lock'), { recursive: true });
     const path = join(directory, 'lock', name);
     const server: Server = createServer((socket) => void socket.end(text));
@@ -43,7 +43,7 @@ describe('the lock of a data directory', () => {
   const wanting = JSON.stringify({ pid: 4711, held: false });
 
   it('is awaited while a process with a later name also wants it', async () => {
-    const leave = await contender('zzz.sock', wanting);
+    const leave = await startContender('zzz.sock', wanting);
     let taken: Awaited<ReturnType<typeof takeLock>> | undefined;
     const taking = takeLock(directory).then((lock) => (taken = lock));
     await sleep(300);
@@ -62,7 +62,7 @@ describe('the lock of a data directory', () => {
       ['zzz.sock', 'no JSON', 0],
     ];
     for (const [name, text, pid] of texts) {
-      const leave = await contender(name, text);
+      const leave = await startContender(name, text);
       const refused = await takeLock(directory);
       expect(refused, text).to.deep.include({ pid });
       expect(isLock(refused)).to.equal(false);
@@ -97,10 +97,10 @@ describe('a data directory', () => {
   it('contains a server after its first setup', async () => {
     const directory = await temporaryDirectory();
     try {
-      expect(await holdsServer(join(directory, 'nowhere'))).to.equal(false);
-      expect(await holdsServer(directory)).to.equal(false);
+      expect(await containsServer(join(directory, 'nowhere'))).to.equal(false);
+      expect(await containsServer(directory)).to.equal(false);
       await mkdir(join(directory, 'postgres'));
-      expect(await holdsServer(directory)).to.equal(true);
+      expect(await containsServer(directory)).to.equal(true);
       expect(await recordedConnection(directory)).to.equal(null);
       await writeFile(join(directory, 'connection'), 'postgres://x');
       expect(await recordedConnection(directory)).to.equal('postgres://x');

@@ -11,7 +11,7 @@ const DEPOSED = { found: { standby: false, readOnly: false, timeline: 2 } };
 const STANDBY = { found: { standby: true, readOnly: true, timeline: null } };
 const GONE = { error: new Error('connect ECONNREFUSED') };
 
-const refusing = (code: string) => ({
+const failWith = (code: string) => ({
   error: Object.assign(new pg.DatabaseError(`refused with ${code}`, 0, 'error'), { code }),
 });
 
@@ -59,14 +59,14 @@ describe('choosing a host', () => {
   });
 
   it('fails at once if every server rejects us, with the reason', async () => {
-    const { choose } = cluster('read-write', refusing('28P01'), refusing('28P01'), refusing('3D000'));
+    const { choose } = cluster('read-write', failWith('28P01'), failWith('28P01'), failWith('3D000'));
     const error = await choose(3_600_000).catch((thrown: unknown) => thrown);
     expect((error as Error).message).to.equal('refused with 28P01');
   });
 
   it('waits if only some reject us or are full', async () => {
     const chosen = ['28000', '53300'].map((state) => {
-      const { choose, answers } = cluster('read-write', refusing(state), STANDBY, refusing('53300'));
+      const { choose, answers } = cluster('read-write', failWith(state), STANDBY, failWith('53300'));
       setTimeout(() => (answers[1] = PRIMARY), 100);
       return choose(3_000);
     });

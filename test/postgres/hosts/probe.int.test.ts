@@ -4,7 +4,7 @@ import { type ProbedServer, type Probed, probe } from '../../../src/postgres/hos
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
 
-const foundBy = (probed: Probed): ProbedServer | undefined => ('found' in probed ? probed.found : undefined);
+const foundServer = (probed: Probed): ProbedServer | undefined => ('found' in probed ? probed.found : undefined);
 
 describe('probing a server', () => {
   let database: TestDatabase;
@@ -21,7 +21,7 @@ describe('probing a server', () => {
   });
 
   it('returns whether it accepts changes, and leaves no connection', async () => {
-    const outcome = foundBy(await probe(database.connectionString));
+    const outcome = foundServer(await probe(database.connectionString));
     expect(outcome).to.include({ standby: false, readOnly: false });
     expect(outcome?.timeline).to.be.a('number');
     const open = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '% probe'`;
@@ -32,14 +32,14 @@ describe('probing a server', () => {
     await client.query(
       `ALTER DATABASE ${client.escapeIdentifier(client.database ?? '')} SET default_transaction_read_only = on`,
     );
-    expect(foundBy(await probe(database.connectionString))).to.include({ standby: false, readOnly: true });
+    expect(foundServer(await probe(database.connectionString))).to.include({ standby: false, readOnly: true });
   });
 
   it('reports the reason if there is no response', async () => {
     const nowhere = new URL(database.connectionString);
     nowhere.pathname = '/nowhere';
     const probed = await probe(nowhere.href);
-    expect(foundBy(probed)).to.equal(undefined);
+    expect(foundServer(probed)).to.equal(undefined);
     expect(probed).to.have.nested.property('error.code', '3D000');
   });
 });

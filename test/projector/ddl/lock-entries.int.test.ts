@@ -5,7 +5,7 @@ import { planBatch } from '../../../src/projector/ddl/plan.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
-import { added, changed, column, created, deleted, dropped, related, tableOf, unrelated } from '../columns.js';
+import { added, changed, column, created, deleted, dropped, relationCreated, tableOf, unrelated } from '../columns.js';
 
 const n = column('n', 'integer');
 const unique = column('n', 'integer', { is_unique: true });
@@ -43,7 +43,7 @@ const CASES: [string, NewEvent[], number[]][] = [
   ['an indexed column', [created('t', [n]), changed(n, indexed), changed(indexed, n)], [11, 2, 2]],
   ['another type', [created('t', [n]), changed(n, column('n', 'bigInteger'))], [11, 8]],
   ['a default', [created('t', [n]), changed(n, column('n', 'integer', { default_value: 1 }))], [11, 8]],
-  ['a foreign key', [created('o'), created('t', [n]), related('t.n', 'o'), unrelated('t.n')], [11, 11, 4, 7]],
+  ['a foreign key', [created('o'), created('t', [n]), relationCreated('t.n', 'o'), unrelated('t.n')], [11, 11, 4, 7]],
   ['a constraint of its extras', [created('t', [n]), extras(constraint), extras(null)], [11, 4, 4]],
   ['an index of its extras', [created('t', [n]), extras(index), extras(null)], [11, 2, 2]],
 ];
@@ -65,7 +65,7 @@ describe('the estimated lock table entries of a statement', () => {
   });
 
   /** Locks of one statement's transaction on our tables, indexes, sequences, types and constraints. */
-  async function taken(text: string): Promise<number> {
+  async function countLocks(text: string): Promise<number> {
     await client.query('BEGIN');
     await client.query(text);
     const { rows } = await client.query<{ count: number }>(
@@ -81,7 +81,7 @@ describe('the estimated lock table entries of a statement', () => {
     it(`for ${what} match the estimate and cover the actual ones`, async () => {
       const { statements } = runToEnd(planBatch(initialState(), events, 'public'));
       for (const { sql, summary, lock_entries } of statements) {
-        expect(await taken(sql), summary).to.be.within(1, lock_entries);
+        expect(await countLocks(sql), summary).to.be.within(1, lock_entries);
       }
       expect(statements.map(({ lock_entries }) => lock_entries)).to.deep.equal(expected);
     });

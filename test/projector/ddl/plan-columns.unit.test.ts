@@ -3,9 +3,9 @@ import type { NewEvent } from '../../../src/schema/model/events.js';
 import { added, changed, column, created, dropped } from '../columns.js';
 import { planned } from './planned.js';
 
-const many = (name: string) => column(name, 'integer');
+const manyColumn = (name: string) => column(name, 'integer');
 
-const kept = (event: NewEvent): NewEvent =>
+const withKeptUntil = (event: NewEvent): NewEvent =>
   ({ ...event, data: { kept_until: '2026-12-01T00:00:00.000Z' } }) as NewEvent;
 
 describe('the plan for columns', () => {
@@ -73,7 +73,7 @@ describe('the plan for columns', () => {
   it('drops a computed column without data loss', () => {
     expect(
       planned(
-        [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
+        [created('t', [manyColumn('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
         [dropped(column('g', 'integer', { generation_expression: 'a + 1' }))],
       ),
     ).to.deep.equal([
@@ -82,7 +82,7 @@ describe('the plan for columns', () => {
   });
 
   it('moves a column to the trash', () => {
-    expect(planned([created('t', [many('a')])], [kept(dropped(many('a')))])).to.deep.equal([
+    expect(planned([created('t', [manyColumn('a')])], [withKeptUntil(dropped(manyColumn('a')))])).to.deep.equal([
       'CREATE SCHEMA ##2 -- create the trash schema of position 2: table t, 2 entries',
       'DO -- revoke access to it from other roles: table t, 2 entries',
       'DO -- keep the values of t.a in the trash: column t.a, t ACCESS EXCLUSIVE, 26 entries, prepared as copy 2',
@@ -94,7 +94,7 @@ describe('the plan for columns', () => {
     expect(
       planned(
         [created('t', [column('n', 'integer', { has_auto_increment: true, is_nullable: false })])],
-        [changed(column('n', 'integer', { has_auto_increment: true, is_nullable: false }), many('n'))],
+        [changed(column('n', 'integer', { has_auto_increment: true, is_nullable: false }), manyColumn('n'))],
       ),
     ).to.deep.equal([
       'ALTER TABLE "public"."t" ALTER COLUMN "n" DROP IDENTITY IF EXISTS -- make t.n no longer auto-increment: column t.n, t ACCESS EXCLUSIVE, 3 entries',
@@ -105,10 +105,10 @@ describe('the plan for columns', () => {
   it('adds auto increment with another sequence type', () => {
     expect(
       planned(
-        [created('t', [many('n')])],
+        [created('t', [manyColumn('n')])],
         [
           changed(
-            many('n'),
+            manyColumn('n'),
             column('n', 'integer', {
               has_auto_increment: true,
               is_nullable: false,
@@ -253,10 +253,10 @@ describe('the plan for columns', () => {
   it('sets NOT NULL with and without a name', () => {
     expect(
       planned(
-        [created('t', [many('a'), many('b')])],
+        [created('t', [manyColumn('a'), manyColumn('b')])],
         [
-          changed(many('a'), column('a', 'integer', { is_nullable: false, extras: { not_null_name: 'n' } })),
-          changed(many('b'), column('b', 'integer', { is_nullable: false })),
+          changed(manyColumn('a'), column('a', 'integer', { is_nullable: false, extras: { not_null_name: 'n' } })),
+          changed(manyColumn('b'), column('b', 'integer', { is_nullable: false })),
         ],
       ),
     ).to.deep.equal([
@@ -269,10 +269,10 @@ describe('the plan for columns', () => {
   it('sets and drops unique and index', () => {
     expect(
       planned(
-        [created('t', [many('a')])],
+        [created('t', [manyColumn('a')])],
         [
-          changed(many('a'), column('a', 'integer', { is_unique: true, is_indexed: true, comment: 'x' })),
-          changed(column('a', 'integer', { is_unique: true, is_indexed: true, comment: 'x' }), many('a')),
+          changed(manyColumn('a'), column('a', 'integer', { is_unique: true, is_indexed: true, comment: 'x' })),
+          changed(column('a', 'integer', { is_unique: true, is_indexed: true, comment: 'x' }), manyColumn('a')),
         ],
       ),
     ).to.deep.equal([
@@ -305,11 +305,11 @@ describe('the plan for columns', () => {
   it('sets, changes and drops a default', () => {
     expect(
       planned(
-        [created('t', [many('a')])],
+        [created('t', [manyColumn('a')])],
         [
-          changed(many('a'), column('a', 'integer', { default_value: 1 })),
+          changed(manyColumn('a'), column('a', 'integer', { default_value: 1 })),
           changed(column('a', 'integer', { default_value: 1 }), column('a', 'integer', { default_value: 2 })),
-          changed(column('a', 'integer', { default_value: 2 }), many('a')),
+          changed(column('a', 'integer', { default_value: 2 }), manyColumn('a')),
         ],
       ),
     ).to.deep.equal([

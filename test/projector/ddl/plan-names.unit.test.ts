@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
-import { column, created, related, renamed, tableOf, unrelated } from '../columns.js';
+import { column, created, relationCreated, renamed, tableOf, unrelated } from '../columns.js';
 import { planned } from './planned.js';
 
-const many = (name: string) => column(name, 'integer');
+const manyColumn = (name: string) => column(name, 'integer');
 
 /** A table without the default columns. */
 const without = (name: string, fields: Field[]): NewEvent => {
@@ -26,7 +26,7 @@ describe('the plan for renames', () => {
             column('b', 'integer', { is_nullable: false }),
             column('c', 'integer', { extras: { unique_name: 'u' }, is_unique: true }),
           ]),
-          related('t.b', 'other'),
+          relationCreated('t.b', 'other'),
         ],
         [renamed('t', 'n')],
       ),
@@ -62,7 +62,7 @@ describe('the plan for renames', () => {
   });
 
   it('renames a table without a key', () => {
-    expect(planned([without('t', [many('a')])], [renamed('t', 'n')])).to.deep.equal([
+    expect(planned([without('t', [manyColumn('a')])], [renamed('t', 'n')])).to.deep.equal([
       'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: table t, t ACCESS EXCLUSIVE, 6 entries',
     ]);
   });
@@ -72,9 +72,9 @@ describe('the plan for renames', () => {
       planned(
         [
           created('other'),
-          created('t', [many('a'), many('b')]),
-          related('t.a', 'other', { constraint_name: 'mine' }),
-          related('t.b', 'other', null),
+          created('t', [manyColumn('a'), manyColumn('b')]),
+          relationCreated('t.a', 'other', { constraint_name: 'mine' }),
+          relationCreated('t.b', 'other', null),
         ],
         [renamed('t', 'n')],
       ),
@@ -96,7 +96,7 @@ describe('the plan for renames', () => {
         [
           created('other'),
           created('t', [column('a', 'integer', { is_unique: true, is_indexed: true, is_nullable: false })]),
-          related('t.a', 'other'),
+          relationCreated('t.a', 'other'),
         ],
         [renamed('t.a', 'b')],
       ),
@@ -124,7 +124,7 @@ describe('the plan for renames', () => {
     expect(
       planned(
         [
-          created('p', [many('a')], { extras: { partition_by: 'LIST (a)' } }),
+          created('p', [manyColumn('a')], { extras: { partition_by: 'LIST (a)' } }),
           created('t', [column('a', 'integer', { is_indexed: true })], {
             extras: { partition_of: { table: 'p', bound: 'DEFAULT' } },
           }),
@@ -140,10 +140,14 @@ describe('the plan for renames', () => {
   it('retargets and renames a relation', () => {
     expect(
       planned(
-        [created('other'), created('more'), created('t', [many('a')]), related('t.a', 'other')],
+        [created('other'), created('more'), created('t', [manyColumn('a')]), relationCreated('t.a', 'other')],
         [
           unrelated('t.a'),
-          related('t.a', 'more', { on_update: 'CASCADE', on_delete: 'RESTRICT', deferrable: 'INITIALLY IMMEDIATE' }),
+          relationCreated('t.a', 'more', {
+            on_update: 'CASCADE',
+            on_delete: 'RESTRICT',
+            deferrable: 'INITIALLY IMMEDIATE',
+          }),
         ],
       ),
     ).to.deep.equal([
@@ -157,11 +161,11 @@ describe('the plan for renames', () => {
       planned(
         [
           created('other'),
-          created('p', [many('a')], { extras: { partition_by: 'LIST (a)' } }),
-          related('p.a', 'other'),
-          created('t', [many('a')], { extras: { partition_of: { table: 'p', bound: 'DEFAULT' } } }),
+          created('p', [manyColumn('a')], { extras: { partition_by: 'LIST (a)' } }),
+          relationCreated('p.a', 'other'),
+          created('t', [manyColumn('a')], { extras: { partition_of: { table: 'p', bound: 'DEFAULT' } } }),
         ],
-        [related('t.a', 'other')],
+        [relationCreated('t.a', 'other')],
       ),
     ).to.deep.equal([]);
   });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { changed, column, created, extended } from '../columns.js';
 import { planned } from './planned.js';
 
-const many = (name: string) => column(name, 'integer');
+const manyColumn = (name: string) => column(name, 'integer');
 
 describe('the plan for needs', () => {
   it('creates what a table needs before the table', () => {
@@ -135,7 +135,7 @@ describe('the plan for needs', () => {
   it('leaves equal needs unchanged', () => {
     expect(
       planned(
-        [created('t', [many('e')], { extras: { needs: [{ kind: 'enum', name: 'e', labels: ['x'] }] } })],
+        [created('t', [manyColumn('e')], { extras: { needs: [{ kind: 'enum', name: 'e', labels: ['x'] }] } })],
         [
           extended('t', {
             needs: [{ kind: 'enum', name: 'e', labels: ['x'] }],
@@ -152,7 +152,7 @@ describe('the plan for needs', () => {
     expect(
       planned(
         [
-          created('t', [many('a')], {
+          created('t', [manyColumn('a')], {
             extras: {
               needs: [
                 { kind: 'sequence', name: 's', owned_by: 'a' },
@@ -160,7 +160,7 @@ describe('the plan for needs', () => {
               ],
             },
           }),
-          created('u', [many('a')], { extras: { needs: [{ kind: 'sequence', name: 'r', owned_by: 'a' }] } }),
+          created('u', [manyColumn('a')], { extras: { needs: [{ kind: 'sequence', name: 'r', owned_by: 'a' }] } }),
         ],
         [
           extended('t', {
@@ -181,7 +181,7 @@ describe('the plan for needs', () => {
   it("sets a sequence's owner", () => {
     expect(
       planned(
-        [created('t', [many('a')], { extras: { needs: [{ kind: 'sequence', name: 's' }] } })],
+        [created('t', [manyColumn('a')], { extras: { needs: [{ kind: 'sequence', name: 's' }] } })],
         [extended('t', { needs: [{ kind: 'sequence', name: 's', owned_by: 'a' }] })],
       ),
     ).to.deep.equal([
@@ -198,7 +198,7 @@ describe('the plan for needs', () => {
             extras: { needs: [{ kind: 'sequence', name: 's', owned_by: 'a' }] },
           }),
         ],
-        [changed(column('a', 'integer', { generation_expression: '1' }), many('a'))],
+        [changed(column('a', 'integer', { generation_expression: '1' }), manyColumn('a'))],
       ),
     ).to.deep.equal([
       'ALTER TABLE "public"."t" ALTER COLUMN "a" DROP EXPRESSION IF EXISTS -- keep the values of t.a: column t.a, t ACCESS EXCLUSIVE, 1 entry',

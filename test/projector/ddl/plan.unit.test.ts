@@ -4,7 +4,7 @@ import type { Statement } from '../../../src/projector/ddl/step.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
-import { added, changed, column, created, deleted, dropped, related, tableOf, unrelated } from '../columns.js';
+import { added, changed, column, created, deleted, dropped, relationCreated, tableOf, unrelated } from '../columns.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const after = (...events: NewEvent[]): State => runToEnd(planBatch(initialState(), events, 'public')).after;
@@ -279,7 +279,7 @@ describe('a foreign key', () => {
   const state = after(created('authors'), created('t', [author]));
 
   it('locks both tables and may fail on rows without a match', () => {
-    const [statement, ...more] = plan(state, related('t.author', 'authors', { on_delete: 'CASCADE' }));
+    const [statement, ...more] = plan(state, relationCreated('t.author', 'authors', { on_delete: 'CASCADE' }));
     expect(more).to.deep.equal([]);
     expect(statement).to.deep.include({
       sql:
@@ -291,22 +291,27 @@ describe('a foreign key', () => {
   });
 
   it('of a new table cannot fail, but locks the referenced table', () => {
-    const statements = plan(state, created('n', [column('author', 'integer')]), related('n.author', 'authors'));
+    const statements = plan(state, created('n', [column('author', 'integer')]), relationCreated('n.author', 'authors'));
     expect(statements[1]).to.include({ lock: 'SHARE ROW EXCLUSIVE', may_fail: false });
-    const both = plan(initialState(), created('one'), created('n', [column('o', 'integer')]), related('n.o', 'one'));
+    const both = plan(
+      initialState(),
+      created('one'),
+      created('n', [column('o', 'integer')]),
+      relationCreated('n.o', 'one'),
+    );
     expect(both[2]).to.include({ lock: 'none', may_fail: false });
   });
 
   it('is dropped with its relation, and a relation without one needs nothing', () => {
-    const tied = after(created('authors'), created('t', [author]), related('t.author', 'authors'));
+    const tied = after(created('authors'), created('t', [author]), relationCreated('t.author', 'authors'));
     expect(texts(plan(tied, unrelated('t.author')))).to.deep.equal([
       `ALTER TABLE IF EXISTS ${T} DROP CONSTRAINT IF EXISTS "t_author_foreign"`,
     ]);
-    expect(plan(state, related('t.author', 'authors', null))).to.deep.equal([]);
+    expect(plan(state, relationCreated('t.author', 'authors', null))).to.deep.equal([]);
   });
 
   it('is renamed for another name and recreated for another action', () => {
-    const tied = after(created('authors'), created('t', [author]), related('t.author', 'authors'));
+    const tied = after(created('authors'), created('t', [author]), relationCreated('t.author', 'authors'));
     const update = (path: string, value: string): NewEvent => ({
       type: 'relation.updated',
       version: 1,
@@ -330,8 +335,8 @@ describe('a foreign key', () => {
       initialState(),
       created('a', [column('b', 'integer')]),
       created('b', [column('a', 'integer')]),
-      related('a.b', 'b'),
-      related('b.a', 'a'),
+      relationCreated('a.b', 'b'),
+      relationCreated('b.a', 'a'),
     );
     expect(statements.map(({ summary }) => summary)).to.deep.equal([
       'create table a',

@@ -12,10 +12,10 @@ export function planned(before: readonly SchemaEvent[], events: readonly SchemaE
 
 /** @param whole includes blocks of code */
 export function plannedFor(state: State, events: readonly SchemaEvent[], { whole = false } = {}): string[] {
-  return runToEnd(planBatch(state, events, 'public')).statements.map((statement) => shown(statement, whole));
+  return runToEnd(planBatch(state, events, 'public')).statements.map((statement) => renderStatement(statement, whole));
 }
 
-function shown({ sql, summary, object, ...costs }: Statement, full: boolean): string {
+function renderStatement({ sql, summary, object, ...costs }: Statement, full: boolean): string {
   const text = sql.startsWith('DO ') && !full ? 'DO' : sql.replaceAll(/\s+/g, ' ');
   const about = object.table === null ? object.name : `${object.table}.${object.name}`;
   return `${text} -- ${summary}: ${object.kind} ${about}, ${saidOf(costs).join(', ')}`.replaceAll('\0', '#');

@@ -3,7 +3,7 @@
  * with `test/fixtures/plans.txt`.
  */
 import { shownProblem } from '../../support/answers.js';
-import { accepted, attempt } from '../../support/given.js';
+import { accept, attempt } from '../../support/given.js';
 import { createTranscript } from '../../support/transcript.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import type { SchemaEvent } from '../../../src/schema/model/events.js';
@@ -36,7 +36,7 @@ const COLUMNS: Record<string, [type: string, schema: object]> = {
 const FLOW = { concurrentIndexes: false };
 
 describe('plans for columns', () => {
-  const empty = accepted(initialState(), 'create-collection', { body: { collection: 't', schema: {} }, ...FLOW });
+  const empty = accept(initialState(), 'create-collection', { body: { collection: 't', schema: {} }, ...FLOW });
   const bodyOf = (name: string): object => {
     const [type, schema] = COLUMNS[name] as [string, object];
     return { field: 'f', type, interface: 'input', schema };
@@ -48,7 +48,7 @@ describe('plans for columns', () => {
     const transcript = createTranscript('plans.txt');
     for (const name of Object.keys(COLUMNS)) {
       const created = attempt(empty, 'create-field', { collection: 't', body: bodyOf(name), ...FLOW });
-      const state = accepted(empty, 'create-field', { collection: 't', body: bodyOf(name), ...FLOW });
+      const state = accept(empty, 'create-field', { collection: 't', body: bodyOf(name), ...FLOW });
       const lines = [
         `${name} is made`,
         ...shown(empty, created),

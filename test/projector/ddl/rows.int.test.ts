@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
-import { added, changed, column, created, deleted, dropped, related, unrelated } from '../columns.js';
+import { added, changed, column, created, deleted, dropped, relationCreated, unrelated } from '../columns.js';
 import { type Projected, startProjected } from '../../support/projected.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
@@ -17,7 +17,7 @@ describe('changes of tables with rows', () => {
 
   const given = (...events: NewEvent[]) => projected.project(events);
 
-  async function refusal(...events: NewEvent[]): Promise<string | undefined> {
+  async function rejectionOf(...events: NewEvent[]): Promise<string | undefined> {
     try {
       await projected.project(events);
       return undefined;
@@ -41,8 +41,8 @@ describe('changes of tables with rows', () => {
     const text = column('a', 'text');
     await given(created('t', [text]));
     await projected.rows(`INSERT INTO t (a) VALUES ('many')`);
-    expect(await refusal(added(column('b', 'integer')), changed(text, column('a', 'integer')))).to.equal('22P02');
-    expect(await refusal(changed(text, column('a', 'string', { max_length: 3 })))).to.equal('22001');
+    expect(await rejectionOf(added(column('b', 'integer')), changed(text, column('a', 'integer')))).to.equal('22P02');
+    expect(await rejectionOf(changed(text, column('a', 'string', { max_length: 3 })))).to.equal('22001');
     expect(await projected.rows('SELECT a FROM t')).to.deep.equal([{ a: 'many' }]);
     await projected.expectVerified();
   });
@@ -94,9 +94,9 @@ describe('changes of tables with rows', () => {
     const plain = column('a', 'integer');
     await given(created('t', [plain]));
     await projected.rows('INSERT INTO t (a) VALUES (1), (1), (NULL)');
-    expect(await refusal(changed(plain, column('a', 'integer', { is_nullable: false })))).to.equal('23502');
-    expect(await refusal(changed(plain, column('a', 'integer', { is_unique: true })))).to.equal('23505');
-    expect(await refusal(added(column('b', 'integer', { is_nullable: false })))).to.equal('23502');
+    expect(await rejectionOf(changed(plain, column('a', 'integer', { is_nullable: false })))).to.equal('23502');
+    expect(await rejectionOf(changed(plain, column('a', 'integer', { is_unique: true })))).to.equal('23505');
+    expect(await rejectionOf(added(column('b', 'integer', { is_nullable: false })))).to.equal('23502');
     await given(added(column('b', 'integer', { is_nullable: false, default_value: 3 })));
     expect(await projected.rows('SELECT DISTINCT b FROM t')).to.deep.equal([{ b: 3 }]);
     await projected.expectVerified();
@@ -105,9 +105,9 @@ describe('changes of tables with rows', () => {
   it('reject a foreign key if rows have no match', async () => {
     await given(created('authors'), created('t', [column('author', 'integer')]));
     await projected.rows('INSERT INTO t (author) VALUES (1)');
-    expect(await refusal(related('t.author', 'authors'))).to.equal('23503');
+    expect(await rejectionOf(relationCreated('t.author', 'authors'))).to.equal('23503');
     await projected.rows('INSERT INTO authors DEFAULT VALUES');
-    await given(related('t.author', 'authors'));
+    await given(relationCreated('t.author', 'authors'));
     await projected.expectVerified();
   });
 
@@ -131,7 +131,7 @@ describe('changes of tables with rows', () => {
       const keyed = named(column('a', 'text', { is_unique: true, comment: null }), name);
       await given(created(name, [plain], { comment: name }), created(`${index}~2`, [column('r', 'integer')]));
       await projected.rows(`INSERT INTO "${name.replaceAll('"', '""')}" DEFAULT VALUES`);
-      await given(related(`${index}~2.r`, name));
+      await given(relationCreated(`${index}~2.r`, name));
       await projected.expectVerified();
       await given(changed(plain, keyed));
       await projected.expectVerified();
@@ -163,7 +163,7 @@ describe('changes of tables with rows', () => {
     const events = [
       created('authors', [column('name', 'string', { is_unique: true, is_indexed: true })], { comment: 'x' }),
       created('t', [column('a', 'text', { comment: 'x' }), column('author', 'integer'), n]),
-      related('t.author', 'authors'),
+      relationCreated('t.author', 'authors'),
       created('wide', [column('wide.n', 'integer'), ...indexed]),
     ];
     const expectAnnounced = async (batch: NewEvent[]): Promise<void> => {

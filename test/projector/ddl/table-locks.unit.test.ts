@@ -7,7 +7,7 @@ type Mode = LockedTable['lock'];
 /** From the weakest, by PostgreSQL's table of conflicting lock modes. */
 const MODES: Mode[] = ['SHARE UPDATE EXCLUSIVE', 'SHARE', 'SHARE ROW EXCLUSIVE', 'ACCESS EXCLUSIVE'];
 
-const ofBoth = (one: Mode, other: Mode): Mode | undefined =>
+const strongestOf = (one: Mode, other: Mode): Mode | undefined =>
   findStrongestLocks([{ locks: [{ table: 'a', lock: one }] }, { locks: [{ table: 'a', lock: other }] }])[0]?.lock;
 
 describe('locks of a change', () => {
@@ -16,7 +16,10 @@ describe('locks of a change', () => {
       for (const other of MODES.slice(index)) {
         const apart = one === 'SHARE UPDATE EXCLUSIVE' && other === 'SHARE';
         const expected = apart ? 'SHARE ROW EXCLUSIVE' : other;
-        expect([ofBoth(one, other), ofBoth(other, one)], `${one}, ${other}`).to.deep.equal([expected, expected]);
+        expect([strongestOf(one, other), strongestOf(other, one)], `${one}, ${other}`).to.deep.equal([
+          expected,
+          expected,
+        ]);
       }
   });
 

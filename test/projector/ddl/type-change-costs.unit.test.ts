@@ -10,9 +10,9 @@ const schemaOf = (written: string): ColumnSchema => {
 };
 
 /** As letters: loses data, rewrites the table, may fail; `-` otherwise. */
-const costs = (from: string, to: string): string => shown(schemaOf(from), schemaOf(to));
+const costs = (from: string, to: string): string => describeCosts(schemaOf(from), schemaOf(to));
 
-function shown(from: ColumnSchema, to: ColumnSchema): string {
+function describeCosts(from: ColumnSchema, to: ColumnSchema): string {
   const { loses_data, rewrites_table, may_fail } = typeChangeCosts(from, to);
   return `${loses_data ? 'L' : '-'}${rewrites_table ? 'R' : '-'}${may_fail ? 'F' : '-'}`;
 }
@@ -111,7 +111,7 @@ describe('the announced costs of a type change', () => {
   for (const [from, to, there, back] of TIMES) {
     it(`are known for ${from.join(' ')} to ${to.join(' ')}, and back`, () => {
       const [old, now] = [timeOf(from), timeOf(to)];
-      expect({ there: shown(old, now), back: shown(now, old) }).to.deep.equal({ there, back });
+      expect({ there: describeCosts(old, now), back: describeCosts(now, old) }).to.deep.equal({ there, back });
     });
   }
 });

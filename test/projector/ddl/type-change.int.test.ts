@@ -9,7 +9,7 @@ import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { column } from '../columns.js';
 
 /** Uses every number of digits that rounds differently. */
-const timed = (name: string, zone: string, values: string[]): Record<string, string[]> =>
+const timeTypes = (name: string, zone: string, values: string[]): Record<string, string[]> =>
   Object.fromEntries([0, 3, 5, 6].map((digits) => [`${name}(${digits}) ${zone}`, values]));
 
 /** Texts that most types store in another spelling. */
@@ -51,9 +51,9 @@ const SAMPLES: Record<string, string[]> = {
   'time without time zone': ['10:11:12.123456', '00:00'],
   'timestamp without time zone': ['2020-02-03 10:11:12.123456', 'infinity'],
   'timestamp with time zone': ['2020-02-03 10:11:12.123456+02', '-infinity'],
-  ...timed('time', 'without time zone', ['10:11:12.123456', '00:00', '23:59:59.999999']),
-  ...timed('timestamp', 'without time zone', ['2020-02-03 10:11:12.123456', '1999-12-31 23:59:59.9', 'infinity']),
-  ...timed('timestamp', 'with time zone', ['2020-02-03 10:11:12.123456+02', '-infinity']),
+  ...timeTypes('time', 'without time zone', ['10:11:12.123456', '00:00', '23:59:59.999999']),
+  ...timeTypes('timestamp', 'without time zone', ['2020-02-03 10:11:12.123456', '1999-12-31 23:59:59.9', 'infinity']),
+  ...timeTypes('timestamp', 'with time zone', ['2020-02-03 10:11:12.123456+02', '-infinity']),
   json: [
     '{"a": [1, 2]}',
     '{"a":1, "a":2}',

@@ -23,9 +23,9 @@ interface Snapshot {
   relations: object[];
 }
 
-const shown = (findings: readonly Shown[]): string =>
+const describeFindings = (findings: readonly Shown[]): string =>
   findings.map(({ level, code, message }) => `${level} ${code} ${message}`).join('\n');
-const brief = (findings: readonly Shown[]): string[] =>
+const countFindings = (findings: readonly Shown[]): string[] =>
   findings.map(({ level, code, places = [''] }) => `${level} ${code} ${places.length}`).sort();
 
 describe('findings of real databases', function () {
@@ -77,7 +77,7 @@ describe('findings of real databases', function () {
   }
 
   /** On an empty service, and on the original. */
-  async function ofSnapshot({ api, snapshot }: Adopted): Promise<Shown[]> {
+  async function findingsOfSnapshot({ api, snapshot }: Adopted): Promise<Shown[]> {
     const itself = await api.ok<object>('POST', '/schema/diff', snapshot);
     expect(itself).to.have.all.keys('hash', 'diff');
     const { api: empty } = await serve();
@@ -92,25 +92,28 @@ describe('findings of real databases', function () {
 
   it('for Chinook: conventions, each once, and findings of a change', async () => {
     const findings = await adopt(chinook());
-    const [full, { edit }] = [await ofSnapshot(findings), findings];
-    expect(brief(full), shown(full)).to.deep.equal([
+    const [full, { edit }] = [await findingsOfSnapshot(findings), findings];
+    expect(countFindings(full), describeFindings(full)).to.deep.equal([
       'note KEY_MAY_OVERFLOW 10',
       'note SERIAL_COLUMN 10',
       'note TIME_WITHOUT_ZONE 3',
     ]);
     expect(await edit((snapshot) => (field(snapshot, 'track', 'name').schema['max_length'] = 250))).to.deep.equal([]);
     const unique = await edit((snapshot) => (field(snapshot, 'track', 'name').schema['is_unique'] = true));
-    expect(brief(unique), shown(unique)).to.deep.equal([
+    expect(countFindings(unique), describeFindings(unique)).to.deep.equal([
       'warn LONG_LOCK 1',
       'warn MAY_FAIL 1',
       'warn UNIQUE_OVER_ROWS 1',
     ]);
     // Nothing was analyzed, which is reported once.
-    expect(shown(unique)).to.contain('the number of rows is not known').and.not.to.contain('counted');
+    expect(describeFindings(unique)).to.contain('the number of rows is not known').and.not.to.contain('counted');
     const required = await edit(({ fields }) =>
       fields.push({ collection: 'track', field: 'isrc', type: 'string', schema: { is_nullable: false } }),
     );
-    expect(brief(required), shown(required)).to.deep.equal(['warn MAY_FAIL 1', 'warn REQUIRED_FIELD 1']);
+    expect(countFindings(required), describeFindings(required)).to.deep.equal([
+      'warn MAY_FAIL 1',
+      'warn REQUIRED_FIELD 1',
+    ]);
     // A foreign key that is recreated with its column's type cannot be prepared.
     const larger = await edit((snapshot) => {
       const key = field(snapshot, 'track', 'album_id');
@@ -126,8 +129,8 @@ describe('findings of real databases', function () {
 
   it('for the image board: eight findings for 66 tables, and a view of many tables once', async () => {
     const imageBoardFindings = await adopt(imageBoard());
-    const full = await ofSnapshot(imageBoardFindings);
-    expect(full.map(({ level, code }) => `${level} ${code}`).sort(), shown(full)).to.deep.equal([
+    const full = await findingsOfSnapshot(imageBoardFindings);
+    expect(full.map(({ level, code }) => `${level} ${code}`).sort(), describeFindings(full)).to.deep.equal([
       'note CHAR_TYPE',
       'note CREATES_EXTENSION',
       'note FOREIGN_KEY_WITHOUT_INDEX',
@@ -141,7 +144,7 @@ describe('findings of real databases', function () {
     const source = await imageBoardFindings.edit(
       (snapshot) => (field(snapshot, 'users', 'name').schema['is_indexed'] = true),
     );
-    expect(shown(source)).to.contain('too long for an index');
+    expect(describeFindings(source)).to.contain('too long for an index');
     const larger = await imageBoardFindings.edit((snapshot) => {
       const key = field(snapshot, 'posts', 'id');
       key.type = 'bigInteger';
@@ -149,15 +152,15 @@ describe('findings of real databases', function () {
     });
     // Two views need the column, which is reported as one obstacle.
     const needed = larger.filter(({ code }) => code === 'NEEDED_ELSEWHERE');
-    expect(needed, shown(larger)).to.have.length(1);
+    expect(needed, describeFindings(larger)).to.have.length(1);
     expect(needed[0]?.message).to.contain('view post_events and view user_actions need it');
   });
 
   it("for Pagila: findings for the parent's columns instead of its partitions", async function () {
     if ((await testServer()).majorVersion < 18) this.skip();
     const pagilaFindings = await adopt(pagila());
-    const full = await ofSnapshot(pagilaFindings);
-    expect(brief(full), shown(full)).to.deep.equal([
+    const full = await findingsOfSnapshot(pagilaFindings);
+    expect(countFindings(full), describeFindings(full)).to.deep.equal([
       'note CREATES_TYPE 1',
       'note FOREIGN_KEY_WITHOUT_INDEX 12',
       'note KEY_MAY_OVERFLOW 13',
@@ -171,6 +174,9 @@ describe('findings of real databases', function () {
     const gone = await pagilaFindings.edit((snapshot) => {
       snapshot.fields = snapshot.fields.filter((each) => each.collection !== 'film' || each.field !== 'title');
     });
-    expect(brief(gone), shown(gone)).to.deep.equal(['danger NEEDED_ELSEWHERE 1', 'warn LOSES_DATA 1']);
+    expect(countFindings(gone), describeFindings(gone)).to.deep.equal([
+      'danger NEEDED_ELSEWHERE 1',
+      'warn LOSES_DATA 1',
+    ]);
   });
 });

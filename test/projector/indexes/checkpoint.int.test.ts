@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { advanceCheckpoint, loadCheckpoint } from '../../../src/projector/indexes/catch-up.js';
 import { own } from '../../../src/postgres/own-tables.js';
-import { CAUSE, done, startInstance, table } from '../../support/instance.js';
+import { CAUSE, expectDone, startInstance, table } from '../../support/instance.js';
 import { createDatabase } from '../../support/postgres.js';
 
 it('the index checkpoint never advances to a position that the log has lost', async () => {
   const database = await createDatabase();
   const { pool, pipeline, stop } = await startInstance(database.connectionString);
   try {
-    done(await pipeline.apply('create-collection', table('a'), { cause: CAUSE }));
+    expectDone(await pipeline.apply('create-collection', table('a'), { cause: CAUSE }));
     await pool.query(`DELETE FROM ${own.projections} WHERE name = 'indexes'`);
     expect([await loadCheckpoint(pool), await loadCheckpoint(pool)]).to.deep.equal([0, 0]);
     expect(await advanceCheckpoint(pool, 0, 2)).to.equal(false);

@@ -4,7 +4,7 @@ import { type IndexProjection, createIndexProjection } from '../../../src/projec
 import { verify } from '../../../src/projector/verify/index.js';
 import { indexName } from '../../../src/schema/model/constraint-names.js';
 import { until } from '../../support/until.js';
-import { CAUSE, type Instance, command, done, field, silent, startInstance } from '../../support/instance.js';
+import { CAUSE, type Instance, command, expectDone, field, silent, startInstance } from '../../support/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase, superuserUrl } from '../../support/postgres.js';
 
 const request = { cause: CAUSE };
@@ -44,7 +44,7 @@ describe('deferred indexes', () => {
 
   const create = async (collection: string, fields: object[]): Promise<void> => {
     const body = { collection, schema: {}, fields };
-    done(
+    expectDone(
       await instance.pipeline.apply(
         'create-collection',
         command('create-collection', { body, concurrentIndexes: true }),
@@ -54,10 +54,12 @@ describe('deferred indexes', () => {
   };
   const setIndexed = async (collection: string, name: string, is_indexed: boolean): Promise<void> => {
     const input = { collection, field: name, body: { schema: { is_indexed } }, concurrentIndexes: true };
-    done(await instance.pipeline.apply('update-fields', command('update-fields', input), request));
+    expectDone(await instance.pipeline.apply('update-fields', command('update-fields', input), request));
   };
   const remove = async (collection: string): Promise<void> => {
-    done(await instance.pipeline.apply('delete-collection', command('delete-collection', { collection }), request));
+    expectDone(
+      await instance.pipeline.apply('delete-collection', command('delete-collection', { collection }), request),
+    );
   };
 
   const isValid = async (collection: string, name: string): Promise<boolean | null> => {
@@ -158,7 +160,7 @@ describe('deferred indexes', () => {
     await create('gone', [field('title', 'string', { is_indexed: true })]);
     await setIndexed('articles', 'title', false);
     const drop = command('delete-field', { collection: 'articles', field: 'slug' });
-    done(await instance.pipeline.apply('delete-field', drop, request));
+    expectDone(await instance.pipeline.apply('delete-field', drop, request));
     await remove('gone');
     const projection = start();
     await until('it has caught up', caughtUp);

@@ -4,7 +4,7 @@ import { foreignKeysOf } from '../../../src/projector/inspect/keys.js';
 import type { CatalogConstraint, CatalogTable } from '../../../src/projector/catalog/model.js';
 import type { NewRelation } from '../../../src/schema/model/model.js';
 import { catalogColumn, catalogConstraint, catalogReference, catalogTable } from '../catalog-tables.js';
-import { column, related } from '../columns.js';
+import { column, relationCreated } from '../columns.js';
 import { type ConversionInput, converting } from './converting.js';
 
 const COLUMNS = [catalogColumn('id', 'integer'), catalogColumn('a', 'integer'), catalogColumn('u', 'uuid')];
@@ -89,7 +89,10 @@ describe('a foreign key that becomes a relation', () => {
   it('is the existing relation of its column, or else the first key', () => {
     const keys = ['f', 'g'].map((name) => catalogReference(name, 'a', 'other'));
     expect(relationsFrom(keys).others).to.deep.equal(['g']);
-    const like = { fields: [column('t.a', 'integer')], relations: [related('t.a', 'other', { constraint_name: 'g' })] };
+    const like = {
+      fields: [column('t.a', 'integer')],
+      relations: [relationCreated('t.a', 'other', { constraint_name: 'g' })],
+    };
     expect(relationsFrom(keys, { managed: ['other'], like })).to.deep.equal({
       relations: [relation({ schema: { constraint_name: 'g', on_update: 'NO ACTION', on_delete: 'NO ACTION' } })],
       others: ['f'],
@@ -97,7 +100,7 @@ describe('a foreign key that becomes a relation', () => {
   });
 
   it('keeps metadata while its target is the same', () => {
-    const created = related('t.a', 'other');
+    const created = relationCreated('t.a', 'other');
     const { data } = created as { data: { relation: NewRelation } };
     const known = { one_field: 'ts', junction_field: 'j', sort_field: 's', one_deselect_action: 'delete' } as const;
     const event = { ...created, data: { relation: { ...data.relation, ...known } } } as typeof created;

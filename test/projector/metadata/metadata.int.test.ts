@@ -6,7 +6,7 @@ import { type State, initialState } from '../../../src/schema/model/state.js';
 import { transition } from '../../../src/schema/transition/transition.js';
 import { schemaState } from '../../support/arbitraries.js';
 import { follow } from '../../support/given.js';
-import { column, created, deleted, related } from '../columns.js';
+import { column, created, deleted, relationCreated } from '../columns.js';
 import { type Projected, startProjected } from '../../support/projected.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
@@ -60,7 +60,7 @@ describe('metadata rows', () => {
 
   it('take a handful of statements for any batch', () => {
     const events = Array.from({ length: 300 }, (_, index) => created(`t${index}`, [column('x', 'integer')]));
-    const ties = Array.from({ length: 300 }, (_, index) => related(`t${index}.x`, 't0'));
+    const ties = Array.from({ length: 300 }, (_, index) => relationCreated(`t${index}.x`, 't0'));
     const state = initialState();
     const target = follow(state, [...events, ...ties]);
     expect([...metadataStatements(state, target, target.collections.keys())]).to.have.length(3);
@@ -72,7 +72,7 @@ describe('metadata rows', () => {
     await projected.project([
       created('authors'),
       created('t', [column('author', 'integer'), column('note', 'text', { default_value: "it's", comment: '\\' })]),
-      related('t.author', 'authors'),
+      relationCreated('t.author', 'authors'),
     ]);
     const right = await rows();
     await projected.rows(`UPDATE service.service_fields SET type = 'wrong'`);

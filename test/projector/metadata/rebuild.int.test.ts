@@ -3,7 +3,16 @@ import { readDatabase } from '../../../src/postgres/server.js';
 import { type RebuiltMetadata, rebuildMetadataRows } from '../../../src/projector/metadata/rebuild.js';
 import { verify } from '../../../src/projector/verify/index.js';
 import { withClient } from '../../../src/postgres/pool.js';
-import { CAUSE, type Instance, command, done, field, silent, startInstance, table } from '../../support/instance.js';
+import {
+  CAUSE,
+  type Instance,
+  command,
+  expectDone,
+  field,
+  silent,
+  startInstance,
+  table,
+} from '../../support/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase } from '../../support/postgres.js';
 import type { ProblemError } from '../../../src/kernel/problem.js';
 
@@ -26,11 +35,11 @@ describe('rebuilding metadata rows', () => {
   const request = { cause: CAUSE };
 
   async function execute(...[name, input]: Parameters<typeof command>): Promise<void> {
-    done(await instance.pipeline.apply(name, command(name, input), request));
+    expectDone(await instance.pipeline.apply(name, command(name, input), request));
   }
 
   async function create(name: string): Promise<void> {
-    done(
+    expectDone(
       await instance.pipeline.apply(
         'create-collection',
         table(name, [field('title'), field('size', 'integer')]),

@@ -21,7 +21,7 @@ import { silent } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { catalogText } from '../../support/catalog-text.js';
 import { until } from '../../support/until.js';
-import { type Kept, applied, contextOf, engine, openSession } from './online.js';
+import { type Kept, applyChange, contextOf, engine, openSession } from './online.js';
 import { writing } from './writing.js';
 
 const POSITION = 7;
@@ -89,9 +89,9 @@ describe('copying column values', function () {
     await session.query(
       `INSERT INTO t SELECT i, 'k' || i % 7, json_build_object('n', i), i FROM generate_series(1, 20000) i`,
     );
-    const missing = engine.preparedStatements(change, await noted());
+    const missing = engine.preparedStatements(change, await planSteps());
     if (missing.kind !== 'prepared') throw new Error('the steps are not those of the change');
-    steps = await noted();
+    steps = await planSteps();
   });
   afterEach(async () => {
     await session.end();
@@ -100,7 +100,7 @@ describe('copying column values', function () {
   });
 
   /** The steps for a state that knows only the table of the statement. */
-  async function noted(): Promise<PreparationStep[]> {
+  async function planSteps(): Promise<PreparationStep[]> {
     const { stepsOf } = await import('../../../src/projector/online/steps.js');
     const prepared = preparedOf(statement);
     if (prepared === undefined) throw new Error('nothing to prepare');
@@ -117,7 +117,7 @@ describe('copying column values', function () {
 
   const take = async (): Promise<void> => {
     await session.query(`CREATE SCHEMA service_trash_${POSITION}`);
-    await applied(session, change, steps);
+    await applyChange(session, change, steps);
   };
 
   /** The number of rows in which the table and the copy differ. */

@@ -10,7 +10,8 @@ import { PreparationRefused, type PreparationStep, type StepContext } from '../.
 const ID = '5a8c9b1e-0d7f-4c3b-9a55-2f1f0c9f6f11';
 const OURS = preparedName(ID, 'k');
 
-const said = (code: string, message: string) => Object.assign(new pg.DatabaseError(message, 0, 'error'), { code });
+const databaseError = (code: string, message: string) =>
+  Object.assign(new pg.DatabaseError(message, 0, 'error'), { code });
 
 function failure(what: Preparable, error: Error, notNullBy: EngineStep['notNullBy'] = 'check'): Promise<unknown> {
   const step = {
@@ -24,7 +25,7 @@ function failure(what: Preparable, error: Error, notNullBy: EngineStep['notNullB
   return stepFailure(context, { summary: 'validate it' } as PreparationStep, step, error);
 }
 
-const told = (reason: string, sqlstate: string) => ({
+const expectedProblem = (reason: string, sqlstate: string) => ({
   code: 'DATABASE_REFUSED',
   message: `PostgreSQL failed to validate it: ${reason}`,
   collection: 't',
@@ -46,27 +47,29 @@ describe('the failure of a step', () => {
   const copy: Preparable = { kind: 'copy', column: { name: 'a', identity: '1.2' }, key: [], position: 7 };
 
   it('of a check that stands for NOT NULL is reported as NOT NULL', async () => {
-    const violated = said('23514', `check constraint "${OURS}" of relation "t" is violated by some row`);
+    const violated = databaseError('23514', `check constraint "${OURS}" of relation "t" is violated by some row`);
     expect(await problemOf(notNull, violated)).to.deep.equal(
-      told('column "a" of relation "t" contains null values', '23502'),
+      expectedProblem('column "a" of relation "t" contains null values', '23502'),
     );
-    expect(await problemOf(notNull, violated, 'constraint')).to.deep.equal(told(violated.message, '23514'));
-    const other = said('22P02', 'no');
-    expect(await problemOf(notNull, other)).to.deep.equal(told('no', '22P02'));
+    expect(await problemOf(notNull, violated, 'constraint')).to.deep.equal(expectedProblem(violated.message, '23514'));
+    const other = databaseError('22P02', 'no');
+    expect(await problemOf(notNull, other)).to.deep.equal(expectedProblem('no', '22P02'));
   });
 
   it('contains the final name of an index instead of its temporary name', async () => {
-    const error = said('23505', `could not create unique index "${OURS}": "${OURS}"`);
-    expect(await problemOf(key, error)).to.deep.equal(told('could not create unique index "u": "u"', '23505'));
-    expect(await problemOf(copy, error)).to.deep.equal(told(error.message, '23505'));
+    const error = databaseError('23505', `could not create unique index "${OURS}": "${OURS}"`);
+    expect(await problemOf(key, error)).to.deep.equal(
+      expectedProblem('could not create unique index "u": "u"', '23505'),
+    );
+    expect(await problemOf(copy, error)).to.deep.equal(expectedProblem(error.message, '23505'));
   });
 
   it('is not final if it is temporary', async () => {
     const passing = [
-      said('3F000', 'schema "service_trash_0" does not exist'),
-      said('55P03', 'canceling statement due to lock timeout'),
-      said('57P01', 'terminating connection'),
-      said('53100', 'could not extend file'),
+      databaseError('3F000', 'schema "service_trash_0" does not exist'),
+      databaseError('55P03', 'canceling statement due to lock timeout'),
+      databaseError('57P01', 'terminating connection'),
+      databaseError('53100', 'could not extend file'),
       new Error('the table was truncated while its values were copied; the copy starts again'),
     ];
     for (const error of passing) expect(await failure(notNull, error)).to.equal(error);

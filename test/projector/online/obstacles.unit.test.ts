@@ -59,7 +59,7 @@ interface ObstacleInput {
   references?: string;
 }
 
-function obstacle({ kind = 'not null', facts = {}, version = 180_000, events = [], ...given }: ObstacleInput) {
+function obstacleOf({ kind = 'not null', facts = {}, version = 180_000, events = [], ...given }: ObstacleInput) {
   const { field = 'a', rewrites = false, references } = given;
   const statement = { summary: 'do it', rewrites_table: rewrites, source: { collection: 't', field } } as Statement;
   return findObstacle({
@@ -79,13 +79,13 @@ function obstacle({ kind = 'not null', facts = {}, version = 180_000, events = [
   });
 }
 
-const reasonOf = (input: ObstacleInput): unknown => obstacle(input)?.details?.['reason'] ?? null;
+const reasonOf = (input: ObstacleInput): unknown => obstacleOf(input)?.details?.['reason'] ?? null;
 
 const all = Object.keys(kinds) as Kind[];
 
 describe('obstacles to a preparation', () => {
   it('do not exist for an ordinary table', () => {
-    expect(all.map((kind) => obstacle({ kind }))).to.deep.equal(all.map(() => null));
+    expect(all.map((kind) => obstacleOf({ kind }))).to.deep.equal(all.map(() => null));
   });
 
   it('are reported with their statement and location', () => {
@@ -96,8 +96,8 @@ describe('obstacles to a preparation', () => {
       collection: 't',
       details: { reason },
     };
-    expect(obstacle({ rewrites: true })).to.deep.equal({ ...problem, field: 'a' });
-    expect(obstacle({ rewrites: true, field: null })).to.deep.equal(problem);
+    expect(obstacleOf({ rewrites: true })).to.deep.equal({ ...problem, field: 'a' });
+    expect(obstacleOf({ rewrites: true, field: null })).to.deep.equal(problem);
   });
 
   it('name what PostgreSQL does not support', () => {

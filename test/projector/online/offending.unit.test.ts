@@ -4,10 +4,10 @@ import type { Preparable, Statement } from '../../../src/projector/ddl/step.js';
 import { offendingOf } from '../../../src/projector/online/plan.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
-import { column, created, related } from '../columns.js';
+import { column, created, relationCreated } from '../columns.js';
 
 const BEFORE = follow(initialState(), [created('o'), created('t', [column('a', 'integer')])]);
-const AFTER = follow(BEFORE, [related('t.a', 'o')]);
+const AFTER = follow(BEFORE, [relationCreated('t.a', 'o')]);
 
 function kindOf(what: Preparable, field: string | null = 'a'): string | null {
   const change = { id: '', before: BEFORE, after: AFTER, events: [], statements: [], schema: 'public' };

@@ -23,7 +23,11 @@ import type { Json } from '../../../src/kernel/json.js';
 export const engine: PreparationEngine = createPreparationEngine({ lockWait: 100, smallTable: -1 });
 
 /** A command, decided and planned now. */
-export function decided<N extends OperationName>(instance: Instance, name: N, command: CommandOf<N>): DecidedChange {
+export function decideChange<N extends OperationName>(
+  instance: Instance,
+  name: N,
+  command: CommandOf<N>,
+): DecidedChange {
   const before = instance.store.current();
   const operation = operations[name] as { decide(state: typeof before, command: unknown): Generator };
   const result = runToEnd(stepsTo(operation.decide(before, command)) as never) as { ok: boolean; value: LogEvent[] };
@@ -87,7 +91,7 @@ export async function runSteps(
 }
 
 /** The short transaction without its events. */
-export async function applied(
+export async function applyChange(
   session: pg.ClientBase,
   change: DecidedChange,
   steps: readonly PreparationStep[],

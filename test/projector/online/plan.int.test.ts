@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { createPreparationEngine, type PreparationStep } from '../../../src/projector/online/index.js';
 import type { CommandOf } from '../../../src/schema/operations/index.js';
 import { catalogText } from '../../support/catalog-text.js';
-import { CAUSE, type Instance, command, done, field, startInstance, table } from '../../support/instance.js';
+import { CAUSE, type Instance, command, expectDone, field, startInstance, table } from '../../support/instance.js';
 import { type TestDatabase, createDatabase, testServer } from '../../support/postgres.js';
-import { contextOf, decided, engine, openSession, planned } from './online.js';
+import { contextOf, decideChange, engine, openSession, planned } from './online.js';
 
 describe('planning a preparation', () => {
   let database: TestDatabase;
@@ -17,7 +17,7 @@ describe('planning a preparation', () => {
     instance = await startInstance(database.connectionString);
     session = await openSession(database.connectionString);
     const execute = async (body: CommandOf<'create-collection'>) =>
-      done(await instance.pipeline.apply('create-collection', body, { cause: CAUSE }));
+      expectDone(await instance.pipeline.apply('create-collection', body, { cause: CAUSE }));
     await execute(table('z_authors', [field('name')]));
     await execute(table('books', [field('title'), field('author', 'integer')]));
     await instance.pool.query(
@@ -31,7 +31,7 @@ describe('planning a preparation', () => {
   });
 
   const related = () =>
-    decided(
+    decideChange(
       instance,
       'create-relation',
       command('create-relation', {
@@ -39,7 +39,7 @@ describe('planning a preparation', () => {
       }),
     );
   const updated = (schema: object) =>
-    decided(
+    decideChange(
       instance,
       'update-fields',
       command('update-fields', { collection: 'books', field: 'title', body: { schema }, concurrentIndexes: false }),

@@ -13,10 +13,10 @@ import { verifyCatalog } from '../../../src/projector/verify/index.js';
 import type { CommandOf, OperationName } from '../../../src/schema/operations/index.js';
 import type { EngineStep } from '../../../src/projector/online/steps.js';
 import { catalogText } from '../../support/catalog-text.js';
-import { CAUSE, type Instance, command, done, field, startInstance, table } from '../../support/instance.js';
+import { CAUSE, type Instance, command, expectDone, field, startInstance, table } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
-import { applied, contextOf, decided, engine, openSession, runSteps, stepsOf } from './online.js';
+import { applyChange, contextOf, decideChange, engine, openSession, runSteps, stepsOf } from './online.js';
 
 const request = { cause: CAUSE };
 
@@ -28,7 +28,7 @@ const updated = (collection: string, name: string, schema: object): Named => [
   command('update-fields', { collection, field: name, body: { schema }, concurrentIndexes: false }),
 ];
 
-const related = (on_delete: string): Named => [
+const createRelation = (on_delete: string): Named => [
   'create-relation',
   command('create-relation', {
     body: { collection: 'books', field: 'author', related_collection: 'authors', schema: { on_delete } },
@@ -50,7 +50,7 @@ const ROWS: readonly [what: string, change: () => Named, kinds: string[]][] = [
   ['NOT NULL', () => updated('books', 'title', { is_nullable: false }), ['add', 'validate']],
   ['unique', () => updated('books', 'isbn', { is_unique: true }), ['index']],
   ['an index', () => updated('books', 'title', { is_indexed: true }), ['index']],
-  ['a foreign key', () => related('CASCADE'), ['add', 'validate']],
+  ['a foreign key', () => createRelation('CASCADE'), ['add', 'validate']],
 ];
 
 describe('preparation steps', () => {
@@ -63,7 +63,7 @@ describe('preparation steps', () => {
     instance = await startInstance(database.connectionString);
     session = await openSession(database.connectionString);
     const execute = async (body: CommandOf<'create-collection'>) =>
-      done(await instance.pipeline.apply('create-collection', body, request));
+      expectDone(await instance.pipeline.apply('create-collection', body, request));
     await execute(table('authors', [field('name')]));
     await execute(table('books', [field('title'), field('isbn'), field('author', 'integer')]));
     await instance.pool.query(`INSERT INTO authors (name) SELECT 'a' || i FROM generate_series(1, 50) i`);
@@ -86,9 +86,9 @@ describe('preparation steps', () => {
       for (const name of ['authors', 'books']) {
         const fields =
           name === 'authors' ? [field('name')] : [field('title'), field('isbn'), field('author', 'integer')];
-        done(await plain.pipeline.apply('create-collection', table(name, fields), request));
+        expectDone(await plain.pipeline.apply('create-collection', table(name, fields), request));
       }
-      done(await plain.pipeline.apply(change[0], change[1], request));
+      expectDone(await plain.pipeline.apply(change[0], change[1], request));
       const client = await plain.pool.connect();
       try {
         return await catalogText(client, 'public');
@@ -104,13 +104,13 @@ describe('preparation steps', () => {
   for (const [what, change, kinds] of ROWS) {
     it(`leave ${what} exactly like a plain change`, async () => {
       const [name, body] = change();
-      const online = decided(instance, name, body as never);
+      const online = decideChange(instance, name, body as never);
       const steps = await stepsOf(instance, online);
       expect(steps.map(({ kind }) => kind)).to.deep.equal(kinds);
       await runSteps(session, online, steps);
       // Again, like a process that does not know the progress of another.
       await runSteps(session, online, steps);
-      await applied(session, online, steps);
+      await applyChange(session, online, steps);
       expect(await lines()).to.deep.equal(await plainly(change()));
       await session.query('BEGIN');
       expect(await verifyCatalog(session, online.after, 'public')).to.deep.equal([]);
@@ -119,7 +119,7 @@ describe('preparation steps', () => {
 
     it(`are not drift during their request, and drift with a repair afterwards: ${what}`, async () => {
       const [name, body] = change();
-      const online = decided(instance, name, body as never);
+      const online = decideChange(instance, name, body as never);
       const steps = await stepsOf(instance, online);
       await runSteps(session, online, steps);
       const countOrphans = async () => {
@@ -153,7 +153,7 @@ describe('preparation steps', () => {
     it(`leave nothing of ${what} when withdrawn`, async () => {
       const before = await lines();
       const [name, body] = change();
-      const online = decided(instance, name, body as never);
+      const online = decideChange(instance, name, body as never);
       await runSteps(session, online, await stepsOf(instance, online));
       expect(await lines()).not.to.deep.equal(before);
       const context = { id: online.id, session, schema: 'public', signal: new AbortController().signal };
@@ -164,10 +164,10 @@ describe('preparation steps', () => {
 
     it(`are checked again under the lock: ${what}`, async () => {
       const [name, body] = change();
-      const online = decided(instance, name, body as never);
+      const online = decideChange(instance, name, body as never);
       const steps = await stepsOf(instance, online);
       await runSteps(session, online, steps.slice(0, -1));
-      const error = await applied(session, online, steps).catch((thrown: unknown) => thrown);
+      const error = await applyChange(session, online, steps).catch((thrown: unknown) => thrown);
       expect((error as { cause: { code: string } }).cause.code).to.equal(PREPARATION_LOST);
     });
   }
@@ -188,7 +188,7 @@ describe('preparation steps', () => {
     ],
     [
       'a foreign key',
-      () => related('CASCADE'),
+      () => createRelation('CASCADE'),
       'UPDATE books SET author = 99 WHERE id < 4',
       /books_author_foreign.*3 rows have no referenced row/,
     ],
@@ -199,7 +199,7 @@ describe('preparation steps', () => {
       await instance.pool.query(rows);
       const before = await lines();
       const [name, body] = change();
-      const online = decided(instance, name, body as never);
+      const online = decideChange(instance, name, body as never);
       const steps = await stepsOf(instance, online);
       const error = await runSteps(session, online, steps).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(PreparationRefused);
@@ -211,7 +211,7 @@ describe('preparation steps', () => {
 
   it('rebuild an index of a killed process and keep a valid one', async () => {
     const [name, body] = updated('books', 'isbn', { is_unique: true });
-    const online = decided(instance, name, body as never);
+    const online = decideChange(instance, name, body as never);
     const steps = await stepsOf(instance, online);
     const [build] = steps as unknown as [EngineStep];
     const index = preparedName(online.id, build.prepared.key);
@@ -239,7 +239,7 @@ describe('preparation steps', () => {
     const application = await openSession(database.connectionString);
     await application.query(`SET application_name = 'shop'; BEGIN; SELECT FROM books LIMIT 1`);
     const [name, body] = updated('books', 'title', { is_nullable: false });
-    const online = decided(instance, name, body as never);
+    const online = decideChange(instance, name, body as never);
     const [add] = (await stepsOf(instance, online)) as [PreparationStep];
     const received: string[] = [];
     const progress = ({ waiting_for = [] }: Partial<StepProgress>): void => {
@@ -254,7 +254,7 @@ describe('preparation steps', () => {
   });
 
   it('are rejected if PostgreSQL does not support them', async () => {
-    const type = decided(instance, ...(retyped() as ['update-fields', never]));
+    const type = decideChange(instance, ...(retyped() as ['update-fields', never]));
     const preparation = await engine.planPreparation(instance.pool, type);
     expect(preparation).to.have.property('kind', 'not possible');
     if (preparation.kind === 'not possible') expect(preparation.problems[0]?.code).to.equal('ONLINE_NOT_POSSIBLE');
@@ -263,7 +263,7 @@ describe('preparation steps', () => {
   it('do not exist for small tables', async () => {
     const usual = createPreparationEngine({ lockWait: 100 });
     const [name, body] = updated('books', 'title', { is_nullable: false });
-    expect(await usual.planPreparation(instance.pool, decided(instance, name, body as never))).to.deep.equal({
+    expect(await usual.planPreparation(instance.pool, decideChange(instance, name, body as never))).to.deep.equal({
       kind: 'nothing',
     });
   });

@@ -22,7 +22,7 @@ const refused = (where: Pick<Problem, 'collection' | 'field'>, sqlstate = '42704
   details: { sqlstate, reason: 'r' },
 });
 
-const named = (field: string, name: string, extension: string): Problem => ({
+const expectedProblem = (field: string, name: string, extension: string): Problem => ({
   code: 'DATABASE_REFUSED',
   message:
     `field "${field}" of collection "t" has a type of the extension ${name}, which is not installed in this database. ` +
@@ -35,13 +35,15 @@ const named = (field: string, name: string, extension: string): Problem => ({
 describe('an error about a missing extension', () => {
   it('names the extension of the field', () => {
     const messagesOf = (field: string) => nameExtension(refused({ collection: 't', field }), AFTER);
-    expect(messagesOf('place')).to.deep.equal(named('place', 'PostGIS', 'postgis'));
-    expect(messagesOf('area')).to.deep.equal(named('area', 'PostGIS', 'postgis'));
-    expect(messagesOf('word')).to.deep.equal(named('word', 'citext', 'citext'));
+    expect(messagesOf('place')).to.deep.equal(expectedProblem('place', 'PostGIS', 'postgis'));
+    expect(messagesOf('area')).to.deep.equal(expectedProblem('area', 'PostGIS', 'postgis'));
+    expect(messagesOf('word')).to.deep.equal(expectedProblem('word', 'citext', 'citext'));
   });
 
   it('of a whole table names the first field that needs one', () => {
-    expect(nameExtension(refused({ collection: 't' }), AFTER)).to.deep.equal(named('place', 'PostGIS', 'postgis'));
+    expect(nameExtension(refused({ collection: 't' }), AFTER)).to.deep.equal(
+      expectedProblem('place', 'PostGIS', 'postgis'),
+    );
   });
 
   it('is unchanged for other causes', () => {

@@ -5,7 +5,7 @@ import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
-import { added, changed, column, created, related, tableOf } from '../columns.js';
+import { added, changed, column, created, relationCreated, tableOf } from '../columns.js';
 
 /** The query after PostgreSQL rejects the change with this SQLSTATE, without the surrounding count. */
 function ask(sqlstate: string, before: NewEvent[], change: NewEvent[], more: Partial<Refused> = {}) {
@@ -72,17 +72,17 @@ describe('violating rows', () => {
       'row has no referenced row',
       'rows have no referenced row',
     ];
-    expect(ask('23503', before, [related('t.a', 'other')])).to.deep.equal(orphans('"public"."other"'));
+    expect(ask('23503', before, [relationCreated('t.a', 'other')])).to.deep.equal(orphans('"public"."other"'));
     expect(ask('23503', before, [])).to.equal(null);
-    expect(ask('23503', before, [related('t.a', 'other', null)])).to.equal(null);
-    expect(ask('23503', [created('other'), created('t')], [added(a('integer')), related('t.a', 'other')])).to.equal(
-      null,
-    );
+    expect(ask('23503', before, [relationCreated('t.a', 'other', null)])).to.equal(null);
+    expect(
+      ask('23503', [created('other'), created('t')], [added(a('integer')), relationCreated('t.a', 'other')]),
+    ).to.equal(null);
     const keyless = { ...created('other'), data: { collection: tableOf('other'), fields: [] } } as NewEvent;
-    expect(ask('23503', [keyless, created('t', [a('integer')])], [related('t.a', 'other')])).to.equal(null);
+    expect(ask('23503', [keyless, created('t', [a('integer')])], [relationCreated('t.a', 'other')])).to.equal(null);
     // Until it is restored, it is in the trash under its former name.
     const restored = new Map([['t', { position: 7, name: 'was' }]]);
-    const query = ask('23503', [created('other')], [created('t', [a('integer')]), related('t.a', 'other')], {
+    const query = ask('23503', [created('other')], [created('t', [a('integer')]), relationCreated('t.a', 'other')], {
       restored,
     });
     expect(query).to.deep.equal(orphans('"public"."other"', '\0\0' + '7."was"'));

@@ -9,7 +9,7 @@ import type { Problem } from '../../../src/kernel/problem.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
-import { added, changed, column, created, related } from '../columns.js';
+import { added, changed, column, created, relationCreated } from '../columns.js';
 
 const refused = (sqlstate: string | undefined, where: Pick<Problem, 'collection' | 'field'> = { collection: 't' }) => ({
   code: 'ALREADY_EXISTS' as const,
@@ -55,7 +55,7 @@ describe('names in use', () => {
 
   it('of a foreign key are queried although another part of the table has the name', () => {
     const at = { collection: 't', field: 'a' };
-    const relation = related('t.a', 'other', { constraint_name: 't_pkey' });
+    const relation = relationCreated('t.a', 'other', { constraint_name: 't_pkey' });
     expect(ask(refused('42710', at), [created('other'), table], [relation])).to.deep.equal(["'t_pkey'"]);
     expect(ask(refused('42710', { collection: 't', field: 'b' }), [created('other'), table], [relation])).to.equal(
       null,

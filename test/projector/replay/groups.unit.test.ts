@@ -4,7 +4,7 @@ import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Need } from '../../../src/schema/model/extras.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
-import { added, column, created, extended, related } from '../columns.js';
+import { added, column, created, extended, relationCreated } from '../columns.js';
 
 function groups(events: NewEvent[]): Group<NewEvent>[] {
   const list: Group<NewEvent>[] = [];
@@ -89,7 +89,7 @@ describe('groups of events', () => {
     expect(summaries([created('t', [indexed], { concurrent: true })])).to.deep.equal(made);
     expect(summaries([adopted])).to.deep.equal(made);
     expect(summaries([created('t'), added(indexed, true)])).to.deep.equal(summaries([created('t'), added(indexed)]));
-    const there = related('t.a', 'other');
+    const there = relationCreated('t.a', 'other');
     const known = { ...there, data: { ...there.data, adopted: true } } as NewEvent;
     const before = [created('other'), created('t', [indexed])];
     expect(summaries([...before, known])).to.deep.equal(summaries([...before, there]));

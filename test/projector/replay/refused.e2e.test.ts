@@ -49,7 +49,7 @@ describe('replaying into a database that rejects a table', function () {
     await rm(directory, { recursive: true });
   });
 
-  async function refusing(): Promise<string> {
+  async function createRefusingDatabase(): Promise<string> {
     const database = await createDatabase();
     targets.push(database);
     await asSuperuser(database.connectionString, ...REFUSE_B);
@@ -68,7 +68,7 @@ describe('replaying into a database that rejects a table', function () {
   }
 
   it('names the event, and no service starts on the result', async () => {
-    const target = await refusing();
+    const target = await createRefusingDatabase();
     const { code, err } = await dps(['rebuild', 'tables', '--into', target], { DATABASE_URL: source.connectionString });
     expect(code).to.equal(2);
     expect(err).to.contain(`Event ${position}: `).and.contain('the function guard.refuse() raised an exception');
@@ -76,7 +76,7 @@ describe('replaying into a database that rejects a table', function () {
   });
 
   it("from a file reports PostgreSQL's error, and no service starts on the result", async () => {
-    const target = await refusing();
+    const target = await createRefusingDatabase();
     const { code, err } = await dps(['restore', '--file', file], { DATABASE_URL: target });
     expect(code).to.equal(2);
     expect(err).to.contain('raised an exception').and.not.contain('Event undefined');

@@ -18,7 +18,7 @@ describe("PostgreSQL's spelling of columns", () => {
   });
   after(() => projected.stop());
 
-  async function spelled(...fields: ColumnField[]): Promise<Record<string, string | null>> {
+  async function readSpellings(...fields: ColumnField[]): Promise<Record<string, string | null>> {
     const { client, schema } = projected;
     await client.query('BEGIN');
     const columns = await readColumnSpellings(client, { state: initialState(), schema }, fields);
@@ -47,21 +47,21 @@ describe("PostgreSQL's spelling of columns", () => {
     const fields = [computed('a', 'id+1'), computed('b', 'id+2'), computed('c', 'id+3')];
     const all = { 't.a': '(id + 1)', 't.b': '(id + 2)', 't.c': '(id + 3)' };
     for (let place = 0; place <= fields.length; place++) {
-      expect(await spelled(...fields.toSpliced(place, 0, BAD)), `bad at ${place}`).to.deep.equal(all);
+      expect(await readSpellings(...fields.toSpliced(place, 0, BAD)), `bad at ${place}`).to.deep.equal(all);
     }
-    expect(await spelled(BAD)).to.deep.equal({});
-    expect(await spelled()).to.deep.equal({});
+    expect(await readSpellings(BAD)).to.deep.equal({});
+    expect(await readSpellings()).to.deep.equal({});
   });
 
   it('is found if an expression names its table, whatever its name', async () => {
-    expect(await spelled(computed('a', 't.id + 1'), computed('b', 'id + t.c'))).to.deep.equal({
+    expect(await readSpellings(computed('a', 't.id + 1'), computed('b', 'id + t.c'))).to.deep.equal({
       't.a': '(id + 1)',
       't.b': '(id + c)',
     });
     await projected.client.query('CREATE TABLE column_0 (id integer, a integer, b integer)');
     const ofCopy = (name: string) =>
       column(`column_0.${name}`, 'integer', { generation_expression: 'column_0.id + 1' }) as ColumnField;
-    expect(await spelled(ofCopy('a'), ofCopy('b'), computed('c', 't.id'))).to.deep.equal({
+    expect(await readSpellings(ofCopy('a'), ofCopy('b'), computed('c', 't.id'))).to.deep.equal({
       'column_0.a': '(id + 1)',
       'column_0.b': '(id + 1)',
       't.c': 'id',

@@ -8,7 +8,7 @@ import {
   catalogReference,
   catalogSequence,
 } from '../catalog-tables.js';
-import { column, related } from '../columns.js';
+import { column, relationCreated } from '../columns.js';
 import { type Compared, ID, KEY, differences, text, there } from './compared.js';
 describe('a table equal to the log', () => {
   const same: [string, Compared][] = [
@@ -72,8 +72,8 @@ describe('a table equal to the log', () => {
       {
         fields: [column('a', 'integer'), column('u', 'uuid')],
         relations: [
-          related('t.a', 'other', { deferrable: 'INITIALLY DEFERRED' }),
-          related('t.u', 'service_users', { on_delete: 'SET NULL' }),
+          relationCreated('t.a', 'other', { deferrable: 'INITIALLY DEFERRED' }),
+          relationCreated('t.u', 'service_users', { on_delete: 'SET NULL' }),
         ],
         columns: [catalogColumn('a', 'integer'), catalogColumn('u', 'uuid')],
         table: {

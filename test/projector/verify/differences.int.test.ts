@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Difference, verify } from '../../../src/projector/verify/index.js';
-import { column, created, related, tableOf } from '../columns.js';
+import { column, created, relationCreated, tableOf } from '../columns.js';
 import { type Projected, startProjected } from '../../support/projected.js';
 
 describe('verification', () => {
@@ -20,7 +20,7 @@ describe('verification', () => {
         ],
         { comment: 'table' },
       ),
-      related('t.author', 'authors', { on_delete: 'CASCADE' }),
+      relationCreated('t.author', 'authors', { on_delete: 'CASCADE' }),
       {
         type: 'collection.created',
         version: 1,
@@ -33,7 +33,7 @@ describe('verification', () => {
   after(() => projected.stop());
 
   /** Runs verify after a tampering, which is then undone. */
-  async function tampered(tampering: string): Promise<Difference[]> {
+  async function verifyTampered(tampering: string): Promise<Difference[]> {
     await projected.client.query('BEGIN');
     await projected.client.query(tampering);
     const { ok, differences } = await verify(projected.client, projected.state(), projected.schema);
@@ -116,12 +116,12 @@ describe('verification', () => {
   ];
   for (const [tampering, expected] of CATALOG) {
     it(`finds differences in the catalog: ${tampering}`, async () => {
-      expect(await tampered(tampering)).to.deep.equal([{ where: 'catalog', collection: 't', ...expected }]);
+      expect(await verifyTampered(tampering)).to.deep.equal([{ where: 'catalog', collection: 't', ...expected }]);
     });
   }
 
   it('finds a foreign key with another action', async () => {
-    const [difference, ...more] = await tampered(`
+    const [difference, ...more] = await verifyTampered(`
       ALTER TABLE t DROP CONSTRAINT t_author_foreign;
       ALTER TABLE t ADD CONSTRAINT t_author_foreign FOREIGN KEY (author) REFERENCES authors (id) NOT VALID`);
     expect(more).to.deep.equal([]);
@@ -132,7 +132,7 @@ describe('verification', () => {
   });
 
   it('finds a check created by hand', async () => {
-    const [difference] = await tampered('ALTER TABLE t ADD CONSTRAINT positive CHECK (n > 0)');
+    const [difference] = await verifyTampered('ALTER TABLE t ADD CONSTRAINT positive CHECK (n > 0)');
     expect(difference).to.deep.include({
       member: 'constraint positive',
       expected: null,
@@ -141,7 +141,7 @@ describe('verification', () => {
   });
 
   it('finds a dropped column with its dependents', async () => {
-    const differences = await tampered('ALTER TABLE t DROP COLUMN n');
+    const differences = await verifyTampered('ALTER TABLE t DROP COLUMN n');
     expect(differences.map(({ field, member }) => [field, member])).to.deep.equal([
       ['n', 'column'],
       ['n', 'index t_n_index'],
@@ -149,7 +149,7 @@ describe('verification', () => {
   });
 
   it('ignores unmanaged tables', async () => {
-    expect(await tampered('CREATE TABLE unmanaged (id int)')).to.deep.equal([]);
+    expect(await verifyTampered('CREATE TABLE unmanaged (id int)')).to.deep.equal([]);
   });
 
   const METADATA: [string, Partial<Difference>][] = [
@@ -177,12 +177,12 @@ describe('verification', () => {
   ];
   for (const [tampering, expected] of METADATA) {
     it(`finds differences in the metadata rows: ${tampering}`, async () => {
-      expect(await tampered(tampering)).to.deep.equal([{ where: 'metadata', collection: 't', ...expected }]);
+      expect(await verifyTampered(tampering)).to.deep.equal([{ where: 'metadata', collection: 't', ...expected }]);
     });
   }
 
   it('finds differences in the metadata rows ordered by collection and field, then extra rows', async () => {
-    const differences = await tampered(`
+    const differences = await verifyTampered(`
       UPDATE service.service_fields SET type = 'unknown';
       UPDATE service.service_collections SET schema = '{"comment": "x"}' WHERE collection <> 'folder';
       INSERT INTO service.service_collections VALUES ('b', '{}', NULL);
@@ -208,7 +208,7 @@ describe('verification', () => {
   });
 
   it('finds a difference for an expression that PostgreSQL rejects, without failing', async () => {
-    const differences = await tampered(`
+    const differences = await verifyTampered(`
       ALTER TABLE t DROP COLUMN g; ALTER TABLE t ADD COLUMN g text GENERATED ALWAYS AS ('x') STORED;
       ALTER TABLE t DROP COLUMN a`);
     expect(differences.map(({ field, member }) => [field, member])).to.deep.include([

@@ -88,7 +88,7 @@ describe('differences in spelling', () => {
   });
   after(() => projected.stop());
 
-  async function left([, member, expected, actual, collection = 't']: Case): Promise<number> {
+  async function countDifferences([, member, expected, actual, collection = 't']: Case): Promise<number> {
     const { client, schema } = projected;
     await client.query('BEGIN');
     const difference = { where: 'catalog', collection, member, expected, found: actual } as const;
@@ -106,12 +106,12 @@ describe('differences in spelling', () => {
 
   for (const each of SAME) {
     it(`${each[0]} is not a difference`, async () => {
-      expect(await left(each)).to.equal(0);
+      expect(await countDifferences(each)).to.equal(0);
     });
   }
   for (const each of OTHER) {
     it(`${each[0]} is a difference`, async () => {
-      expect(await left(each)).to.equal(1);
+      expect(await countDifferences(each)).to.equal(1);
     });
   }
 

@@ -29,7 +29,7 @@ function documentsOf(state: State): Held {
   return held;
 }
 
-function go(held: Held, changes: DocumentChanges, to: 'before' | 'after'): Held {
+function applyChanges(held: Held, changes: DocumentChanges, to: 'before' | 'after'): Held {
   const from = to === 'after' ? 'before' : 'after';
   const next = new Map(held);
   const parts = [
@@ -48,7 +48,7 @@ function go(held: Held, changes: DocumentChanges, to: 'before' | 'after'): Held 
   return next;
 }
 
-const inOrder = (held: Held): string => JSON.stringify([...held].sort(([a], [b]) => (a < b ? -1 : 1)));
+const toSortedText = (held: Held): string => JSON.stringify([...held].sort(([a], [b]) => (a < b ? -1 : 1)));
 
 describe('the documents that differ between two states', () => {
   for (const seed of [1, 2]) {
@@ -65,8 +65,10 @@ describe('the documents that differ between two states', () => {
         const placed = result.value.map((event, index) => ({ ...event, position: state.position + index + 1 }));
         const changes = runToEnd(changedDocuments(state, next, collectionsChanged(placed)));
         const [before, after] = [documentsOf(state), documentsOf(next)];
-        expect(inOrder(go(before, changes, 'after')), `${number} ${name}`).to.equal(inOrder(after));
-        expect(inOrder(go(after, changes, 'before')), `${number} ${name}`).to.equal(inOrder(before));
+        expect(toSortedText(applyChanges(before, changes, 'after')), `${number} ${name}`).to.equal(toSortedText(after));
+        expect(toSortedText(applyChanges(after, changes, 'before')), `${number} ${name}`).to.equal(
+          toSortedText(before),
+        );
         for (const part of ['collections', 'fields', 'relations'] as const) {
           for (const { before: was, after: is } of changes[part]) expect(was).to.not.deep.equal(is);
         }

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { readChanges } from '../../../src/reads/history/changes.js';
 import { createStoredFolds } from '../../../src/reads/stored-folds.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
-import { CAUSE, type Instance, command, done, silent, startInstance } from '../../support/instance.js';
+import { CAUSE, type Instance, command, expectDone, silent, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 
 describe('changes of a long log', function () {
@@ -20,7 +20,7 @@ describe('changes of a long log', function () {
         schema: null,
       }));
       const folders = command('create-collections', { body, concurrentIndexes: false });
-      done(await instance.pipeline.apply('create-collections', folders, { cause: CAUSE }));
+      expectDone(await instance.pipeline.apply('create-collections', folders, { cause: CAUSE }));
     }
   });
 

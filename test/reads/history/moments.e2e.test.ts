@@ -35,21 +35,24 @@ describe('the schema at a point in time', () => {
       field('author', 'integer'),
       field('owner', 'uuid'),
     ];
-    await step(json({ collection: 'authors', schema: { comment: 'people' } }), '/collections');
-    await step(json({ collection: 'shelf', schema: null }), '/collections');
-    await step(json({ collection: 'books', schema: {}, fields, meta: { group: 'shelf' } }), '/collections');
+    await sendStep(json({ collection: 'authors', schema: { comment: 'people' } }), '/collections');
+    await sendStep(json({ collection: 'shelf', schema: null }), '/collections');
+    await sendStep(json({ collection: 'books', schema: {}, fields, meta: { group: 'shelf' } }), '/collections');
     const toAuthors = { many_collection: 'books', many_field: 'author', one_collection: 'authors' };
-    await step(json({ ...toAuthors, schema: { on_delete: 'CASCADE' } }), '/relations');
-    await step(json({ many_collection: 'books', many_field: 'owner', one_collection: 'service_users' }), '/relations');
-    await step(
+    await sendStep(json({ ...toAuthors, schema: { on_delete: 'CASCADE' } }), '/relations');
+    await sendStep(
+      json({ many_collection: 'books', many_field: 'owner', one_collection: 'service_users' }),
+      '/relations',
+    );
+    await sendStep(
       json({ schema: { is_unique: true }, meta: { options: { z: 1, a: { y: 2, b: 3 } } } }, 'PATCH'),
       '/fields/books/title',
     );
-    await step({ method: 'DELETE' }, '/fields/books/twice');
-    await step({ method: 'DELETE' }, '/collections/authors');
+    await sendStep({ method: 'DELETE' }, '/fields/books/twice');
+    await sendStep({ method: 'DELETE' }, '/collections/authors');
   });
 
-  async function step(what: Parameters<Client>[1], path: string): Promise<void> {
+  async function sendStep(what: Parameters<Client>[1], path: string): Promise<void> {
     const reply = await send(path, what);
     expect(reply.status, reply.text).to.be.oneOf([200, 204]);
     // Times have millisecond precision, and each step needs its own.

@@ -63,7 +63,7 @@ function createLane(served: Pick<Served, 'api' | 'client'>, random: Random): Lan
   }
 
   /** Rejected commands are not part of a history. */
-  async function live(): Promise<void> {
+  async function sendCommand(): Promise<void> {
     const [method, path, body] = await command();
     const { status, text } = await client(path, body === undefined ? { method } : json(body, method));
     expect(status, `${method} ${path} ${text}`).below(500);
@@ -88,7 +88,7 @@ function createLane(served: Pick<Served, 'api' | 'client'>, random: Random): Lan
   }
 
   /** A response without a diff must say why. */
-  function announced({ status, text, codes }: Reply, allowed: readonly string[]): void {
+  function expectReason({ status, text, codes }: Reply, allowed: readonly string[]): void {
     const reported = `${status} ${text}\n${done.slice(-40).join('\n')}`;
     expect(status, reported).within(400, 499);
     for (const code of codes) expect(allowed, reported).include(code);
@@ -96,7 +96,8 @@ function createLane(served: Pick<Served, 'api' | 'client'>, random: Random): Lan
 
   async function reverted(id: string): Promise<void> {
     const reply = await client(`/changes/${id}/revert`, { method: 'POST' });
-    if (reply.status >= 300) return announced(reply, ['INVALID_PAYLOAD', 'INVALID_STATE', 'MERGE_CONFLICT', 'IN_USE']);
+    if (reply.status >= 300)
+      return expectReason(reply, ['INVALID_PAYLOAD', 'INVALID_STATE', 'MERGE_CONFLICT', 'IN_USE']);
     const { data } = reply.json as { data: { id: string } };
     const { status, text } = await client(`/changes/${data.id}/apply?dry_run`, { method: 'POST' });
     const reported = `the revert of ${id}: ${status} ${text.slice(0, 2_000)}\n${reply.text}\n${done.slice(-40).join('\n')}`;
@@ -105,7 +106,7 @@ function createLane(served: Pick<Served, 'api' | 'client'>, random: Random): Lan
     await ok('POST', `/changes/${data.id}/withdraw`);
   }
 
-  async function applied(offered: { hash: string; diff: object }, what: string): Promise<void> {
+  async function expectDryRun(offered: { hash: string; diff: object }, what: string): Promise<void> {
     const { hash, diff } = offered;
     const { status, text } = await client('/schema/apply?dry_run', json({ hash, diff }));
     const reported = `${what}: ${status} ${text.slice(0, 2_000)}\n${JSON.stringify(diff)}\n${done.slice(-40).join('\n')}`;
@@ -114,23 +115,23 @@ function createLane(served: Pick<Served, 'api' | 'client'>, random: Random): Lan
   }
 
   async function history(): Promise<void> {
-    for (let turn = 0; turn < COMMANDS; turn += 1) await live();
+    for (let turn = 0; turn < COMMANDS; turn += 1) await sendCommand();
     const head = await api.head();
     for (let look = 0; look < LOOKS && head > 0; look += 1) {
       const to = random.below(Math.min(head, 60)) + Math.max(0, head - 60);
       const back = await client(`/history/diff?to=${to}`);
       expect(back.status, back.text).equal(200);
-      await applied(back.json as { hash: string; diff: object }, `going back to ${to}`);
+      await expectDryRun(back.json as { hash: string; diff: object }, `going back to ${to}`);
 
       const then = await client(`/history/snapshot?at=${to}`);
       const theirs = JSON.stringify(then.json);
       const plain = await client('/schema/diff', { ...json({}), body: theirs });
-      if (plain.status === 200) await applied(plain.json as { hash: string; diff: object }, `a snapshot of ${to}`);
-      else announced(plain, ['INVALID_PAYLOAD']);
+      if (plain.status === 200) await expectDryRun(plain.json as { hash: string; diff: object }, `a snapshot of ${to}`);
+      else expectReason(plain, ['INVALID_PAYLOAD']);
 
       const merged = await client('/schema/merge', json({ base: Math.max(1, to - 3), theirs: then.json }));
-      if (merged.status === 200) await applied(merged.json as { hash: string; diff: object }, `a merge of ${to}`);
-      else announced(merged, ['INVALID_PAYLOAD', 'MERGE_CONFLICT']);
+      if (merged.status === 200) await expectDryRun(merged.json as { hash: string; diff: object }, `a merge of ${to}`);
+      else expectReason(merged, ['INVALID_PAYLOAD', 'MERGE_CONFLICT']);
     }
     if (head > 0) await request(head);
     const id = requests[random.below(requests.length)];

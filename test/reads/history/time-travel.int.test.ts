@@ -37,7 +37,7 @@ describe('time travel through a random history', () => {
     instance = await startInstance(database.connectionString);
     folds = createStoredFolds({ pool: instance.pool, logger: silent, interval: () => 100, secret: 'secret' });
     instance.store.subscribe((point) => folds.offer(point));
-    await live();
+    await writeHistory();
     await folds.idle();
   });
 
@@ -48,7 +48,7 @@ describe('time travel through a random history', () => {
   });
 
   /** Commands in sequence, including rejected ones. */
-  async function live(): Promise<void> {
+  async function writeHistory(): Promise<void> {
     const next = createRandomCommands(2026);
     recorded[0] = text(initialState());
     for (let accepted = 0; accepted < COMMANDS;) {
@@ -78,7 +78,7 @@ describe('time travel through a random history', () => {
     const count = recorded.length;
     const step = 977;
     for (let round = 0, at = 0; round < count; round += 1, at = (at + step) % count) {
-      const travel = fresh();
+      const travel = createFreshTravel();
       const point = await travel.at(at);
       expect(point.head.position).to.equal(at);
       if (text(point.state) !== recorded[at]) throw new Error(`another schema at position ${at}`);
@@ -86,7 +86,7 @@ describe('time travel through a random history', () => {
   }
 
   /** Without cached states, so each starts at a stored fold. */
-  function fresh() {
+  function createFreshTravel() {
     const { pool } = instance;
     return createTimeTravel({ pool, store: behind, folds });
   }
@@ -112,10 +112,10 @@ describe('time travel through a random history', () => {
     this.timeout(300_000);
     const fewer = new Set<number>();
     for (let at = 1; at < recorded.length; at += 53) {
-      const { state: full, head } = await fresh().at(at);
+      const { state: full, head } = await createFreshTravel().at(at);
       const names = [...full.collections.keys(), 'never_there'];
       const requested = names.filter((_, index) => index % 3 === at % 3);
-      const { state, head: headAt } = await fresh().collectionsAt(requested, at);
+      const { state, head: headAt } = await createFreshTravel().collectionsAt(requested, at);
       expect(headAt).to.deep.equal(head);
       expect(documentsOf(state, requested), `position ${at}`).to.equal(documentsOf(full, requested));
       if (state.collections.size < full.collections.size) fewer.add(at);
@@ -171,7 +171,7 @@ describe('time travel through a random history', () => {
       const number = stored.findIndex((position, index) => (stored[index + 1] ?? 0) - position === 100);
       const wrong = stored[number] as number;
       await instance.pool.query(`${damage} WHERE position = $1`, [wrong]);
-      const point = await fresh().at(wrong + 50);
+      const point = await createFreshTravel().at(wrong + 50);
       expect(text(point.state)).to.equal(recorded[wrong + 50]);
       await folds.idle();
       const remade = stored.map((position) => (position === wrong ? wrong + 50 : position));
@@ -183,9 +183,9 @@ describe('time travel through a random history', () => {
     const stored = await positions();
     const number = stored.findIndex((position, index) => (stored[index + 1] ?? 0) - position === 100);
     const wrong = stored[number] as number;
-    const { head } = await fresh().at(wrong);
+    const { head } = await createFreshTravel().at(wrong);
     await insertFold(instance.pool, { state: initialState(), head }, 'a guessed secret');
-    expect(text((await fresh().at(wrong + 50)).state)).to.equal(recorded[wrong + 50]);
+    expect(text((await createFreshTravel().at(wrong + 50)).state)).to.equal(recorded[wrong + 50]);
     await folds.idle();
     expect(await positions()).not.to.include(wrong);
   });
@@ -194,11 +194,11 @@ describe('time travel through a random history', () => {
     this.timeout(300_000);
     await instance.pool.query('DELETE FROM service.service_folds');
     const middle = Math.floor(recorded.length / 2);
-    const point = await fresh().at(middle);
+    const point = await createFreshTravel().at(middle);
     expect(text(point.state)).to.equal(recorded[middle]);
     await folds.idle();
     await instance.pool.query('DELETE FROM service.service_folds');
-    const last = await fresh().at(recorded.length - 1);
+    const last = await createFreshTravel().at(recorded.length - 1);
     expect(text(last.state)).to.equal(recorded.at(-1));
     await folds.idle();
     expect(await positions()).not.to.deep.equal([]);

@@ -5,7 +5,7 @@ import { TIME_TO_COUNT } from '../../../src/projector/catalog/table-facts.js';
 import { type Planned, rowsBefore, findBlockingRows } from '../../../src/reads/history/rows-before.js';
 import { fold } from '../../../src/schema/fold/evolve.js';
 import { initialState } from '../../../src/schema/model/state.js';
-import { accepted, attempt } from '../../support/given.js';
+import { accept, attempt } from '../../support/given.js';
 
 const TABLES = 8;
 const COLUMNS = 1_500;
@@ -18,7 +18,7 @@ function planOf(): Planned {
   for (const collection of tables) {
     const columns = fields.map((field) => ({ field, type: 'integer', meta: { interface: 'input' }, schema: {} }));
     const body = { collection, schema: {}, fields: columns };
-    before = accepted(before, 'create-collection', { body, concurrentIndexes: false });
+    before = accept(before, 'create-collection', { body, concurrentIndexes: false });
   }
   const body = fields.map((field) => ({ field, schema: { is_nullable: false } }));
   const events = tables.flatMap((collection) => {

@@ -8,7 +8,7 @@ import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.
 import { transition } from '../../../src/schema/transition/transition.js';
 import { schemaState } from '../../support/arbitraries.js';
 import { withRelations } from '../../support/library.js';
-import { explored } from '../../support/runs.js';
+import { limitRuns } from '../../support/runs.js';
 
 describe('stored states', () => {
   const same = async (state: State): Promise<void> => {
@@ -26,7 +26,7 @@ describe('stored states', () => {
   it('are equal after they were stored and read', async () => {
     await same(initialState());
     await same(withRelations());
-    await fc.assert(fc.asyncProperty(schemaState, same), explored(100));
+    await fc.assert(fc.asyncProperty(schemaState, same), limitRuns(100));
   });
 });
 
@@ -42,7 +42,7 @@ describe('folding', () => {
         expect(runToEnd(snapshotHash(fold(placed, from), '1'))).to.equal(runToEnd(snapshotHash(state, '1')));
         expect(JSON.stringify(runToEnd(snapshotOf({ ...from }, '1')))).to.equal(before);
       }),
-      explored(100),
+      limitRuns(100),
     );
   });
 });

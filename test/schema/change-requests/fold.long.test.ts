@@ -8,7 +8,7 @@ import {
   type ChangeEvent,
   type ChangeRequest,
   type StoredChangeEvent,
-  heldCollections,
+  protectedCollections,
   isAtRest,
 } from '../../../src/schema/change-requests/model.js';
 import type { StoredEvent } from '../../../src/schema/model/events.js';
@@ -81,20 +81,29 @@ function nextOf(known: ModelState, event: Event): ModelState | undefined {
   const next = (known.proposed ? PROPOSED : ONLINE)[known.state]?.[event.type];
   const data = event.data as Data;
   if (next === undefined) return undefined;
-  if (event.type === 'change.opened') return openedBy(data);
+  if (event.type === 'change.opened') return stateAfterOpening(data);
   const plan = event.type === 'change.updated' ? (data.plan ?? known.plan) : known.plan;
-  return { proposed: known.proposed, plan, state: stateAfter(known, next, data), ...waitingAfter(known, next, data) };
+  return {
+    proposed: known.proposed,
+    plan,
+    state: stateAfter(known, next, data),
+    ...stateAfterWaiting(known, next, data),
+  };
 }
 
 /** The state to which a scheduled one returns. */
-function waitingAfter(known: ModelState, next: string, { complete }: Data): Pick<ModelState, 'approved' | 'prepared'> {
+function stateAfterWaiting(
+  known: ModelState,
+  next: string,
+  { complete }: Data,
+): Pick<ModelState, 'approved' | 'prepared'> {
   const { state } = known;
   if (state !== 'scheduled') return { approved: state === 'approved', prepared: state === 'prepared' };
   const stays = next === 'scheduled' || next === '=';
   return { approved: (stays && known.approved) || complete === true, prepared: known.prepared };
 }
 
-const openedBy = ({ proposal }: Data): ModelState => ({
+const stateAfterOpening = ({ proposal }: Data): ModelState => ({
   state: proposal ? 'open' : 'queued',
   proposed: proposal !== undefined,
   plan: proposal?.plan,
@@ -181,7 +190,7 @@ const anyLog: fc.Arbitrary<Event[]> = fc.array(anyEvent, { maxLength: 80 }).map(
 const idOf = ({ subject }: Event): string => subject?.id ?? '';
 
 /** The events that the model allows next. */
-function possible(log: readonly Event[]): Event[] {
+function listPossibleEvents(log: readonly Event[]): Event[] {
   const at = new Map<string, ModelState>();
   return log.filter((event) => {
     const next = nextOf(at.get(idOf(event)) ?? NONE, event);
@@ -192,7 +201,7 @@ function possible(log: readonly Event[]): Event[] {
 
 function expectAllowed(after: ChangeRequest, withdraw: boolean, prepared: boolean): void {
   const allowed = allowedActions(after);
-  if (![...HOLDING, 'scheduled'].includes(after.state)) expect(heldCollections(after)).to.deep.equal([]);
+  if (![...HOLDING, 'scheduled'].includes(after.state)) expect(protectedCollections(after)).to.deep.equal([]);
   const people = (after.proposal?.approvals ?? []).map(({ by }) => by.id);
   expect(people, 'somebody approves twice').to.deep.equal([...new Set(people)]);
   expect(allowed.includes('withdraw')).to.equal(withdraw);
@@ -206,7 +215,7 @@ function expectAllowed(after: ChangeRequest, withdraw: boolean, prepared: boolea
 
 function expectScheduled(after: ChangeRequest, prepared: boolean): void {
   expect(after.applicant, 'somebody wants it').to.not.equal(null);
-  expect(heldCollections(after)).to.deep.equal(prepared ? after.preparation?.collections : []);
+  expect(protectedCollections(after)).to.deep.equal(prepared ? after.preparation?.collections : []);
   expect(isAtRest(after)).to.equal(!prepared);
   expect(allowedActions(after)).to.include.members(['apply', 'update', 'rebase', 'withdraw']);
 }
@@ -244,7 +253,7 @@ describe('the fold of change requests for any events', () => {
   it('is the same in any pieces, from any stored checkpoint', () => {
     fc.assert(
       fc.property(anyLog, fc.array(fc.nat(60), { maxLength: 5 }), (all, cuts) => {
-        const log = possible(all);
+        const log = listPossibleEvents(all);
         const full = foldChanges(log);
         expect(foldChanges(log)).to.deep.equal(full);
         let pieces = new Map<string, ChangeRequest>();
@@ -262,7 +271,7 @@ describe('the fold of change requests for any events', () => {
   it('folds the events of each request separately', () => {
     fc.assert(
       fc.property(anyLog, (all) => {
-        const log = possible(all);
+        const log = listPossibleEvents(all);
         const full = foldChanges(log);
         for (const id of new Set(log.map(idOf)))
           expect(foldChanges(log.filter((event) => idOf(event) === id)).get(id)).to.deep.equal(full.get(id));

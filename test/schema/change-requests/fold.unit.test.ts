@@ -9,7 +9,7 @@ import {
   type ChangeRequest,
   type ChangeState,
   type StoredChangeEvent,
-  heldCollections,
+  protectedCollections,
 } from '../../../src/schema/change-requests/model.js';
 import type { StoredEvent } from '../../../src/schema/model/events.js';
 
@@ -84,7 +84,7 @@ const ALLOWED: Readonly<Record<Type, { in: readonly (OnlineState | 'none')[]; th
   'change.withdrawn': { in: OPEN, then: 'withdrawn' },
 };
 
-function given(state: OnlineState | 'none'): ChangeRequest | undefined {
+function requestIn(state: OnlineState | 'none'): ChangeRequest | undefined {
   const types = state === 'none' ? [] : HISTORIES[state];
   return foldChanges(types.map((type, index) => eventOf(type, index + 1))).get(ID);
 }
@@ -95,7 +95,7 @@ describe('the fold of change requests', () => {
       const { in: states, then } = ALLOWED[type];
       if (states.includes(state))
         it(`given ${state}, when ${type}, then ${then}`, () => {
-          const before = given(state);
+          const before = requestIn(state);
           const kept = structuredClone(before);
           const after = evolveChange(before, eventOf(type, 9));
           expect(after).to.include({ id: ID, state: then, position: 9, changed_at: timeAt(9) });
@@ -104,17 +104,17 @@ describe('the fold of change requests', () => {
         });
       else
         it(`given ${state}, when ${type}, then it is rejected`, () => {
-          expect(() => evolveChange(given(state), eventOf(type, 9)))
+          expect(() => evolveChange(requestIn(state), eventOf(type, 9)))
             .to.throw(UnreadableEventError)
             .with.property('message')
             .that.includes(state === 'none' ? 'the change request does not exist' : `the change request is ${state}`);
-          const before = given(state);
+          const before = requestIn(state);
           if (before !== undefined) expect(isAllowedAfter(before, type)).to.equal(false);
         });
     }
 
   it('given nothing, when opened, then it has its content and holds no tables', () => {
-    const request = given('queued');
+    const request = requestIn('queued');
     expect(request).to.deep.equal({
       id: ID,
       state: 'queued',
@@ -137,29 +137,29 @@ describe('the fold of change requests', () => {
       result: null,
       failure: null,
     });
-    expect(heldCollections(request as ChangeRequest)).to.deep.equal([]);
+    expect(protectedCollections(request as ChangeRequest)).to.deep.equal([]);
   });
 
   it('given a preparation, when prepared, then each step has its time and its tables are held', () => {
-    const request = given('prepared') as ChangeRequest;
+    const request = requestIn('prepared') as ChangeRequest;
     expect(request.preparation?.steps).to.deep.equal([{ ...STEP, milliseconds: 7 }]);
-    expect(heldCollections(request)).to.deep.equal(['orders', 'customers']);
+    expect(protectedCollections(request)).to.deep.equal(['orders', 'customers']);
   });
 
   it('given a prepared one, when prepared again, then it has the new steps without times', () => {
-    const request = evolveChange(given('prepared'), eventOf('change.preparing', 4));
+    const request = evolveChange(requestIn('prepared'), eventOf('change.preparing', 4));
     expect(request.preparation).to.deep.equal(DATA['change.preparing']);
   });
 
   it('given an end, then it has a result, holds nothing, and only an applied one can be reverted', () => {
-    expect(given('applied')).to.deep.include({ result: { batch: 'batch 4', position: 4 }, failure: null });
-    expect(given('failed')).to.deep.include({ result: null, failure: DATA['change.failed'] });
-    expect(given('withdrawn')).to.deep.include({ result: null, failure: null });
+    expect(requestIn('applied')).to.deep.include({ result: { batch: 'batch 4', position: 4 }, failure: null });
+    expect(requestIn('failed')).to.deep.include({ result: null, failure: DATA['change.failed'] });
+    expect(requestIn('withdrawn')).to.deep.include({ result: null, failure: null });
     for (const state of ['applied', 'failed', 'withdrawn'] as const) {
-      expect(heldCollections(given(state) as ChangeRequest)).to.deep.equal([]);
-      expect(allowedActions(given(state) as ChangeRequest)).to.deep.equal(state === 'applied' ? ['revert'] : []);
+      expect(protectedCollections(requestIn(state) as ChangeRequest)).to.deep.equal([]);
+      expect(allowedActions(requestIn(state) as ChangeRequest)).to.deep.equal(state === 'applied' ? ['revert'] : []);
     }
-    for (const state of OPEN) expect(allowedActions(given(state) as ChangeRequest)).to.deep.equal(['withdraw']);
+    for (const state of OPEN) expect(allowedActions(requestIn(state) as ChangeRequest)).to.deep.equal(['withdraw']);
   });
 
   it('given several requests in one log, when folded in two parts, then the result is the same', () => {
@@ -175,7 +175,9 @@ describe('the fold of change requests', () => {
   });
 
   it('given an event of another request or none, then it is rejected', () => {
-    expect(() => evolveChange(given('queued'), eventOf('change.withdrawn', 2, OTHER))).to.throw(UnreadableEventError);
+    expect(() => evolveChange(requestIn('queued'), eventOf('change.withdrawn', 2, OTHER))).to.throw(
+      UnreadableEventError,
+    );
     const nameless = { ...eventOf('change.opened', 1), subject: null } as unknown as StoredChangeEvent;
     expect(() => evolveChange(undefined, nameless)).to.throw(
       UnreadableEventError,

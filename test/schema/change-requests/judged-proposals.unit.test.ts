@@ -19,7 +19,7 @@ class Story {
     return this.#request;
   }
 
-  then<T extends Type>(type: T, data: ChangeEventOf<T>['data'], by = 'ada'): this {
+  addEvent<T extends Type>(type: T, data: ChangeEventOf<T>['data'], by = 'ada'): this {
     this.#position += 1;
     const event = {
       type,
@@ -40,7 +40,7 @@ class Story {
 
   changes<T extends Type>(type: T, data: ChangeEventOf<T>['data'], by = 'ada'): Partial<ChangeRequest> {
     const before = this.#request as unknown as Record<string, unknown>;
-    this.then(type, data, by);
+    this.addEvent(type, data, by);
     const { position, changed_at, ...after } = this.request;
     expect([position, changed_at]).to.deep.equal([this.#position, at(this.#position)]);
     return Object.fromEntries(
@@ -49,8 +49,8 @@ class Story {
   }
 }
 
-const proposed = (): Story =>
-  new Story().then('change.opened', {
+const openedStory = (): Story =>
+  new Story().addEvent('change.opened', {
     operation: 'update-fields',
     document: 'wanted',
     online: true,
@@ -83,12 +83,12 @@ const messagesOf = (by: string, position: number, comment: string | null) => ({
 
 describe('the state of a proposal', () => {
   it('is open until people approve or reject it', () => {
-    const { request } = proposed();
+    const { request } = openedStory();
     expect(request).to.deep.include({ state: 'open', proposal: PROPOSAL, applicant: null, author: person('ada') });
   });
 
   it('collects comments in order in any state', () => {
-    const story = proposed();
+    const story = openedStory();
     const [one, two] = [messagesOf('bob', 2, 'first'), messagesOf('eve', 3, 'second')];
     expect(story.changes('change.commented', { comment: 'first' }, 'bob')).to.deep.equal({
       proposal: { ...PROPOSAL, comments: [one] },
@@ -99,7 +99,7 @@ describe('the state of a proposal', () => {
   });
 
   it('keeps the newest approval of each person in order', () => {
-    const story = proposed();
+    const story = openedStory();
     const approve = (by: string, complete: boolean, comment?: string) =>
       story.changes(
         'change.approved',
@@ -122,9 +122,9 @@ describe('the state of a proposal', () => {
   });
 
   it('loses approvals and the wish to apply when rejected', () => {
-    const story = proposed()
-      .then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob')
-      .then('change.scheduled', { at: at(59) }, 'bob');
+    const story = openedStory()
+      .addEvent('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob')
+      .addEvent('change.scheduled', { at: at(59) }, 'bob');
     expect(story.changes('change.rejected', {}, 'eve')).to.deep.equal({
       state: 'rejected',
       proposal: { ...PROPOSAL, rejection: messagesOf('eve', 4, null) },
@@ -135,56 +135,68 @@ describe('the state of a proposal', () => {
   });
 
   it('stays approved after an update with the same plan, and reopens with another', () => {
-    const approved = (): Story => proposed().then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob');
-    const titled = approved().then('change.updated', { title: 'Better titles' }).request;
+    const approved = (): Story =>
+      openedStory().addEvent('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob');
+    const titled = approved().addEvent('change.updated', { title: 'Better titles' }).request;
     expect(titled.state).to.equal('approved');
     expect(titled.proposal).to.deep.include({ title: 'Better titles', plan: 'plan', base: 7 });
-    expect(approved().then('change.updated', { plan: 'plan', base: 9 }).request).to.have.property('state', 'approved');
-    const other = approved().then('change.updated', { plan: 'other', base: 9, document: 'd', collections: [] }).request;
+    expect(approved().addEvent('change.updated', { plan: 'plan', base: 9 }).request).to.have.property(
+      'state',
+      'approved',
+    );
+    const other = approved().addEvent('change.updated', {
+      plan: 'other',
+      base: 9,
+      document: 'd',
+      collections: [],
+    }).request;
     expect(other).to.deep.include({ state: 'open', document: 'd', collections: [] });
     expect(other.proposal).to.deep.include({ title: 'Titles', plan: 'other', base: 9 });
-    expect(proposed().then('change.updated', { title: 'x' }).request.state).to.equal('open');
+    expect(openedStory().addEvent('change.updated', { title: 'x' }).request.state).to.equal('open');
   });
 
   it('reopens when the preparation changes', () => {
-    const approved = (): Story => proposed().then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob');
-    expect(approved().then('change.updated', { plan: 'plan', online: false }).request.state).equal('open');
-    expect(approved().then('change.updated', { plan: 'plan', online: true }).request.state).equal('approved');
+    const approved = (): Story =>
+      openedStory().addEvent('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob');
+    expect(approved().addEvent('change.updated', { plan: 'plan', online: false }).request.state).equal('open');
+    expect(approved().addEvent('change.updated', { plan: 'plan', online: true }).request.state).equal('approved');
   });
 
   it('counts everyone who changed the plan as an author, but not who only renamed it', () => {
     const authors = (story: Story) => story.request.authors.map(({ id }) => id);
-    expect(authors(proposed())).deep.equal(['ada']);
-    expect(authors(proposed().then('change.updated', { title: 'Others' }, 'bob'))).deep.equal(['ada']);
-    expect(authors(proposed().then('change.updated', { plan: 'plan', document: 'd' }, 'bob'))).deep.equal(['ada']);
-    const shaped = proposed()
-      .then('change.updated', { plan: 'other' }, 'bob')
-      .then('change.updated', { plan: 'third' }, 'ada')
-      .then('change.updated', { plan: 'plan' }, 'bob');
+    expect(authors(openedStory())).deep.equal(['ada']);
+    expect(authors(openedStory().addEvent('change.updated', { title: 'Others' }, 'bob'))).deep.equal(['ada']);
+    expect(authors(openedStory().addEvent('change.updated', { plan: 'plan', document: 'd' }, 'bob'))).deep.equal([
+      'ada',
+    ]);
+    const shaped = openedStory()
+      .addEvent('change.updated', { plan: 'other' }, 'bob')
+      .addEvent('change.updated', { plan: 'third' }, 'ada')
+      .addEvent('change.updated', { plan: 'plan' }, 'bob');
     expect(authors(shaped)).deep.equal(['ada', 'bob']);
   });
 
   it('records the last change of its title or reason', () => {
     const described = (story: Story) => story.request.proposal?.described_at;
-    expect(described(proposed().then('change.updated', { plan: 'other' }))).equal(null);
-    expect(described(proposed().then('change.updated', { title: 'Titles' }))).equal(null);
-    expect(described(proposed().then('change.updated', { title: 'Others' }))).equal(at(2));
-    expect(described(proposed().then('change.updated', { reason: 'why' }))).equal(at(2));
+    expect(described(openedStory().addEvent('change.updated', { plan: 'other' }))).equal(null);
+    expect(described(openedStory().addEvent('change.updated', { title: 'Titles' }))).equal(null);
+    expect(described(openedStory().addEvent('change.updated', { title: 'Others' }))).equal(at(2));
+    expect(described(openedStory().addEvent('change.updated', { reason: 'why' }))).equal(at(2));
   });
 
   it('knows whether it was approved before or after it was scheduled', () => {
-    const story = proposed();
+    const story = openedStory();
     expect(story.changes('change.scheduled', { at: at(59) }, 'bob')).to.deep.equal({
       state: 'scheduled',
       applicant: person('bob'),
       schedule: { at: at(59), position: 2, approved: false },
     });
-    story.then('change.approved', { ...VIEW, plan: 'plan', complete: false }, 'eve');
+    story.addEvent('change.approved', { ...VIEW, plan: 'plan', complete: false }, 'eve');
     expect(story.request.schedule).to.include({ approved: false });
-    story.then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'eve');
+    story.addEvent('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'eve');
     expect(story.request).to.have.nested.property('schedule.approved', true);
     expect(story.request.state).to.equal('scheduled');
-    story.then('change.approved', { ...VIEW, plan: 'plan', complete: false }, 'bob');
+    story.addEvent('change.approved', { ...VIEW, plan: 'plan', complete: false }, 'bob');
     expect(story.request).to.have.nested.property('schedule.approved', true);
     expect(story.changes('change.scheduled', { at: at(58) }, 'eve')).to.deep.equal({
       applicant: person('eve'),
@@ -198,7 +210,7 @@ describe('the state of a proposal', () => {
   });
 
   it('keeps its preparation when scheduled, without failures', () => {
-    const story = proposed().then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob');
+    const story = openedStory().addEvent('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob');
     expect(story.changes('change.preparing', { ...PREPARATION, apply: true }, 'eve')).to.deep.equal({
       state: 'preparing',
       preparation: PREPARATION,
@@ -213,25 +225,25 @@ describe('the state of a proposal', () => {
       preparation: null,
       failure: null,
     });
-    const prepared = proposed()
-      .then('change.preparing', { ...PREPARATION, apply: false }, 'bob')
-      .then('change.prepared', { steps: [] });
+    const prepared = openedStory()
+      .addEvent('change.preparing', { ...PREPARATION, apply: false }, 'bob')
+      .addEvent('change.prepared', { steps: [] });
     expect(prepared.request.applicant).to.equal(null);
-    prepared.then('change.scheduled', { at: at(59) }, 'bob');
+    prepared.addEvent('change.scheduled', { at: at(59) }, 'bob');
     expect(prepared.request).to.deep.include({ state: 'scheduled', preparation: PREPARATION });
-    prepared.then('change.scheduled', { at: at(58) }, 'bob');
+    prepared.addEvent('change.scheduled', { at: at(58) }, 'bob');
     expect(prepared.request).to.deep.include({ state: 'scheduled', preparation: PREPARATION });
   });
 
   it('is not queried for other requests', () => {
-    const change = new Story().then('change.opened', {
+    const change = new Story().addEvent('change.opened', {
       operation: 'update-fields',
       document: 'wanted',
       online: true,
       collections: ['orders'],
     });
     expect(change.request).to.deep.include({ state: 'queued', proposal: null, applicant: person('ada') });
-    expect(() => change.then('change.approved', { ...VIEW, plan: 'plan', complete: true })).to.throw(
+    expect(() => change.addEvent('change.approved', { ...VIEW, plan: 'plan', complete: true })).to.throw(
       'event 2 cannot be read: the change request is queued (change.approved 7b0b6c6e-0000-4000-8000-000000000001)',
     );
   });

@@ -12,7 +12,7 @@ import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { relationBody } from '../../../src/schema/transition/context.js';
 import { attempt, follow } from '../../support/given.js';
 import { type RandomCommand, createRandomCommands } from '../../support/random-commands.js';
-import { explored } from '../../support/runs.js';
+import { limitRuns } from '../../support/runs.js';
 import { edit, edited, identifiedState } from '../merge/edits.js';
 
 /** The hash of the diff between two states. */
@@ -26,7 +26,7 @@ function hashBetween(before: State, after: State): string {
   return runToEnd(planHash({ before, after: follow(before, decided.value), events: decided.value }));
 }
 
-function shown(state: State): string {
+function renderState(state: State): string {
   const { collections, fields, relations } = runToEnd(snapshotOf(state, '1'));
   return JSON.stringify([collections, fields, relations.map(relationBody)]);
 }
@@ -36,9 +36,9 @@ it('the hash of a plan is the same elsewhere and unique within a schema', () => 
   fc.assert(
     fc.property(identifiedState, edits, edits, (before, some, others) => {
       const [one, other] = [edited(before, some), edited(before, others)];
-      expect(hashBetween(before, one) === hashBetween(before, other)).to.equal(shown(one) === shown(other));
+      expect(hashBetween(before, one) === hashBetween(before, other)).to.equal(renderState(one) === renderState(other));
     }),
-    explored(50),
+    limitRuns(50),
   );
 });
 
@@ -55,7 +55,7 @@ it('the hash of a plan differs for events that differ in more than positions', (
       const [a, b] = [first, second].map(({ events, after }) => runToEnd(planHash({ before, after, events })));
       expect(a === b).equal(canonicalJson(first.events) === canonicalJson(second.events));
     }),
-    explored(300),
+    limitRuns(300),
   );
 });
 

@@ -7,18 +7,18 @@ import { type State, initialState } from '../../../src/schema/model/state.js';
 import { collectionDocument } from '../../../src/schema/snapshot/documents.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
 import { relationBody } from '../../../src/schema/transition/context.js';
-import { accepted, attempt, follow } from '../../support/given.js';
+import { accept, attempt, follow } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 
 const fields = ['title', 'note', 'code'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
 const build = (names: readonly string[], from: State = initialState()): State =>
   names.reduce(
     (state, collection) =>
-      accepted(state, 'create-collection', { body: { collection, schema: {}, fields }, concurrentIndexes: false }),
+      accept(state, 'create-collection', { body: { collection, schema: {}, fields }, concurrentIndexes: false }),
     from,
   );
 
-function decided<N extends OperationName>(state: State, name: N, input: InputOf<N>): SchemaEvent[] {
+function decideEvents<N extends OperationName>(state: State, name: N, input: InputOf<N>): SchemaEvent[] {
   const result = attempt(state, name, input);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result.value;
@@ -28,7 +28,7 @@ const hashOf = (before: State, events: SchemaEvent[], mode: { purge?: boolean; a
   runToEnd(planHash({ before, after: follow(before, events), events, ...mode }));
 
 const dropNote = (state: State, mode: Parameters<typeof hashOf>[2] = {}): string =>
-  hashOf(state, decided(state, 'delete-field', { collection: 'posts', field: 'note' }), mode);
+  hashOf(state, decideEvents(state, 'delete-field', { collection: 'posts', field: 'note' }), mode);
 
 describe('the hash of a plan', () => {
   const base = build(['posts', 'pages']);
@@ -36,9 +36,9 @@ describe('the hash of a plan', () => {
   it('is the same after unrelated changes and on another server', () => {
     const hash = dropNote(base);
     expect(hash).to.match(/^[0-9a-f]{64}$/);
-    const others = accepted(base, 'update-collection', { collection: 'pages', body: { meta: { note: 'other' } } });
+    const others = accept(base, 'update-collection', { collection: 'pages', body: { meta: { note: 'other' } } });
     expect(dropNote(others)).to.equal(hash);
-    const beside = accepted(base, 'delete-field', { collection: 'posts', field: 'code' });
+    const beside = accept(base, 'delete-field', { collection: 'posts', field: 'code' });
     expect(dropNote(beside), 'another field of the collection').to.equal(hash);
     // Other positions, identities and relation ids.
     expect(dropNote(build(['pages', 'first', 'posts']))).to.equal(hash);
@@ -46,7 +46,7 @@ describe('the hash of a plan', () => {
 
   it('differs if the removed object differs', () => {
     const hash = dropNote(base);
-    const changed = accepted(base, 'update-fields', {
+    const changed = accept(base, 'update-fields', {
       collection: 'posts',
       body: [{ field: 'note', meta: { note: 'read every day' } }],
       concurrentIndexes: false,
@@ -58,38 +58,39 @@ describe('the hash of a plan', () => {
     const definition = 'CREATE VIEW titles AS SELECT title FROM posts';
     const body = { kind: 'view', definition };
     const view = { kind: 'view', id: 'titles' };
-    const before = accepted(base, 'create-object', { body });
-    const unrelated = accepted(before, 'create-object', {
+    const before = accept(base, 'create-object', { body });
+    const unrelated = accept(before, 'create-object', {
       body: { ...body, definition: 'CREATE VIEW a AS SELECT 1 AS b' },
     });
-    const changed = accepted(before, 'update-object', { ...view, body: { definition: `${definition} WHERE false` } });
+    const changed = accept(before, 'update-object', { ...view, body: { definition: `${definition} WHERE false` } });
     const hashes = (state: State): string[] => [
-      hashOf(state, decided(state, 'delete-object', view)),
-      hashOf(state, decided(state, 'rename-object', { ...view, body: { to: 'headings' } })),
-      hashOf(state, decided(state, 'update-object', { ...view, body: { definition: `${definition} LIMIT 5` } })),
+      hashOf(state, decideEvents(state, 'delete-object', view)),
+      hashOf(state, decideEvents(state, 'rename-object', { ...view, body: { to: 'headings' } })),
+      hashOf(state, decideEvents(state, 'update-object', { ...view, body: { definition: `${definition} LIMIT 5` } })),
     ];
     expect(hashes(unrelated)).to.deep.equal(hashes(before));
     for (const [index, hash] of hashes(changed).entries()) expect(hash).to.not.equal(hashes(before)[index]);
   });
 
   it('differs if a removed collection has other content', () => {
-    const drop = (state: State): string => hashOf(state, decided(state, 'delete-collection', { collection: 'posts' }));
+    const drop = (state: State): string =>
+      hashOf(state, decideEvents(state, 'delete-collection', { collection: 'posts' }));
     const document = runToEnd(
       planDocument({
         before: base,
-        after: accepted(base, 'delete-collection', { collection: 'posts' }),
-        events: decided(base, 'delete-collection', { collection: 'posts' }),
+        after: accept(base, 'delete-collection', { collection: 'posts' }),
+        events: decideEvents(base, 'delete-collection', { collection: 'posts' }),
       }),
     );
     expect(document.collections).to.have.length(1);
     expect(document.collections[0]).to.have.nested.property('fields.length', 4);
-    const more = accepted(base, 'create-field', {
+    const more = accept(base, 'create-field', {
       collection: 'posts',
       body: { field: 'more', type: 'integer', interface: 'input', schema: {} },
       concurrentIndexes: false,
     });
     expect(drop(more)).to.not.equal(drop(base));
-    expect(drop(accepted(base, 'delete-field', { collection: 'pages', field: 'note' }))).to.equal(drop(base));
+    expect(drop(accept(base, 'delete-field', { collection: 'pages', field: 'note' }))).to.equal(drop(base));
   });
 
   it('covers purges and acknowledgements in any order', () => {
@@ -108,7 +109,7 @@ describe('the hash of a plan', () => {
   it('covers the former names', () => {
     const rename = (from: string): string => {
       const state = build([from]);
-      return hashOf(state, decided(state, 'rename-collection', { collection: from, body: { to: 'articles' } }));
+      return hashOf(state, decideEvents(state, 'rename-collection', { collection: from, body: { to: 'articles' } }));
     };
     expect(rename('posts')).to.not.equal(rename('stories'));
   });
@@ -135,7 +136,7 @@ describe('the document of a plan', () => {
     events.map(({ type, collection, field, data }) => ({ type, collection, field, data }));
 
   it('has the old and new document of each changed object', () => {
-    const events = decided(library, 'update-relation', {
+    const events = decideEvents(library, 'update-relation', {
       collection: 'articles',
       field: 'author',
       body: { sort_field: 'id' },
@@ -153,11 +154,11 @@ describe('the document of a plan', () => {
         },
       ],
     });
-    const dropped = decided(library, 'delete-relation', { collection: 'articles', field: 'parent' });
+    const dropped = decideEvents(library, 'delete-relation', { collection: 'articles', field: 'parent' });
     expect(documentOf(library, dropped).relations).to.deep.equal([
       { collection: 'articles', field: 'parent', from: bodyIn(library, 'articles', 'parent'), to: null },
     ]);
-    const created = decided(follow(library, dropped), 'create-relation', {
+    const created = decideEvents(follow(library, dropped), 'create-relation', {
       body: { collection: 'articles', field: 'parent', related_collection: 'articles' },
     });
     const [relation] = documentOf(follow(library, dropped), created).relations;
@@ -166,7 +167,7 @@ describe('the document of a plan', () => {
   });
 
   it('has the former name and document of renamed objects', () => {
-    const field = decided(library, 'rename-field', {
+    const field = decideEvents(library, 'rename-field', {
       collection: 'comments',
       field: 'item_collection',
       body: { to: 'kind' },
@@ -180,7 +181,7 @@ describe('the document of a plan', () => {
       from: fieldIn(library, 'item_collection'),
       to: fieldIn(follow(library, field), 'kind'),
     });
-    const table = decided(library, 'rename-collection', { collection: 'tags', body: { to: 'words' } });
+    const table = decideEvents(library, 'rename-collection', { collection: 'tags', body: { to: 'words' } });
     const { collections } = documentOf(library, table);
     expect(collections).to.deep.equal([
       {
@@ -193,7 +194,7 @@ describe('the document of a plan', () => {
   });
 
   it('has the fields and relations of removed collections, but not of new ones', () => {
-    const dropped = documentOf(library, decided(library, 'delete-collection', { collection: 'articles_tags' }));
+    const dropped = documentOf(library, decideEvents(library, 'delete-collection', { collection: 'articles_tags' }));
     const node = library.collections.get('articles_tags');
     expect(dropped.collections).to.deep.equal([
       {
@@ -205,18 +206,18 @@ describe('the document of a plan', () => {
       },
     ]);
     const body = { collection: 'new', schema: {} };
-    const created = decided(library, 'create-collection', { body, concurrentIndexes: false });
+    const created = decideEvents(library, 'create-collection', { body, concurrentIndexes: false });
     const [collection] = documentOf(library, created).collections;
     expect(collection).to.have.all.keys('collection', 'from', 'to');
     expect(collection).to.deep.include({ collection: 'new', from: null });
   });
 
   it('differs for every member of a restored object', () => {
-    const [event] = decided(library, 'create-collection', {
+    const [event] = decideEvents(library, 'create-collection', {
       body: { collection: 'new', schema: {} },
       concurrentIndexes: false,
     });
-    const [field] = decided(library, 'create-field', {
+    const [field] = decideEvents(library, 'create-field', {
       collection: 'tags',
       body: { field: 'note', type: 'string', interface: 'input', schema: {} },
       concurrentIndexes: false,

@@ -5,7 +5,7 @@ import { initialState } from '../../../src/schema/model/state.js';
 
 const OWN = { version: 1, service: '1.2.3', vendor: 'postgres', collections: [], fields: [], relations: [] };
 
-function faults(body: object, force = false): string[] {
+function problemsOf(body: object, force = false): string[] {
   const options = { force, mode: 'mirror', release: '1.2.3' } as const;
   const result = runToEnd(compareSnapshot(initialState(), body, options));
   return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`);
@@ -24,12 +24,12 @@ describe('the documents of a snapshot', () => {
 
   it('are unique under both of their names', () => {
     const fields = [field('a', 'bc', key), field('ab', 'c', key)];
-    expect(faults({ ...OWN, collections: [table('a'), table('ab')], fields })).to.deep.equal([]);
-    expect(faults({ ...OWN, collections: [table('a'), table('ab'), table('a')], fields })).to.deep.equal([
+    expect(problemsOf({ ...OWN, collections: [table('a'), table('ab')], fields })).to.deep.equal([]);
+    expect(problemsOf({ ...OWN, collections: [table('a'), table('ab'), table('a')], fields })).to.deep.equal([
       'collections[2]: "a" occurs more than once in collections',
     ]);
     expect(
-      faults({ ...OWN, collections: [table('a'), table('ab')], fields: [...fields, field('ab', 'c')] }),
+      problemsOf({ ...OWN, collections: [table('a'), table('ab')], fields: [...fields, field('ab', 'c')] }),
     ).to.deep.equal(['fields[2]: "ab.c" occurs more than once in fields']);
   });
 });
@@ -38,40 +38,40 @@ describe('the origin of a snapshot', () => {
   const bypass = 'to compare it anyway, use force (?force, dps --force)';
 
   it('is this release, unless forced', () => {
-    expect(faults(OWN)).to.deep.equal([]);
+    expect(problemsOf(OWN)).to.deep.equal([]);
     const { service: _, vendor: __, ...bare } = OWN;
     for (const other of [{ ...OWN, service: '1.0.0' }, { ...OWN, vendor: 'mysql' }, bare]) {
-      expect(faults(other)).not.to.deep.equal([]);
-      expect(faults(other, true)).to.deep.equal([]);
+      expect(problemsOf(other)).not.to.deep.equal([]);
+      expect(problemsOf(other, true)).to.deep.equal([]);
     }
   });
 
   it('is reported with all findings at once', () => {
-    expect(faults({ ...OWN, service: '1.0.0', vendor: 'mysql' })).to.deep.equal([
+    expect(problemsOf({ ...OWN, service: '1.0.0', vendor: 'mysql' })).to.deep.equal([
       `service: the snapshot was created by release "1.0.0", and this is release 1.2.3; ${bypass}`,
       `vendor: the snapshot was created for vendor "mysql", and this is "postgres"; ${bypass}`,
     ]);
-    expect(faults({ version: 1 })).to.deep.equal([
+    expect(problemsOf({ version: 1 })).to.deep.equal([
       `service: the snapshot was created by an unknown release (member service is missing), and this is release 1.2.3; ${bypass}`,
       `vendor: the snapshot does not name its database vendor, and this is "postgres"; ${bypass}`,
     ]);
-    expect(faults({ version: 1, directus: '11.0.0', vendor: 'postgres' })).to.deep.equal([
+    expect(problemsOf({ version: 1, directus: '11.0.0', vendor: 'postgres' })).to.deep.equal([
       `service: the snapshot was created by another product (directus), and this is release 1.2.3; ${bypass}`,
     ]);
   });
 
   it('has a known version, even if forced', () => {
     for (const force of [false, true]) {
-      expect(faults({ ...OWN, version: 2 }, force)).to.deep.equal(['version: version must be 1; 2 is not supported']);
-      expect(faults({}, force)).to.deep.equal(['version: version must be 1; it is missing']);
+      expect(problemsOf({ ...OWN, version: 2 }, force)).to.deep.equal([
+        'version: version must be 1; 2 is not supported',
+      ]);
+      expect(problemsOf({}, force)).to.deep.equal(['version: version must be 1; it is missing']);
     }
   });
 
   it('is not repeated for our own snapshots', () => {
-    expect(faults({ ...OWN, more: 1, fields: {}, relations: null }).map((text) => text.split(':')[0])).to.deep.equal([
-      'more',
-      'fields',
-      'relations',
-    ]);
+    expect(
+      problemsOf({ ...OWN, more: 1, fields: {}, relations: null }).map((text) => text.split(':')[0]),
+    ).to.deep.equal(['more', 'fields', 'relations']);
   });
 });

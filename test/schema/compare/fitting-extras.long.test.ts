@@ -87,7 +87,7 @@ function submit(state: State, { type, schema }: Kind) {
 }
 
 /** The locations at which the extras do not fit, in order. */
-function misfits(state: State, column: Kind): string[] {
+function findMisfits(state: State, column: Kind): string[] {
   const answer = submit(state, column);
   const paths = answer.ok ? [] : answer.problems.map(({ path }) => String(path));
   return paths.filter((path) => path.includes('.extras')).map((path) => path.replace(/^fields\[\d\]\./, ''));
@@ -103,7 +103,7 @@ interface Column {
 const COLUMNS: Column[] = Object.entries(KINDS).flatMap(([name, { type, schema }]) =>
   EXTRAS.map((extras) => {
     const column = { type, schema: { ...schema, extras } };
-    return { name: `${name} with ${JSON.stringify(extras)}`, column, misfits: misfits(initialState(), column) };
+    return { name: `${name} with ${JSON.stringify(extras)}`, column, misfits: findMisfits(initialState(), column) };
   }),
 );
 
@@ -137,7 +137,7 @@ describe('extras of a column', () => {
     // Every state meets every eighth column, and every column every eighth state.
     for (const [turn, { name: there, state }] of states().entries()) {
       for (const { name, column, misfits: expected } of COLUMNS.filter((_, index) => (index + turn) % 8 === 0)) {
-        expect(misfits(state, column), `${name}, where there is ${there}`).to.deep.equal(expected);
+        expect(findMisfits(state, column), `${name}, where there is ${there}`).to.deep.equal(expected);
       }
     }
   });

@@ -20,7 +20,7 @@ function pairs(from: { [name: string]: StateInput }, to: { [name: string]: State
 }
 
 const text = (field: string, schema: object = {}) => column(field, 'string', schema);
-const one = (...fields: NonNullable<StateInput['fields']>) => ({ t: { fields: [KEY, ...fields] } });
+const singleTable = (...fields: NonNullable<StateInput['fields']>) => ({ t: { fields: [KEY, ...fields] } });
 
 describe('a probable rename', () => {
   it('is a table with the same fields, if it is the only one', () => {
@@ -49,16 +49,16 @@ describe('a probable rename', () => {
   });
 
   it('is a field with the same column, whatever its meta', () => {
-    expect(pairs(one(text('x')), one({ ...text('y'), meta: { note: 'other' } }))).to.deep.equal([
+    expect(pairs(singleTable(text('x')), singleTable({ ...text('y'), meta: { note: 'other' } }))).to.deep.equal([
       'field x -> y at t.y',
     ]);
-    expect(pairs(one(text('x')), one(text('y'), text('z')))).to.deep.equal([]);
-    expect(pairs(one(text('x'), text('w')), one(text('y')))).to.deep.equal([]);
-    expect(pairs(one(text('x'), column('w')), one(column('b'), text('a')))).to.deep.equal([
+    expect(pairs(singleTable(text('x')), singleTable(text('y'), text('z')))).to.deep.equal([]);
+    expect(pairs(singleTable(text('x'), text('w')), singleTable(text('y')))).to.deep.equal([]);
+    expect(pairs(singleTable(text('x'), column('w')), singleTable(column('b'), text('a')))).to.deep.equal([
       'field w -> b at t.b',
       'field x -> a at t.a',
     ]);
-    expect(pairs(one(text('x')), one(text('x'), text('y')))).to.deep.equal([]);
+    expect(pairs(singleTable(text('x')), singleTable(text('x'), text('y')))).to.deep.equal([]);
   });
 
   it('is not a field with another column', () => {
@@ -70,14 +70,16 @@ describe('a probable rename', () => {
       [{}, { generation_expression: "'x'" }],
     ];
     for (const [before, after] of differs)
-      expect(pairs(one(text('x', before)), one(text('y', after))), JSON.stringify(after)).to.deep.equal([]);
-    expect(pairs(one(text('x')), one(column('y', 'text')))).to.deep.equal([]);
+      expect(pairs(singleTable(text('x', before)), singleTable(text('y', after))), JSON.stringify(after)).to.deep.equal(
+        [],
+      );
+    expect(pairs(singleTable(text('x')), singleTable(column('y', 'text')))).to.deep.equal([]);
   });
 
   it('is an alias of the same kind', () => {
     const of = (special: string) => ({ meta: { special: [special] } });
     const group = (name: string) => alias(name, of('group'));
-    expect(pairs(one(group('x')), one(group('y')))).to.deep.equal(['field x -> y at t.y']);
-    expect(pairs(one(group('x')), one(alias('y', of('translations'))))).to.deep.equal([]);
+    expect(pairs(singleTable(group('x')), singleTable(group('y')))).to.deep.equal(['field x -> y at t.y']);
+    expect(pairs(singleTable(group('x')), singleTable(alias('y', of('translations'))))).to.deep.equal([]);
   });
 });

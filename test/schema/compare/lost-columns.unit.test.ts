@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import { initialState } from '../../../src/schema/model/state.js';
-import { accepted } from '../../support/given.js';
+import { accept } from '../../support/given.js';
 
 const EXTRAS = {
   indexes: [
@@ -12,7 +12,7 @@ const EXTRAS = {
   constraints: [{ name: 'short', definition: 'CHECK (length(title) < 10)' }],
 };
 const field = (name: string, type: string) => ({ field: name, type, meta: { interface: 'input' } });
-const state = accepted(initialState(), 'create-collection', {
+const state = accept(initialState(), 'create-collection', {
   body: { collection: 'a', schema: { extras: EXTRAS }, fields: [field('title', 'string'), field('body', 'text')] },
   concurrentIndexes: false,
 });

@@ -35,16 +35,16 @@ const field = (collection: unknown, name: unknown, renamed_from?: unknown): Docu
   field: name,
   renamed_from,
 });
-const plain = (collection: string): Document => ({ collection });
+const documentNamed = (collection: string): Document => ({ collection });
 
 describe('renamed_from', () => {
   it('renames what exists and is not in the snapshot', () => {
-    expect(messagesOf([table('stories', 'posts'), plain('pages')])).to.deep.equal({
+    expect(messagesOf([table('stories', 'posts'), documentNamed('pages')])).to.deep.equal({
       ...NOTHING,
       renames: ['posts -> stories'],
     });
     expect(
-      messagesOf([plain('posts')], [field('posts', 'head', 'title'), { collection: 'posts', field: 'note' }]),
+      messagesOf([documentNamed('posts')], [field('posts', 'head', 'title'), { collection: 'posts', field: 'note' }]),
     ).to.deep.equal({ ...NOTHING, renames: ['posts.title -> posts.head'] });
   });
 
@@ -58,12 +58,12 @@ describe('renamed_from', () => {
 
   it('is in no compared document', () => {
     const fields = ['no document', field('stories', 'head', 'title'), { collection: 'stories', field: 'note' }];
-    const { body } = read([table('stories', 'posts'), plain('pages')], fields);
+    const { body } = read([table('stories', 'posts'), documentNamed('pages')], fields);
     expect(body).to.deep.equal({
       collections: [{ collection: 'stories' }, { collection: 'pages' }],
       fields: ['no document', { collection: 'stories', field: 'head' }, { collection: 'stories', field: 'note' }],
     });
-    const untouched = { collections: [plain('pages')], fields: { no: 'list' } };
+    const untouched = { collections: [documentNamed('pages')], fields: { no: 'list' } };
     expect(readRenamedFrom(state, untouched).body).to.equal(untouched);
     expect(read([table('stories', 'posts')], 'no list').body['fields']).to.equal('no list');
   });
@@ -84,7 +84,7 @@ describe('renamed_from', () => {
     });
     expect(messagesOf([], [field('posts', 'title', 'name')])).to.deep.equal(NOTHING);
     expect(
-      messagesOf([plain('new')], [field('new', 'head', 'name')]),
+      messagesOf([documentNamed('new')], [field('new', 'head', 'name')]),
       'of a collection that is new itself',
     ).to.deep.equal(NOTHING);
   });
@@ -113,7 +113,7 @@ describe('renamed_from', () => {
         '"posts" and "pages" both exist, so neither can be renamed to the other. Omit renamed_from, or delete one of them first',
       ),
     );
-    expect(messagesOf([table('stories', 'posts'), plain('posts')])).to.deep.equal(
+    expect(messagesOf([table('stories', 'posts'), documentNamed('posts')])).to.deep.equal(
       problem(
         at,
         'stories',

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { explored } from '../../support/runs.js';
+import { limitRuns } from '../../support/runs.js';
 
 const TYPES =
   'string text integer bigInteger float decimal boolean date time dateTime timestamp json uuid csv hash'.split(' ');
@@ -84,7 +84,7 @@ describe('a submitted column', () => {
           });
         }
       }),
-      explored(5_000),
+      limitRuns(5_000),
     );
     expect(accepted).to.be.above(50);
   });

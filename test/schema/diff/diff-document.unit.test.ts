@@ -11,7 +11,7 @@ function read(body: unknown) {
 const problems = (diff: unknown) => read({ hash: 'h', diff });
 const at = (...paths: string[]) => paths.map((path) => `INVALID_PAYLOAD ${path}`);
 /** Problems of one entry of a collection, relative to the entry. */
-const ofEntry = (...entries: unknown[]) => problems({ collections: [{ collection: 'a', diff: entries }] });
+const problemsOfEntry = (...entries: unknown[]) => problems({ collections: [{ collection: 'a', diff: entries }] });
 const ENTRY = 'diff.collections[0].diff[0]';
 
 describe('the body of an apply', () => {
@@ -61,26 +61,28 @@ describe('the body of an apply', () => {
   });
 
   it('requires the members of each entry kind', () => {
-    expect(ofEntry(null)).to.deep.equal(at(ENTRY));
-    expect(ofEntry({ kind: 'X' })).to.deep.equal(at(`${ENTRY}.kind`));
-    expect(ofEntry({ kind: 'E', foo: 1 })).to.deep.equal(
+    expect(problemsOfEntry(null)).to.deep.equal(at(ENTRY));
+    expect(problemsOfEntry({ kind: 'X' })).to.deep.equal(at(`${ENTRY}.kind`));
+    expect(problemsOfEntry({ kind: 'E', foo: 1 })).to.deep.equal(
       at(...['foo', 'path', 'lhs', 'rhs'].map((each) => `${ENTRY}.${each}`)),
     );
-    expect(ofEntry({ kind: 'N', lhs: 1 })).to.deep.equal(at(`${ENTRY}.lhs`, `${ENTRY}.rhs`));
-    expect(ofEntry({ kind: 'D', path: ['meta'] })).to.deep.equal(at(`${ENTRY}.lhs`));
-    expect(ofEntry({ kind: 'A' })).to.deep.equal(at(...['path', 'index', 'item'].map((each) => `${ENTRY}.${each}`)));
-    expect(ofEntry({ kind: 'D', lhs: 1 })).to.have.nested.property('diff.collections[0].collection', 'a');
+    expect(problemsOfEntry({ kind: 'N', lhs: 1 })).to.deep.equal(at(`${ENTRY}.lhs`, `${ENTRY}.rhs`));
+    expect(problemsOfEntry({ kind: 'D', path: ['meta'] })).to.deep.equal(at(`${ENTRY}.lhs`));
+    expect(problemsOfEntry({ kind: 'A' })).to.deep.equal(
+      at(...['path', 'index', 'item'].map((each) => `${ENTRY}.${each}`)),
+    );
+    expect(problemsOfEntry({ kind: 'D', lhs: 1 })).to.have.nested.property('diff.collections[0].collection', 'a');
   });
 
   it('requires a path of names and indexes', () => {
     for (const path of [[], 'meta', [true], ['a', -1], ['a', 0.5], {}, null]) {
-      expect(ofEntry({ kind: 'N', path, rhs: 1 }), JSON.stringify(path)).to.deep.equal(at(`${ENTRY}.path`));
+      expect(problemsOfEntry({ kind: 'N', path, rhs: 1 }), JSON.stringify(path)).to.deep.equal(at(`${ENTRY}.path`));
     }
-    expect(ofEntry({ kind: 'N', path: ['meta', 0], rhs: 1 })).to.have.property('hash', 'h');
+    expect(problemsOfEntry({ kind: 'N', path: ['meta', 0], rhs: 1 })).to.have.property('hash', 'h');
   });
 
   it('requires an index and a nested change for array elements', () => {
-    const ofElement = (index: unknown, item: unknown) => ofEntry({ kind: 'A', path: ['a'], index, item });
+    const ofElement = (index: unknown, item: unknown) => problemsOfEntry({ kind: 'A', path: ['a'], index, item });
     const valid = { kind: 'N', rhs: 1 };
     for (const index of [-1, 0.5, '0', null]) expect(ofElement(index, valid)).to.deep.equal(at(`${ENTRY}.index`));
     expect(ofElement(0, valid)).to.have.property('hash', 'h');
@@ -93,9 +95,9 @@ describe('the body of an apply', () => {
 
   it('allows only one entry for a whole object', () => {
     const edit = { kind: 'E', path: ['a'], lhs: 1, rhs: 2 };
-    expect(ofEntry({ kind: 'N', rhs: {} }, edit)).to.deep.equal(at('diff.collections[0].diff'));
-    expect(ofEntry(edit, { kind: 'D', lhs: {} })).to.deep.equal(at('diff.collections[0].diff'));
-    expect(ofEntry(edit, { kind: 'N', path: ['b'], rhs: {} })).to.have.property('hash', 'h');
+    expect(problemsOfEntry({ kind: 'N', rhs: {} }, edit)).to.deep.equal(at('diff.collections[0].diff'));
+    expect(problemsOfEntry(edit, { kind: 'D', lhs: {} })).to.deep.equal(at('diff.collections[0].diff'));
+    expect(problemsOfEntry(edit, { kind: 'N', path: ['b'], rhs: {} })).to.have.property('hash', 'h');
   });
 
   it('allows an object twice only if it is removed and added', () => {

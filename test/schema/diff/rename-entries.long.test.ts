@@ -7,18 +7,18 @@ import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.
 import { transition } from '../../../src/schema/transition/transition.js';
 import { relationBody } from '../../../src/schema/transition/context.js';
 import { runToEnd, stepsTo } from '../../../src/kernel/resumable.js';
-import { accepted, attempt, follow, followStrictly } from '../../support/given.js';
+import { accept, attempt, follow, followStrictly } from '../../support/given.js';
 import { createRandomCommands } from '../../support/random-commands.js';
 
 const RELEASE = '1.0.0';
 
 const hashOf = (state: State) => runToEnd(snapshotHash(state, RELEASE));
-const shown = (state: State) => {
+const renderState = (state: State) => {
   const snapshot = runToEnd(snapshotOf(state, RELEASE));
   return JSON.stringify({ ...snapshot, relations: snapshot.relations.map(relationBody) });
 };
 const namesOf = (...states: State[]) => new Set(states.flatMap(({ collections }) => [...collections.keys()]));
-const between = (from: State, to: State): SchemaDiff => runToEnd(diffStates(from, to, namesOf(from, to)));
+const diffBetween = (from: State, to: State): SchemaDiff => runToEnd(diffStates(from, to, namesOf(from, to)));
 
 const table = (collection: string, ...fields: string[]) => ({
   body: {
@@ -30,9 +30,9 @@ const table = (collection: string, ...fields: string[]) => ({
 });
 
 const renamed = (state: State, collection: string, to: string) =>
-  accepted(state, 'rename-collection', { collection, body: { to } });
+  accept(state, 'rename-collection', { collection, body: { to } });
 const renamedField = (state: State, collection: string, field: string, to: string) =>
-  accepted(state, 'rename-field', { collection, field, body: { to } });
+  accept(state, 'rename-field', { collection, field, body: { to } });
 
 const apply = (state: State, diff: SchemaDiff, hash = hashOf(state)) =>
   attempt(state, 'apply-diff', { release: RELEASE, body: { hash, diff } });
@@ -40,24 +40,24 @@ const apply = (state: State, diff: SchemaDiff, hash = hashOf(state)) =>
 /** Both as events and as an applied diff. */
 function expectWay(from: State, to: State): void {
   const events = runToEnd(transition(from, to, namesOf(from, to)));
-  expect(shown(followStrictly(from, events))).to.equal(shown(to));
-  const diff = JSON.parse(JSON.stringify(between(from, to))) as SchemaDiff;
+  expect(renderState(followStrictly(from, events))).to.equal(renderState(to));
+  const diff = JSON.parse(JSON.stringify(diffBetween(from, to))) as SchemaDiff;
   const result = apply(from, diff);
   if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.problems)} of ${JSON.stringify(diff)}`);
-  expect(shown(followStrictly(from, result.value)), JSON.stringify(diff)).to.equal(shown(to));
+  expect(renderState(followStrictly(from, result.value)), JSON.stringify(diff)).to.equal(renderState(to));
 }
 
 describe('renames in diffs', () => {
   const start = [table('articles', 'title', 'body'), table('authors', 'name')].reduce(
-    (state, input) => accepted(state, 'create-collection', input),
+    (state, input) => accept(state, 'create-collection', input),
     initialState(),
   );
-  const related = accepted(start, 'create-field', {
+  const related = accept(start, 'create-field', {
     collection: 'articles',
     body: { field: 'author', type: 'integer', meta: { interface: 'input' } },
     concurrentIndexes: false,
   });
-  const schema = accepted(related, 'create-relation', {
+  const schema = accept(related, 'create-relation', {
     body: { many_collection: 'articles', many_field: 'author', one_collection: 'authors', schema: {} },
   });
 
@@ -68,7 +68,7 @@ describe('renames in diffs', () => {
       'title',
       'headline',
     );
-    expect(between(schema, after)).to.deep.equal({
+    expect(diffBetween(schema, after)).to.deep.equal({
       collections: [
         { collection: 'people', diff: [{ kind: 'E', path: ['collection'], lhs: 'authors', rhs: 'people' }] },
         { collection: 'posts', diff: [{ kind: 'E', path: ['collection'], lhs: 'articles', rhs: 'posts' }] },
@@ -92,7 +92,7 @@ describe('renames in diffs', () => {
     swapped = renamedField(swapped, 'authors', 'body', 'title');
     swapped = renamedField(swapped, 'authors', 'author', 'body');
     swapped = renamedField(swapped, 'authors', 'x', 'author');
-    const diff = between(swapped, schema);
+    const diff = diffBetween(swapped, schema);
     expect(diff.collections.map(({ collection }) => collection)).to.deep.equal(['articles', 'authors']);
     expect(diff.fields).to.have.length(3);
     expect(diff.relations).to.deep.equal([]);
@@ -116,17 +116,17 @@ describe('renames in diffs', () => {
   });
 
   it('support taking the name of a removed object', () => {
-    let after = accepted(schema, 'delete-collection', { collection: 'authors' });
+    let after = accept(schema, 'delete-collection', { collection: 'authors' });
     after = renamed(after, 'articles', 'authors');
-    after = accepted(after, 'delete-field', { collection: 'authors', field: 'body' });
+    after = accept(after, 'delete-field', { collection: 'authors', field: 'body' });
     after = renamedField(after, 'authors', 'title', 'body');
-    after = accepted(after, 'create-collection', table('articles', 'other'));
-    after = accepted(after, 'create-field', {
+    after = accept(after, 'create-collection', table('articles', 'other'));
+    after = accept(after, 'create-field', {
       collection: 'authors',
       body: { field: 'title', type: 'text', meta: { interface: 'input' } },
       concurrentIndexes: false,
     });
-    const diff = between(schema, after);
+    const diff = diffBetween(schema, after);
     expect(diff.collections.map(({ collection, diff: [first] }) => [collection, first?.kind])).to.deep.equal([
       ['authors', 'D'],
       ['articles', 'N'],
@@ -138,15 +138,15 @@ describe('renames in diffs', () => {
 
   it('combine with other changes of the same object', () => {
     let after = renamed(schema, 'articles', 'posts');
-    after = accepted(after, 'update-collection', { collection: 'posts', body: { meta: { note: 'n' } } });
+    after = accept(after, 'update-collection', { collection: 'posts', body: { meta: { note: 'n' } } });
     after = renamedField(after, 'posts', 'title', 'headline');
-    after = accepted(after, 'update-fields', {
+    after = accept(after, 'update-fields', {
       collection: 'posts',
       field: 'headline',
       body: { type: 'text', schema: { data_type: 'text' } },
       concurrentIndexes: false,
     });
-    after = accepted(after, 'delete-field', { collection: 'posts', field: 'body' });
+    after = accept(after, 'delete-field', { collection: 'posts', field: 'body' });
     expectWay(schema, after);
     expectWay(after, schema);
   });

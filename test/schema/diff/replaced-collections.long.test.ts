@@ -6,15 +6,15 @@ import { snapshotHash } from '../../../src/schema/snapshot/snapshot.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { transition } from '../../../src/schema/transition/transition.js';
 import { schemaState } from '../../support/arbitraries.js';
-import { accepted, folder, followStrictly, given, table } from '../../support/given.js';
-import { explored } from '../../support/runs.js';
+import { accept, folder, followStrictly, given, table } from '../../support/given.js';
+import { limitRuns } from '../../support/runs.js';
 import { withRelations } from '../../support/library.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const release = '0.0.0';
 
 /** The diff between two states and the events of its apply. */
-function going(from: State, to: State) {
+function planReplacement(from: State, to: State) {
   const names = new Set([...from.collections.keys(), ...to.collections.keys()]);
   const diff = JSON.parse(JSON.stringify(runToEnd(diffStates(from, to, names)))) as SchemaDiff;
   const body = { hash: runToEnd(snapshotHash(from, release)), diff };
@@ -26,34 +26,34 @@ const outline = (items: readonly { collection: string; field?: string; diff: rea
 
 /** `state` with a folder in place of its table `name`, and another folder inside. */
 function withFolder(state: State, name: string): State {
-  const without = accepted(state, 'delete-collection', { collection: name });
-  const placed = accepted(without, 'create-collection', folder(name));
-  return accepted(placed, 'create-collection', folder('inside', { group: name }));
+  const without = accept(state, 'delete-collection', { collection: name });
+  const placed = accept(without, 'create-collection', folder(name));
+  return accept(placed, 'create-collection', folder('inside', { group: name }));
 }
 
 describe('a collection of another kind', () => {
-  const grouped = (state: State) => accepted(state, 'create-collection', folder('inner', { group: 'place' }));
-  const asFolder = grouped(accepted(withRelations(), 'create-collection', folder('place', { note: 'a folder' })));
-  const asTable = grouped(accepted(withRelations(), 'create-collection', table('place')));
+  const grouped = (state: State) => accept(state, 'create-collection', folder('inner', { group: 'place' }));
+  const asFolder = grouped(accept(withRelations(), 'create-collection', folder('place', { note: 'a folder' })));
+  const asTable = grouped(accept(withRelations(), 'create-collection', table('place')));
 
   it('is removed and added in a diff', () => {
-    const { diff } = going(asTable, asFolder);
+    const { diff } = planReplacement(asTable, asFolder);
     expect(outline(diff.collections)).to.deep.equal(['place  D', 'place  N']);
     expect(outline(diff.fields)).to.deep.equal([]);
-    expect(outline(going(asFolder, asTable).diff.fields)).to.deep.equal(['place id N']);
+    expect(outline(planReplacement(asFolder, asTable).diff.fields)).to.deep.equal(['place id N']);
   });
 
   it('is deleted and created by apply, and keeps its children', () => {
     const regrouped = ['collection.updated inner', 'collection.deleted place', 'collection.created place'];
-    going(asTable, asFolder).applied.then(...regrouped, 'collection.updated inner');
-    going(asFolder, asTable).applied.then(...regrouped, 'collection.updated inner');
+    planReplacement(asTable, asFolder).applied.then(...regrouped, 'collection.updated inner');
+    planReplacement(asFolder, asTable).applied.then(...regrouped, 'collection.updated inner');
   });
 
   it('removes the relations of the table', () => {
-    const without = accepted(withRelations(), 'delete-collection', { collection: 'comments' });
-    const replaced = accepted(without, 'create-collection', folder('comments'));
+    const without = accept(withRelations(), 'delete-collection', { collection: 'comments' });
+    const replaced = accept(without, 'create-collection', folder('comments'));
     const events = ['relation.deleted comments.item', 'collection.deleted comments', 'collection.created comments'];
-    going(withRelations(), replaced).applied.then(...events);
+    planReplacement(withRelations(), replaced).applied.then(...events);
   });
 
   it('passes through valid schemas only, for any pair of schemas', () => {
@@ -74,7 +74,7 @@ describe('a collection of another kind', () => {
           expect(runToEnd(snapshotHash(reached, release))).to.equal(runToEnd(snapshotHash(to, release)));
         }
       }),
-      explored(100),
+      limitRuns(100),
     );
   });
 

@@ -30,7 +30,7 @@ export interface DiffOptions {
 const RELEASE = '0.1.0';
 
 /** The events of an edited snapshot. */
-export function asked(before: State, change: (snapshot: Edited) => void): SchemaEvent[] {
+export function eventsOfEdit(before: State, change: (snapshot: Edited) => void): SchemaEvent[] {
   const snapshot = structuredClone(runToEnd(snapshotOf(before, RELEASE))) as unknown as Edited;
   change(snapshot);
   const compared = runToEnd(compareSnapshot(before, snapshot, { force: false, mode: 'mirror', release: RELEASE }));
@@ -45,7 +45,7 @@ export function edit(
   change: (snapshot: Edited) => void,
   options: DiffOptions = {},
 ): { after: State; findings: Finding[] } {
-  const decided = asked(before, change);
+  const decided = eventsOfEdit(before, change);
   const events: LogEvent[] = options.concurrently ? decided.map(concurrently) : decided;
   const { statements, after } = runToEnd(planBatch(before, events, 'public'));
   const { policy, apart = [] } = options;

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findingPages } from '../../../scripts/docs/findings.js';
 import { RULES } from '../../../src/schema/findings/index.js';
-import { ROOT, filesUnder, readPage, saidIn } from '../../support/documents.js';
+import { ROOT, filesUnder, readPage, readWords } from '../../support/documents.js';
 
 describe('the rules of findings', () => {
   it('are at least 25, each in a file with documentation', () => {
@@ -27,7 +27,7 @@ describe('the rules of findings', () => {
     const pages = findingPages();
     expect(readdirSync(join(ROOT, 'docs/findings')).sort()).to.deep.equal([...pages.keys()].sort());
     for (const [name, text] of pages)
-      expect(saidIn(readPage(`docs/findings/${name}`)), name).to.deep.equal(saidIn(text));
+      expect(readWords(readPage(`docs/findings/${name}`)), name).to.deep.equal(readWords(text));
   });
 
   it('explain every warning code in the source', () => {

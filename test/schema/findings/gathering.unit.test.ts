@@ -5,12 +5,12 @@ import type { Observed, PlannedEvent, Rule } from '../../../src/schema/findings/
 const rule = ruleOf('CHAR_TYPE') as Rule;
 
 /** For a field of `articles`, which the batch creates or not. */
-const about = (field: string, isNew: boolean): PlannedEvent =>
+const plannedField = (field: string, isNew: boolean): PlannedEvent =>
   ({ event: { collection: 'articles', field }, index: 0, batch: { isNew: () => isNew } }) as unknown as PlannedEvent;
 
-function gathered(isNew: boolean, ...messages: [field: string, observed: Observed][]) {
+function gatherAll(isNew: boolean, ...messages: [field: string, observed: Observed][]) {
   const gathering = createGathering();
-  for (const [field, observed] of messages) gathering.add(rule, observed, about(field, isNew));
+  for (const [field, observed] of messages) gathering.add(rule, observed, plannedField(field, isNew));
   return gathering
     .findings()
     .map(({ field, object, message }) => [field, object?.kind, object?.name, message].filter(Boolean).join(' '));
@@ -20,12 +20,12 @@ describe('combining findings', () => {
   const object = { kind: 'index', name: 'i' };
 
   it('merges findings with the same code and reason', () => {
-    expect(gathered(false, ['a', { message: 'm' }], ['a', { message: 'm' }])).to.deep.equal(['a m']);
+    expect(gatherAll(false, ['a', { message: 'm' }], ['a', { message: 'm' }])).to.deep.equal(['a m']);
   });
 
   it('keeps those with another field, object or message', () => {
     expect(
-      gathered(
+      gatherAll(
         false,
         ['a', { message: 'm' }],
         ['b', { message: 'm' }],
@@ -39,9 +39,9 @@ describe('combining findings', () => {
 
   it('merges notes about new objects and names each once', () => {
     const note: Observed = { message: 'm', level: 'note' };
-    expect(gathered(true, ['a', note], ['a', note])).to.deep.equal(['a m']);
-    expect(gathered(true, ['a', note], ['b', note], ['b', note])).to.deep.equal(['a m; also applies to articles.b']);
+    expect(gatherAll(true, ['a', note], ['a', note])).to.deep.equal(['a m']);
+    expect(gatherAll(true, ['a', note], ['b', note], ['b', note])).to.deep.equal(['a m; also applies to articles.b']);
     const warned: Observed = { message: 'm', level: 'warn' };
-    expect(gathered(true, ['a', warned], ['a', warned])).to.deep.equal(['a m', 'a m']);
+    expect(gatherAll(true, ['a', warned], ['a', warned])).to.deep.equal(['a m', 'a m']);
   });
 });

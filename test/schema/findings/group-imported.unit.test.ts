@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { type Finding, findingOf, together } from '../../../src/schema/findings/index.js';
 
-const left = (collection: string, field: string, reason: string): Finding =>
+const omittedRelation = (collection: string, field: string, reason: string): Finding =>
   findingOf({
     code: 'RELATION_LEFT_OUT',
     collection,
@@ -15,11 +15,11 @@ const messagesOf = (...noticed: Finding[]) => runToEnd(together(noticed));
 describe('findings of an imported file', () => {
   it('are merged by reason, in the place of the first, with all locations', () => {
     const shown = messagesOf(
-      left('a', 'image', 'the collection does not exist'),
-      left('b', 'x', '"b" is not in the file'),
-      left('b', 'image', 'the collection does not exist'),
-      left('c', 'y', '"c" is not in the file'),
-      left('c', 'image', 'the collection does not exist'),
+      omittedRelation('a', 'image', 'the collection does not exist'),
+      omittedRelation('b', 'x', '"b" is not in the file'),
+      omittedRelation('b', 'image', 'the collection does not exist'),
+      omittedRelation('c', 'y', '"c" is not in the file'),
+      omittedRelation('c', 'image', 'the collection does not exist'),
     );
     expect(shown.map(({ message }) => message)).to.deep.equal([
       'The relation of "a"."image" to "files" was skipped: the collection does not exist; also applies to b.image, c.image',
@@ -29,14 +29,17 @@ describe('findings of an imported file', () => {
   });
 
   it('stay separate if there is one, or if the policy treats them differently', () => {
-    const one = left('a', 'image', 'the collection does not exist');
+    const one = omittedRelation('a', 'image', 'the collection does not exist');
     expect(messagesOf(one)).to.deep.equal([one]);
-    const judged = ['a', 'b'].map((name, at) => ({ ...left(name, 'x', 'why'), action: at === 0 ? 'note' : 'warn' }));
+    const judged = ['a', 'b'].map((name, at) => ({
+      ...omittedRelation(name, 'x', 'why'),
+      action: at === 0 ? 'note' : 'warn',
+    }));
     expect(runToEnd(together(judged))).to.deep.equal(judged);
   });
 
   it('name some of many and list 50', () => {
-    const [first] = messagesOf(...Array.from({ length: 80 }, (_, at) => left(`t${at}`, 'x', 'why')));
+    const [first] = messagesOf(...Array.from({ length: 80 }, (_, at) => omittedRelation(`t${at}`, 'x', 'why')));
     expect(first?.message).to.match(/; also applies to t1.x, t2.x, t3.x and 76 more$/);
     expect(first?.places).to.have.length(50);
   });

@@ -1,10 +1,10 @@
 /** The checks in the documentation of Squawk and strong_migrations, and why some are not covered. */
 
-const named = (tool: string, names: string): string[] => names.split(/\s+/).map((name) => `${tool}:${name}`);
+const prefixNames = (tool: string, names: string): string[] => names.split(/\s+/).map((name) => `${tool}:${name}`);
 
 /** All Squawk rules and all strong_migrations messages for PostgreSQL. */
 export const KNOWN: readonly string[] = [
-  ...named(
+  ...prefixNames(
     'squawk',
     `adding-field-with-default adding-foreign-key-constraint adding-not-nullable-field adding-required-field
 adding-serial-primary-key-field ban-add-column ban-add-composite-attribute ban-add-enum-value
@@ -25,7 +25,7 @@ require-concurrent-index-deletion require-concurrent-partition-detach require-co
 require-enum-value-ordering require-lock-timeout require-statement-timeout require-table-schema
 require-timeout-settings syntax-error transaction-nesting`,
   ),
-  ...named(
+  ...prefixNames(
     'strong_migrations',
     `add_check_constraint add_column_auto_incrementing add_column_default add_column_default_callable
 add_column_default_null add_column_generated_stored add_column_json add_exclusion_constraint add_foreign_key
@@ -37,7 +37,7 @@ validate_foreign_key`,
 ];
 
 /** Checks that no schema document can trigger. */
-const NO_REQUEST = named(
+const NO_REQUEST = prefixNames(
   'squawk',
   `ban-drop-type ban-drop-domain ban-drop-sequence ban-drop-extension ban-alter-extension
 ban-drop-schema ban-set-schema ban-drop-database ban-alter-database-options

@@ -57,7 +57,7 @@ const fresh =
     snapshot.fields.push(...fields);
   };
 /** Omitted members keep the old name. */
-const named = (document: object, name: object): void => {
+const setName = (document: object, name: object): void => {
   Object.assign(document, { meta: undefined, schema: undefined }, name);
 };
 const online = (change: Edit): [Edit, DiffOptions] => [change, { online: true }];
@@ -201,16 +201,16 @@ const CASES: Case[] = [
   {
     names: ['squawk:renaming-column', 'strong_migrations:rename_column', 'atlas:BC102'],
     code: 'BREAKS_CLIENTS',
-    unsafe: (snapshot) => named(fieldIn(snapshot, 'title'), { field: 'headline', renamed_from: 'title' }),
+    unsafe: (snapshot) => setName(fieldIn(snapshot, 'title'), { field: 'headline', renamed_from: 'title' }),
     safe: [add('headline', 'string')],
   },
   {
     names: ['squawk:renaming-table', 'strong_migrations:rename_table', 'atlas:BC101'],
     code: 'BREAKS_CLIENTS',
     unsafe: (snapshot) => {
-      for (const each of snapshot.fields) if (each.collection === 'authors') named(each, { collection: 'people' });
+      for (const each of snapshot.fields) if (each.collection === 'authors') setName(each, { collection: 'people' });
       for (const each of snapshot.collections)
-        if (each.collection === 'authors') named(each, { collection: 'people', renamed_from: 'authors' });
+        if (each.collection === 'authors') setName(each, { collection: 'people', renamed_from: 'authors' });
     },
     safe: [fresh(key('notes'))],
   },

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { durationText, levelBySize, levelByUse, sizeText } from '../../../src/schema/findings/levels.js';
 import { initialState } from '../../../src/schema/model/state.js';
-import { accepted } from '../../support/given.js';
+import { accept } from '../../support/given.js';
 import { ROWS, findingsFor } from './plan.js';
 
 describe('the level of a finding', () => {
-  const state = accepted(initialState(), 'create-collection', {
+  const state = accept(initialState(), 'create-collection', {
     body: { collection: 'articles', schema: {}, fields: [{ field: 'title', type: 'string', interface: 'input' }] },
     concurrentIndexes: false,
   });

@@ -1,5 +1,5 @@
 import { fieldIn } from './diffs.js';
-import { type Telling, add, all, rows, set, tell } from './told.js';
+import { type Telling, add, all, rows, set, itReports } from './told.js';
 
 const TELLINGS: Telling[] = [
   {
@@ -363,5 +363,5 @@ const TELLINGS: Telling[] = [
 ];
 
 describe('findings about columns', () => {
-  TELLINGS.forEach(tell);
+  TELLINGS.forEach(itReports);
 });

@@ -1,5 +1,5 @@
 import { column, key, table } from './diffs.js';
-import { type Telling, add, all, extras, rows, tell } from './told.js';
+import { type Telling, add, all, extras, rows, itReports } from './told.js';
 
 const TELLINGS: Telling[] = [
   {
@@ -142,5 +142,5 @@ const TELLINGS: Telling[] = [
 ];
 
 describe('findings about constraints, indexes and types of a table', () => {
-  TELLINGS.forEach(tell);
+  TELLINGS.forEach(itReports);
 });

@@ -1,5 +1,5 @@
 import { column, key, table } from './diffs.js';
-import { type Edit, type Telling, all, relation, rows, set, tell } from './told.js';
+import { type Edit, type Telling, all, relation, rows, set, itReports } from './told.js';
 
 /** The present foreign key with changes. */
 const rekeyed =
@@ -175,5 +175,5 @@ const TELLINGS: Telling[] = [
 ];
 
 describe('findings about relations', () => {
-  TELLINGS.forEach(tell);
+  TELLINGS.forEach(itReports);
 });

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { questionsOf } from '../../../src/schema/findings/index.js';
-import { type Edited, LIBRARY, asked, column, key, table } from './diffs.js';
+import { type Edited, LIBRARY, eventsOfEdit, column, key, table } from './diffs.js';
 import { add, relation, set } from './told.js';
 
-function questions(change: (snapshot: Edited) => void) {
-  const events = asked(LIBRARY, change);
+function listQuestions(change: (snapshot: Edited) => void) {
+  const events = eventsOfEdit(LIBRARY, change);
   const plan = { before: LIBRARY, events, ...runToEnd(planBatch(LIBRARY, events, 'public')) };
   return runToEnd(questionsOf(plan));
 }
@@ -15,21 +15,21 @@ const none = { tables: [], altered: [] };
 
 describe('queries for findings', () => {
   it('cover the size of locked tables, and dependents of changed columns', () => {
-    expect(questions(set('title', { is_nullable: false }))).to.deep.equal({
+    expect(listQuestions(set('title', { is_nullable: false }))).to.deep.equal({
       tables: ['articles'],
       altered: ['articles'],
     });
-    expect(questions(add('more', 'string'))).to.deep.equal({ tables: ['articles'], altered: [] });
-    expect(questions(relation())).to.deep.equal({ tables: ['articles', 'authors'], altered: [] });
+    expect(listQuestions(add('more', 'string'))).to.deep.equal({ tables: ['articles'], altered: [] });
+    expect(listQuestions(relation())).to.deep.equal({ tables: ['articles', 'authors'], altered: [] });
     const gone = (snapshot: Edited): void => {
       snapshot.collections = snapshot.collections.filter(({ collection }) => collection !== 'authors');
       snapshot.fields = snapshot.fields.filter(({ collection }) => collection !== 'authors');
     };
-    expect(questions(gone)).to.deep.equal({ tables: ['authors'], altered: ['authors'] });
+    expect(listQuestions(gone)).to.deep.equal({ tables: ['authors'], altered: ['authors'] });
     const without = (snapshot: Edited): void => {
       snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'title');
     };
-    expect(questions(without)).to.deep.equal({ tables: ['articles'], altered: ['articles'] });
+    expect(listQuestions(without)).to.deep.equal({ tables: ['articles'], altered: ['articles'] });
   });
 
   it('use the former names', () => {
@@ -42,13 +42,13 @@ describe('queries for findings', () => {
       });
       snapshot.fields.push(column('people', 'name', 'string', { is_indexed: true }));
     };
-    expect(questions(renamed)).to.deep.equal({ tables: ['authors'], altered: ['authors'] });
+    expect(listQuestions(renamed)).to.deep.equal({ tables: ['authors'], altered: ['authors'] });
     const field = (snapshot: Edited): void => {
       for (const each of snapshot.fields)
         if (each.field === 'title')
           Object.assign(each, { field: 'headline', renamed_from: 'title', meta: undefined, schema: undefined });
     };
-    expect(questions(field)).to.deep.equal({ tables: ['articles'], altered: ['articles'] });
+    expect(listQuestions(field)).to.deep.equal({ tables: ['articles'], altered: ['articles'] });
   });
 
   it('ignore new objects and pure metadata', () => {
@@ -56,9 +56,9 @@ describe('queries for findings', () => {
       collections.push(table('notes'));
       fields.push(key('notes'), column('notes', 'text', 'string', { is_indexed: true }));
     };
-    expect(questions(build)).to.deep.equal(none);
+    expect(listQuestions(build)).to.deep.equal(none);
     const noted = ({ collections }: Edited): void =>
       collections.forEach((each) => Object.assign(each, { meta: { note: 'n' } }));
-    expect(questions(noted)).to.deep.equal(none);
+    expect(listQuestions(noted)).to.deep.equal(none);
   });
 });

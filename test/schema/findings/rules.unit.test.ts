@@ -6,12 +6,12 @@ const codes = (is: (rule: Rule) => unknown): string[] =>
   RULES.filter(is)
     .map(({ code }) => code)
     .sort();
-const words = (text: string): string[] => text.trim().split(/\s+/);
+const splitWords = (text: string): string[] => text.trim().split(/\s+/);
 
 describe('the rules', () => {
   it('that check existing objects are those of names, keys and types', () => {
     expect(codes(({ standing }) => standing)).to.deep.equal(
-      words(`
+      splitWords(`
         CASCADE_DELETES CHAR_TYPE FOREIGN_KEY_WITHOUT_INDEX INDEX_OF_MANY_COLUMNS JSON_NOT_JSONB KEY_MAY_OVERFLOW
         LOCAL_TIME_DEFAULT NAME_LOOKS_ALIKE NAME_NEEDS_QUOTES NAME_SHORTENED NO_PRIMARY_KEY NULL_ON_REQUIRED RESERVED_NAME SERIAL_COLUMN
         TIME_WITHOUT_ZONE`),
@@ -20,7 +20,7 @@ describe('the rules', () => {
 
   it('that a policy cannot configure are those of files, renames, the trash and dry runs', () => {
     expect(codes(({ shownOnly }) => shownOnly)).to.deep.equal(
-      words(`
+      splitWords(`
         ACTS_WHILE_PREPARED DATA_NOT_RESTORED DATA_RESTORED DEFAULT_LEFT_OUT DUPLICATE_LEFT_OUT EXPRESSION_LEFT_OUT
         FIELD_LEFT_OUT FOREIGN_KEY_LEFT_OUT LOOKS_RENAMED MEMBER_LEFT_OUT NOT_RESTORED PRIMARY_KEY_ADDED
         REFERENCE_LEFT_OUT RELATION_LEFT_OUT RENAMED_FROM_NOTHING ROWS_IN_THE_WAY SYSTEM_COLLECTION_LEFT_OUT
@@ -30,7 +30,7 @@ describe('the rules', () => {
 
   it('have the highest level only for losses, rejections and impossible changes', () => {
     expect(codes(({ level }) => level === 'danger')).to.deep.equal(
-      words('DATA_NOT_KEPT INHERITED LOSES_DATA NEEDED_ELSEWHERE NOT_ONLINE TYPE_NEEDED'),
+      splitWords('DATA_NOT_KEPT INHERITED LOSES_DATA NEEDED_ELSEWHERE NOT_ONLINE TYPE_NEEDED'),
     );
   });
 });

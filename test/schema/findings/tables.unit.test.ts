@@ -1,5 +1,5 @@
 import { column, fieldIn, key, table } from './diffs.js';
-import { type Edit, type Telling, all, rows, set, tell } from './told.js';
+import { type Edit, type Telling, all, rows, set, itReports } from './told.js';
 
 const withoutAuthors: Edit = (snapshot) => {
   snapshot.collections = snapshot.collections.filter(({ collection }) => collection !== 'authors');
@@ -284,5 +284,5 @@ const TELLINGS: Telling[] = [
 ];
 
 describe('findings about tables and their dependents', () => {
-  TELLINGS.forEach(tell);
+  TELLINGS.forEach(itReports);
 });

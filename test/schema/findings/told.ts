@@ -27,7 +27,7 @@ function lineOf({ code, level, collection, field, object, message, safer }: Find
   return `${level} ${code} ${place}${what}: ${message}${instead}`;
 }
 
-export function tell({ it: title, given, when, how, of, told }: Telling): void {
+export function itReports({ it: title, given, when, how, of, told }: Telling): void {
   it(title, () => {
     const before = given === undefined ? LIBRARY : edit(LIBRARY, given).after;
     const { findings } = edit(before, when, how);

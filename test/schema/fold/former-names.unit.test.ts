@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { collectionsNamed } from '../../../src/schema/fold/former-names.js';
 import type { LogEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';
-import { accepted } from '../../support/given.js';
+import { accept } from '../../support/given.js';
 
 const table = (collection: string) => ({ body: { collection, schema: {} }, concurrentIndexes: false });
 
@@ -13,7 +13,7 @@ const restore = (identity: string, name: string, as: string) =>
   event('collection.created', as, { restored: { position: 3, identity, name, fields: [] } });
 
 describe('the names of collections in a batch', () => {
-  const before = accepted(accepted(initialState(), 'create-collection', table('a')), 'create-collection', table('b'));
+  const before = accept(accept(initialState(), 'create-collection', table('a')), 'create-collection', table('b'));
 
   const namesAfter = (...events: LogEvent[]) => {
     const called = collectionsNamed(before, events);

@@ -6,7 +6,7 @@ import { readEvent } from '../../../src/schema/fold/upcasting.js';
 import { type CollectionNode, type State, NEW_IDENTITY, initialState } from '../../../src/schema/model/state.js';
 import { readState, writeState } from '../../../src/reads/stored-folds.js';
 import { Draft } from '../../../src/schema/transition/draft.js';
-import { accepted, attempt, follow } from '../../support/given.js';
+import { accept, attempt, follow } from '../../support/given.js';
 import { createRandomCommands } from '../../support/random-commands.js';
 import { fileOf, parseLog } from '../../support/release-log.js';
 import { operations } from '../../../src/schema/operations/index.js';
@@ -33,7 +33,7 @@ const field = (collection: string, name: string) => ({
 });
 
 /** Every identity of a state with its owner. */
-function all({ collections }: State): Map<string, string> {
+function listIdentities({ collections }: State): Map<string, string> {
   const names = new Map<string, string>();
   const note = (identity: string, owner: string) => {
     if (names.has(identity)) throw new Error(`${identity} is that of ${names.get(identity)} and of ${owner}`);
@@ -48,7 +48,7 @@ function all({ collections }: State): Map<string, string> {
 }
 
 describe('identities', () => {
-  const created = accepted(initialState(), 'create-collection', table('articles', 'title', 'body'));
+  const created = accept(initialState(), 'create-collection', table('articles', 'title', 'body'));
 
   it('are the position of the creating event', () => {
     expect(node(created, 'articles').identities.collection).to.equal('1');
@@ -57,15 +57,15 @@ describe('identities', () => {
       title: '1.2',
       body: '1.3',
     });
-    const more = accepted(created, 'create-field', field('articles', 'lead'));
+    const more = accept(created, 'create-field', field('articles', 'lead'));
     expect(identityOf(node(more, 'articles'), 'lead')).to.equal('2');
     expect(identityOf(node(more, 'articles'), 'nothing')).to.equal(undefined);
   });
 
   it('return with a restored object under any name, and are stored', async () => {
-    const gone = accepted(created, 'delete-collection', { collection: 'articles' });
-    const other = accepted(gone, 'create-collection', table('articles', 'title'));
-    const back = accepted(other, 'restore-collection', {
+    const gone = accept(created, 'delete-collection', { collection: 'articles' });
+    const other = accept(gone, 'create-collection', table('articles', 'title'));
+    const back = accept(other, 'restore-collection', {
       position: gone.position,
       identity: '1',
       name: 'articles',
@@ -75,22 +75,22 @@ describe('identities', () => {
     });
     expect(node(back, 'posts').identities).to.deep.equal(node(created, 'articles').identities);
     expect(node(back, 'articles').identities.collection).to.equal('3');
-    all(back);
+    listIdentities(back);
     const stored = await readState(await writeState(back), back.position);
     expect(node(stored, 'posts').identities).to.deep.equal(node(back, 'posts').identities);
   });
 
   it('stay through changes, and end with the object', () => {
-    const changed = accepted(created, 'update-fields', {
+    const changed = accept(created, 'update-fields', {
       collection: 'articles',
       field: 'title',
       body: { meta: { note: 'n' } },
       concurrentIndexes: false,
     });
     expect(identityOf(node(changed, 'articles'), 'title')).to.equal('1.2');
-    const without = accepted(changed, 'delete-field', { collection: 'articles', field: 'title' });
+    const without = accept(changed, 'delete-field', { collection: 'articles', field: 'title' });
     expect(identityOf(node(without, 'articles'), 'title')).to.equal(undefined);
-    const again = accepted(without, 'create-field', field('articles', 'title'));
+    const again = accept(without, 'create-field', field('articles', 'title'));
     expect(identityOf(node(again, 'articles'), 'title')).to.equal('4');
     expect(identityOf(node(created, 'articles'), 'title'), 'an older state').to.equal('1.2');
   });
@@ -118,22 +118,22 @@ describe('identities', () => {
         if (!decided.ok) continue;
         for (const event of decided.value) events.push({ ...event, position: events.length + 1 });
         state = follow(state, decided.value);
-        const now = new Set(all(state).keys());
+        const now = new Set(listIdentities(state).keys());
         const back = [...now].find((each) => input.has(each) && !known.has(each));
         if (back !== undefined) throw new Error(`${back} came back`);
         for (const each of now) input.add(each);
         known = now;
       }
-      expect([...all(fold(events))]).to.deep.equal([...all(state)]);
+      expect([...listIdentities(fold(events))]).to.deep.equal([...listIdentities(state)]);
       const half = fold(events.slice(0, 200));
       const stored = await readState(await writeState(half), half.position);
-      expect([...all(fold(events.slice(200), stored))]).to.have.deep.members([...all(state)]);
+      expect([...listIdentities(fold(events.slice(200), stored))]).to.have.deep.members([...listIdentities(state)]);
     }
   });
 
   it('are assigned to old logs', () => {
     const events = parseLog(readFileSync(fileOf('0.1.0', 'ndjson'), 'utf8')).map((event) => readEvent(event));
-    const names = all(fold(events as PositionedEvent[]));
+    const names = listIdentities(fold(events as PositionedEvent[]));
     const positions = new Set(events.map(({ position }) => String(position)));
     expect(names.size).to.be.greaterThan(20);
     for (const identity of names.keys()) expect(positions.has(identity.replace(/\.\d+$/, ''))).to.equal(true);

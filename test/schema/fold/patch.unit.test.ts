@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { copyJson, jsonEqual } from '../../../src/kernel/json.js';
 import { applyPatch, patchBetween } from '../../../src/schema/fold/rename-events.js';
-import { explored } from '../../support/runs.js';
+import { limitRuns } from '../../support/runs.js';
 
 /** Documents as events patch them: fixed members, free values inside. */
 const inner = fc.jsonValue({ maxDepth: 4 });
@@ -25,7 +25,7 @@ describe('patches', () => {
         expect(jsonEqual(before, kept), 'the document was changed').to.equal(true);
         expect(jsonEqual(stored, JSON.parse(JSON.stringify(patch))), 'the patch was changed').to.equal(true);
       }),
-      explored(1000),
+      limitRuns(1000),
     );
   });
 

@@ -4,7 +4,7 @@ import { formerNames } from '../../../src/schema/fold/former-names.js';
 import { UnreadableEventError, readEvent } from '../../../src/schema/fold/upcasting.js';
 import { MOST_SHARED, type LogEvent } from '../../../src/schema/model/events.js';
 import { LIBRARY, withRelations } from '../../support/library.js';
-import { accepted, attempt, follow } from '../../support/given.js';
+import { accept, attempt, follow } from '../../support/given.js';
 
 const STATE = withRelations();
 
@@ -13,7 +13,7 @@ type EventFields = [type: string, collection: string | null, field: string | nul
 const eventOf = (...[type, collection, field, data, more]: EventFields) =>
   ({ position: 7, type, version: 1, collection, field, data, ...more }) as never;
 
-function refused(act: () => unknown): string {
+function rejectionOf(act: () => unknown): string {
   try {
     act();
   } catch (error) {
@@ -26,7 +26,7 @@ function refused(act: () => unknown): string {
 }
 
 describe('an unreadable event', () => {
-  const reading = (...event: EventFields) => refused(() => readEvent(eventOf(...event)));
+  const reading = (...event: EventFields) => rejectionOf(() => readEvent(eventOf(...event)));
 
   it('has an unknown type or version, or no collection', () => {
     expect(reading('table.created', 'a', null, {})).to.equal('event type "table.created" is not known');
@@ -78,7 +78,7 @@ describe('an unreadable event', () => {
 });
 
 describe('an event that does not follow', () => {
-  const following = (...event: EventFields) => refused(() => evolve(STATE, eventOf(...event)));
+  const following = (...event: EventFields) => rejectionOf(() => evolve(STATE, eventOf(...event)));
   const note = { patch: [{ op: 'replace', path: '/meta/note', value: 'n' }] };
   const misfit = { patch: [{ op: 'remove', path: '/meta/nothing/deep' }] };
 
@@ -191,7 +191,7 @@ describe('the fold of a rename', () => {
       { collection: 'authors', field: 'articles', body: { to: 'texts' } },
       { collection: 'articles_tags', field: 'tags_id', body: { to: 'word' } },
       { collection: 'comments', field: 'item_collection', body: { to: 'kind' } },
-    ].reduce((state, input) => accepted(state, 'rename-field', input), STATE);
+    ].reduce((state, input) => accept(state, 'rename-field', input), STATE);
     const relation = (collection: string, field: string) => after.collections.get(collection)?.relations.get(field);
     expect(relation('articles', 'author')?.one_field).to.equal('texts');
     expect(relation('articles', 'parent')?.one_field).to.equal(null);

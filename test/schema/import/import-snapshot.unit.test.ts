@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readNewField } from '../../../src/schema/normal-form/index.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { valueOf } from '../normal-form/read.js';
-import { applied, column, file, find, key, NOTHING, type PeerFile, read, relation, table } from './read.js';
+import { importInto, column, file, find, key, NOTHING, type PeerFile, read, relation, table } from './read.js';
 
 describe('imported primary keys', () => {
   it('that the file lacks are added as foreign keys require', () => {
@@ -106,9 +106,9 @@ describe('missing key information of a file', () => {
     modes: readonly ('mirror' | 'merge')[] = ['mirror', 'merge'],
   ) => {
     const mysql = { vendor: 'mysql', collections: tables };
-    const { state } = applied(initialState(), file({ ...mysql, ...full }), 'mirror');
+    const { state } = importInto(initialState(), file({ ...mysql, ...full }), 'mirror');
     for (const mode of modes) {
-      expect(applied(state, file({ ...mysql, ...full, ...trimmed }), mode).diff, mode).to.deep.equal(NOTHING);
+      expect(importInto(state, file({ ...mysql, ...full, ...trimmed }), mode).diff, mode).to.deep.equal(NOTHING);
     }
   };
 
@@ -121,7 +121,7 @@ describe('missing key information of a file', () => {
       expectNothing(full, { fields: [...trimmed, column('b.x', 'string', char)] });
       expectNothing(full, { fields: [...trimmed, { collection: 'b', field: 'x', type: 'string' }] });
     }
-    const { state } = applied(initialState(), file({ collections: tables, ...full }), 'mirror');
+    const { state } = importInto(initialState(), file({ collections: tables, ...full }), 'mirror');
     expect(state.collections.get('a')?.fields.get('b')).to.include({ type: 'uuid' });
   });
 

@@ -48,7 +48,7 @@ export function read(file: object, instance: Partial<Instance> = {}): Read {
 export const NOTHING = { collections: [], fields: [], relations: [] };
 
 /** The state after a forced import. */
-export function applied(state: State, given: object, mode: 'mirror' | 'merge'): { state: State; diff: SchemaDiff } {
+export function importInto(state: State, given: object, mode: 'mirror' | 'merge'): { state: State; diff: SchemaDiff } {
   const { diff, desired } = valueOf(runToEnd(compareSnapshot(state, given, { force: true, mode, release: '1.2.3' })));
   return { state: desired.state, diff };
 }

@@ -22,12 +22,12 @@ import {
 } from '../../../src/schema/normal-form/index.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { FORCED, sent, STRICT, valueOf } from '../normal-form/read.js';
-import { applied, NOTHING, read } from './read.js';
+import { importInto, NOTHING, read } from './read.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { FOLDER as CORPUS } from '../../corpus/corpus.js';
-import { explored } from '../../support/runs.js';
+import { limitRuns } from '../../support/runs.js';
 
-const RUNS = Number(process.env['TRIMMINGS'] ?? explored(5).numRuns);
+const RUNS = Number(process.env['TRIMMINGS'] ?? limitRuns(5).numRuns);
 const FIXTURES = new URL('../../fixtures/trimmings.json', import.meta.url);
 const known = JSON.parse(readFileSync(FIXTURES, 'utf8')) as Record<string, MemberPath[][]>;
 
@@ -142,13 +142,13 @@ const files = existsSync(CORPUS)
       });
 
       it('changes nothing if members were removed by hand', () => {
-        const state = applied(initialState(), file, 'mirror').state;
+        const state = importInto(initialState(), file, 'mirror').state;
         const trimming = fc.integer().map((seed) => trimmingOf(file, seed));
         const examples = (known[name] ?? []).map((each): [MemberPath[]] => [each]);
         const property = fc.property(trimming, (places) => {
           const again = trimmed(file, places);
           for (const mode of ['mirror', 'merge'] as const) {
-            expect(applied(state, again, mode).diff, mode).to.deep.equal(NOTHING);
+            expect(importInto(state, again, mode).diff, mode).to.deep.equal(NOTHING);
           }
         });
         fc.assert(property, { numRuns: RUNS + examples.length, examples });

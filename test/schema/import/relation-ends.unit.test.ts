@@ -22,7 +22,7 @@ function readAll(relations: Members[], instance: Partial<Instance> = {}) {
   const known = { ...EMPTY_INSTANCE, ...instance };
   return valueOf(importSnapshot(file({ ...PARTS, relations }), SYSTEM, known));
 }
-const kept = (options: Members, instance?: Partial<Instance>): Members[] =>
+const keptRelations = (options: Members, instance?: Partial<Instance>): Members[] =>
   (readAll([options], instance).relations ?? []) as Members[];
 const reasonOf = (...relations: Members[]): string[] =>
   readAll(relations).warnings.map(
@@ -78,14 +78,16 @@ describe('relations of a file', () => {
   });
 
   it('prefer the database part over the metadata', () => {
-    const [created] = kept({
+    const [created] = keptRelations({
       collection: 'a',
       field: 'x',
       related_collection: 'b',
       meta: { one_collection: 'a', many_field: 'y' },
     });
     expect(created).to.include({ many_collection: 'a', many_field: 'x', one_collection: 'b' });
-    const [nested] = kept({ meta: { many_collection: 'a', many_field: 'x', one_collection: 'b', one_field: 'shown' } });
+    const [nested] = keptRelations({
+      meta: { many_collection: 'a', many_field: 'x', one_collection: 'b', one_field: 'shown' },
+    });
     expect(nested).to.deep.equal({ many_collection: 'a', many_field: 'x', one_collection: 'b', one_field: 'shown' });
   });
 
@@ -103,18 +105,20 @@ describe('relations of a file', () => {
 
   it('take the target from the foreign key or the instance if missing', () => {
     const bare = { many_collection: 'a', many_field: 'x' };
-    expect(kept({ ...bare, schema: { foreign_key_table: 'b' } })[0]).to.include({ one_collection: 'b' });
+    expect(keptRelations({ ...bare, schema: { foreign_key_table: 'b' } })[0]).to.include({ one_collection: 'b' });
     const knows = (one_collection: string | null): Partial<Instance> =>
       ({ relationOf: () => ({ one_collection }) }) as unknown as Partial<Instance>;
-    expect(kept(bare, knows('b'))[0]).to.include({ one_collection: 'b' });
-    expect(kept(bare, knows('service_users'))[0]).to.include({ one_collection: 'service_users' });
-    expect(kept({ ...bare, one_collection: 'a' }, knows('b'))[0]).to.include({ one_collection: 'a' });
-    expect(kept({ ...bare, schema: { foreign_key_table: 'a' } }, knows('b'))[0]).to.include({ one_collection: 'a' });
-    expect(kept({ ...bare, ...ANY }, knows('b'))[0]).to.include({ one_collection: null });
+    expect(keptRelations(bare, knows('b'))[0]).to.include({ one_collection: 'b' });
+    expect(keptRelations(bare, knows('service_users'))[0]).to.include({ one_collection: 'service_users' });
+    expect(keptRelations({ ...bare, one_collection: 'a' }, knows('b'))[0]).to.include({ one_collection: 'a' });
+    expect(keptRelations({ ...bare, schema: { foreign_key_table: 'a' } }, knows('b'))[0]).to.include({
+      one_collection: 'a',
+    });
+    expect(keptRelations({ ...bare, ...ANY }, knows('b'))[0]).to.include({ one_collection: null });
   });
 
   it('to many collections list each once, and report skipped ones', () => {
-    const [created] = kept(
+    const [created] = keptRelations(
       relation('a.x', null, { ...ANY, one_allowed_collections: ['b', 5, 'a', 'b', 'directus_users'] }, null),
     );
     expect(created).to.deep.include({ one_collection: null, one_allowed_collections: ['b', 'a', 'service_users'] });
@@ -126,7 +130,7 @@ describe('relations of a file', () => {
           `REFERENCE_LEFT_OUT a.x: "${name}" was removed from the allowed collections of "a"."x": it was not imported.`,
       ),
     );
-    const [half] = kept({ many_collection: 'a', many_field: 'x', one_allowed_collections: ['b'] });
+    const [half] = keptRelations({ many_collection: 'a', many_field: 'x', one_allowed_collections: ['b'] });
     expect(half).to.deep.equal({
       many_collection: 'a',
       many_field: 'x',
@@ -136,7 +140,7 @@ describe('relations of a file', () => {
   });
 
   it('keep fields that fit their purpose', () => {
-    const weak = (meta: Members) => kept(relation('a.x', 'b', meta, null))[0];
+    const weak = (meta: Members) => keptRelations(relation('a.x', 'b', meta, null))[0];
     expect(weak({ one_field: 'shown', sort_field: 'y', junction_field: 'kind' })).to.include({
       one_field: 'shown',
       sort_field: 'y',
@@ -149,22 +153,24 @@ describe('relations of a file', () => {
     expect(reasonOf(relation('a.x', 'b', { sort_field: 'gone' }, null))).to.deep.equal([
       'REFERENCE_LEFT_OUT a.x: sort_field of the relation of "a"."x" names "gone", which is not a suitable field of the file. It is set to null.',
     ]);
-    expect(kept(relation('a.x', null, { ...ANY, one_field: 'shown' }, null))[0]).to.include({ one_field: null });
-    expect(kept(relation('a.x', 'directus_users', { one_field: 'id' }))[0]).to.include({ one_field: null });
+    expect(keptRelations(relation('a.x', null, { ...ANY, one_field: 'shown' }, null))[0]).to.include({
+      one_field: null,
+    });
+    expect(keptRelations(relation('a.x', 'directus_users', { one_field: 'id' }))[0]).to.include({ one_field: null });
   });
 
   it('keep the known choices and foreign key members', () => {
     for (const action of ['nullify', 'delete']) {
-      expect(kept(relation('a.x', 'b', { one_deselect_action: action }))[0]).to.include({
+      expect(keptRelations(relation('a.x', 'b', { one_deselect_action: action }))[0]).to.include({
         one_deselect_action: action,
       });
     }
     for (const action of ['drop', null, 5]) {
-      expect(kept(relation('a.x', 'b', { one_deselect_action: action }))[0]).not.to.have.property(
+      expect(keptRelations(relation('a.x', 'b', { one_deselect_action: action }))[0]).not.to.have.property(
         'one_deselect_action',
       );
     }
-    const schemaOf = (schema: unknown) => kept(relation('a.x', 'b', {}, schema as never))[0]?.['schema'];
+    const schemaOf = (schema: unknown) => keptRelations(relation('a.x', 'b', {}, schema as never))[0]?.['schema'];
     expect(schemaOf(undefined)).to.deep.equal({});
     expect(schemaOf(null)).to.equal(null);
     expect(schemaOf('x')).to.equal(null);
@@ -177,7 +183,9 @@ describe('relations of a file', () => {
       deferrable: true,
     });
     expect(schemaOf({ constraint_name: '', on_delete: 'EXPLODE', on_update: 5 })).to.deep.equal({});
-    expect(kept(relation('a.x', null, ANY, {}))[0]?.['schema']).to.equal(null);
-    expect(kept({ many_collection: 'a', many_field: 'x', one_collection: 'b' })[0]).not.to.have.property('schema');
+    expect(keptRelations(relation('a.x', null, ANY, {}))[0]?.['schema']).to.equal(null);
+    expect(keptRelations({ many_collection: 'a', many_field: 'x', one_collection: 'b' })[0]).not.to.have.property(
+      'schema',
+    );
   });
 });

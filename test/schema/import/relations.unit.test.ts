@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { initialState } from '../../../src/schema/model/state.js';
-import { alias, applied, column, file, key, names, NOTHING, read, relation, table } from './read.js';
+import { alias, importInto, column, file, key, names, NOTHING, read, relation, table } from './read.js';
 
 describe('imported relations', () => {
   const parts = (fields: Record<string, unknown>[], relations: Record<string, unknown>[]) =>
@@ -127,12 +127,14 @@ describe('imported relations', () => {
     ];
     const tables = { collections: [table('a'), table('b')] };
     const relations = [relation('a.b', 'a', { one_field: 'x' }), relation('a.as', 'b', {}, null)];
-    const { state } = applied(initialState(), file({ ...tables, fields, relations }), 'mirror');
+    const { state } = importInto(initialState(), file({ ...tables, fields, relations }), 'mirror');
     const trimmed = fields.map(({ collection, field, type, meta }) => ({ collection, field, type, meta }));
     const untyped = fields.map(({ collection, field, meta }) => ({ collection, field, meta }));
     for (const again of [trimmed, untyped]) {
       for (const mode of ['mirror', 'merge'] as const) {
-        expect(applied(state, file({ ...tables, fields: again, relations }), mode).diff, mode).to.deep.equal(NOTHING);
+        expect(importInto(state, file({ ...tables, fields: again, relations }), mode).diff, mode).to.deep.equal(
+          NOTHING,
+        );
       }
     }
   });

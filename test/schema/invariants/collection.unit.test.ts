@@ -11,22 +11,22 @@ const withExtras = (extras: TableExtras) => (collection: Collection) => ({
   ...collection,
   schema: { comment: null, extras },
 });
-const inGroup = (group: string | null) => ({ change: withMeta({ group }) });
+const withGroup = (group: string | null) => ({ change: withMeta({ group }) });
 
 describe('a valid collection', () => {
   it('has an existing group and is never inside itself', () => {
-    expect(toldOf(stateOf({ a: inGroup('b'), b: inGroup('c'), c: {} }))).to.deep.equal([]);
-    expect(toldOf(stateOf({ a: inGroup('gone') }))).to.deep.equal([
+    expect(toldOf(stateOf({ a: withGroup('b'), b: withGroup('c'), c: {} }))).to.deep.equal([]);
+    expect(toldOf(stateOf({ a: withGroup('gone') }))).to.deep.equal([
       'collection a meta.group: collection "gone" does not exist, so it cannot be the group',
     ]);
     const cycle = (name: string, group: string, at: string) =>
       `collection ${name} meta.group: group "${group}" makes a cycle: "${at}" would contain itself`;
-    expect(toldOf(stateOf({ a: inGroup('a') }))).to.deep.equal([cycle('a', 'a', 'a')]);
-    expect(toldOf(stateOf({ a: inGroup('b'), b: inGroup('a') }))).to.deep.equal([
+    expect(toldOf(stateOf({ a: withGroup('a') }))).to.deep.equal([cycle('a', 'a', 'a')]);
+    expect(toldOf(stateOf({ a: withGroup('b'), b: withGroup('a') }))).to.deep.equal([
       cycle('a', 'b', 'a'),
       cycle('b', 'a', 'b'),
     ]);
-    expect(toldOf(stateOf({ x: inGroup('a'), a: inGroup('b'), b: inGroup('a') }), ['x'])).to.deep.equal([
+    expect(toldOf(stateOf({ x: withGroup('a'), a: withGroup('b'), b: withGroup('a') }), ['x'])).to.deep.equal([
       cycle('x', 'a', 'a'),
     ]);
   });

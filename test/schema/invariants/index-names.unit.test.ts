@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { indexName, primaryKeyName, uniqueName } from '../../../src/schema/model/constraint-names.js';
 import { initialState } from '../../../src/schema/model/state.js';
-import { accepted, given, table } from '../../support/given.js';
+import { accept, given, table } from '../../support/given.js';
 
 const KEY = { field: 'id', type: 'integer', interface: 'input', schema: { is_primary_key: true } };
 const indexed = (field: string, index_name?: string) => ({
@@ -63,7 +63,7 @@ describe('index names', () => {
   });
 
   it('share one namespace with tables and indexes of other tables', () => {
-    const one = accepted(initialState(), 'create-collection', table('one', [KEY, indexed('b')]));
+    const one = accept(initialState(), 'create-collection', table('one', [KEY, indexed('b')]));
     const name = indexName('one', 'b');
     const taken = (input: ReturnType<typeof table>) =>
       given(one)

@@ -10,24 +10,26 @@ const using = (...needs: object[]): StateInput => ({
     schema: { comment: null, extras: { needs: needs as Need[] } },
   }),
 });
-const mood = (...labels: string[]) => ({ kind: 'enum', name: 'mood', labels });
+const moodEnum = (...labels: string[]) => ({ kind: 'enum', name: 'mood', labels });
 const sequence = (more: object = {}) => ({ kind: 'sequence', name: 's', ...more });
 
 describe('needs', () => {
   it('shared by tables are equal', () => {
-    expect(toldOf(stateOf({ a: using(mood('x', 'y')), b: using(mood('x', 'y')) }))).to.deep.equal([]);
-    const other = stateOf({ a: using(mood('x')), b: using({ kind: 'extension', name: 'citext' }, mood('y')) });
+    expect(toldOf(stateOf({ a: using(moodEnum('x', 'y')), b: using(moodEnum('x', 'y')) }))).to.deep.equal([]);
+    const other = stateOf({ a: using(moodEnum('x')), b: using({ kind: 'extension', name: 'citext' }, moodEnum('y')) });
     expect(toldOf(other)).to.deep.equal([
       'need b.mood schema.extras.needs.1: enum "mood" differs from the definition in "a". Every table must define it in the same way',
     ]);
     expect(toldOf(other, ['a'])).to.deep.equal([
       'need a.mood schema.extras.needs.0: enum "mood" differs from the definition in "b". Every table must define it in the same way',
     ]);
-    expect(toldOf(stateOf({ a: using(mood('x')), b: using({ ...mood('y'), name: 'other' }) }))).to.deep.equal([]);
+    expect(toldOf(stateOf({ a: using(moodEnum('x')), b: using({ ...moodEnum('y'), name: 'other' }) }))).to.deep.equal(
+      [],
+    );
   });
 
   it('are unique within a table', () => {
-    expect(toldOf(stateOf({ a: using(mood('x'), mood('x')) }))).to.deep.equal([
+    expect(toldOf(stateOf({ a: using(moodEnum('x'), moodEnum('x')) }))).to.deep.equal([
       'need a.mood schema.extras.needs.1: enum "mood" is listed twice',
     ]);
   });
@@ -75,11 +77,11 @@ describe('needs', () => {
     });
     const calm = `'calm'::mood`;
     const cases: [need: Need, field: object, more: object, user: string][] = [
-      [mood('calm') as Need, column('n', 'unknown', { data_type: 'mood' }), {}, 'field "n"'],
-      [mood('calm') as Need, column('n', 'unknown', { data_type: 'mood[]' }), {}, 'field "n"'],
-      [mood('calm') as Need, column('n', 'text', { extras: { default: `(${calm})::text` } }), {}, 'field "n"'],
+      [moodEnum('calm') as Need, column('n', 'unknown', { data_type: 'mood' }), {}, 'field "n"'],
+      [moodEnum('calm') as Need, column('n', 'unknown', { data_type: 'mood[]' }), {}, 'field "n"'],
+      [moodEnum('calm') as Need, column('n', 'text', { extras: { default: `(${calm})::text` } }), {}, 'field "n"'],
       [
-        mood('calm') as Need,
+        moodEnum('calm') as Need,
         column('n', 'text'),
         { constraints: [{ name: 'c', definition: `CHECK ((n <> (${calm})::text))` }] },
         'a constraint, an index or a partition of the table',
@@ -119,7 +121,7 @@ describe('needs', () => {
     const reported = toldOf(stateOf({ a: { ...extras([]), fields: [KEY, counted] } }), ['a'], both);
     expect(reported, 'PostgreSQL drops it with its column, or names who uses it').to.deep.equal([]);
     const based: Need = { kind: 'domain', name: 'mine', type: 'mood' };
-    const before = stateOf({ a: used([mood('calm') as Need, based], column('n')) });
+    const before = stateOf({ a: used([moodEnum('calm') as Need, based], column('n')) });
     expect(toldOf(stateOf({ a: used([based], column('n')) }), ['a'], before)).to.deep.equal([
       'need a.mood schema.extras.needs: must contain enum "mood", because domain "mine" uses it',
     ]);

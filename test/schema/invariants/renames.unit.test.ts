@@ -4,11 +4,11 @@ import { type State, initialState } from '../../../src/schema/model/state.js';
 import type { Renames } from '../../../src/schema/transition/renames.js';
 import { follow } from '../../support/given.js';
 import { shownProblem } from '../../support/answers.js';
-import { asked, column, key, table } from '../findings/diffs.js';
+import { eventsOfEdit, column, key, table } from '../findings/diffs.js';
 
 const STATE: State = follow(
   initialState(),
-  asked(initialState(), ({ collections, fields }) => {
+  eventsOfEdit(initialState(), ({ collections, fields }) => {
     collections.push(
       table('days', { partition_by: 'RANGE (id)' }),
       table('day', { partition_of: { table: 'days', bound: "FOR VALUES FROM ('1') TO ('2')" } }),

@@ -10,7 +10,7 @@ import {
 } from '../../../src/schema/merge/model.js';
 import type { State } from '../../../src/schema/model/state.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
-import { accepted } from '../../support/given.js';
+import { accept } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 
 type Step = { [N in OperationName]: [N, InputOf<N>] }[OperationName];
@@ -40,7 +40,7 @@ const make = (collection: string): Step => [
 
 const BASE = withRelations();
 const after = (...steps: Step[]): State =>
-  steps.reduce((state, [name, input]) => accepted(state, name, input as never), BASE);
+  steps.reduce((state, [name, input]) => accept(state, name, input as never), BASE);
 
 function merged(ours: State, theirs: State, resolutions: Resolution[] = []): State {
   const result = runToEnd(mergeStates({ base: BASE, ours, theirs }, { resolutions }));
@@ -55,7 +55,7 @@ function conflicts(ours: State, theirs: State): MergeConflict[] {
 }
 
 /** Each conflict with its location and value names. */
-const told = (ours: State, theirs: State): string[] =>
+const describeConflicts = (ours: State, theirs: State): string[] =>
   conflicts(ours, theirs).map(({ kind, place, message, ...values }) => {
     const shown = Object.keys(values).join(' ');
     return `${kind} ${describeLocation(place)}: ${message} (${shown})`;
@@ -64,7 +64,7 @@ const told = (ours: State, theirs: State): string[] =>
 const tables = (state: State): string[] => [...state.collections.keys()].sort();
 const fields = (state: State, collection: string): string[] =>
   [...(state.collections.get(collection)?.fields.keys() ?? [])].sort();
-const take = (side: 'ours' | 'theirs', place: MergeLocation): Resolution[] => [{ place, take: side }];
+const resolveWith = (side: 'ours' | 'theirs', place: MergeLocation): Resolution[] => [{ place, take: side }];
 const tableName = (collection: string): MergeLocation => ({ part: 'collections', collection, path: ['collection'] });
 const fieldName = (collection: string, field: string): MergeLocation => ({
   part: 'fields',
@@ -104,10 +104,10 @@ describe('names in a merge', () => {
         theirs: 'texts',
       },
     ]);
-    expect(tables(merged(ours, theirs, take('ours', tableName('articles')))))
+    expect(tables(merged(ours, theirs, resolveWith('ours', tableName('articles')))))
       .to.include('posts')
       .and.not.include('texts');
-    expect(tables(merged(ours, theirs, take('theirs', tableName('articles')))))
+    expect(tables(merged(ours, theirs, resolveWith('theirs', tableName('articles')))))
       .to.include('texts')
       .and.not.include('posts');
     const [one, other] = [after(rename('tags', 'id', 'key')), after(rename('tags', 'id', 'no'))];
@@ -121,7 +121,7 @@ describe('names in a merge', () => {
         theirs: 'no',
       },
     ]);
-    expect(fields(merged(one, other, take('theirs', fieldName('tags', 'id'))), 'tags')).to.deep.equal([
+    expect(fields(merged(one, other, resolveWith('theirs', fieldName('tags', 'id'))), 'tags')).to.deep.equal([
       'articles',
       'no',
     ]);
@@ -139,9 +139,9 @@ describe('names in a merge', () => {
         theirs: 'authors',
       },
     ]);
-    const taken = tables(merged(ours, theirs, take('theirs', tableName('x'))));
+    const taken = tables(merged(ours, theirs, resolveWith('theirs', tableName('x'))));
     expect(taken).to.include.members(['articles', 'x']).and.not.include('authors');
-    expect(tables(merged(ours, theirs, take('ours', tableName('x'))))).to.include.members(['authors', 'x']);
+    expect(tables(merged(ours, theirs, resolveWith('ours', tableName('x'))))).to.include.members(['authors', 'x']);
   });
 
   it('conflict between a rename and a new object', () => {
@@ -169,11 +169,11 @@ describe('names in a merge', () => {
     expect(fields(merged(other, one), 'articles')).to.deep.equal(['author', 'id', 'tags']);
     // Unless it was changed there: then it is a conflict.
     const changed = after(note('comments', 'read'));
-    expect(told(ours, changed)).to.deep.equal([
+    expect(describeConflicts(ours, changed)).to.deep.equal([
       'name_taken collection comments, collection: both sides gave this name to different objects (base ours)',
     ]);
     const retyped = after(change('articles', 'author', { meta: { note: 'who' } }));
-    expect(told(one, retyped)).to.deep.equal([
+    expect(describeConflicts(one, retyped)).to.deep.equal([
       'name_taken field articles.author, field: both sides gave this name to different objects (base ours)',
     ]);
   });
@@ -202,36 +202,36 @@ describe('documents in a merge', () => {
       { kind: 'changed', place, message: 'both changed it differently', base: null, ours: 'a', theirs: 'b' },
     ]);
     const noteIn = (state: State) => state.collections.get('tags')?.collection.meta.note;
-    expect(noteIn(merged(noted('a'), noted('b'), take('ours', place)))).to.equal('a');
-    expect(noteIn(merged(noted('a'), noted('b'), take('theirs', place)))).to.equal('b');
+    expect(noteIn(merged(noted('a'), noted('b'), resolveWith('ours', place)))).to.equal('a');
+    expect(noteIn(merged(noted('a'), noted('b'), resolveWith('theirs', place)))).to.equal('b');
     const whole: MergeLocation = { part: 'collections', collection: 'tags' };
-    expect(noteIn(merged(noted('a'), noted('b'), take('ours', whole)))).to.equal('a');
-    expect(noteIn(merged(noted('a'), noted('b'), take('theirs', whole)))).to.equal('b');
+    expect(noteIn(merged(noted('a'), noted('b'), resolveWith('ours', whole)))).to.equal('a');
+    expect(noteIn(merged(noted('a'), noted('b'), resolveWith('theirs', whole)))).to.equal('b');
   });
 
   it('conflict if one side removed what the other changed', () => {
     const [gone, changed] = [after(drop('comments')), after(note('comments', 'n'))];
-    expect(told(gone, changed)).to.deep.equal([
+    expect(describeConflicts(gone, changed)).to.deep.equal([
       'removed collection comments: ours deleted it, and theirs changed it (base theirs)',
     ]);
-    expect(told(changed, gone)).to.deep.equal([
+    expect(describeConflicts(changed, gone)).to.deep.equal([
       'removed collection comments: theirs deleted it, and ours changed it (base ours)',
     ]);
     const again = after(drop('comments'), make('comments'));
-    expect(told(again, changed)).to.deep.equal([
+    expect(describeConflicts(again, changed)).to.deep.equal([
       'removed collection comments: ours deleted it and created another one with the same name, and theirs changed it (base ours theirs)',
     ]);
     const whole: MergeLocation = { part: 'collections', collection: 'comments' };
-    expect(tables(merged(gone, changed, take('ours', whole)))).not.to.include('comments');
-    expect(tables(merged(gone, changed, take('theirs', whole)))).to.include('comments');
+    expect(tables(merged(gone, changed, resolveWith('ours', whole)))).not.to.include('comments');
+    expect(tables(merged(gone, changed, resolveWith('theirs', whole)))).to.include('comments');
     const [without, typed] = [
       after(dropField('articles', 'parent')),
       after(change('articles', 'parent', { meta: { note: 'n' } })),
     ];
-    expect(told(without, typed)).to.deep.equal([
+    expect(describeConflicts(without, typed)).to.deep.equal([
       'removed field articles.parent: ours deleted it, and theirs changed it (base theirs)',
     ]);
-    expect(told(typed, without)).to.deep.equal([
+    expect(describeConflicts(typed, without)).to.deep.equal([
       'removed field articles.parent: theirs deleted it, and ours changed it (base ours)',
     ]);
   });
@@ -241,7 +241,7 @@ describe('documents in a merge', () => {
     const [base, ours, theirs] = [text({ max_length: 9 }), { max_length: 10 }, { type: 'text', schema: {} }];
     const made = after(base);
     const of = (body: object) =>
-      accepted(made, 'update-fields', { collection: 'tags', field: 'x', body, concurrentIndexes: false });
+      accept(made, 'update-fields', { collection: 'tags', field: 'x', body, concurrentIndexes: false });
     const result = (mine: object, other: object, resolutions: Resolution[] = []) =>
       runToEnd(mergeStates({ base: made, ours: of(mine), theirs: of(other) }, { resolutions }));
     const unit = { data_type: 'character varying', numeric_precision: null, numeric_scale: null };
@@ -260,7 +260,7 @@ describe('documents in a merge', () => {
       const decided = result(
         { schema: ours },
         theirs,
-        take(side, { part: 'fields', collection: 'tags', field: 'x', path: ['type'] }),
+        resolveWith(side, { part: 'fields', collection: 'tags', field: 'x', path: ['type'] }),
       );
       const field = decided.kind === 'merged' ? decided.state.collections.get('tags')?.fields.get('x') : undefined;
       return [field?.type, field?.schema?.data_type, field?.schema?.max_length];

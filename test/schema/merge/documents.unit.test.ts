@@ -12,27 +12,27 @@ function merged(base: Json | undefined, ours: Json | undefined, theirs: Json | u
   });
   return { value, conflicts };
 }
-const fine = (value: Json | undefined) => ({ value, conflicts: [] as string[] });
+const noConflict = (value: Json | undefined) => ({ value, conflicts: [] as string[] });
 
 describe('merging values', () => {
   it('takes the change of one side or of both alike', () => {
-    expect(merged(1, 2, 1)).to.deep.equal(fine(2));
-    expect(merged(1, 1, 3)).to.deep.equal(fine(3));
-    expect(merged(1, 2, 2)).to.deep.equal(fine(2));
-    expect(merged(undefined, undefined, 1)).to.deep.equal(fine(1));
-    expect(merged(1, undefined, 1)).to.deep.equal(fine(undefined));
+    expect(merged(1, 2, 1)).to.deep.equal(noConflict(2));
+    expect(merged(1, 1, 3)).to.deep.equal(noConflict(3));
+    expect(merged(1, 2, 2)).to.deep.equal(noConflict(2));
+    expect(merged(undefined, undefined, 1)).to.deep.equal(noConflict(1));
+    expect(merged(1, undefined, 1)).to.deep.equal(noConflict(undefined));
     expect(merged(1, 2, 3)).to.deep.equal({ value: 3, conflicts: [''] });
     expect(settle({ base: 1, ours: 2, theirs: 3 })).to.equal(null);
   });
 
   it('merges objects and names conflicting members', () => {
-    expect(merged({ a: 1, b: 1 }, { a: 2, b: 1 }, { a: 1, b: 2 })).to.deep.equal(fine({ a: 2, b: 2 }));
+    expect(merged({ a: 1, b: 1 }, { a: 2, b: 1 }, { a: 1, b: 2 })).to.deep.equal(noConflict({ a: 2, b: 2 }));
     expect(merged({ a: 1, b: 1 }, { a: 2, b: 2 }, { a: 3, b: 1 }, ['meta'])).to.deep.equal({
       value: { a: 3, b: 2 },
       conflicts: ['meta.a'],
     });
-    expect(merged({ a: 1 }, {}, { a: 1, b: 2 })).to.deep.equal(fine({ b: 2 }));
-    expect(merged(null, { a: 1 }, { b: 2 })).to.deep.equal(fine({ a: 1, b: 2 }));
+    expect(merged({ a: 1 }, {}, { a: 1, b: 2 })).to.deep.equal(noConflict({ b: 2 }));
+    expect(merged(null, { a: 1 }, { b: 2 })).to.deep.equal(noConflict({ a: 1, b: 2 }));
     expect(merged({ a: 1 }, { a: 2 }, [1])).to.deep.equal({ value: [1], conflicts: [''] });
     expect(merged({ a: 1 }, 'x', { a: 2 })).to.deep.equal({ value: { a: 2 }, conflicts: [''] });
   });
@@ -47,20 +47,20 @@ describe('merging values', () => {
       ['meta', 'validation'],
     ])
       expect(merged({ a: 1, b: 1 }, ours, theirs, path)).to.deep.equal({ value: theirs, conflicts: [path.join('.')] });
-    expect(merged({ a: 1, b: 1 }, ours, theirs, ['meta', 'options'])).to.deep.equal(fine({ a: 2, b: 2 }));
+    expect(merged({ a: 1, b: 1 }, ours, theirs, ['meta', 'options'])).to.deep.equal(noConflict({ a: 2, b: 2 }));
   });
 
   it('merges lists of named items by name and kind, and others as a whole', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name }));
-    expect(merged([a!], [a!, b!], [a!, c!])).to.deep.equal(fine([a!, b!, c!]));
-    expect(merged([a!], [a!, c!], [a!, b!])).to.deep.equal(fine([a!, b!, c!]));
-    expect(merged([a!, b!], [b!], [a!, b!, c!])).to.deep.equal(fine([b!, c!]));
-    expect(merged(null, [a!], [b!])).to.deep.equal(fine([a!, b!]));
+    expect(merged([a!], [a!, b!], [a!, c!])).to.deep.equal(noConflict([a!, b!, c!]));
+    expect(merged([a!], [a!, c!], [a!, b!])).to.deep.equal(noConflict([a!, b!, c!]));
+    expect(merged([a!, b!], [b!], [a!, b!, c!])).to.deep.equal(noConflict([b!, c!]));
+    expect(merged(null, [a!], [b!])).to.deep.equal(noConflict([a!, b!]));
     const kinds = [
       { kind: 'type', name: 'a' },
       { kind: 'sequence', name: 'a' },
     ];
-    expect(merged([], [kinds[0]!], [kinds[1]!])).to.deep.equal(fine([kinds[1]!, kinds[0]!]));
+    expect(merged([], [kinds[0]!], [kinds[1]!])).to.deep.equal(noConflict([kinds[1]!, kinds[0]!]));
     expect(merged([{ name: 'a', is: 1 }], [{ name: 'a', is: 2 }], [{ name: 'a', is: 3 }], ['list'])).to.deep.equal({
       value: [{ name: 'a', is: 3 }],
       conflicts: ['list.a.is'],

@@ -8,8 +8,8 @@ import type { MergeConflict } from '../../../src/schema/merge/model.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { relationBody } from '../../../src/schema/transition/context.js';
-import { accepted } from '../../support/given.js';
-import { explored } from '../../support/runs.js';
+import { accept } from '../../support/given.js';
+import { limitRuns } from '../../support/runs.js';
 import { type Edit, edit, edited, identifiedState } from './edits.js';
 
 const merge = (base: State, ours: State, theirs: State): MergedStates => runToEnd(mergeStates({ base, ours, theirs }));
@@ -36,13 +36,13 @@ const sides = fc.tuple(identifiedState, edits, edits).map(([base, first, second]
 /** If two objects violate a rule, either may be reported. */
 const placeOf = ({ kind, place }: MergeConflict): unknown =>
   kind === 'invalid' && place.part !== 'objects' ? place.collection : place;
-const straight = (conflict: MergeConflict): string => {
+const describeConflict = (conflict: MergeConflict): string => {
   const { kind, base, ours, theirs } = conflict;
   const values = kind === 'invalid' ? [] : [base, ours, theirs];
   return JSON.stringify([kind, placeOf(conflict), values.map(sorted)]);
 };
-const swapped = ({ ours, theirs, ...rest }: MergeConflict): string =>
-  straight({
+const describeSwapped = ({ ours, theirs, ...rest }: MergeConflict): string =>
+  describeConflict({
     ...rest,
     ...(theirs !== undefined && { ours: theirs }),
     ...(ours !== undefined && { theirs: ours }),
@@ -70,7 +70,7 @@ describe('a merge', () => {
         expect(shownOf(stateOf(merge(base, theirs, base)))).to.deep.equal(shownOf(theirs));
         expect(shownOf(stateOf(merge(base, theirs, theirs)))).to.deep.equal(shownOf(theirs));
       }),
-      explored(300),
+      limitRuns(300),
     );
   });
 
@@ -82,9 +82,9 @@ describe('a merge', () => {
         if (one.kind === 'merged' && other.kind === 'merged')
           expect(shownOf(other.state)).to.deep.equal(shownOf(one.state));
         else if (one.kind === 'conflicts' && other.kind === 'conflicts')
-          expect(other.conflicts.map(swapped).sort()).to.deep.equal(one.conflicts.map(straight).sort());
+          expect(other.conflicts.map(describeSwapped).sort()).to.deep.equal(one.conflicts.map(describeConflict).sort());
       }),
-      explored(400),
+      limitRuns(400),
     );
   });
 
@@ -101,7 +101,7 @@ describe('a merge', () => {
         const merged = stateOf(merge(base, edited(base, ours ?? []), edited(base, theirs ?? [])));
         expect(shownOf(merged)).to.deep.equal(shownOf(edited(edited(base, ours ?? []), theirs ?? [])));
       }),
-      explored(200),
+      limitRuns(200),
     );
   });
 
@@ -114,9 +114,9 @@ describe('a merge', () => {
         expect(runToEnd(invariantProblems(state, state.collections.keys()))).to.deep.equal([]);
         const diff = runToEnd(diffStates(ours, state, touched));
         const body = { hash: runToEnd(snapshotHash(ours, '1')), diff };
-        expect(shownOf(accepted(ours, 'apply-diff', { release: '1', body }))).to.deep.equal(shownOf(state));
+        expect(shownOf(accept(ours, 'apply-diff', { release: '1', body }))).to.deep.equal(shownOf(state));
       }),
-      explored(300),
+      limitRuns(300),
     );
   });
 });

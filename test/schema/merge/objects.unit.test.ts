@@ -5,7 +5,7 @@ import { type MergeLocation, type Resolution, describeLocation } from '../../../
 import type { SchemaObject } from '../../../src/schema/model/objects.js';
 import { objectsInOrder } from '../../../src/schema/model/order.js';
 import type { State } from '../../../src/schema/model/state.js';
-import { accepted } from '../../support/given.js';
+import { accept } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 
 const NAMES = 'CREATE VIEW names AS SELECT id, name FROM authors';
@@ -13,7 +13,7 @@ const TOTALS = 'CREATE MATERIALIZED VIEW totals AS SELECT count(*) AS count FROM
 const ONE = { name: 'totals_one', definition: 'USING btree (count)' };
 const TWO = { name: 'totals_two', definition: 'USING btree (count)' };
 
-const created = (state: State, body: object): State => accepted(state, 'create-object', { body });
+const created = (state: State, body: object): State => accept(state, 'create-object', { body });
 const BASE = [
   { kind: 'view', definition: NAMES },
   { kind: 'materialized_view', definition: TOTALS },
@@ -21,12 +21,12 @@ const BASE = [
 
 const change = (body: object, id = 'names', state = BASE): State => {
   const kind = id === 'names' ? 'view' : 'materialized_view';
-  return accepted(state, 'update-object', { kind, id, body });
+  return accept(state, 'update-object', { kind, id, body });
 };
 const define = (definition: string): State => change({ definition });
 const rename = (to: string, state = BASE): State =>
-  accepted(state, 'rename-object', { kind: 'view', id: 'names', body: { to } });
-const drop = (state = BASE): State => accepted(state, 'delete-object', { kind: 'view', id: 'names' });
+  accept(state, 'rename-object', { kind: 'view', id: 'names', body: { to } });
+const drop = (state = BASE): State => accept(state, 'delete-object', { kind: 'view', id: 'names' });
 
 const merge = (ours: State, theirs: State, resolutions: Resolution[] = []) =>
   runToEnd(mergeStates({ base: BASE, ours, theirs }, { resolutions }));
@@ -119,7 +119,7 @@ describe('a merge of views', () => {
   });
 
   it('reports a name that the other side gave to a collection', () => {
-    const table = accepted(BASE, 'create-collection', {
+    const table = accept(BASE, 'create-collection', {
       body: { collection: 'people', schema: {} },
       concurrentIndexes: false,
     });

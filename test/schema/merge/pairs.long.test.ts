@@ -73,14 +73,14 @@ describe('merges of pairs of changes', () => {
     for (const [one, ours] of states) {
       const lines = [`here: ${one}`];
       for (const [other, theirs] of documents) {
-        lines.push(`  there: ${other}`, ...outcome(ours, theirs).map((line) => `    ${line}`));
+        lines.push(`  there: ${other}`, ...mergeOutcome(ours, theirs).map((line) => `    ${line}`));
       }
       transcript.add(lines.join('\n'));
     }
     await transcript.expectAsBefore();
   });
 
-  function outcome(ours: State, theirs: object): string[] {
+  function mergeOutcome(ours: State, theirs: object): string[] {
     const result = runToEnd(mergeSnapshot({ base, ours, theirs, resolutions: [] }, options));
     if (!result.ok) return result.problems.map(shownProblem);
     if (result.value.kind === 'conflicts') {

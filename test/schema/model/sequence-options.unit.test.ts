@@ -3,7 +3,7 @@ import {
   everyOptionOf,
   sequenceFaults,
   unusualOptions,
-  usualBounds,
+  defaultBounds,
   writtenOptions,
 } from '../../../src/schema/model/sequence-options.js';
 import type { SequenceOptions } from '../../../src/schema/model/extras.js';
@@ -39,8 +39,8 @@ describe('sequence options', () => {
       max: '2147483647',
       cache: '3',
     });
-    expect(usualBounds('bigint', '-1')).to.deep.equal({ min: SMALLEST, max: '-1' });
-    expect(usualBounds('integer', '1')).to.deep.equal({ min: '1', max: '2147483647' });
+    expect(defaultBounds('bigint', '-1')).to.deep.equal({ min: SMALLEST, max: '-1' });
+    expect(defaultBounds('integer', '1')).to.deep.equal({ min: '1', max: '2147483647' });
   });
 
   it('omit options that have their default', () => {

@@ -3,10 +3,10 @@ import { changed, collection, column, faultsOf, field, valueOf } from './read.js
 
 type Members = Record<string, unknown>;
 
-const ofTable = (extras: unknown) => collection({ schema: { extras } });
-const ofColumn = (type: string, extras: unknown, schema: Members = {}) =>
+const tableWith = (extras: unknown) => collection({ schema: { extras } });
+const columnWith = (type: string, extras: unknown, schema: Members = {}) =>
   field({ type, schema: { ...schema, extras } });
-const tableFaults = (extras: unknown): string[] => faultsOf(ofTable(extras));
+const tableFaults = (extras: unknown): string[] => faultsOf(tableWith(extras));
 const LONG = 'x'.repeat(64);
 const TOO_LONG = 'must be at most 63 bytes in UTF-8: PostgreSQL would truncate it';
 const SQL = 'must be valid PostgreSQL: syntax error';
@@ -27,23 +27,23 @@ describe('extras of a table', () => {
         { kind: 'extension', name: 'ltree' },
       ],
     };
-    expect(valueOf(ofTable(extras)).schema?.extras).to.deep.equal(extras);
-    expect(valueOf(ofTable({ ...extras, constraints: [], indexes: [], needs: [] })).schema?.extras).to.deep.equal({
+    expect(valueOf(tableWith(extras)).schema?.extras).to.deep.equal(extras);
+    expect(valueOf(tableWith({ ...extras, constraints: [], indexes: [], needs: [] })).schema?.extras).to.deep.equal({
       primary_key: extras.primary_key,
       partition_by: 'LIST (a)',
     });
     for (const nothing of [null, {}, { constraints: [] }])
-      expect(valueOf(ofTable(nothing)).schema, JSON.stringify(nothing)).to.deep.equal({ comment: null });
+      expect(valueOf(tableWith(nothing)).schema, JSON.stringify(nothing)).to.deep.equal({ comment: null });
     const source = { partition_of: { table: 'b', bound: "FOR VALUES IN ('x')" } };
-    expect(valueOf(ofTable(source)).schema?.extras).to.deep.equal(source);
+    expect(valueOf(tableWith(source)).schema?.extras).to.deep.equal(source);
   });
 
   it('keep sequence options that differ from defaults', () => {
     const sequence = { kind: 'sequence', name: 's' };
     const usual = { type: 'bigint', start: '1', increment: '1', min: '1', max: String(2n ** 63n - 1n), cache: '1' };
-    expect(valueOf(ofTable({ needs: [{ ...sequence, ...usual }] })).schema?.extras?.needs).to.deep.equal([sequence]);
+    expect(valueOf(tableWith({ needs: [{ ...sequence, ...usual }] })).schema?.extras?.needs).to.deep.equal([sequence]);
     const other = { ...sequence, type: 'integer', increment: '-1', cycle: true };
-    expect(valueOf(ofTable({ needs: [other] })).schema?.extras?.needs).to.deep.equal([other]);
+    expect(valueOf(tableWith({ needs: [other] })).schema?.extras?.needs).to.deep.equal([other]);
   });
 
   const REFERENCES_B = 'schema.extras.constraints[0].references: references must be "b", as in the definition';
@@ -172,7 +172,7 @@ describe('extras of a column', () => {
   ];
   for (const [type, schema, extras] of kept)
     it(`are kept if they fit: ${type} ${JSON.stringify({ ...schema, ...extras })}`, () =>
-      expect(valueOf(ofColumn(type, extras, schema)).schema?.extras).to.deep.equal(extras));
+      expect(valueOf(columnWith(type, extras, schema)).schema?.extras).to.deep.equal(extras));
 
   const lost: [type: string, schema: Members, extras: Members][] = [
     ['date', {}, { precision: 3 }],
@@ -193,14 +193,14 @@ describe('extras of a column', () => {
   for (const [type, schema, extras] of lost)
     it(`are rejected if they do not fit: ${type} ${JSON.stringify({ ...schema, ...extras })}`, () => {
       const [name = ''] = Object.keys(extras);
-      expect(faultsOf(ofColumn(type, extras, schema))).to.deep.equal([
+      expect(faultsOf(columnWith(type, extras, schema))).to.deep.equal([
         `schema.extras.${name}: ${name} must be omitted: it does not apply to the column`,
       ]);
     });
 
   it('are rejected as SQL with other content', () => {
     const messagesOf = (type: string, extras: Members, schema: Members = {}) =>
-      faultsOf(ofColumn(type, extras, schema));
+      faultsOf(columnWith(type, extras, schema));
     expect(messagesOf('string', { odd: 1 })).to.deep.equal(['schema.extras.odd: odd is not a known member']);
     expect(messagesOf('time', { precision: 7 })).to.deep.equal([
       'schema.extras.precision: precision must be at most 6',
@@ -237,7 +237,7 @@ describe('extras of a column', () => {
   });
 
   it('stay while the column changes, as far as they fit', () => {
-    const indexed = valueOf(ofColumn('string', { index_name: 'i', collation: '"C"' }, { is_indexed: true }));
+    const indexed = valueOf(columnWith('string', { index_name: 'i', collation: '"C"' }, { is_indexed: true }));
     const after = (schema: Members) => valueOf(changed(indexed, { schema })).schema?.extras;
     expect(after({ max_length: 5 })).to.deep.equal({ index_name: 'i', collation: '"C"' });
     expect(after({ is_indexed: false })).to.deep.equal({ collation: '"C"' });

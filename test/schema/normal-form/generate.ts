@@ -72,7 +72,7 @@ const json = fc.jsonValue({ maxDepth: 3, stringUnit: text });
 /** JSON text with numbers that every parser reads exactly. */
 const jsonText = fc.json({ maxDepth: 3, stringUnit: text }).filter((value) => !/\\u0000/.test(value));
 
-function of(
+function columnArbitrary(
   type: string,
   default_value: fc.Arbitrary<unknown>,
   schema: Record<string, unknown> = {},
@@ -91,38 +91,38 @@ const decimalText = fc
   .map(([sign, full, part]) => `${sign}${full}.${part}`);
 
 export const givenColumn: fc.Arbitrary<GivenColumn> = fc.oneof(
-  of('string', text),
-  of('string', text, { data_type: 'varchar', max_length: null }),
-  of(
+  columnArbitrary('string', text),
+  columnArbitrary('string', text, { data_type: 'varchar', max_length: null }),
+  columnArbitrary(
     'string',
     text.map((value) => Array.from(value).slice(0, 3).join('')),
     { data_type: 'char(3)' },
   ),
-  of('text', text),
-  of('hash', text),
-  of('csv', fc.oneof(text, fc.array(text.map((value) => value.replaceAll(',', ''))))),
-  of('boolean', fc.constantFrom(true, false, 0, 1, '0', '1', 'true', 'false')),
-  of('integer', fc.oneof(fc.integer(), fc.integer().map(String))),
-  of('integer', fc.integer({ min: -32768, max: 32767 }), { data_type: 'int2' }),
-  of('bigInteger', fc.oneof(fc.maxSafeInteger(), int64.map(String))),
-  of('decimal', fc.oneof(decimalText, fc.integer(), fc.double({ noNaN: true, min: -1e9, max: 1e9 })), {
+  columnArbitrary('text', text),
+  columnArbitrary('hash', text),
+  columnArbitrary('csv', fc.oneof(text, fc.array(text.map((value) => value.replaceAll(',', ''))))),
+  columnArbitrary('boolean', fc.constantFrom(true, false, 0, 1, '0', '1', 'true', 'false')),
+  columnArbitrary('integer', fc.oneof(fc.integer(), fc.integer().map(String))),
+  columnArbitrary('integer', fc.integer({ min: -32768, max: 32767 }), { data_type: 'int2' }),
+  columnArbitrary('bigInteger', fc.oneof(fc.maxSafeInteger(), int64.map(String))),
+  columnArbitrary('decimal', fc.oneof(decimalText, fc.integer(), fc.double({ noNaN: true, min: -1e9, max: 1e9 })), {
     numeric_precision: null,
     numeric_scale: null,
   }),
-  of('decimal', fc.double({ noNaN: true, min: -99998, max: 99998 })),
-  of(
+  columnArbitrary('decimal', fc.double({ noNaN: true, min: -99998, max: 99998 })),
+  columnArbitrary(
     'float',
     fc.oneof(
       fc.double({ noNaN: true, min: -1e37, max: 1e37 }).filter((value) => value === 0 || Math.abs(value) > 1e-36),
       fc.integer(),
     ),
   ),
-  of('float', fc.double({ noNaN: true, noDefaultInfinity: true }), { data_type: 'double precision' }),
-  of('date', fc.oneof(date, anyCase('now()'), anyCase('CURRENT_TIMESTAMP'), anyCase('CURRENT_DATE'))),
-  of('time', fc.oneof(time, anyCase('now()'), anyCase('CURRENT_TIMESTAMP'), anyCase('CURRENT_TIME'))),
-  of('dateTime', fc.oneof(moment, date, anyCase('now()'), anyCase('CURRENT_TIMESTAMP'))),
-  of('timestamp', fc.oneof(moderate, date, anyCase('now()'), anyCase('CURRENT_TIMESTAMP'))),
-  of(
+  columnArbitrary('float', fc.double({ noNaN: true, noDefaultInfinity: true }), { data_type: 'double precision' }),
+  columnArbitrary('date', fc.oneof(date, anyCase('now()'), anyCase('CURRENT_TIMESTAMP'), anyCase('CURRENT_DATE'))),
+  columnArbitrary('time', fc.oneof(time, anyCase('now()'), anyCase('CURRENT_TIMESTAMP'), anyCase('CURRENT_TIME'))),
+  columnArbitrary('dateTime', fc.oneof(moment, date, anyCase('now()'), anyCase('CURRENT_TIMESTAMP'))),
+  columnArbitrary('timestamp', fc.oneof(moderate, date, anyCase('now()'), anyCase('CURRENT_TIMESTAMP'))),
+  columnArbitrary(
     'uuid',
     fc.oneof(
       fc.uuid(),
@@ -130,18 +130,18 @@ export const givenColumn: fc.Arbitrary<GivenColumn> = fc.oneof(
       anyCase('gen_random_uuid()'),
     ),
   ),
-  of(
+  columnArbitrary(
     'binary',
     fc.uint8Array({ maxLength: 20 }).map((bytes) => `\\x${Buffer.from(bytes).toString('hex').toUpperCase()}`),
   ),
-  of(
+  columnArbitrary(
     'json',
     fc.oneof(
       json.filter((value) => typeof value !== 'string'),
       jsonText,
     ),
   ),
-  of(
+  columnArbitrary(
     'json',
     fc.oneof(
       json.filter((value) => typeof value !== 'string'),
@@ -149,9 +149,9 @@ export const givenColumn: fc.Arbitrary<GivenColumn> = fc.oneof(
     ),
     { data_type: 'jsonb' },
   ),
-  of('unknown', fc.constantFrom('1 day', '02:03:04', ''), { data_type: 'interval' }).filter(
+  columnArbitrary('unknown', fc.constantFrom('1 day', '02:03:04', ''), { data_type: 'interval' }).filter(
     ({ schema }) => schema['default_value'] !== '',
   ),
-  of('unknown', fc.constantFrom('{}', '{1,2}', '{NULL}'), { data_type: 'integer[]' }),
-  of('unknown', fc.constantFrom('101', '111'), { data_type: 'bit(3)' }),
+  columnArbitrary('unknown', fc.constantFrom('{}', '{1,2}', '{NULL}'), { data_type: 'integer[]' }),
+  columnArbitrary('unknown', fc.constantFrom('101', '111'), { data_type: 'bit(3)' }),
 );

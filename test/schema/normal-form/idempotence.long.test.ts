@@ -48,7 +48,7 @@ const columnFlags = fc.record(
 );
 
 /** A key cannot be changed to contradict itself. */
-function possible(schema: Record<string, unknown>): object {
+function withoutContradiction(schema: Record<string, unknown>): object {
   const { is_nullable: _, is_unique: __, is_indexed: ___, ...rest } = schema;
   return schema['is_primary_key'] === true ? rest : schema;
 }
@@ -60,7 +60,7 @@ const document = fc
     field: 'title',
     type,
     meta,
-    schema: possible({ ...flags, ...schema }),
+    schema: withoutContradiction({ ...flags, ...schema }),
   }))
   .map(sent);
 
@@ -85,7 +85,7 @@ const foreignKey = fc.record(
 );
 
 /** Some of the members, or all of a normal form. */
-function some(value: object, keep: number): Record<string, unknown> {
+function pickMembers(value: object, keep: number): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter((_, index) => ((keep >> index) & 1) === 1));
 }
 
@@ -111,7 +111,7 @@ describe('the normal form', () => {
         const to = valueOf(readNewField(after, [], STRICT));
         const full = sent(to);
         expect(valueOf(mergeField(from, full, [], STRICT))).to.deep.equal(to);
-        const part = { meta: some(to.meta, metaPart), schema: some(to.schema ?? {}, schemaPart) };
+        const part = { meta: pickMembers(to.meta, metaPart), schema: pickMembers(to.schema ?? {}, schemaPart) };
         const merged = mergeField(to, sent(part), [], STRICT);
         expect(valueOf(merged)).to.equal(to);
         if (from.type !== to.type) return;

@@ -9,7 +9,7 @@ import { readRestoreRequest } from '../../../src/schema/operations/trash.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { type AnsweredRequest, exampleSchema, plain, sectionOf } from '../../support/answers.js';
+import { type AnsweredRequest, exampleSchema, toPlainJson, sectionOf } from '../../support/answers.js';
 import { attempt, parsed } from '../../support/given.js';
 import { createTranscript } from '../../support/transcript.js';
 
@@ -27,7 +27,7 @@ describe('the response to each value at each location', () => {
     this.timeout(60_000);
     const state = exampleSchema();
     const hash = runToEnd(snapshotHash(state, RELEASE));
-    const snapshot = plain(runToEnd(snapshotOf(state, RELEASE))) as Record<string, unknown[]>;
+    const snapshot = toPlainJson(runToEnd(snapshotOf(state, RELEASE))) as Record<string, unknown[]>;
     const flow = { concurrentIndexes: false };
     const sections: AnsweredRequest[] = [
       asking(state, 'create-collection', {

@@ -5,7 +5,7 @@ import { KEY, column, stateOf } from '../invariants/states.js';
 const STATE = stateOf({ a: { fields: [KEY, column('plain'), column('indexed', 'integer', { is_indexed: true })] } });
 
 /** Checks whether the field's event defers its index. */
-function laterBy(operation: 'create-field' | 'update-fields', input: object, concurrentIndexes: boolean): boolean {
+function defersIndex(operation: 'create-field' | 'update-fields', input: object, concurrentIndexes: boolean): boolean {
   const decided = attempt(STATE, operation, { collection: 'a', concurrentIndexes, ...input } as never);
   if (!decided.ok) throw new Error(JSON.stringify(decided.problems));
   expect(decided.value).to.have.length(1);
@@ -13,9 +13,9 @@ function laterBy(operation: 'create-field' | 'update-fields', input: object, con
 }
 
 const updated = (field: string, schema: object, concurrent = true) =>
-  laterBy('update-fields', { field, body: { schema } }, concurrent);
+  defersIndex('update-fields', { field, body: { schema } }, concurrent);
 const created = (schema: object, concurrent = true) =>
-  laterBy('create-field', { body: { ...column('new'), schema } }, concurrent);
+  defersIndex('create-field', { body: { ...column('new'), schema } }, concurrent);
 
 describe('a deferred index', () => {
   it('is one of a new or an existing field', () => {

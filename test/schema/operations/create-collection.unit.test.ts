@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type State, initialState } from '../../../src/schema/model/state.js';
-import { accepted, attempt, folder, given, table } from '../../support/given.js';
+import { accept, attempt, folder, given, table } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 
 const create = (body: object) => ({ body, concurrentIndexes: false });
@@ -12,7 +12,7 @@ const nodeOf = (state: State, name: string) => {
 
 describe('create-collection', () => {
   it('creates a table with an id if no fields are given', () => {
-    const state = accepted(initialState(), 'create-collection', table('articles'));
+    const state = accept(initialState(), 'create-collection', table('articles'));
     const { collection, fields } = nodeOf(state, 'articles');
     expect(collection.schema).to.deep.equal({ comment: null });
     expect([...fields.keys()]).to.deep.equal(['id']);
@@ -49,7 +49,7 @@ describe('create-collection', () => {
     }));
     const metaOf = (members: object) => {
       const body = { collection: 't', schema: {}, fields, ...members };
-      return nodeOf(accepted(initialState(), 'create-collection', create(body)), 't').collection.meta;
+      return nodeOf(accept(initialState(), 'create-collection', create(body)), 't').collection.meta;
     };
     expect(metaOf(top)).to.include(top);
     for (const [member, value] of Object.entries(top))
@@ -64,7 +64,7 @@ describe('create-collection', () => {
       { field: 'b', type: 'string', interface: 'input' },
       { field: 'a', type: 'text', interface: 'input' },
     ];
-    const node = nodeOf(accepted(initialState(), 'create-collection', table('t', fields)), 't');
+    const node = nodeOf(accept(initialState(), 'create-collection', table('t', fields)), 't');
     expect([...node.fields.values()].map((field) => [field.field, field.meta.sort])).to.deep.equal([
       ['id', 1],
       ['b', 2],
@@ -81,7 +81,7 @@ describe('create-collection', () => {
       archive_app_filter: 'false',
       meta: { icon: 'box', note: 'n' },
     };
-    const { meta } = nodeOf(accepted(initialState(), 'create-collection', create(body)), 't').collection;
+    const { meta } = nodeOf(accept(initialState(), 'create-collection', create(body)), 't').collection;
     expect(meta).to.include({ icon: 'box', note: 'n', archive_app_filter: false });
     expect(meta.translations).to.deep.equal({ de: 'Kiste' });
   });
@@ -175,7 +175,7 @@ describe('create-collection', () => {
   });
 
   it('rejects a name in use', () => {
-    const state = accepted(initialState(), 'create-collection', table('t'));
+    const state = accept(initialState(), 'create-collection', table('t'));
     given(state).when('create-collection', table('t')).thenRefused('ALREADY_EXISTS');
   });
 
@@ -202,7 +202,7 @@ describe('create-collection', () => {
 });
 
 describe('update-collection', () => {
-  const state = accepted(accepted(initialState(), 'create-collection', folder('f')), 'create-collection', table('t'));
+  const state = accept(accept(initialState(), 'create-collection', folder('f')), 'create-collection', table('t'));
 
   it('changes the given members as a patch', () => {
     const [event] = given(state)
@@ -275,9 +275,9 @@ describe('delete-collection', () => {
   });
 
   it('moves collections grouped under it to its parent', () => {
-    let state = accepted(initialState(), 'create-collection', folder('top'));
-    state = accepted(state, 'create-collection', folder('middle', { group: 'top' }));
-    state = accepted(state, 'create-collection', folder('low', { group: 'middle' }));
+    let state = accept(initialState(), 'create-collection', folder('top'));
+    state = accept(state, 'create-collection', folder('middle', { group: 'top' }));
+    state = accept(state, 'create-collection', folder('low', { group: 'middle' }));
     const [event] = given(state)
       .when('delete-collection', { collection: 'middle' })
       .then('collection.updated low', 'collection.deleted middle');

@@ -9,16 +9,16 @@ const STATE = stateOf({
   },
   keyless: { fields: [column('x'), column('y')] },
 });
-const shown = (result: ReturnType<typeof attempt>): string[] =>
+const problemsOf = (result: ReturnType<typeof attempt>): string[] =>
   result.ok
     ? []
     : result.problems.map(
         ({ path = '', message, code }) => `${path}: ${message}${code === 'INVALID_PAYLOAD' ? '' : ` (${code})`}`,
       );
 const one = (field: string, body: object, collection = 'a'): string[] =>
-  shown(attempt(STATE, 'update-fields', { collection, field, body, concurrentIndexes: false }));
+  problemsOf(attempt(STATE, 'update-fields', { collection, field, body, concurrentIndexes: false }));
 const several = (body: object[], collection = 'a', state = STATE): string[] =>
-  shown(attempt(state, 'update-fields', { collection, body, concurrentIndexes: false }));
+  problemsOf(attempt(state, 'update-fields', { collection, body, concurrentIndexes: false }));
 const key = (field: string, is_primary_key: boolean) => ({ field, schema: { is_primary_key } });
 
 describe('field changes', () => {

@@ -8,7 +8,7 @@ import type { OperationName } from '../../../src/schema/operations/index.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { parsed } from '../../support/given.js';
 
-function faults(name: OperationName, input: object): string[] {
+function problemsOf(name: OperationName, input: object): string[] {
   const result = parsed(name, input as never);
   return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`);
 }
@@ -16,7 +16,7 @@ function faults(name: OperationName, input: object): string[] {
 describe('a repeated name in a body', () => {
   it('of a field must equal its path, in either location', () => {
     const update = (body: unknown) =>
-      faults('update-fields', { collection: 'a', field: 'b', body, concurrentIndexes: false });
+      problemsOf('update-fields', { collection: 'a', field: 'b', body, concurrentIndexes: false });
     expect(update({ collection: 'a', field: 'b' })).to.deep.equal([]);
     expect(update({ meta: {} })).to.deep.equal([]);
     expect(update({ collection: 'x', field: 'y' })).to.have.lengthOf(2);
@@ -25,7 +25,7 @@ describe('a repeated name in a body', () => {
   });
 
   it('among several fields is rejected with its index', () => {
-    const update = (body: unknown) => faults('update-fields', { collection: 'a', body, concurrentIndexes: false });
+    const update = (body: unknown) => problemsOf('update-fields', { collection: 'a', body, concurrentIndexes: false });
     expect(update([{ field: 'b' }, { field: 'c' }])).to.deep.equal([]);
     expect(update({})).to.deep.equal([
       ': the body must be an array of fields, each with its name and the members to change',
@@ -39,7 +39,7 @@ describe('a repeated name in a body', () => {
   });
 
   it('of a relation must be its many side', () => {
-    const update = (body: unknown) => faults('update-relation', { collection: 'a', field: 'b', body });
+    const update = (body: unknown) => problemsOf('update-relation', { collection: 'a', field: 'b', body });
     const keeps = (member: string, now: string) =>
       `${member}: the many side of a relation cannot change. It is "${now}"; delete the relation and create another`;
     expect(update({ many_collection: 'a', many_field: 'b', collection: 'a', field: 'b' })).to.deep.equal([]);

@@ -9,7 +9,7 @@ import {
 import { type DocumentLocation } from '../../../src/kernel/locate.js';
 import { renderPath } from '../../../src/kernel/problem.js';
 
-const shown = (place: DocumentLocation | undefined, ...member: string[]): string | undefined =>
+const renderLocation = (place: DocumentLocation | undefined, ...member: string[]): string | undefined =>
   place && renderPath([...place.at, ...place.stepsTo(member)]);
 
 describe('locations in requests', () => {
@@ -31,9 +31,9 @@ describe('locations in requests', () => {
       ['text', ['meta', 'icon'], ''],
     ];
     for (const [body, member, place] of CASES) {
-      expect(shown(requestLocation([], body), ...member), JSON.stringify(body)).to.equal(place);
+      expect(renderLocation(requestLocation([], body), ...member), JSON.stringify(body)).to.equal(place);
     }
-    expect(shown(requestLocation([3], { icon: 'x' }), 'meta', 'icon')).to.equal('[3].icon');
+    expect(renderLocation(requestLocation([3], { icon: 'x' }), 'meta', 'icon')).to.equal('[3].icon');
   });
 
   it('of collections and fields are those of the first with the name', () => {
@@ -42,10 +42,10 @@ describe('locations in requests', () => {
       { collection: 'c', body: {}, at: [1] },
       { collection: 'a', body: { fields: [{ field: 'z' }] }, at: [2] },
     ]);
-    expect(shown(places.collection?.('a'))).to.equal('[0]');
-    expect(shown(places.collection?.('c'))).to.equal('[1]');
+    expect(renderLocation(places.collection?.('a'))).to.equal('[0]');
+    expect(renderLocation(places.collection?.('c'))).to.equal('[1]');
     expect(places.collection?.('gone')).to.equal(undefined);
-    expect(shown(places.field?.('a', 'b'), 'meta', 'icon')).to.equal('[0].fields[1].meta.icon');
+    expect(renderLocation(places.field?.('a', 'b'), 'meta', 'icon')).to.equal('[0].fields[1].meta.icon');
     expect(places.field?.('a', 'z')).to.equal(undefined);
     expect(places.field?.('c', 'b')).to.equal(undefined);
     expect(places.field?.('gone', 'b')).to.equal(undefined);
@@ -53,13 +53,13 @@ describe('locations in requests', () => {
 
   it('of fields, a relation and adopted tables are the given ones', () => {
     const fields = fieldLocations('a', [{ field: 'b', body: { type: 'string' }, at: [4] }]);
-    expect(shown(fields.field?.('a', 'b'), 'type')).to.equal('[4].type');
+    expect(renderLocation(fields.field?.('a', 'b'), 'type')).to.equal('[4].type');
     expect([fields.field?.('a', 'c'), fields.field?.('x', 'b')]).to.deep.equal([undefined, undefined]);
     const relation = relationLocations('a', 'b', { schema: {} });
-    expect(shown(relation.relation?.('a', 'b'), 'schema', 'on_delete')).to.equal('schema.on_delete');
+    expect(renderLocation(relation.relation?.('a', 'b'), 'schema', 'on_delete')).to.equal('schema.on_delete');
     expect([relation.relation?.('a', 'c'), relation.relation?.('x', 'b')]).to.deep.equal([undefined, undefined]);
     const tables = adoptLocations(['a', 'b']);
-    expect([shown(tables.collection?.('a')), shown(tables.collection?.('b'))]).to.deep.equal([
+    expect([renderLocation(tables.collection?.('a')), renderLocation(tables.collection?.('b'))]).to.deep.equal([
       'tables[0]',
       'tables[1]',
     ]);

@@ -4,7 +4,7 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { snapshotHash } from '../../../src/schema/snapshot/snapshot.js';
-import { accepted, attempt, given } from '../../support/given.js';
+import { accept, attempt, given } from '../../support/given.js';
 
 const RELEASE = '0.1.0';
 const meta = { interface: 'input' };
@@ -12,7 +12,7 @@ const meta = { interface: 'input' };
 const column = (field: string, type: string, data_type: string) => ({ field, type, meta, schema: { data_type } });
 
 const withTook = (type: string, data_type: string): State =>
-  accepted(initialState(), 'create-collection', {
+  accept(initialState(), 'create-collection', {
     body: { collection: 'trips', schema: {}, fields: [column('took', type, data_type)] },
     concurrentIndexes: false,
   });

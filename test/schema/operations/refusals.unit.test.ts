@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { State } from '../../../src/schema/model/state.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';
-import { accepted, attempt, given } from '../../support/given.js';
+import { accept, attempt, given } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 import { KEY, column, stateOf } from '../invariants/states.js';
 
@@ -44,7 +44,7 @@ describe('create-relation', () => {
   it("has a foreign key by default, with the column's requirements", () => {
     const state = stateOf({ one: { fields: [KEY] }, many: { fields: [KEY, column('x')] } });
     const body = { collection: 'many', field: 'x', related_collection: 'one' };
-    const of = (more: object) => accepted(state, 'create-relation', { body: { ...body, ...more } });
+    const of = (more: object) => accept(state, 'create-relation', { body: { ...body, ...more } });
     const keyIn = (created: State) => created.collections.get('many')?.relations.get('x')?.schema;
     expect(keyIn(of({}))).to.deep.equal({
       constraint_name: 'many_x_foreign',
@@ -90,7 +90,7 @@ describe('update-relation and delete-relation', () => {
   it('use the names of the service or those of Directus', () => {
     const state = stateOf({ many: { fields: [KEY, column('who', 'uuid')] } });
     const body = { collection: 'many', field: 'who', related_collection: 'service_users', schema: null };
-    const related = accepted(state, 'create-relation', { body });
+    const related = accept(state, 'create-relation', { body });
     for (const same of [
       { related_collection: 'directus_users' },
       { one_collection: 'directus_users' },
@@ -246,7 +246,7 @@ describe('create-field', () => {
     });
     const state = stateOf({ t: { fields: [KEY, group('g'), sorted('a', 5), sorted('b', null), sorted('c', 9, 'g')] } });
     const sortOf = (meta: object, from: State = state) =>
-      accepted(from, 'create-field', {
+      accept(from, 'create-field', {
         collection: 't',
         body: { field: 'x', type: 'integer', meta: { interface: 'input', ...meta } },
         concurrentIndexes: false,

@@ -2,7 +2,7 @@
 import { FIELD_TYPES } from '../../../src/schema/normal-form/types/field-types.js';
 import type { State } from '../../../src/schema/model/state.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';
-import { exampleSchema, plain, shownProblem } from '../../support/answers.js';
+import { exampleSchema, toPlainJson, shownProblem } from '../../support/answers.js';
 import { attempt } from '../../support/given.js';
 import { createTranscript } from '../../support/transcript.js';
 
@@ -81,7 +81,7 @@ function lines<N extends OperationName>(
   { title, of, show = () => 'taken', bodies }: ValueRequest,
 ): string {
   const shownFirst = (events: readonly unknown[]): string => {
-    const [event] = plain(events) as { data: Parameters<typeof show>[0] }[];
+    const [event] = toPlainJson(events) as { data: Parameters<typeof show>[0] }[];
     return event === undefined ? 'as it is' : show(event.data);
   };
   const all = bodies.map(([shown, body]) => {

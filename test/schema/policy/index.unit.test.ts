@@ -9,7 +9,7 @@ import {
   isEnforced,
   judgeFinding,
   policyUpdated,
-  fits,
+  matchesPattern,
 } from '../../../src/schema/policy.js';
 import { locationText } from '../../../src/schema/model/location.js';
 import { changesSchema } from '../../../src/schema/fold/event-schemas.js';
@@ -35,14 +35,14 @@ describe('collection patterns', () => {
   ];
   for (const [pattern, name, expected] of cases)
     it(`${pattern} ${expected ? 'matches' : 'does not match'} ${JSON.stringify(name)}`, () =>
-      assert.equal(fits(pattern, name), expected));
+      assert.equal(matchesPattern(pattern, name), expected));
 
   it('equal the corresponding regular expression', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 });
     const name = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 });
     fc.assert(
       fc.property(text, name, (pattern, value) =>
-        assert.equal(fits(pattern, value), new RegExp(`^${pattern.replaceAll('*', '[ab]*')}$`).test(value)),
+        assert.equal(matchesPattern(pattern, value), new RegExp(`^${pattern.replaceAll('*', '[ab]*')}$`).test(value)),
       ),
       { numRuns: 2_000 },
     );
@@ -50,7 +50,7 @@ describe('collection patterns', () => {
 
   // Trying every distribution of letters would exceed the time limit of the runner.
   it('match, however many stars they have', () => {
-    assert.equal(fits(`${'a*'.repeat(120)}b`, 'a'.repeat(63)), false);
+    assert.equal(matchesPattern(`${'a*'.repeat(120)}b`, 'a'.repeat(63)), false);
   });
 });
 

@@ -3,7 +3,7 @@ import { FIELD_TYPES } from '../../../src/schema/normal-form/types/field-types.j
 import { LANGUAGES, programTypes } from '../../../src/schema/program-types.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { exampleSchema } from '../../support/answers.js';
-import { accepted } from '../../support/given.js';
+import { accept } from '../../support/given.js';
 import { createTranscript } from '../../support/transcript.js';
 
 const FLOW = { concurrentIndexes: false };
@@ -23,12 +23,12 @@ describe('a schema as type definitions', () => {
     ];
     let state = exampleSchema();
     const body = { collection: 'all types', schema: {}, meta: { note: 'Every\ntype' }, fields: [...fields, ...odd] };
-    state = accepted(state, 'create-collection', { body, ...FLOW });
-    state = accepted(state, 'create-collection', {
+    state = accept(state, 'create-collection', { body, ...FLOW });
+    state = accept(state, 'create-collection', {
       body: { collection: 'only', schema: {}, meta: { singleton: true } },
       ...FLOW,
     });
-    state = accepted(state, 'create-relation', {
+    state = accept(state, 'create-relation', {
       body: {
         collection: 'all types',
         field: 'item',
@@ -37,7 +37,7 @@ describe('a schema as type definitions', () => {
         schema: null,
       },
     });
-    state = accepted(state, 'update-relation', {
+    state = accept(state, 'update-relation', {
       collection: 'posts',
       field: 'author',
       body: { meta: { one_field: null } },

@@ -5,26 +5,26 @@ import {
   orderRelationMembers,
 } from '../../../src/schema/snapshot/documents.js';
 
-const words = (text: string): string[] => text.trim().split(/\s+/);
+const splitWords = (text: string): string[] => text.trim().split(/\s+/);
 /** A document with its members in reverse order. */
 const backwards = (members: readonly string[], more: object = {}): Record<string, unknown> =>
   Object.assign(Object.fromEntries(members.toReversed().map((member) => [member, null])), more);
 
-const COLLECTION = words('collection meta schema');
-const COLLECTION_META = words(`
+const COLLECTION = splitWords('collection meta schema');
+const COLLECTION_META = splitWords(`
   collection icon note display_template hidden singleton translations archive_field archive_app_filter archive_value
   unarchive_value sort_field accountability color item_duplication_fields sort group collapse preview_url versioning`);
-const FIELD = words('collection field type meta schema');
-const FIELD_META = words(`
+const FIELD = splitWords('collection field type meta schema');
+const FIELD_META = splitWords(`
   collection field special interface options display display_options readonly hidden sort width translations note
   conditions group required validation validation_message`);
-const COLUMN = words(`
+const COLUMN = splitWords(`
   name table data_type default_value max_length numeric_precision numeric_scale is_nullable is_unique is_indexed
   is_primary_key is_generated generation_expression has_auto_increment comment foreign_key_table foreign_key_column`);
-const RELATION = words(`
+const RELATION = splitWords(`
   id many_collection many_field one_collection one_field one_collection_field one_allowed_collections junction_field
   sort_field one_deselect_action schema`);
-const FOREIGN_KEY = words('constraint_name on_update on_delete');
+const FOREIGN_KEY = splitWords('constraint_name on_update on_delete');
 
 interface Ordered {
   [member: string]: Ordered;

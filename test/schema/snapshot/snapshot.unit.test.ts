@@ -6,7 +6,7 @@ import { orderFieldMembers } from '../../../src/schema/snapshot/documents.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { relationBody } from '../../../src/schema/transition/context.js';
-import { accepted } from '../../support/given.js';
+import { accept } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 import { KEY, column, stateOf } from '../invariants/states.js';
 
@@ -71,7 +71,7 @@ describe('a snapshot', () => {
     const targetIn = (from: typeof state): unknown =>
       runToEnd(snapshotOf(from, '1')).fields.find(({ field }) => field === 'author')?.schema?.foreign_key_column;
     expect(targetIn(state)).to.equal('id');
-    const renamed = accepted(state, 'rename-field', { collection: 'authors', field: 'id', body: { to: 'key' } });
+    const renamed = accept(state, 'rename-field', { collection: 'authors', field: 'id', body: { to: 'key' } });
     expect(targetIn(renamed)).to.equal('key');
     expect(targetIn(state)).to.equal('id');
   });
@@ -94,7 +94,7 @@ describe('a snapshot', () => {
     const after = [
       { collection: 'one', field: 'a', body: { to: 'ab' } },
       { collection: 'two', field: 'bc', body: { to: 'c' } },
-    ].reduce((state, input) => accepted(state, 'rename-field', input), before);
+    ].reduce((state, input) => accept(state, 'rename-field', input), before);
     expect(targetsIn(after)).to.deep.equal([null, 'ab', 'c']);
   });
 

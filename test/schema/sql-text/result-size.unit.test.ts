@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { member, only, parseStatement } from '../../../src/schema/sql-text/expression.js';
+import { member, onlyElement, parseStatement } from '../../../src/schema/sql-text/expression.js';
 import { sizeOf } from '../../../src/schema/sql-text/result-size.js';
 
 function size(expression: string): number {
   const statement = parseStatement(`SELECT ${expression}`);
   const select = member(statement, 'SelectStmt');
-  return sizeOf(member(only(select?.['targetList']), 'ResTarget')?.['val']);
+  return sizeOf(member(onlyElement(select?.['targetList']), 'ResTarget')?.['val']);
 }
 
 describe('the estimated size of a value', () => {

@@ -3,7 +3,7 @@ import type { Domain, TableExtras } from '../../../src/schema/model/extras.js';
 import { textsOfField, textsOfTable } from '../../../src/schema/sql-text/texts.js';
 import { column } from '../../projector/columns.js';
 
-const places = (texts: ReturnType<typeof textsOfTable>): string[] =>
+const describeTexts = (texts: ReturnType<typeof textsOfTable>): string[] =>
   texts.map(({ kind, text, path }) => `${path.join('.')} ${kind} ${text}`);
 
 describe('finding SQL texts of a request', () => {
@@ -26,7 +26,7 @@ describe('finding SQL texts of a request', () => {
       partition_of: { table: 't', bound: 'o1' },
       needs: [{ kind: 'schema', name: 's' }, domain as unknown as Domain],
     } as unknown as TableExtras;
-    expect(places(textsOfTable(extras))).to.deep.equal([
+    expect(describeTexts(textsOfTable(extras))).to.deep.equal([
       'schema.extras.primary_key.definition constraint p1',
       'schema.extras.constraints.0.definition constraint c1',
       'schema.extras.constraints.1.definition constraint c2',
@@ -42,10 +42,10 @@ describe('finding SQL texts of a request', () => {
   });
 
   it('returns generation expressions, defaults and checks of columns', () => {
-    expect(places(textsOfField(column('a', 'integer', { generation_expression: 'b + 1' })))).to.deep.equal([
+    expect(describeTexts(textsOfField(column('a', 'integer', { generation_expression: 'b + 1' })))).to.deep.equal([
       'schema.generation_expression expression b + 1',
     ]);
-    expect(places(textsOfField(column('a', 'integer', { extras: { default: 'random()' } })))).to.deep.equal([
+    expect(describeTexts(textsOfField(column('a', 'integer', { extras: { default: 'random()' } })))).to.deep.equal([
       'schema.extras.default expression random()',
     ]);
     expect(textsOfField(column('a', 'integer'))).to.deep.equal([]);

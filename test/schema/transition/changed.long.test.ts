@@ -16,7 +16,7 @@ describe('the effects of a single change', () => {
     const add = (name: OperationName, input: object): void => {
       const result = attempt(LIBRARY, name, input as never);
       const lines = result.ok
-        ? [...result.value.map(shown), ...plannedFor(LIBRARY, result.value, { whole: true })]
+        ? [...result.value.map(describeEvent), ...plannedFor(LIBRARY, result.value, { whole: true })]
         : result.problems.map(shownProblem);
       transcript.add([`${name} ${JSON.stringify(input)}`, ...lines].join('\n  '));
     };
@@ -37,5 +37,5 @@ describe('the effects of a single change', () => {
   });
 });
 
-const shown = ({ type, collection, field, data }: SchemaEvent): string =>
+const describeEvent = ({ type, collection, field, data }: SchemaEvent): string =>
   `+ ${type} ${collection}${field === null ? '' : `.${field}`} ${JSON.stringify(data)}`;

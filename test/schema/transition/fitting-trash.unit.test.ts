@@ -7,7 +7,7 @@ import {
   keyChange,
   type InTrash,
 } from '../../../src/schema/transition/restoring-transition.js';
-import { accepted } from '../../support/given.js';
+import { accept } from '../../support/given.js';
 import { column, fieldIn } from '../findings/diffs.js';
 import { type Edit, LIBRARY, edited, without } from './trashed.js';
 
@@ -29,7 +29,7 @@ const inTrash = (collection: string, field?: string, more: Partial<InTrash> = {}
 const namesOf = (...states: State[]) => new Set(states.flatMap(({ collections }) => [...collections.keys()]));
 
 /** Checks whether it fits between two states. */
-const fits = (from: State, to: State, each: InTrash): boolean =>
+const fitsBetween = (from: State, to: State, each: InTrash): boolean =>
   runToEnd(restorableEntries({ from, to, touched: namesOf(from, to) }, [each])).length === 1;
 
 /** The library with another column of articles. */
@@ -44,16 +44,16 @@ describe('matching trash entries', () => {
   const noField = without(LIBRARY, 'articles', 'rank');
 
   it('are requested tables, and fields whose values have the type', () => {
-    expect(fits(noTable, LIBRARY, inTrash('notes'))).to.equal(true);
-    expect(fits(noTable, noTable, inTrash('notes'))).to.equal(false);
-    expect(fits(noField, LIBRARY, inTrash('articles', 'rank'))).to.equal(true);
-    expect(fits(noField, noField, inTrash('articles', 'rank'))).to.equal(false);
-    const renamed = accepted(LIBRARY, 'rename-field', {
+    expect(fitsBetween(noTable, LIBRARY, inTrash('notes'))).to.equal(true);
+    expect(fitsBetween(noTable, noTable, inTrash('notes'))).to.equal(false);
+    expect(fitsBetween(noField, LIBRARY, inTrash('articles', 'rank'))).to.equal(true);
+    expect(fitsBetween(noField, noField, inTrash('articles', 'rank'))).to.equal(false);
+    const renamed = accept(LIBRARY, 'rename-field', {
       collection: 'articles',
       field: 'review',
       body: { to: 'judged' },
     });
-    expect(fits(without(LIBRARY, 'articles', 'review'), renamed, inTrash('articles', 'review'))).to.equal(true);
+    expect(fitsBetween(without(LIBRARY, 'articles', 'review'), renamed, inTrash('articles', 'review'))).to.equal(true);
   });
 
   it('exclude fields of another type or computed ones, unless restored empty', () => {
@@ -63,13 +63,13 @@ describe('matching trash entries', () => {
     ];
     for (const [type, schema] of others) {
       const to = withColumn('rank', type, schema);
-      expect(fits(noField, to, inTrash('articles', 'rank')), type).to.equal(false);
-      expect(fits(noField, to, inTrash('articles', 'rank', { empty: true })), type).to.equal(true);
+      expect(fitsBetween(noField, to, inTrash('articles', 'rank')), type).to.equal(false);
+      expect(fitsBetween(noField, to, inTrash('articles', 'rank', { empty: true })), type).to.equal(true);
     }
     const longer = withColumn('status', 'string', { max_length: 300 });
-    expect(fits(without(LIBRARY, 'articles', 'status'), longer, inTrash('articles', 'status'))).to.equal(false);
+    expect(fitsBetween(without(LIBRARY, 'articles', 'status'), longer, inTrash('articles', 'status'))).to.equal(false);
     const nullable = withColumn('rank', 'integer', { default_value: 5, comment: 'c' });
-    expect(fits(noField, nullable, inTrash('articles', 'rank'))).to.equal(true);
+    expect(fitsBetween(noField, nullable, inTrash('articles', 'rank'))).to.equal(true);
   });
 
   it('include fields of a table that is restored with them', () => {

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type State, initialState } from '../../../src/schema/model/state.js';
-import { accepted } from '../../support/given.js';
+import { accept } from '../../support/given.js';
 
 const meta = { interface: 'input' };
 const column = (field: string, type: string) => ({ field, type, meta, schema: {} });
 
 const build = (state: State, collection: string, more: object): State =>
-  accepted(state, 'create-collection', {
+  accept(state, 'create-collection', {
     body: {
       collection,
       schema: {},
@@ -21,13 +21,18 @@ const build = (state: State, collection: string, more: object): State =>
     concurrentIndexes: false,
   });
 
-const related = (state: State, body: object): State => accepted(state, 'create-relation', { body });
+const withRelation = (state: State, body: object): State => accept(state, 'create-relation', { body });
 
 /** Chapters contain parts of any kind, including chapters, and have a parent. */
 const chapters = (templates: object): State => {
   const state = build(build(initialState(), 'notes', {}), 'chapters', templates);
-  const above = related(state, { collection: 'chapters', field: 'above', related_collection: 'chapters', schema: {} });
-  return related(above, {
+  const above = withRelation(state, {
+    collection: 'chapters',
+    field: 'above',
+    related_collection: 'chapters',
+    schema: {},
+  });
+  return withRelation(above, {
     many_collection: 'chapters',
     many_field: 'part',
     one_collection: null,
@@ -38,9 +43,9 @@ const chapters = (templates: object): State => {
 };
 
 const renamed = (state: State, collection: string, to: string): State =>
-  accepted(state, 'rename-collection', { collection, body: { to } });
+  accept(state, 'rename-collection', { collection, body: { to } });
 const renamedField = (state: State, collection: string, field: string, to: string): State =>
-  accepted(state, 'rename-field', { collection, field, body: { to } });
+  accept(state, 'rename-field', { collection, field, body: { to } });
 
 const metaOf = (state: State, name: string): object => {
   const { display_template, preview_url, item_duplication_fields } = state.collections.get(name)?.collection.meta ?? {};

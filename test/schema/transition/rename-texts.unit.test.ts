@@ -5,7 +5,7 @@ import { withRenames } from '../../../src/schema/transition/renames.js';
 import { LIBRARY } from './trashed.js';
 
 /** With texts that cannot be rewritten, as only a foreign log can contain. */
-function broken(): State {
+function createUnreadableState(): State {
   const node = LIBRARY.collections.get('articles') as CollectionNode;
   const status = node.fields.get('status');
   if (status?.schema == null) throw new Error('no status');
@@ -26,7 +26,7 @@ function broken(): State {
 
 describe('texts that cannot be rewritten', () => {
   const unwritten = (renames: Parameters<typeof withRenames>[1]): string[] =>
-    runToEnd(withRenames(broken(), renames)).unwritten.map(
+    runToEnd(withRenames(createUnreadableState(), renames)).unwritten.map(
       ({ collection, field, path }) => `${collection}${field === undefined ? '' : `.${field}`} ${path.join('.')}`,
     );
 

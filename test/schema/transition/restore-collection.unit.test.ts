@@ -2,20 +2,20 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { CollectionNode, State } from '../../../src/schema/model/state.js';
 import { type RestoreCollection, planRestoration } from '../../../src/schema/transition/restore-collection.js';
-import { accepted, attempt, followStrictly } from '../../support/given.js';
+import { accept, attempt, followStrictly } from '../../support/given.js';
 import { type Edited, column, table } from '../findings/diffs.js';
-import { type Edit, LIBRARY, edited, whole, without } from './trashed.js';
+import { type Edit, LIBRARY, edited, wholeSnapshot, without } from './trashed.js';
 
 type More = Partial<Pick<RestoreCollection, 'as' | 'without' | 'empty'>>;
 
-const wish = (name: string, more: More): RestoreCollection => {
+const restorationOf = (name: string, more: More): RestoreCollection => {
   const { identities } = LIBRARY.collections.get(name) as CollectionNode;
   return { position: 9, identity: identities.collection, name, past: LIBRARY, without: [], ...more };
 };
 
 /** The schema with the restored object, and the omitted parts: `kind place: reason`. */
 function restored(now: State, name: string, more: More = {}) {
-  const command = wish(name, more);
+  const command = restorationOf(name, more);
   const result = runToEnd(planRestoration(now, command));
   const events = attempt(now, 'restore-collection', command);
   if (!result.ok || !events.ok) throw new Error(JSON.stringify([result, events]));
@@ -26,12 +26,12 @@ function restored(now: State, name: string, more: More = {}) {
   return { state: followStrictly(now, events.value), left, restores: [...result.value.restores] };
 }
 
-function refused(now: State, name: string, more: More = {}) {
-  const result = runToEnd(planRestoration(now, wish(name, more)));
+function problemsOf(now: State, name: string, more: More = {}) {
+  const result = runToEnd(planRestoration(now, restorationOf(name, more)));
   return result.ok ? [] : result.problems;
 }
 
-const documents = (state: State) => whole(state) as Pick<Edited, 'collections' | 'fields' | 'relations'>;
+const documents = (state: State) => wholeSnapshot(state) as Pick<Edited, 'collections' | 'fields' | 'relations'>;
 const groupOf = (state: State, name: string) => state.collections.get(name)?.collection.meta.group;
 const referencesOf = (state: State, name: string) =>
   state.collections.get(name)?.collection.schema?.extras?.constraints?.flatMap(({ references }) => references ?? []);
@@ -48,7 +48,7 @@ describe('restoring a collection', () => {
   for (const name of LIBRARY.collections.keys()) {
     it(`restores it with everything deleted with it: ${name}`, () => {
       const { state, left } = restored(without(LIBRARY, name), name);
-      expect(whole(state)).to.deep.equal(whole(LIBRARY));
+      expect(wholeSnapshot(state)).to.deep.equal(wholeSnapshot(LIBRARY));
       expect(left).to.deep.equal([]);
     });
   }
@@ -185,7 +185,7 @@ describe('restoring a collection', () => {
       ['item', true],
     ]);
     expect([referencesOf(state, 'articles'), referencesOf(state, 'reviews')]).to.deep.equal([[], undefined]);
-    expect(refused(gone, 'articles', { without: ['reviewed', 'positive', 'none'] })).to.deep.equal(
+    expect(problemsOf(gone, 'articles', { without: ['reviewed', 'positive', 'none'] })).to.deep.equal(
       ['positive', 'none'].map((name, at) => ({
         code: 'INVALID_PAYLOAD',
         message: `no restored foreign key is named "${name}"`,
@@ -198,27 +198,27 @@ describe('restoring a collection', () => {
   it('applies another name everywhere', () => {
     const { state, left } = restored(gone, 'articles', { as: 'posts' });
     expect(left).to.deep.equal([]);
-    expect(whole(state)).to.deep.equal(
-      whole(accepted(LIBRARY, 'rename-collection', { collection: 'articles', body: { to: 'posts' } })),
+    expect(wholeSnapshot(state)).to.deep.equal(
+      wholeSnapshot(accept(LIBRARY, 'rename-collection', { collection: 'articles', body: { to: 'posts' } })),
     );
   });
 
   it('rejects a name in use', () => {
-    expect(refused(LIBRARY, 'articles')).to.deep.equal([
+    expect(problemsOf(LIBRARY, 'articles')).to.deep.equal([
       {
         code: 'ALREADY_EXISTS',
         message: 'collection "articles" already exists: restore this one with another name, {"as": "…"}',
         collection: 'articles',
       },
     ]);
-    expect(refused(gone, 'articles', { as: 'notes' })).to.deep.equal([
+    expect(problemsOf(gone, 'articles', { as: 'notes' })).to.deep.equal([
       { code: 'ALREADY_EXISTS', message: 'collection "notes" already exists', path: 'as', collection: 'notes' },
     ]);
   });
 
   it('uses current names for everything', () => {
-    const renamed = accepted(gone, 'rename-collection', { collection: 'authors', body: { to: 'people' } });
-    const both = accepted(renamed, 'rename-field', {
+    const renamed = accept(gone, 'rename-collection', { collection: 'authors', body: { to: 'people' } });
+    const both = accept(renamed, 'rename-field', {
       collection: 'articles_tags',
       field: 'article',
       body: { to: 'post' },

@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { CollectionNode, State } from '../../../src/schema/model/state.js';
 import { type RestoreField, fieldRestoration } from '../../../src/schema/transition/restore-field.js';
-import { accepted, attempt, followStrictly } from '../../support/given.js';
+import { accept, attempt, followStrictly } from '../../support/given.js';
 import { column, fieldIn, key, table } from '../findings/diffs.js';
-import { type Edit, LIBRARY, edited, whole, without } from './trashed.js';
+import { type Edit, LIBRARY, edited, wholeSnapshot, without } from './trashed.js';
 
 type More = Partial<Pick<RestoreField, 'as' | 'without' | 'empty'>>;
 
-const wish = (collection: string, name: string, more: More): RestoreField => {
+const restorationOf = (collection: string, name: string, more: More): RestoreField => {
   const node = LIBRARY.collections.get(collection) as CollectionNode;
   const identity = node.identities.fields.get(name) ?? '';
   return { position: 9, identity, name, collection, past: LIBRARY, node, without: [], ...more };
@@ -16,7 +16,7 @@ const wish = (collection: string, name: string, more: More): RestoreField => {
 
 /** The schema with the restored object, and the omitted parts. */
 function restored(now: State, collection: string, name: string, more: More = {}) {
-  const command = wish(collection, name, more);
+  const command = restorationOf(collection, name, more);
   const result = runToEnd(fieldRestoration(now, command));
   const events = attempt(now, 'restore-field', command);
   if (!result.ok || !events.ok) throw new Error(JSON.stringify([result, events]));
@@ -24,8 +24,8 @@ function restored(now: State, collection: string, name: string, more: More = {})
   return { state: followStrictly(now, events.value), left, restores: [...restores.values()] };
 }
 
-function refused(now: State, name: string, more: More = {}) {
-  const result = runToEnd(fieldRestoration(now, wish('articles', name, more)));
+function problemsOf(now: State, name: string, more: More = {}) {
+  const result = runToEnd(fieldRestoration(now, restorationOf('articles', name, more)));
   return result.ok ? [] : result.problems;
 }
 
@@ -51,7 +51,7 @@ describe('restoring a field', () => {
   for (const [collection, field] of FIELDS) {
     it(`restores it with everything deleted with it: ${collection}.${field}`, () => {
       const { state, left } = restored(without(LIBRARY, collection, field), collection, field);
-      expect(whole(state)).to.deep.equal(whole(LIBRARY));
+      expect(wholeSnapshot(state)).to.deep.equal(wholeSnapshot(LIBRARY));
       expect(left).to.deep.equal([]);
     });
   }
@@ -180,7 +180,7 @@ describe('restoring a field', () => {
   });
 
   it('rejects unknown constraint and index names', () => {
-    const known = (field: string) => refused(without(LIBRARY, 'articles', field), field, { without: ['none'] });
+    const known = (field: string) => problemsOf(without(LIBRARY, 'articles', field), field, { without: ['none'] });
     expect(known('title')).to.deep.equal([
       {
         code: 'INVALID_PAYLOAD',
@@ -194,7 +194,7 @@ describe('restoring a field', () => {
     expect(known('author')[0]?.details).to.deep.equal({ known: ['articles_author_index', 'articles_author_foreign'] });
     expect(known('outer')[0]?.details).to.deep.equal({ known: [] });
     expect(
-      refused(without(LIBRARY, 'articles', 'rank'), 'rank', { without: ['positive', 'x', 'together', 'y'] }),
+      problemsOf(without(LIBRARY, 'articles', 'rank'), 'rank', { without: ['positive', 'x', 'together', 'y'] }),
     ).to.deep.equal([
       {
         code: 'INVALID_PAYLOAD',
@@ -214,14 +214,14 @@ describe('restoring a field', () => {
   it('uses the new name of the field in all its references', () => {
     const { state, left } = restored(without(LIBRARY, 'articles', 'rank'), 'articles', 'rank', { as: 'place' });
     expect(left).to.deep.equal([]);
-    const renamed = accepted(LIBRARY, 'rename-field', { collection: 'articles', field: 'rank', body: { to: 'place' } });
-    expect(whole(state)).to.deep.equal(whole(renamed));
+    const renamed = accept(LIBRARY, 'rename-field', { collection: 'articles', field: 'rank', body: { to: 'place' } });
+    expect(wholeSnapshot(state)).to.deep.equal(wholeSnapshot(renamed));
   });
 
   it('uses current names for everything', () => {
     const gone = without(LIBRARY, 'articles', 'rank');
-    const posts = accepted(gone, 'rename-collection', { collection: 'articles', body: { to: 'posts' } });
-    const renamed = accepted(posts, 'rename-field', { collection: 'posts', field: 'title', body: { to: 'headline' } });
+    const posts = accept(gone, 'rename-collection', { collection: 'articles', body: { to: 'posts' } });
+    const renamed = accept(posts, 'rename-field', { collection: 'posts', field: 'title', body: { to: 'headline' } });
     const { state, left } = restored(renamed, 'articles', 'rank');
     expect(left).to.deep.equal([]);
     const { constraints, indexes } = state.collections.get('posts')?.collection.schema?.extras ?? {};
@@ -236,7 +236,7 @@ describe('restoring a field', () => {
   });
 
   it('rejects a name in use or a missing table', () => {
-    expect(refused(LIBRARY, 'rank')).to.deep.equal([
+    expect(problemsOf(LIBRARY, 'rank')).to.deep.equal([
       {
         code: 'ALREADY_EXISTS',
         message:
@@ -245,7 +245,7 @@ describe('restoring a field', () => {
         field: 'rank',
       },
     ]);
-    expect(refused(without(LIBRARY, 'articles', 'rank'), 'rank', { as: 'title' })).to.deep.equal([
+    expect(problemsOf(without(LIBRARY, 'articles', 'rank'), 'rank', { as: 'title' })).to.deep.equal([
       {
         code: 'ALREADY_EXISTS',
         message: 'field "title" of collection "articles" already exists',
@@ -254,7 +254,7 @@ describe('restoring a field', () => {
         field: 'title',
       },
     ]);
-    expect(refused(without(LIBRARY, 'articles'), 'rank')).to.deep.equal([
+    expect(problemsOf(without(LIBRARY, 'articles'), 'rank')).to.deep.equal([
       {
         code: 'IN_USE',
         message: 'collection "articles" of the field does not exist',
@@ -275,7 +275,7 @@ describe('restoring a field', () => {
           if (points) Object.assign(each, column(each.collection, each.field, type));
         }
       });
-    expect(refused(retyped('integer'), 'review')).to.deep.equal([]);
+    expect(problemsOf(retyped('integer'), 'review')).to.deep.equal([]);
     const keyed = edited(gone, (snapshot) => {
       snapshot.relations = snapshot.relations.filter(
         ({ many_collection: many }) => many !== 'articles_tags' && many !== 'comments',
@@ -287,7 +287,7 @@ describe('restoring a field', () => {
       Object.assign(fieldIn(snapshot, 'id').schema, { is_primary_key: false });
       Object.assign(fieldIn(snapshot, 'title').schema, { is_primary_key: true });
     });
-    expect(refused(keyed, 'review')).to.deep.equal([
+    expect(problemsOf(keyed, 'review')).to.deep.equal([
       {
         code: 'IN_USE',
         message: 'the values cannot be matched to rows: its primary key has changed',
@@ -295,6 +295,6 @@ describe('restoring a field', () => {
         field: 'review',
       },
     ]);
-    expect(refused(keyed, 'review', { empty: true })).to.deep.equal([]);
+    expect(problemsOf(keyed, 'review', { empty: true })).to.deep.equal([]);
   });
 });

@@ -17,7 +17,7 @@ import { LIBRARY, without } from './trashed.js';
 const nodeOf = (name: string): CollectionNode => LIBRARY.collections.get(name) as CollectionNode;
 
 /** Keyed by name: other changes of the library. */
-function* happenings(): Generator<[what: string, apply: (state: State) => State | null]> {
+function* listChanges(): Generator<[what: string, apply: (state: State) => State | null]> {
   yield ['nothing else', (state) => state];
   const tried =
     (name: OperationName, input: object) =>
@@ -59,7 +59,7 @@ describe('restoring after later changes', () => {
   /** Results equal to those without a later change are omitted. */
   function sections(now: State, restored: (state: State) => string[]): string[] {
     const usual = restored(now).join('\n    ');
-    return [...happenings()].flatMap(([what, apply]) => {
+    return [...listChanges()].flatMap(([what, apply]) => {
       const state = apply(now);
       const text = state === null ? undefined : restored(state).join('\n    ');
       return text === undefined || (text === usual && what !== 'nothing else') ? [] : [`  ${what}\n    ${text}`];
@@ -71,7 +71,7 @@ function collection(now: State, name: string): string[] {
   const { identities } = nodeOf(name);
   const command: RestoreCollection = { position: 9, identity: identities.collection, name, past: LIBRARY, without: [] };
   const result = runToEnd(planRestoration(now, command));
-  if (!result.ok) return refused(result.problems);
+  if (!result.ok) return describeProblems(result.problems);
   const left = result.value.left.map(
     ({ kind, reason, ...place }) => `${kind} ${Object.values(place).join('.')}: ${reason}`,
   );
@@ -91,18 +91,21 @@ function fieldOf(now: State, name: string, field: string): string[] {
     without: [],
   };
   const result = runToEnd(fieldRestoration(now, command));
-  return result.ok ? messagesOf(attempt(now, 'restore-field', command), result.value.left) : refused(result.problems);
+  return result.ok
+    ? messagesOf(attempt(now, 'restore-field', command), result.value.left)
+    : describeProblems(result.problems);
 }
 
-const refused = (problems: readonly Problem[]): string[] => problems.map((problem) => `! ${shownProblem(problem)}`);
+const describeProblems = (problems: readonly Problem[]): string[] =>
+  problems.map((problem) => `! ${shownProblem(problem)}`);
 
 function messagesOf(result: ReturnType<typeof attempt>, left: readonly string[]): string[] {
-  const events = result.ok ? result.value.map(shown) : refused(result.problems);
+  const events = result.ok ? result.value.map(describeEvent) : describeProblems(result.problems);
   return [...events, ...left.map((each) => `- ${each}`)];
 }
 
 /** Created objects are named; changes are shown. */
-function shown({ type, collection: name, field, data }: SchemaEvent): string {
+function describeEvent({ type, collection: name, field, data }: SchemaEvent): string {
   const what = 'patch' in data ? ` ${JSON.stringify(data.patch)}` : '';
   const restored = 'restored' in data ? ` ${JSON.stringify(data.restored)}` : '';
   return `+ ${type} ${name}${field === null ? '' : `.${field}`}${what}${restored}`;

@@ -8,7 +8,7 @@ import { invariantProblems } from '../../../src/schema/invariants/index.js';
 import { operations } from '../../../src/schema/operations/index.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import type { State } from '../../../src/schema/model/state.js';
-import { explored } from '../../support/runs.js';
+import { limitRuns } from '../../support/runs.js';
 import { runToEnd, stepsTo } from '../../../src/kernel/resumable.js';
 import { transition } from '../../../src/schema/transition/transition.js';
 import { schemaState } from '../../support/arbitraries.js';
@@ -28,7 +28,7 @@ describe('transition and diff (properties)', () => {
         expect(runToEnd(transition(a, a, a.collections.keys()))).to.deep.equal([]);
         expect(isEmptyDiff(runToEnd(diffStates(a, a, a.collections.keys())))).to.equal(true);
       }),
-      explored(200),
+      limitRuns(200),
     );
   });
 
@@ -41,7 +41,7 @@ describe('transition and diff (properties)', () => {
         expect(runToEnd(snapshotHash(reached, RELEASE))).to.equal(runToEnd(snapshotHash(b, RELEASE)));
         expect(runToEnd(transition(reached, b, names(reached, b)))).to.deep.equal([]);
       }),
-      explored(300),
+      limitRuns(300),
     );
   });
 
@@ -64,7 +64,7 @@ describe('transition and diff (properties)', () => {
         if (!again.ok) throw new Error(JSON.stringify(again.problems));
         expect(again.value.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
       }),
-      explored(300),
+      limitRuns(300),
     );
   });
 
@@ -83,7 +83,7 @@ describe('transition and diff (properties)', () => {
             expect(state.collections.get(name)?.relations.has(many), many).to.equal(true);
         }
       }),
-      explored(200),
+      limitRuns(200),
     );
   });
 
@@ -95,7 +95,7 @@ describe('transition and diff (properties)', () => {
         if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
         expect(compared.value.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
       }),
-      explored(200),
+      limitRuns(200),
     );
   });
 
@@ -109,7 +109,7 @@ describe('transition and diff (properties)', () => {
         const after = followStrictly(a, decided.value);
         expect(runToEnd(invariantProblems(after, after.collections.keys()))).to.deep.equal([]);
       }),
-      explored(200),
+      limitRuns(200),
     );
   });
 
@@ -129,7 +129,7 @@ describe('transition and diff (properties)', () => {
         expect(runToEnd(snapshotHash(copy, RELEASE))).to.equal(runToEnd(snapshotHash(a, RELEASE)));
         expect(canonicalJson(withoutIds(copy))).to.equal(canonicalJson(withoutIds(a)));
       }),
-      explored(200),
+      limitRuns(200),
     );
   });
 });

@@ -4,20 +4,23 @@ import { type State, initialState } from '../../../src/schema/model/state.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { relationBody } from '../../../src/schema/transition/context.js';
 import { attempt, follow, followStrictly } from '../../support/given.js';
-import { type Edited, asked, column, key, table } from '../findings/diffs.js';
+import { type Edited, eventsOfEdit, column, key, table } from '../findings/diffs.js';
 
 export type Edit = (snapshot: Edited) => void;
 
 /** The state after an edited snapshot. */
-export const edited = (state: State, change: Edit): State => follow(state, asked(state, change));
+export const edited = (state: State, change: Edit): State => follow(state, eventsOfEdit(state, change));
 
-const named = (collection: string, name: string): string => `${collection}_${name}_foreign`;
+const foreignKeyName = (collection: string, name: string): string => `${collection}_${name}_foreign`;
 
 const relation = (many: string, field: string, one: string | null, more: object = {}): Edited['relations'][number] => ({
   many_collection: many,
   many_field: field,
   one_collection: one,
-  schema: one === null ? null : { constraint_name: named(many, field), on_update: 'NO ACTION', on_delete: 'NO ACTION' },
+  schema:
+    one === null
+      ? null
+      : { constraint_name: foreignKeyName(many, field), on_update: 'NO ACTION', on_delete: 'NO ACTION' },
   ...more,
 });
 const shown = (collection: string, field: string, meta: object = {}): Edited['fields'][number] => ({
@@ -96,7 +99,7 @@ export const LIBRARY: State = edited(initialState(), ({ collections, fields, rel
 });
 
 /** A whole schema without relation ids from the log. */
-export const whole = (state: State): object => {
+export const wholeSnapshot = (state: State): object => {
   const snapshot = runToEnd(snapshotOf(state, '0.1.0'));
   return { ...snapshot, relations: snapshot.relations.map(relationBody) };
 };

@@ -4,7 +4,7 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { NewRelation } from '../../../src/schema/model/model.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
-import { type Head, byDraftNames, draftDiff, settled } from '../../../src/web/draft/diff.js';
+import { type Head, byDraftNames, draftDiff, resolveConflict } from '../../../src/web/draft/diff.js';
 import {
   collectionOf,
   fieldOf,
@@ -26,11 +26,11 @@ import {
   leftOutOf,
   withDependents,
 } from '../../../src/web/pages/review/model/items.js';
-import { accepted, attempt, follow, given } from '../../support/given.js';
+import { accept, attempt, follow, given } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 
 const release = '0.0.0';
-const start = accepted(withRelations(), 'create-field', {
+const start = accept(withRelations(), 'create-field', {
   collection: 'articles',
   body: { field: 'title', type: 'string' },
 } as never);
@@ -149,7 +149,7 @@ describe('a partly applied draft', () => {
         const rest = remainingDraft(draft, draft, leftOutOf({ items, keys: leftOut }));
         const { diff: restDiff, conflicts } = draftDiff(rest, headOf(after, rest));
         expect(conflicts).deep.equal([]);
-        const state = accepted(after, 'apply-diff', {
+        const state = accept(after, 'apply-diff', {
           release,
           body: { hash: runToEnd(snapshotHash(after, release)), diff: restDiff },
         });
@@ -162,7 +162,7 @@ describe('a partly applied draft', () => {
 
   const appliedWhole = (draft: Draft): State => {
     const { hash, diff } = draftDiff(draft, headOf(start, draft));
-    return accepted(start, 'apply-diff', { release, body: { hash, diff } });
+    return accept(start, 'apply-diff', { release, body: { hash, diff } });
   };
 
   it('keeps an edit that was made while the rest was applied', () => {
@@ -321,7 +321,7 @@ describe('a draft of the admin app', () => {
   it('keeps other changes of somebody else', () => {
     const draft = withMeta(EMPTY, start, 'articles', { note: 'mine' });
     const meta = { icon: 'article' };
-    const head = accepted(start, 'update-collection', { collection: 'articles', body: { meta } });
+    const head = accept(start, 'update-collection', { collection: 'articles', body: { meta } });
     const { conflicts, when } = appliedTo(head, draft);
     expect(conflicts).to.deep.equal([]);
     const after = follow(head, when.then('collection.updated articles'));
@@ -331,7 +331,7 @@ describe('a draft of the admin app', () => {
   it('shows three values for a conflict, and accepts either side', () => {
     const draft = withMeta(EMPTY, start, 'articles', { note: 'mine' });
     const body = { meta: { note: 'theirs' } };
-    const state = accepted(start, 'update-collection', { collection: 'articles', body });
+    const state = accept(start, 'update-collection', { collection: 'articles', body });
     const head = headOf(state, draft);
     const [conflict] = draftDiff(draft, head).conflicts;
     expect(conflict).to.deep.equal({
@@ -344,25 +344,25 @@ describe('a draft of the admin app', () => {
       theirs: 'theirs',
     });
     if (conflict === undefined) throw new Error('no conflict');
-    const mine = appliedTo(state, settled(draft, head, conflict, 'mine'));
+    const mine = appliedTo(state, resolveConflict(draft, head, conflict, 'mine'));
     expect(mine.conflicts).to.deep.equal([]);
     expect(collectionAt(follow(state, mine.when.then('collection.updated articles')), 'articles').meta.note).to.equal(
       'mine',
     );
-    const theirs = appliedTo(state, settled(draft, head, conflict, 'theirs'));
+    const theirs = appliedTo(state, resolveConflict(draft, head, conflict, 'theirs'));
     expect(theirs.conflicts).to.deep.equal([]);
     theirs.when.then();
   });
 
   it('reports an object that was deleted or created in the meantime', () => {
     const draft = withFieldMeta(EMPTY, ['articles', 'title'], { note: 'mine' });
-    const gone = accepted(start, 'delete-field', { collection: 'articles', field: 'title' });
+    const gone = accept(start, 'delete-field', { collection: 'articles', field: 'title' });
     const [conflict] = draftDiff(draft, headOf(gone, draft)).conflicts;
     expect(conflict?.path).to.deep.equal([]);
     expect(conflict?.theirs).to.equal(undefined);
     if (conflict === undefined) throw new Error('no conflict');
-    expect(settled(draft, headOf(gone, draft), conflict, 'theirs')).to.equal(EMPTY);
-    const mine = settled(draft, headOf(gone, draft), conflict, 'mine');
+    expect(resolveConflict(draft, headOf(gone, draft), conflict, 'theirs')).to.equal(EMPTY);
+    const mine = resolveConflict(draft, headOf(gone, draft), conflict, 'mine');
     appliedTo(gone, mine).when.then('field.created articles.title');
   });
 

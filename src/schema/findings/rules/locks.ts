@@ -143,7 +143,7 @@ export const notOnline: Rule = {
     const { onlineAboveRows: most, online, statistics: of } = planned.batch;
     if (most === null || online || !isPreparable(statement, planned)) return undefined;
     const statistics = of(tableOfRows(statement));
-    if (mostRows(statistics) <= most) return undefined;
+    if (estimateMaxRows(statistics) <= most) return undefined;
     const size = statistics === undefined ? NOT_KNOWN : sizeText(statistics);
     return {
       message: `${statement.summary}: above ${most.toLocaleString('en')} rows the policy requires an online change (${size})`,
@@ -155,7 +155,7 @@ export const notOnline: Rule = {
 };
 
 /** The largest possible number of rows. */
-const mostRows = (statistics: TableStatistics | undefined): number =>
+const estimateMaxRows = (statistics: TableStatistics | undefined): number =>
   statistics?.rows ?? (statistics?.bytes ?? Infinity) / SMALLEST_ROW;
 
 /** Minimum bytes of a row: its header and its line pointer. */

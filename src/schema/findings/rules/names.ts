@@ -14,14 +14,14 @@ interface GivenName {
 }
 
 /** Empty for folders, aliases and all other events. */
-function namesGiven({ event, after, batch }: PlannedEvent): GivenName[] {
+function listNewNames({ event, after, batch }: PlannedEvent): GivenName[] {
   const { collection } = event;
   switch (event.type) {
     case 'collection.created':
     case 'collection.adopted':
-      return event.data.collection.schema === null ? [] : [ofTable(collection)];
+      return event.data.collection.schema === null ? [] : [nameTable(collection)];
     case 'collection.renamed':
-      return hasTable(batch.after, event.data.to) ? [ofTable(event.data.to)] : [];
+      return hasTable(batch.after, event.data.to) ? [nameTable(event.data.to)] : [];
     case 'field.renamed': {
       const { to } = event.data;
       const renamed = { name: to, label: `${collection}.${to}`, location: { field: to } };
@@ -32,7 +32,7 @@ function namesGiven({ event, after, batch }: PlannedEvent): GivenName[] {
   }
 }
 
-const ofTable = (name: string): GivenName => ({ name, label: name, location: { collection: name, field: null } });
+const nameTable = (name: string): GivenName => ({ name, label: name, location: { collection: name, field: null } });
 
 export const nameLooksAlike: Rule = {
   code: 'NAME_LOOKS_ALIKE',
@@ -48,10 +48,10 @@ export const nameLooksAlike: Rule = {
     const other = findAlike(after.fields, now.field);
     return other === undefined ? undefined : observeAlike(labelOf(now), other, { field: now.field });
   },
-  event: (planned) => [...ofCollection(planned), ...ofField(planned), ...ofObjects(planned)],
+  event: (planned) => [...observeCollection(planned), ...observeField(planned), ...observeObjects(planned)],
 };
 
-function ofCollection({ event, batch }: PlannedEvent): Observed[] {
+function observeCollection({ event, batch }: PlannedEvent): Observed[] {
   const isNew = event.type === 'collection.created' || event.type === 'collection.adopted';
   const name = isNew ? event.collection : event.type === 'collection.renamed' ? event.data.to : undefined;
   const other = name === undefined ? undefined : findAlike(batch.after.collections, name);
@@ -61,14 +61,14 @@ function ofCollection({ event, batch }: PlannedEvent): Observed[] {
 }
 
 /** Each new field has a separate observation. */
-function ofField({ event, after }: PlannedEvent): Observed[] {
+function observeField({ event, after }: PlannedEvent): Observed[] {
   if (!isRename(event) || event.type !== 'field.renamed' || after === undefined) return [];
   const { to } = event.data;
   const other = findAlike(after.fields, to);
   return other === undefined ? [] : [observeAlike(`${event.collection}.${to}`, other, { field: to })];
 }
 
-function ofObjects(planned: PlannedEvent): Observed[] {
+function observeObjects(planned: PlannedEvent): Observed[] {
   return (['constraints', 'indexes'] as const).flatMap((part) => {
     const news = findAdded(planned, part);
     if (news.length === 0) return [];
@@ -127,7 +127,7 @@ export const nameNeedsQuotes: Rule = {
       ? observe(labelOf(now), { field: now.field })
       : undefined,
   event: (planned) =>
-    namesGiven(planned).flatMap(({ name, location, label }) => (PLAIN.test(name) ? [] : [observe(label, location)])),
+    listNewNames(planned).flatMap(({ name, location, label }) => (PLAIN.test(name) ? [] : [observe(label, location)])),
 };
 
 const observe = (label: string, location: Pick<Observed, 'collection' | 'field'>): Observed => ({
@@ -186,7 +186,7 @@ export const reservedName: Rule = {
       ? reservedNameFinding(labelOf(now), { field: now.field })
       : undefined,
   event: (planned: PlannedEvent) =>
-    namesGiven(planned).flatMap(({ name, location, label }) =>
+    listNewNames(planned).flatMap(({ name, location, label }) =>
       RESERVED.has(name) ? [reservedNameFinding(label, location)] : [],
     ),
 };

@@ -104,7 +104,7 @@ function withMembers(named: NamedType, input: ColumnTypeInput, faults: Fault[]):
   return {
     data_type: named.data_type,
     max_length: readLength(rule, submitted, base, faults),
-    ...(rule.precision ? readPrecision(submitted, base, faults) : noPrecision(rule, submitted, faults)),
+    ...(rule.precision ? readPrecision(submitted, base, faults) : checkNoPrecision(rule, submitted, faults)),
   };
 }
 
@@ -233,7 +233,7 @@ function inheritPrecision(
 }
 
 /** Ignores values that the catalog reports although they cannot be set, and rejects others. */
-function noPrecision({ reported }: DataType, members: GivenColumn, faults: Fault[]): Precision {
+function checkNoPrecision({ reported }: DataType, members: GivenColumn, faults: Fault[]): Precision {
   for (const [index, member] of (['numeric_precision', 'numeric_scale'] as const).entries()) {
     const value = members[member];
     if (value === undefined || value === null || value === reported?.[index]) continue;

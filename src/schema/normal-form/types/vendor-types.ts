@@ -13,24 +13,24 @@ import {
 
 /** Our data type for a type of MySQL, MariaDB, SQLite, MSSQL or Oracle. */
 const VENDOR_TYPES: ReadonlyMap<string, string> = new Map([
-  ...words('character varying', 'nvarchar varchar2 nvarchar2'),
-  ...words('character', 'nchar'),
-  ...words('text', 'tinytext mediumtext longtext ntext clob nclob enum set xml string'),
-  ...words('boolean', 'bit'),
-  ...words('smallint', 'tinyint year int1'),
-  ...words('integer', 'mediumint serial number'),
-  ...words('bigint', 'bigserial'),
-  ...words('double precision', 'double binary_double'),
-  ...words('real', 'binary_float'),
-  ...words('numeric', 'money smallmoney fixed'),
-  ...words('timestamp without time zone', 'datetime datetime2 smalldatetime'),
-  ...words('timestamp with time zone', 'datetimeoffset'),
-  ...words('uuid', 'uniqueidentifier'),
-  ...words('bytea', 'blob tinyblob mediumblob longblob binary varbinary image raw'),
-  ...words('geometry', 'point linestring polygon multipoint multilinestring multipolygon sdo_geometry'),
+  ...mapWords('character varying', 'nvarchar varchar2 nvarchar2'),
+  ...mapWords('character', 'nchar'),
+  ...mapWords('text', 'tinytext mediumtext longtext ntext clob nclob enum set xml string'),
+  ...mapWords('boolean', 'bit'),
+  ...mapWords('smallint', 'tinyint year int1'),
+  ...mapWords('integer', 'mediumint serial number'),
+  ...mapWords('bigint', 'bigserial'),
+  ...mapWords('double precision', 'double binary_double'),
+  ...mapWords('real', 'binary_float'),
+  ...mapWords('numeric', 'money smallmoney fixed'),
+  ...mapWords('timestamp without time zone', 'datetime datetime2 smalldatetime'),
+  ...mapWords('timestamp with time zone', 'datetimeoffset'),
+  ...mapWords('uuid', 'uniqueidentifier'),
+  ...mapWords('bytea', 'blob tinyblob mediumblob longblob binary varbinary image raw'),
+  ...mapWords('geometry', 'point linestring polygon multipoint multilinestring multipolygon sdo_geometry'),
 ]);
 
-function words(ours: string, theirs: string): [string, string][] {
+function mapWords(ours: string, theirs: string): [string, string][] {
   return theirs.split(' ').map((word) => [word, ours]);
 }
 

@@ -23,7 +23,7 @@ import { Time } from '../../shared/time.js';
 import { UserDialog } from './user-dialog.js';
 import classes from './page.module.css';
 import { latestQuery } from '../../service/history-queries.js';
-import { brief } from '../../shared/text.js';
+import { abbreviate } from '../../shared/text.js';
 import { ConfirmButton, ShownOnce, SteadyButton } from '../../shared/buttons.js';
 import { ownSessionId } from '../../service/session.js';
 
@@ -211,8 +211,8 @@ function Lately({ user }: { user: User }) {
             <Link to="/timeline" search={{ batch }}>
               <Time at={at} />
             </Link>{' '}
-            {brief(summary, 160)}
-            {reason !== null && `: ${brief(reason, 120)}`}
+            {abbreviate(summary, 160)}
+            {reason !== null && `: ${abbreviate(reason, 120)}`}
           </li>
         ))}
       </ul>

@@ -12,9 +12,9 @@ import type { Drafted, Mark } from '../../draft/marked-documents.js';
 import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { headName, useDraftedFields, useDraftedRelations, editSchema, useDraft, editDraft } from '../../draft/store.js';
-import { lifeQuery } from '../../service/history-queries.js';
+import { collectionEventsQuery } from '../../service/history-queries.js';
 import type { CollectionEvent } from '../../service/types.js';
-import { brief, typeText } from '../../shared/text.js';
+import { abbreviate, typeText } from '../../shared/text.js';
 import { Glyph } from '../../shared/glyph.js';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
@@ -34,7 +34,7 @@ import switchIcon from 'icon:toggle_on';
 import textIcon from 'icon:text_fields';
 
 /** Ordered by `sort`; those without one come last in their order. */
-const inOrder = (fields: readonly Drafted<Field>[]): Drafted<Field>[] =>
+const sortFields = (fields: readonly Drafted<Field>[]): Drafted<Field>[] =>
   [...fields].sort((one, other) => placeOf(one) - placeOf(other) || 0);
 
 const placeOf = ({ document: { meta } }: Drafted<Field>): number => meta.sort ?? Number.MAX_SAFE_INTEGER;
@@ -177,7 +177,11 @@ export function FieldsTab(props: Props) {
           </Button>
         </Group>
       )}
-      {drafted.length === 0 ? <Text c="dimmed">No fields.</Text> : <FieldTable {...props} fields={inOrder(drafted)} />}
+      {drafted.length === 0 ? (
+        <Text c="dimmed">No fields.</Text>
+      ) : (
+        <FieldTable {...props} fields={sortFields(drafted)} />
+      )}
     </>
   );
 }
@@ -186,7 +190,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
   const { draft } = useDraft();
   const head = headName(draft, collection);
   const leading = useLeading(collection);
-  const { data: events } = useQuery({ ...lifeQuery(head ?? ''), enabled: mayReadHistory && head !== null });
+  const { data: events } = useQuery({ ...collectionEventsQuery(head ?? ''), enabled: mayReadHistory && head !== null });
   const indexed = new Set(useIndexesUnderWay(mayReadHistory, head).map((step) => step.field));
   const place = useRef<HTMLTableRowElement>(null);
   useEffect(() => {
@@ -273,13 +277,13 @@ function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark 
           <span>{field}</span>
           {mark}
         </span>
-        {meta.note !== null && <div className={classes.quiet}>{brief(meta.note, 240)}</div>}
+        {meta.note !== null && <div className={classes.quiet}>{abbreviate(meta.note, 240)}</div>}
       </th>
       <td>
         <TypeOf type={type} schema={schema} isIndexing={isIndexing} />
       </td>
       <td data-label="Default">
-        {schema !== null && defaultText(schema) !== null && <Code>{brief(defaultText(schema) ?? '', 80)}</Code>}
+        {schema !== null && defaultText(schema) !== null && <Code>{abbreviate(defaultText(schema) ?? '', 80)}</Code>}
       </td>
       <td className={classes.quiet} data-label="Shown as">
         {meta.interface ?? 'nothing'}
@@ -332,7 +336,7 @@ function Blame({ event, field }: { event: CollectionEvent | undefined; field: st
       </Link>
       <div className={classes.quiet}>
         {actorName(event.actor)}
-        {event.reason !== null && `: ${brief(event.reason, 90)}`}
+        {event.reason !== null && `: ${abbreviate(event.reason, 90)}`}
       </div>
     </>
   );

@@ -1,9 +1,9 @@
 import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lifeQuery } from '../../service/history-queries.js';
+import { collectionEventsQuery } from '../../service/history-queries.js';
 import type { CollectionEvent } from '../../service/types.js';
-import { brief } from '../../shared/text.js';
+import { abbreviate } from '../../shared/text.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { changesOf, restoredKeys } from '../../shared/changes/sentences.js';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
@@ -13,7 +13,7 @@ import { actorName } from '../../../schema/model/events.js';
 
 /** @param props.collection the name at the head */
 export function HistoryTab({ collection }: { collection: string }) {
-  const { data: events, error, refetch } = useQuery(lifeQuery(collection));
+  const { data: events, error, refetch } = useQuery(collectionEventsQuery(collection));
   if (events === undefined && error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
   if (events === undefined) return <LoadingIndicator label="Loading the history" height="200px" />;
   if (events.length === 0) return <Text c="dimmed">The event log has no changes of this collection.</Text>;
@@ -51,7 +51,7 @@ function Head({ event: { batch, actor, occurred_at, reason } }: { event: Collect
       <Text component="span" size="sm" c="dimmed">
         <Time at={occurred_at} />
       </Text>
-      {reason !== null && <Text size="sm">{brief(reason, 300)}</Text>}
+      {reason !== null && <Text size="sm">{abbreviate(reason, 300)}</Text>}
       <Link to="/timeline" search={{ batch }} className={classes.all}>
         Show the whole change
       </Link>

@@ -15,7 +15,7 @@ import { RefusedError } from '../../service/send.js';
 import { collectionQuery, databaseTableQuery, sampleQuery } from '../../service/queries.js';
 import type { CollectionDocument, Sample } from '../../service/types.js';
 import { useMay } from '../../service/session.js';
-import { noteOpener } from '../../shared/focus.js';
+import { rememberOpener } from '../../shared/focus.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { ProblemAlert, LoadingIndicator, QueryResult } from '../../shared/problem-alert.js';
 import { FieldsTab } from './fields-tab.js';
@@ -199,7 +199,7 @@ function LoadedCollection({ name }: { name: string }) {
   const before = useBefore(name, head);
   const { data: current, error, refetch } = useQuery({ ...collectionQuery(head ?? ''), enabled: head !== null });
   const { data: collections } = useDraftedCollections();
-  const shown = collections && shownAs(name, collections, current);
+  const shown = collections && findShown(name, collections, current);
   const isKnown = current !== undefined || head === null;
   if (shown !== undefined && isKnown) return <CollectionView drafted={shown} asked={current} />;
   if (error === null) return <LoadingIndicator label={`Loading ${name}`} />;
@@ -231,7 +231,7 @@ function useBefore(name: string, head: string | null): string | null {
 const isNothing = (error: Error): boolean => error instanceof RefusedError && error.status === 404;
 
 /** System collections are in no list. */
-function shownAs(
+function findShown(
   name: string,
   collections: readonly Drafted<Collection>[],
   current: Collection | undefined,
@@ -281,7 +281,7 @@ function useEditing(collection: string) {
   const navigate = route.useNavigate();
   return {
     begin: (edit: EditName, of?: string) => {
-      noteOpener();
+      rememberOpener();
       void navigate({ search: { ...here, edit, ...(of !== undefined && { of }) } });
     },
     end: ({ gone, field, collection: name = collection }: EditRequest = {}) => {

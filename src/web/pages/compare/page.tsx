@@ -160,7 +160,7 @@ function Moments({ from, to, onChange }: Both & { onChange: (changed: CompareSea
   const [submitted, setGiven] = useState({ from, to });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    onChange({ from: asMoment(submitted.from), to: asMoment(submitted.to) });
+    onChange({ from: parseMoment(submitted.from), to: parseMoment(submitted.to) });
   };
   const box = (name: keyof Both, label: string) => (
     <TextInput
@@ -179,7 +179,7 @@ function Moments({ from, to, onChange }: Both & { onChange: (changed: CompareSea
         <Button type="submit" variant="default">
           Compare
         </Button>
-        <Button variant="subtle" onClick={() => onChange({ from: asMoment(to), to: asMoment(from) })}>
+        <Button variant="subtle" onClick={() => onChange({ from: parseMoment(to), to: parseMoment(from) })}>
           Swap
         </Button>
       </Group>
@@ -188,7 +188,7 @@ function Moments({ from, to, onChange }: Both & { onChange: (changed: CompareSea
 }
 
 /** A position is a number, so that the address needs no quotes. */
-const asMoment = (text: string): string | number => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text.trim());
+const parseMoment = (text: string): string | number => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text.trim());
 
 function Entries(moments: Both) {
   const loaded = useQuery(momentDifferenceQuery(moments.from, moments.to));

@@ -5,7 +5,7 @@ import { adopt, unmanagedQuery } from '../../service/operations-queries.js';
 import { SCHEMA } from '../../service/queries.js';
 import type { Adoption, Problem } from '../../service/types.js';
 import { useRole } from '../../service/session.js';
-import { counted, brief } from '../../shared/text.js';
+import { counted, abbreviate } from '../../shared/text.js';
 import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { useTitle } from '../../shared/page.js';
 import { ReasonInput } from '../../shared/form.js';
@@ -58,7 +58,7 @@ export function AdoptionReport({ adoption, isTrial = false }: { adoption: Adopti
       <Text size="sm" fw={isTrial ? 600 : 400}>
         {isTrial ? 'Dry run: ' : ''}
         {counted(adopted.length, 'table')} with {counted(relations, 'relation')}
-        {events !== undefined && `, ${counted(events.length, 'event')}`}. {brief(adopted.join(', '), 300)}
+        {events !== undefined && `, ${counted(events.length, 'event')}`}. {abbreviate(adopted.join(', '), 300)}
       </Text>
       {refused.map(({ table, message }) => (
         <Text size="sm" key={table} mt={4}>

@@ -2,11 +2,11 @@ import { Badge, Group, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { changesQuery, inWorkQuery, isInWork } from '../../service/change-queries.js';
+import { changesQuery, openRequestsQuery, isInWork } from '../../service/change-queries.js';
 import { itemsIn } from '../../service/request.js';
 import type { ChangeSummary } from '../../service/types.js';
 import { QueryResult, LoadMoreButton } from '../../shared/problem-alert.js';
-import { brief } from '../../shared/text.js';
+import { abbreviate } from '../../shared/text.js';
 import { STATES, Progress, Withdraw } from '../../shared/change-request/progress.js';
 import { useTitle } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
@@ -33,7 +33,7 @@ export function ChangeDetails({ id }: { id: string }) {
 /** Open requests are expanded; others link to the review. Explains how to start one if there never was any. */
 export function ChangesTab() {
   useTitle('Change requests · Operations');
-  const inWork = useQuery(inWorkQuery());
+  const inWork = useQuery(openRequestsQuery());
   const changes = useInfiniteQuery(changesQuery());
   return (
     <QueryResult query={inWork} label="Loading the change requests">
@@ -97,11 +97,11 @@ function Line({ change, isOpen }: { change: ChangeSummary; isOpen: boolean }) {
             <Badge variant="light" color={STATES[state].color} tt="none" className={classes.badge}>
               {state}
             </Badge>
-            <Text fw={600}>{brief(title ?? collections.join(', '), 120) || operation}</Text>
+            <Text fw={600}>{abbreviate(title ?? collections.join(', '), 120) || operation}</Text>
           </Group>
           <Text size="sm" c="dimmed" mt={4}>
             {operation}, opened by {actorName(author)} <Time at={since} />
-            {reason !== null && `: ${brief(reason, 300)}`}
+            {reason !== null && `: ${abbreviate(reason, 300)}`}
           </Text>
         </div>
         <Group gap="sm">

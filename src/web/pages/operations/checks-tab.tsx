@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTitle } from '../../shared/page.js';
 import {
-  examination,
+  fetchExamination,
   acceptDrift,
   driftQuery,
   rebuild,
@@ -11,7 +11,7 @@ import {
   comparison,
 } from '../../service/operations-queries.js';
 import type { Examination, Drift, LogVerification, Verification } from '../../service/types.js';
-import { counted, brief } from '../../shared/text.js';
+import { counted, abbreviate } from '../../shared/text.js';
 import { CopyButton, ConfirmButton, SteadyButton } from '../../shared/buttons.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Part, State } from './part.js';
@@ -22,7 +22,7 @@ import { valueText } from '../../shared/changes/sentences.js';
 
 /** Run by its button. Findings first, then all checks with their results. */
 export function DoctorPart() {
-  const doctor = useMutation({ mutationFn: examination });
+  const doctor = useMutation({ mutationFn: fetchExamination });
   return (
     <Part
       title="Doctor"
@@ -131,7 +131,7 @@ function DriftReport({ drift, onChanged }: { drift: Drift; onChanged: () => void
       {names.length > 0 && (
         <Text size="sm" c="dimmed" mt="xs">
           Unmanaged {unmanaged_objects.length > 0 ? 'tables and views' : 'tables'} (not drift):{' '}
-          {brief(names.join(', '), 400)}
+          {abbreviate(names.join(', '), 400)}
         </Text>
       )}
     </div>
@@ -180,7 +180,7 @@ function RepairAllTables({ onChanged }: { onChanged: () => void }) {
       )}
       {left.map(({ statement, reason }) => (
         <Text size="sm" key={statement} mt={4}>
-          <Code>{brief(statement, 300)}</Code>: {reason}
+          <Code>{abbreviate(statement, 300)}</Code>: {reason}
         </Text>
       ))}
     </div>
@@ -201,7 +201,8 @@ function TableDrift({ table, onChanged }: { table: DriftTable; onChanged: () => 
         <div key={JSON.stringify([field, member])} className={classes.detail}>
           <Text size="sm">
             {field === undefined ? '' : `${field}, `}
-            {member}: {brief(valueText(expected), 120)} in the event log, {brief(valueText(found), 120)} in the database
+            {member}: {abbreviate(valueText(expected), 120)} in the event log, {abbreviate(valueText(found), 120)} in
+            the database
           </Text>
           <RepairStatements statements={repair.database} />
         </div>
@@ -239,8 +240,8 @@ function ObjectDrift({ found, onChanged }: { found: DriftObject; onChanged: () =
       <div className={classes.detail}>
         {differences.map(({ member, expected, found: actual }) => (
           <Text size="sm" key={member}>
-            {member}: {brief(valueText(expected), 400)} in the event log, {brief(valueText(actual), 400)} in the
-            database
+            {member}: {abbreviate(valueText(expected), 400)} in the event log, {abbreviate(valueText(actual), 400)} in
+            the database
           </Text>
         ))}
         <RepairStatements statements={repair.database} />
@@ -386,7 +387,8 @@ function Comparison({ found: { ok, position, differences } }: { found: Verificat
               {[collection, field].filter((part) => part !== undefined).join('.')} in the {where}
             </Text>
             <Text size="sm">
-              {member}: {brief(valueText(expected), 120)} in the event log, {brief(valueText(found), 120)} found
+              {member}: {abbreviate(valueText(expected), 120)} in the event log, {abbreviate(valueText(found), 120)}{' '}
+              found
             </Text>
           </li>
         ))}

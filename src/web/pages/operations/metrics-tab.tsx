@@ -32,7 +32,8 @@ export function MetricsTab() {
   );
 }
 
-const rate = (value: number): string => value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 2 : 0 });
+const formatRate = (value: number): string =>
+  value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 2 : 0 });
 const milliseconds = (value: number): string =>
   `${value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 1 : 0 })} ms`;
 
@@ -46,10 +47,10 @@ function Figures({ readings }: { readings: readonly Reading[] }) {
         {readings.length < 2 && ' The charts appear after the second reading.'}
       </Text>
       <div className={classes.charts}>
-        <Chart title="Requests" unit="per second" series={requestSeries(readings)} say={rate} />
+        <Chart title="Requests" unit="per second" series={requestSeries(readings)} say={formatRate} />
         <Chart title="Latency" unit="response time" series={latencySeries(readings)} say={milliseconds} />
-        <Chart title="Commands" unit="per second" series={commandSeries(readings)} say={rate} />
-        <Chart title="Rejected commands" unit="per second" series={refusalSeries(readings)} say={rate} />
+        <Chart title="Commands" unit="per second" series={commandSeries(readings)} say={formatRate} />
+        <Chart title="Rejected commands" unit="per second" series={refusalSeries(readings)} say={formatRate} />
       </div>
       {last && <Now reading={last} />}
     </Stack>

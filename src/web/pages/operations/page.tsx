@@ -2,7 +2,7 @@
 import { Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
-import { inWorkQuery } from '../../service/change-queries.js';
+import { openRequestsQuery } from '../../service/change-queries.js';
 import { trashQuery } from '../../service/operations-queries.js';
 import { useRole } from '../../service/session.js';
 import { LinkTabs } from '../../shared/link-tabs.js';
@@ -11,7 +11,7 @@ import { Page } from '../../shared/page.js';
 /** Tabs show the number of open requests and of trash entries. Adoption and webhooks are for admins. */
 export function OperationsPage() {
   const isAdmin = useRole() === 'admin';
-  const { data: inWork } = useQuery(inWorkQuery());
+  const { data: inWork } = useQuery(openRequestsQuery());
   const { data: trash } = useQuery(trashQuery());
   const tabs = [
     { to: '/operations', label: 'Health' },

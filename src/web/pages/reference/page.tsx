@@ -270,7 +270,7 @@ const headersOf = ({ parameters }: OutlinedOperation, typed: Typed): Record<stri
  * @param body JSON text; undefined for none
  * @throws SyntaxError if it is invalid
  */
-async function tryOut(operation: OutlinedOperation, typed: Typed, body: string | undefined): Promise<Tried> {
+async function sendOperation(operation: OutlinedOperation, typed: Typed, body: string | undefined): Promise<Tried> {
   const started = performance.now();
   const ended = new AbortController();
   const timer = setTimeout(() => ended.abort(), LONGEST_MS);
@@ -340,7 +340,7 @@ function TryOut({ operation }: { operation: OutlinedOperation }) {
   const { method, parameters } = operation;
   const [typed, setTyped] = useState<Typed>({});
   const [sent, setBody] = useState(() => exampleOf(operation));
-  const trying = useMutation({ mutationFn: () => tryOut(operation, typed, sent) });
+  const trying = useMutation({ mutationFn: () => sendOperation(operation, typed, sent) });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     trying.mutate();

@@ -17,7 +17,7 @@ import { useBatchChanges } from '../../shared/changes/use-batch-changes.js';
 import { DATA_LOST, useLastApplied } from '../../shared/applied.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle, Section } from '../../shared/page.js';
-import { brief } from '../../shared/text.js';
+import { abbreviate } from '../../shared/text.js';
 import classes from './review.module.css';
 import { changeQuery } from '../../service/review-queries.js';
 import { Progress, Withdraw, STATES } from '../../shared/change-request/progress.js';
@@ -110,10 +110,10 @@ function Requests({ changes }: { changes: readonly ChangeSummary[] }) {
         <li key={id}>
           <Link to="/review" search={{ change: id }} className={classes.request}>
             <span className={classes.requestName}>
-              <bdi>{brief(title ?? collections.join(', '), 120)}</bdi>
+              <bdi>{abbreviate(title ?? collections.join(', '), 120)}</bdi>
               <Text component="span" size="xs" c="dimmed">
                 {actorName(author)}, <Time at={at} />
-                {reason !== null && `: ${brief(reason, 160)}`}
+                {reason !== null && `: ${abbreviate(reason, 160)}`}
               </Text>
             </span>
             <Badge color={STATES[state].color} variant="light" className={classes.state}>
@@ -151,7 +151,7 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
       <div>
         <Group gap="sm">
           <Title order={1} size="h3">
-            {title === null ? `Change of ${brief(collections.join(', '), 120)}` : brief(title, 200)}
+            {title === null ? `Change of ${abbreviate(collections.join(', '), 120)}` : abbreviate(title, 200)}
           </Title>
           <Badge color={color} variant="light" className={classes.state} role="status">
             {state}
@@ -160,7 +160,7 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
         <Text mt={4}>This request {words}.</Text>
         <Text size="sm" c="dimmed">
           {actorName(author)}, <Time at={at} />
-          {reason !== null && `: ${brief(reason, 300)}`}
+          {reason !== null && `: ${abbreviate(reason, 300)}`}
         </Text>
         {isLost && <Text size="sm">The service does not respond. This is the last known state.</Text>}
       </div>
@@ -227,10 +227,10 @@ function What({ batch }: { batch: Batch }) {
           Applied
         </Title>
       </Group>
-      <Text mt="xs">{brief(summary, 300)}</Text>
+      <Text mt="xs">{abbreviate(summary, 300)}</Text>
       <Text c="dimmed" size="sm" mt={4}>
         {events === 1 ? `Event ${last}` : `${events} events, ${first} to ${last}`}
-        {reason !== null && `: ${brief(reason, 300)}`}
+        {reason !== null && `: ${abbreviate(reason, 300)}`}
       </Text>
       <Group gap="sm" my="lg">
         <Button component={Link} to="/">

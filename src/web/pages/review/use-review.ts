@@ -72,7 +72,7 @@ function readTyped(source: string): Typed {
 }
 
 /** Replaces the stored input for this source. Ignores a full browser storage. */
-function keepTyped(source: string, typed: Typed): void {
+function storeTyped(source: string, typed: Typed): void {
   try {
     sessionStorage.setItem(nameOf(source), JSON.stringify(typed));
   } catch {
@@ -81,7 +81,7 @@ function keepTyped(source: string, typed: Typed): void {
 }
 
 /** Called after an apply, so that the next review of this source starts fresh. */
-const forgetTyped = (source: string): void => sessionStorage.removeItem(nameOf(source));
+const deleteTyped = (source: string): void => sessionStorage.removeItem(nameOf(source));
 
 interface Options {
   source: Source;
@@ -148,7 +148,7 @@ export function useReview({ source, isBehind, onDone }: Options) {
     about,
     /** The review is a change request now. */
     onProposed: () => {
-      forgetTyped(source.key);
+      deleteTyped(source.key);
       source.onApplied(left);
     },
     problems: useMemo(() => locateProblems(problems, chosen, items), [problems, chosen, items]),
@@ -233,7 +233,7 @@ function useTyped(source: Source, items: ReturnType<typeof itemsOf>) {
     (next: Partial<typeof typed>) => {
       setTyped((before) => {
         const after = { ...before, ...next };
-        keepTyped(source.key, after);
+        storeTyped(source.key, after);
         return after;
       });
     },
@@ -283,7 +283,7 @@ function useSending({ applying, why, about, source, left, onDone }: Sending) {
     },
     onSuccess: async ({ applied, sent, left: leftThen, user }) => {
       attempt.current = null;
-      forgetTyped(sent.key);
+      deleteTyped(sent.key);
       if (applied.kind === 'done' && applied.batch !== null)
         noteApplied({ batch: applied.batch, before: sent.reviewed.position, isDataLost: applied.isDataLost }, user);
       if (isHere()) await onDone(applied);

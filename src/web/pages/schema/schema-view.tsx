@@ -91,7 +91,7 @@ function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: T
       </div>
       {rows.length === 0 && (
         <Text size="sm" c="dimmed" px="md" py="xs">
-          {nothing(collections.length, filter)}
+          {describeEmpty(collections.length, filter)}
         </Text>
       )}
       <Tree
@@ -158,7 +158,7 @@ function Languages({ languages, lang, onChange }: LanguagesProps) {
 /** The download matches the shown state. */
 const momentOf = ({ at }: SchemaSearch): { at?: string } => (at === undefined ? {} : { at: String(at) });
 
-function nothing(collections: number, filter: string): string {
+function describeEmpty(collections: number, filter: string): string {
   if (collections === 0) return 'No collections.';
   return filter === '' ? 'All collections are hidden.' : 'No matching collections.';
 }

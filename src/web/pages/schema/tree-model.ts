@@ -30,8 +30,8 @@ export function treeOf(collections: readonly ListedCollection[]): TreeNode[] {
     const parent = nodes.get(node.collection.meta.group ?? '');
     (parent === undefined || isBelow(parent, node, nodes) ? roots : parent.children).push(node);
   }
-  for (const node of nodes.values()) node.children.sort(inOrder);
-  return roots.sort(inOrder);
+  for (const node of nodes.values()) node.children.sort(compareNodes);
+  return roots.sort(compareNodes);
 }
 
 function isBelow(node: TreeNode, above: TreeNode, nodes: ReadonlyMap<string, TreeNode>): boolean {
@@ -44,7 +44,7 @@ function isBelow(node: TreeNode, above: TreeNode, nodes: ReadonlyMap<string, Tre
   return false;
 }
 
-function inOrder({ collection: one }: TreeNode, { collection: other }: TreeNode): number {
+function compareNodes({ collection: one }: TreeNode, { collection: other }: TreeNode): number {
   const by = (one.meta.sort ?? Infinity) - (other.meta.sort ?? Infinity);
   if (by !== 0 && !Number.isNaN(by)) return by;
   return one.collection < other.collection ? -1 : 1;

@@ -6,7 +6,7 @@ import tableIcon from 'icon:table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { ListedCollection } from '../../service/types.js';
-import { brief } from '../../shared/text.js';
+import { abbreviate } from '../../shared/text.js';
 import { Glyph, MaterialIcon } from '../../shared/glyph.js';
 import { MarkSign } from './graph/mark-sign.js';
 import type { Mark } from './graph/graph.js';
@@ -153,7 +153,7 @@ function Mark({ path, label }: { path: string; label: string }) {
 }
 
 const titleOf = ({ collection, meta }: ListedCollection): string =>
-  meta.note === null ? collection : `${collection}: ${brief(meta.note)}`;
+  meta.note === null ? collection : `${collection}: ${abbreviate(meta.note)}`;
 
 interface Standing {
   row: TreeRow;

@@ -23,7 +23,7 @@ import { Page, useTitle } from '../../shared/page.js';
 import { dayOf, Time } from '../../shared/time.js';
 import { type TimelineSearch, filterOf } from './search.js';
 import classes from './page.module.css';
-import { brief } from '../../shared/text.js';
+import { abbreviate } from '../../shared/text.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { useBatchChanges } from '../../shared/changes/use-batch-changes.js';
 import { useMay } from '../../service/session.js';
@@ -62,7 +62,7 @@ function Ways({ batch: { last_position: position }, from, onFrom }: WaysProps) {
         <Button
           component={Link}
           to="/timeline/compare"
-          search={inOrder(from, position) as never}
+          search={orderRange(from, position) as never}
           size="xs"
           variant="default"
         >
@@ -78,7 +78,7 @@ function Ways({ batch: { last_position: position }, from, onFrom }: WaysProps) {
   );
 }
 
-const inOrder = (one: number, other: number) => ({ from: Math.min(one, other), to: Math.max(one, other) });
+const orderRange = (one: number, other: number) => ({ from: Math.min(one, other), to: Math.max(one, other) });
 
 interface BatchItemProps {
   batch: Batch;
@@ -103,11 +103,11 @@ function BatchItem({ batch, isOpen, onToggle, from, onFrom }: BatchItemProps) {
         </span>
         <span className={classes.what}>
           <Text component="span" size="sm" fw={550} className={classes.summary}>
-            {brief(summary, 240)}
+            {abbreviate(summary, 240)}
           </Text>
           {reason !== null && (
             <Text component="span" size="sm" className={classes.reason}>
-              {brief(reason, 300)}
+              {abbreviate(reason, 300)}
             </Text>
           )}
           <Text component="span" size="xs" c="dimmed">
@@ -133,7 +133,7 @@ function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
         {[command, ip, agent, request && `request ${request}`].map((fact) =>
           fact ? (
             <Badge key={fact} variant="default" tt="none" fw={500} size="sm" maw="100%">
-              {brief(fact, 80)}
+              {abbreviate(fact, 80)}
             </Badge>
           ) : null,
         )}

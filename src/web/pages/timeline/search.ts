@@ -27,14 +27,14 @@ const TYPE = /^[a-z]+\.[a-z_]+$/;
 export function readTimelineSearch(search: Record<string, unknown>): TimelineSearch {
   const valid: TimelineSearch = {};
   for (const name of NAMES) if (isName(search[name])) valid[name] = String(search[name]);
-  for (const name of DAYS) if (fits(DAY, search[name])) valid[name] = String(search[name]);
-  if (fits(TYPE, search['type'])) valid.type = String(search['type']);
+  for (const name of DAYS) if (matchesShape(DAY, search[name])) valid[name] = String(search[name]);
+  if (matchesShape(TYPE, search['type'])) valid.type = String(search['type']);
   if (typeof search['batch'] === 'string') valid.batch = search['batch'];
   if (typeof search['from'] === 'number' && search['from'] >= 0) valid.from = search['from'];
   return valid;
 }
 
-const fits = (shape: RegExp, value: unknown): boolean => typeof value === 'string' && shape.test(value);
+const matchesShape = (shape: RegExp, value: unknown): boolean => typeof value === 'string' && shape.test(value);
 
 /** A name of digits is parsed as a number. */
 const isName = (value: unknown): value is string | number =>

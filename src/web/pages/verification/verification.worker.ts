@@ -14,7 +14,7 @@ const sha256 = (text: string): string => bytesToHex(digest(utf8ToBytes(text)));
 /** Milliseconds between progress messages. */
 const TOLD = 100;
 
-const say = (message: FromWorker): void => postMessage(message);
+const post = (message: FromWorker): void => postMessage(message);
 
 let take: (chunk: Uint8Array | null) => void = () => undefined;
 
@@ -23,7 +23,7 @@ async function* chunks(): AsyncGenerator<Uint8Array, void, undefined> {
   for (;;) {
     const chunk = await new Promise<Uint8Array | null>((resolve) => {
       take = resolve;
-      say({ kind: 'more' });
+      post({ kind: 'more' });
     });
     if (chunk === null) return;
     yield chunk;
@@ -37,10 +37,10 @@ async function check(positions: readonly number[]): Promise<void> {
     view.add(event);
     if (performance.now() - reportedAt < TOLD) return;
     reportedAt = performance.now();
-    say({ kind: 'progress', checked: event.position });
+    post({ kind: 'progress', checked: event.position });
   };
   const log = await checkExportedLog(readLines(chunks()), { sha256, planOf: null, onEvent });
-  say({
+  post({
     kind: 'done',
     ok: log.ok,
     head: log.head,
@@ -53,7 +53,7 @@ async function check(positions: readonly number[]): Promise<void> {
 
 onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'chunk') take(data.bytes);
-  else check(data.wanted).catch((error: unknown) => say({ kind: 'failed', message: String(error) }));
+  else check(data.wanted).catch((error: unknown) => post({ kind: 'failed', message: String(error) }));
 };
 
 /* Collects the facts of a log that checkpoints need. */

@@ -5,7 +5,7 @@ import type { Act } from '../../service/change-queries.js';
 import { RefusedError } from '../../service/send.js';
 import type { ChangeRequest, User } from '../../service/types.js';
 import { useMay, useSession } from '../../service/session.js';
-import { brief } from '../text.js';
+import { abbreviate } from '../text.js';
 import { Caution } from '../form.js';
 import { ConfirmButton, SteadyButton } from '../buttons.js';
 import { ProblemAlert } from '../problem-alert.js';
@@ -88,7 +88,7 @@ function Approvals({ proposal }: { proposal: Proposed }) {
       </Text>
       <Text size="sm" c="dimmed">
         {authors.length === 1 ? 'Author' : 'Authors'}:{' '}
-        {authors.map((author) => brief(actorName(author), 60)).join(', ')}.
+        {authors.map((author) => abbreviate(actorName(author), 60)).join(', ')}.
         {!mayApprove && ' Approvals by authors do not count.'}
       </Text>
       {approvals.map((each) => (
@@ -106,7 +106,7 @@ const CREDENTIALS = {
 } as const;
 
 function ApprovalLine({ approval, describedAt }: { approval: Approval; describedAt: string | null }) {
-  const note = approval.counts ? 'counts' : `does not count${whyNotText(approval)}`;
+  const note = approval.counts ? 'counts' : `does not count${describeInvalidApproval(approval)}`;
   const isDescribedSince = describedAt !== null && Date.parse(describedAt) > Date.parse(approval.at);
   return (
     <>
@@ -116,7 +116,7 @@ function ApprovalLine({ approval, describedAt }: { approval: Approval; described
   );
 }
 
-function whyNotText({ why_not: why, online }: Approval): string {
+function describeInvalidApproval({ why_not: why, online }: Approval): string {
   switch (why) {
     case 'another plan':
       return ': the plan was changed after it';

@@ -1,7 +1,7 @@
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { brief } from '../text.js';
+import { abbreviate } from '../text.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../buttons.js';
 import { DefinitionDiff } from './definition-diff.js';
@@ -57,7 +57,7 @@ export function ChangeList({ changes, more, first = MOST }: Props) {
                 {titleOf(change)}
               </Link>
             )}
-            {change.type !== null && <Code>{brief(change.type, 80)}</Code>}
+            {change.type !== null && <Code>{abbreviate(change.type, 80)}</Code>}
           </Group>
           {change.members.slice(0, MOST_MEMBERS).map((member) => (
             <MemberValues key={member.path} part={change.part} member={member} />
@@ -106,8 +106,8 @@ function MemberValues({ part, member }: { part: Change['part']; member: Change['
 function Value({ of, className, label }: { of: unknown; className: string | undefined; label: string }) {
   const text = valueText(of);
   return (
-    <span className={className} title={`${label}: ${brief(text, 400)}`}>
-      {brief(text, 120)}
+    <span className={className} title={`${label}: ${abbreviate(text, 400)}`}>
+      {abbreviate(text, 120)}
     </span>
   );
 }

@@ -1,7 +1,7 @@
 /** Shows conflicts with three values each and a choice. */
 import { Button, Radio } from '@mantine/core';
 import { useState } from 'react';
-import { brief } from '../text.js';
+import { abbreviate } from '../text.js';
 import type { Choice, ShownConflict } from './shown-conflict.js';
 import classes from './conflicts.module.css';
 
@@ -67,17 +67,17 @@ function ConflictChoice({ conflict, words, choice, onChoose }: OneProps) {
     <Radio.Group
       mt="xs"
       label={nameOf(conflict)}
-      {...(why !== undefined && { description: brief(why, 300) })}
+      {...(why !== undefined && { description: abbreviate(why, 300) })}
       value={choice}
       onChange={onChoose}
     >
       <div className={classes.three}>
         <span>
           <span className={classes.side}>original</span>
-          <bdi>{brief(base, 160)}</bdi>
+          <bdi>{abbreviate(base, 160)}</bdi>
         </span>
-        <Radio value="theirs" label={`${words.theirs}: ${brief(theirs, 160)}`} />
-        <Radio value="mine" label={`${words.mine}: ${brief(mine, 160)}`} />
+        <Radio value="theirs" label={`${words.theirs}: ${abbreviate(theirs, 160)}`} />
+        <Radio value="mine" label={`${words.mine}: ${abbreviate(mine, 160)}`} />
       </div>
     </Radio.Group>
   );

@@ -14,8 +14,8 @@ const REQUEST = {
 } as ChangeRequest;
 
 const SAID: Readonly<Record<string, [Problem, Problem]>> = {
-  updatedMeanwhile: [
-    problems.updatedMeanwhile('r1'),
+  concurrentUpdateProblem: [
+    problems.concurrentUpdateProblem('r1'),
     { code: 'PLAN_CHANGED', message: 'Change request r1 was updated at the same time. Read it again.' },
   ],
   stalePlan: [
@@ -68,12 +68,12 @@ const SAID: Readonly<Record<string, [Problem, Problem]>> = {
       message: 'The policy does not allow an author of change request r1 to approve it. Ask another admin.',
     },
   ],
-  nothingLeft: [
-    problems.nothingLeft(),
+  nothingToRevertProblem: [
+    problems.nothingToRevertProblem(),
     { code: 'INVALID_STATE', message: 'Nothing remains to revert: the schema already has this state.' },
   ],
-  beingReverted: [
-    problems.beingReverted('r1', 'r2'),
+  alreadyRevertedProblem: [
+    problems.alreadyRevertedProblem('r1', 'r2'),
     {
       code: 'INVALID_STATE',
       message: 'Change request r2 already reverts r1. Apply or withdraw it first.',

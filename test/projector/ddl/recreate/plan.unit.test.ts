@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { added, changed, column, created, dropped, related, renamed } from '../../columns.js';
+import { added, changed, column, created, dropped, relationCreated, renamed } from '../../columns.js';
 import { planned } from '../planned.js';
 
-const many = (name: string) => column(name, 'integer');
+const manyColumn = (name: string) => column(name, 'integer');
 
 describe('a plan', () => {
   it('recreates keys and indexes on a generated column', () => {
@@ -13,7 +13,7 @@ describe('a plan', () => {
           created(
             't',
             [
-              many('a'),
+              manyColumn('a'),
               column('g', 'integer', { generation_expression: 'a + 1', is_unique: true, is_indexed: true }),
               column('h', 'integer', { generation_expression: 'id + 1', is_indexed: true }),
             ],
@@ -34,7 +34,7 @@ describe('a plan', () => {
             },
           ),
         ],
-        [changed(many('a'), column('a', 'bigInteger', {}))],
+        [changed(manyColumn('a'), column('a', 'bigInteger', {}))],
       ),
     ).to.deep.equal([
       'DO -- check that no other object depends on g of t: column t.a, 1 entry',
@@ -61,13 +61,13 @@ describe('a plan', () => {
       planned(
         [
           created('t', [
-            many('a'),
+            manyColumn('a'),
             column('g', 'integer', { generation_expression: 'a + 1', is_primary_key: true, is_nullable: false }),
           ]),
-          created('u', [many('r')], {}),
-          related('u.r', 't'),
+          created('u', [manyColumn('r')], {}),
+          relationCreated('u.r', 't'),
         ],
-        [changed(many('a'), column('a', 'bigInteger', {}))],
+        [changed(manyColumn('a'), column('a', 'bigInteger', {}))],
       ),
     ).to.deep.equal([
       'DO -- check that no other object depends on g of t: column t.a, 1 entry',
@@ -84,7 +84,7 @@ describe('a plan', () => {
   it('recreates a column with another expression', () => {
     expect(
       planned(
-        [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' }), many('z')])],
+        [created('t', [manyColumn('a'), column('g', 'integer', { generation_expression: 'a + 1' }), manyColumn('z')])],
         [
           changed(
             column('g', 'integer', { generation_expression: 'a + 1' }),
@@ -102,8 +102,8 @@ describe('a plan', () => {
   it('recreates a column whose input is dropped', () => {
     expect(
       planned(
-        [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
-        [dropped(column('g', 'integer', { generation_expression: 'a + 1' })), dropped(many('a'))],
+        [created('t', [manyColumn('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
+        [dropped(column('g', 'integer', { generation_expression: 'a + 1' })), dropped(manyColumn('a'))],
       ),
     ).to.deep.equal([
       'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
@@ -114,8 +114,11 @@ describe('a plan', () => {
   it('recreates shared dependencies of two changes once', () => {
     expect(
       planned(
-        [created('t', [many('a'), many('b'), column('g', 'integer', { generation_expression: 'a + b' })])],
-        [changed(many('a'), column('a', 'bigInteger', {})), changed(many('b'), column('b', 'bigInteger', {}))],
+        [created('t', [manyColumn('a'), manyColumn('b'), column('g', 'integer', { generation_expression: 'a + b' })])],
+        [
+          changed(manyColumn('a'), column('a', 'bigInteger', {})),
+          changed(manyColumn('b'), column('b', 'bigInteger', {})),
+        ],
       ),
     ).to.deep.equal([
       'DO -- check that no other object depends on g of t: column t.a, 1 entry',
@@ -129,8 +132,8 @@ describe('a plan', () => {
   it('recreates columns before a rename', () => {
     expect(
       planned(
-        [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
-        [changed(many('a'), column('a', 'bigInteger', {})), renamed('t.a', 'b')],
+        [created('t', [manyColumn('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
+        [changed(manyColumn('a'), column('a', 'bigInteger', {})), renamed('t.a', 'b')],
       ),
     ).to.deep.equal([
       'DO -- check that no other object depends on g of t: column t.a, 1 entry',
@@ -145,11 +148,11 @@ describe('a plan', () => {
     expect(
       planned(
         [
-          created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })]),
-          created('u', [many('u.a'), column('u.g', 'integer', { generation_expression: 'a + 1' })]),
+          created('t', [manyColumn('a'), column('g', 'integer', { generation_expression: 'a + 1' })]),
+          created('u', [manyColumn('u.a'), column('u.g', 'integer', { generation_expression: 'a + 1' })]),
         ],
         [
-          changed(many('a'), column('a', 'bigInteger', {})),
+          changed(manyColumn('a'), column('a', 'bigInteger', {})),
           changed(column('u.a', 'integer'), column('u.a', 'bigInteger', {})),
           added(column('b', 'integer')),
         ],
@@ -170,10 +173,10 @@ describe('a plan', () => {
   it('does not recreate a column that keeps its former computed values', () => {
     expect(
       planned(
-        [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
+        [created('t', [manyColumn('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
         [
           changed(column('g', 'integer', { generation_expression: 'a + 1' }), column('g', 'integer')),
-          changed(many('a'), column('a', 'bigInteger', {})),
+          changed(manyColumn('a'), column('a', 'bigInteger', {})),
         ],
       ),
     ).to.deep.equal([
@@ -185,10 +188,10 @@ describe('a plan', () => {
   it('does not recreate an undisturbed column', () => {
     expect(
       planned(
-        [created('t', [many('a'), many('b'), column('g', 'integer', { generation_expression: 'a + 1' })])],
+        [created('t', [manyColumn('a'), manyColumn('b'), column('g', 'integer', { generation_expression: 'a + 1' })])],
         [
-          changed(many('b'), column('b', 'bigInteger', {})),
-          changed(many('a'), column('a', 'integer', { comment: 'x' })),
+          changed(manyColumn('b'), column('b', 'bigInteger', {})),
+          changed(manyColumn('a'), column('a', 'integer', { comment: 'x' })),
         ],
       ),
     ).to.deep.equal([

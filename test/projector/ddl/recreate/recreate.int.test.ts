@@ -52,13 +52,13 @@ const generated = fc.record({
 const part = fc.record({ kind: fc.constantFrom('index', 'partial', 'unique', 'check'), x: fc.nat(10), y: fc.nat(10) });
 
 /** PostgreSQL's spelling, for the comparison. */
-const written = (name: string): string => (/^(?!select$)[a-z]+$/.test(name) ? name : ident(name));
+const spellName = (name: string): string => (/^(?!select$)[a-z]+$/.test(name) ? name : ident(name));
 
 function extrasOf(columns: readonly string[], parts: readonly { kind: string; x: number; y: number }[]): TableExtras {
   const extras: Required<Pick<TableExtras, 'constraints' | 'indexes'>> = { constraints: [], indexes: [] };
   for (const [index, { kind, x, y }] of parts.entries()) {
     const name = `part${index}`;
-    const [one, other] = [x, y].map((each) => written(columns[each % columns.length] as string)) as [string, string];
+    const [one, other] = [x, y].map((each) => spellName(columns[each % columns.length] as string)) as [string, string];
     const pair = [...new Set(['id', one, other])].join(', ');
     if (kind === 'unique') extras.constraints.push({ name, definition: `UNIQUE (${pair})` });
     else if (kind === 'check')

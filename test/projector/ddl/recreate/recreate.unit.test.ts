@@ -4,7 +4,7 @@ import type { Statement } from '../../../../src/projector/ddl/step.js';
 import type { NewEvent } from '../../../../src/schema/model/events.js';
 import type { Field } from '../../../../src/schema/model/model.js';
 import { type State, initialState } from '../../../../src/schema/model/state.js';
-import { added, changed, column, created, dropped, related } from '../../columns.js';
+import { added, changed, column, created, dropped, relationCreated } from '../../columns.js';
 import { runToEnd } from '../../../../src/kernel/resumable.js';
 
 const after = (...events: NewEvent[]): State => runToEnd(planBatch(initialState(), events, 'public')).after;
@@ -79,7 +79,7 @@ describe('a generated column', () => {
   it('keeps its foreign key', () => {
     const one = column('one', 'integer');
     const generated = column('g', 'integer', { generation_expression: 'one + 0' });
-    const state = after(created('authors'), created('t', [one, generated]), related('t.g', 'authors'));
+    const state = after(created('authors'), created('t', [one, generated]), relationCreated('t.g', 'authors'));
     const now = column('g', 'integer', { generation_expression: 'one + 1' });
     expect(texts(plan(state, changed(generated, now)))).to.deep.equal([
       `ALTER TABLE IF EXISTS ${T} DROP COLUMN IF EXISTS "g"`,

@@ -3,7 +3,7 @@ import { spellingFault } from '../../../../src/schema/normal-form/types/column-t
 
 const SHOWN = 'must be written as PostgreSQL shows it';
 const AN_ARRAY = `${SHOWN}: an array type is the element type and []`;
-const named = (type: string) => `must be written by its name in this service: ${type}`;
+const spellingProblem = (type: string) => `must be written by its name in this service: ${type}`;
 const COUNTED = 'is not a column type: use integer or bigInteger with has_auto_increment';
 const BARE = 'must be written without pg_catalog';
 
@@ -36,10 +36,10 @@ const CASES: [text: string, fault: string | null][] = [
   ['mood[][]', AN_ARRAY],
   ['mood[3]', AN_ARRAY],
   ['mood ARRAY', AN_ARRAY],
-  ['integer', named('integer')],
-  ['int4', named('integer')],
-  ['character varying(5)', named('string')],
-  ['bpchar(3)', named('string')],
+  ['integer', spellingProblem('integer')],
+  ['int4', spellingProblem('integer')],
+  ['character varying(5)', spellingProblem('string')],
+  ['bpchar(3)', spellingProblem('string')],
   ['int4[]', `${SHOWN}: integer[]`],
   ['INTEGER[]', `${SHOWN}: integer[]`],
   ['varchar(5)[]', `${SHOWN}: character varying(5)[]`],
@@ -59,7 +59,7 @@ const CASES: [text: string, fault: string | null][] = [
   ['bit[]', `${SHOWN}: bit(1)[]`],
   ['bit(1)', null],
   ['nchar(3)[]', `${SHOWN}: character(3)[]`],
-  ['national character varying(5)', named('string')],
+  ['national character varying(5)', spellingProblem('string')],
 ];
 
 describe('the spelling of an unnamed type', () => {

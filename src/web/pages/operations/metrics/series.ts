@@ -16,7 +16,7 @@ type Pick = (sample: Sample) => boolean;
 
 /** The rate per second, for all counters that `pick` selects. Counters restart with the process. */
 function ratesOf(readings: readonly Reading[], pick: Pick): Points {
-  return readingPairs(readings).map(([before, after]) => {
+  return pairReadings(readings).map(([before, after]) => {
     const grown = increaseOf(before, after, pick);
     return grown === null ? null : grown / ((after.at - before.at) / 1000);
   });
@@ -27,10 +27,10 @@ function ratesOf(readings: readonly Reading[], pick: Pick): Points {
  * observations.
  */
 function quantilesOf(readings: readonly Reading[], histogram: string, share: number): Points {
-  return readingPairs(readings).map(([before, after]) => quantile(bucketsBetween(before, after, histogram), share));
+  return pairReadings(readings).map(([before, after]) => quantile(bucketsBetween(before, after, histogram), share));
 }
 
-const readingPairs = (readings: readonly Reading[]): [Reading, Reading][] =>
+const pairReadings = (readings: readonly Reading[]): [Reading, Reading][] =>
   readings.slice(1).map((after, index) => [readings[index] as Reading, after]);
 
 /** 0 if `pick` selects none. */

@@ -175,7 +175,7 @@ export function selectChosen(diff: Partial<SchemaDiff>, items: readonly Item[], 
   for (const item of items) {
     const raw = rawItems(diff, item.part)[item.index];
     if (raw === undefined || leftOut.has(item.key)) continue;
-    const kept = keptEntries(item, raw, leftOut);
+    const kept = listKeptEntries(item, raw, leftOut);
     if (kept?.length === 0) continue;
     sent[item.part].push({ item, kept });
     chosen[item.part].push(kept === null ? raw : { ...raw, diff: kept.map((index) => raw.diff[index] as Entry) });
@@ -196,7 +196,7 @@ export function selectChosen(diff: Partial<SchemaDiff>, items: readonly Item[], 
 }
 
 /** Null for all of them. */
-function keptEntries({ members }: Item, raw: RawItem, leftOut: ReadonlySet<string>): number[] | null {
+function listKeptEntries({ members }: Item, raw: RawItem, leftOut: ReadonlySet<string>): number[] | null {
   const left = members.filter(({ key }) => leftOut.has(key));
   if (left.length === 0) return null;
   const out = new Set(left.flatMap(({ entries }) => entries));
@@ -284,7 +284,7 @@ export function conflictsOf(mine: readonly Item[], since: Partial<SchemaDiff>): 
 }
 
 function conflictsBetween(mine: Item, theirs: Item): Conflict[] {
-  if (mine.document !== null || theirs.document !== null) return wholeConflict(mine, theirs);
+  if (mine.document !== null || theirs.document !== null) return findDocumentConflict(mine, theirs);
   const others = new Map(theirs.members.map((member) => [member.key, member]));
   return mine.members.flatMap((member) => {
     const other = others.get(member.key);
@@ -296,7 +296,7 @@ function conflictsBetween(mine: Item, theirs: Item): Conflict[] {
 
 const isSame = (one: Member, other: Member): boolean => JSON.stringify(one.after) === JSON.stringify(other.after);
 
-function wholeConflict(mine: Item, theirs: Item): Conflict[] {
+function findDocumentConflict(mine: Item, theirs: Item): Conflict[] {
   if (mine.how === theirs.how && JSON.stringify(mine.document) === JSON.stringify(theirs.document)) return [];
   const base = mine.how === 'made' || theirs.how === 'made' ? 'absent' : 'present';
   return [{ key: mine.key, name: titleOf(mine), path: [], base, mine: wordOf(mine), theirs: wordOf(theirs) }];

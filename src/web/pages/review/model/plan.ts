@@ -158,20 +158,20 @@ export function otherFindings(findings: readonly Finding[]): Finding[] {
     shown.add(key);
     return true;
   });
-  return worstFirst(own);
+  return sortByLevel(own);
 }
 
-export const worstFirst = (findings: readonly Finding[]): Finding[] =>
+export const sortByLevel = (findings: readonly Finding[]): Finding[] =>
   [...findings].sort((one, other) => LEVELS.indexOf(other.level) - LEVELS.indexOf(one.level));
 
 /** The statements as a script in one transaction, with comments. */
 export function scriptOf({ statements }: Pick<Plan, 'statements'>): string {
   const parts = statements.map(({ sql, summary, lock }) => {
-    const comment = `-- ${oneLine(summary)}${lock === 'none' ? '' : `; locks ${lock}`}`;
+    const comment = `-- ${toOneLine(summary)}${lock === 'none' ? '' : `; locks ${lock}`}`;
     return `${comment}\n${sql.trimEnd().replace(/;?$/, ';')}`;
   });
   return `BEGIN;\n\n${parts.join('\n\n')}\n\nCOMMIT;\n`;
 }
 
 /** A line break in a name would end the comment. */
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');
+const toOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');

@@ -1,5 +1,5 @@
 /* Describes a change in a sentence. */
-import { brief, counted } from '../../../shared/text.js';
+import { abbreviate, counted } from '../../../shared/text.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { type Item, type Member, isRename } from './items.js';
 
@@ -15,15 +15,16 @@ function say(texts: TemplateStringsArray, ...names: readonly string[]): Phrase {
 }
 
 /** Plain text for screen readers and files. */
-export const plain = (phrase: Phrase): string =>
+export const toPlainText = (phrase: Phrase): string =>
   phrase.map((part) => (typeof part === 'string' ? part : part.name)).join('');
 
 /** Longer values are shown below the sentence. */
 const SHORT = 40;
 
-const shown = (value: unknown): string => brief(valueText(value), SHORT);
+const abbreviateValue = (value: unknown): string => abbreviate(valueText(value), SHORT);
 
-const quoted = (value: unknown): string => (typeof value === 'string' ? `“${shown(value)}”` : shown(value));
+const quoted = (value: unknown): string =>
+  typeof value === 'string' ? `“${abbreviateValue(value)}”` : abbreviateValue(value);
 
 const isNothing = (value: unknown): boolean => value === null || value === undefined;
 
@@ -53,7 +54,7 @@ function createdSentence(item: Item, fieldsOfNew: (collection: string) => number
 
 function fieldKind(document: Item['document']): string {
   const schema = document?.['schema'] as { is_nullable?: boolean; is_primary_key?: boolean } | null | undefined;
-  const type = shown(document?.['type'] ?? 'unknown');
+  const type = abbreviateValue(document?.['type'] ?? 'unknown');
   if (isNothing(schema)) return `an alias (${type})`;
   if (schema?.is_primary_key === true) return `${type}, the primary key`;
   return schema?.is_nullable === false ? `${type}, not null` : type;
@@ -91,16 +92,16 @@ const templateByValue =
 const limitTemplate =
   (unit: string): Say =>
   (name, { before, after }) => {
-    if (isNothing(after)) return template(`Remove the limit of ${shown(before)} ${unit} from *`, name);
-    const was = isNothing(before) ? '' : ` (was ${shown(before)})`;
-    return template(`Limit * to ${shown(after)} ${unit}${was}`, name);
+    if (isNothing(after)) return template(`Remove the limit of ${abbreviateValue(before)} ${unit} from *`, name);
+    const was = isNothing(before) ? '' : ` (was ${abbreviateValue(before)})`;
+    return template(`Limit * to ${abbreviateValue(after)} ${unit}${was}`, name);
   };
 
 const action =
   (clause: string): Say =>
   (name, { before, after }) => {
-    const was = isNothing(before) ? '' : ` (was ${shown(before).toLowerCase()})`;
-    return template(`Set ${clause} of * to ${shown(after).toLowerCase()}${was}`, name);
+    const was = isNothing(before) ? '' : ` (was ${abbreviateValue(before).toLowerCase()})`;
+    return template(`Set ${clause} of * to ${abbreviateValue(after).toLowerCase()}${was}`, name);
   };
 
 /** Sentences that are clearer than "Change the label of X from A to B". The key is the path of the member. */
@@ -118,16 +119,19 @@ const SENTENCES: Readonly<Record<string, Say>> = {
   'meta.required': templateByValue('Make * required in forms', 'Make * optional in forms'),
   'meta.readonly': templateByValue('Make * read-only in forms', 'Make * editable in forms'),
   'meta.group': (name, { after }) =>
-    isNothing(after) ? say`Move ${name} out of its group` : say`Move ${name} into the group ${shown(after)}`,
+    isNothing(after) ? say`Move ${name} out of its group` : say`Move ${name} into the group ${abbreviateValue(after)}`,
   'schema.default_value': (name, { before, after }) => {
     const was = isNothing(before) ? '' : ` (was ${quoted(before)})`;
     if (isNothing(after)) return [...say`Remove the default of ${name}`, was];
     return [...say`Set the default of ${name}`, ` to ${quoted(after)}${was}`];
   },
-  type: (name, { before, after }) => [...say`Change the type of ${name}`, ` from ${shown(before)} to ${shown(after)}`],
+  type: (name, { before, after }) => [
+    ...say`Change the type of ${name}`,
+    ` from ${abbreviateValue(before)} to ${abbreviateValue(after)}`,
+  ],
   'schema.data_type': (name, { before, after }) => [
     ...say`Change the column type of ${name}`,
-    ` from ${shown(before)} to ${shown(after)}`,
+    ` from ${abbreviateValue(before)} to ${abbreviateValue(after)}`,
   ],
 };
 
@@ -182,14 +186,14 @@ export function reasonFor(items: readonly Item[]): string {
   );
   const sentences = explained.slice(0, MOST).map((item) => sentenceOf(item, items));
   const more = explained.length > MOST ? [counted(explained.length - MOST, 'more change')] : [];
-  return brief([...sentences, ...more].join('. '), LONGEST);
+  return abbreviate([...sentences, ...more].join('. '), LONGEST);
 }
 
 function sentenceOf(item: Item, items: readonly Item[]): string {
   const [first] = sentencesOf(item, (collection) => countFields(items, collection));
   const more = item.how === 'changed' && item.members.length > 1 ? ` (and ${item.members.length - 1} more)` : '';
   const text =
-    first === undefined ? nameOf(item) : plain(item.part === 'fields' ? withCollectionName(first, item) : first);
+    first === undefined ? nameOf(item) : toPlainText(item.part === 'fields' ? withCollectionName(first, item) : first);
   return `${text}${more}`;
 }
 

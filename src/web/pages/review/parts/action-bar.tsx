@@ -19,7 +19,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { UnreachableError } from '../../../service/send.js';
 import { useMay, useSession } from '../../../service/session.js';
 import { ConfirmButton, SteadyButton, useCopy } from '../../../shared/buttons.js';
-import { counted, brief } from '../../../shared/text.js';
+import { counted, abbreviate } from '../../../shared/text.js';
 import { deletedCollections } from '../model/items.js';
 import { lossesOf, scriptOf } from '../model/plan.js';
 import { LONGEST_REASON } from '../model/sentences.js';
@@ -92,7 +92,7 @@ function Form({ typed, onType, proposing }: FormProps) {
           label="Propose as"
           data={[
             { value: '', label: 'New change request' },
-            ...own.map(({ id, title: called }) => ({ value: id, label: `Replace: ${brief(called ?? id, 80)}` })),
+            ...own.map(({ id, title: called }) => ({ value: id, label: `Replace: ${abbreviate(called ?? id, 80)}` })),
           ]}
           value={into}
           onChange={(event) => onType({ ...typed, into: event.currentTarget.value })}
@@ -206,7 +206,7 @@ function Planned({ review: { plan, isRehearsed } }: { review: Review }) {
   if (plan === undefined) return null;
   if (plan.online !== undefined) {
     const steps = plan.online.steps.map(({ summary }) => summary).join('; ');
-    return <Text size="sm">The service first prepares: {brief(steps, LONGEST)}.</Text>;
+    return <Text size="sm">The service first prepares: {abbreviate(steps, LONGEST)}.</Text>;
   }
   if (!isRehearsed || plan.accepted !== true) return null;
   return (

@@ -19,7 +19,7 @@ import type { Review } from '../use-review.js';
 import { ItemCard } from './item-card.js';
 import classes from './parts.module.css';
 import { relationsQuery } from '../../../service/queries.js';
-import { latelyQuery } from '../../../service/review-queries.js';
+import { recentChangesQuery } from '../../../service/review-queries.js';
 import { Time } from '../../../shared/time.js';
 import { useMay } from '../../../service/session.js';
 import { sizeText, counted } from '../../../shared/text.js';
@@ -165,7 +165,7 @@ function CollectionHead({ collection, items, review, table, canChoose }: Collect
 /** The effect of changing it. */
 function Hits({ collection, table }: { collection: string; table: LockedTable | undefined }) {
   const { data: relations = [] } = useQuery(relationsQuery());
-  const { data: lately } = useQuery({ ...latelyQuery(collection), enabled: useMay('readHistory') });
+  const { data: lately } = useQuery({ ...recentChangesQuery(collection), enabled: useMay('readHistory') });
   const leading = relations.filter((each) => each.related_collection === collection && each.collection !== collection);
   const from = [...new Set(leading.map((each) => each.collection))];
   const size = table === undefined ? null : sizeText(table);

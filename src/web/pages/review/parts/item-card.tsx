@@ -4,7 +4,7 @@ import copyIcon from 'icon:content_copy';
 import type { Problem } from '../../../service/types.js';
 import { type Item, type Member, selectChosen, titleOf, withDependents } from '../model/items.js';
 import {
-  plain,
+  toPlainText,
   type Phrase,
   countFields,
   kindWords,
@@ -23,7 +23,7 @@ import { useCopy } from '../../../shared/buttons.js';
 import { curlFor } from '../model/commands.js';
 import { DefinitionDiff } from '../../../shared/changes/definition-diff.js';
 import { valueText } from '../../../shared/changes/sentences.js';
-import { brief } from '../../../shared/text.js';
+import { abbreviate } from '../../../shared/text.js';
 
 const SHORT = 240;
 /** The maximum length on the page. */
@@ -46,7 +46,7 @@ function LongText({ text, label }: { text: string; label: string }) {
   return (
     <>
       <bdi className={isOpen ? classes.long : classes.value}>
-        {isOpen ? text.slice(0, LONGEST) : brief(text, SHORT)}
+        {isOpen ? text.slice(0, LONGEST) : abbreviate(text, SHORT)}
       </bdi>
       <UnstyledButton
         className={classes.more}
@@ -317,7 +317,7 @@ function MemberPart({
             mt={3}
             checked={!isOut}
             disabled={review.leftOut.has(item.key)}
-            aria-label={`Include: ${plain(sentence)}`}
+            aria-label={`Include: ${toPlainText(sentence)}`}
             onChange={(event) => review.leave([member.key], !event.currentTarget.checked)}
           />
         )}

@@ -3,7 +3,7 @@ import { Alert, Button, Group, List, Stack, Text, Title, Box, Collapse } from '@
 import { Link } from '@tanstack/react-router';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { brief } from '../../../shared/text.js';
+import { abbreviate } from '../../../shared/text.js';
 import { Page, useTitle } from '../../../shared/page.js';
 import type { Source } from '../use-review.js';
 import { Conflicts, useShown } from '../../../shared/conflicts/conflicts.js';
@@ -70,7 +70,7 @@ export function NoChangesPage({ source }: { source: Source }) {
         {warnings.length > 0 && (
           <List size="sm" spacing={4}>
             {warnings.slice(0, 100).map(({ code, collection, field, message }) => (
-              <List.Item key={JSON.stringify([code, collection, field, message])}>{brief(message, 600)}</List.Item>
+              <List.Item key={JSON.stringify([code, collection, field, message])}>{abbreviate(message, 600)}</List.Item>
             ))}
           </List>
         )}
@@ -175,8 +175,8 @@ export function ConcurrentConflicts({ since, conflicts, isRenewing, onGoOn }: Me
     >
       {since.batches.slice(0, 3).map(({ batch, actor, summary, reason, occurred_at: at }) => (
         <Text size="sm" key={batch}>
-          <strong>{actorName(actor)}</strong>, <Time at={at} />: {brief(summary, 160)}
-          {reason !== null && ` (${brief(reason, 160)})`}
+          <strong>{actorName(actor)}</strong>, <Time at={at} />: {abbreviate(summary, 160)}
+          {reason !== null && ` (${abbreviate(reason, 160)})`}
         </Text>
       ))}
       {conflicts.length > 0 && (

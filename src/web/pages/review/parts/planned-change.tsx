@@ -4,7 +4,7 @@
 import { Button, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
-import { brief } from '../../../shared/text.js';
+import { abbreviate } from '../../../shared/text.js';
 import { locationText } from '../../../../schema/model/location.js';
 import { infoQuery } from '../../../service/queries.js';
 import { rehearse } from '../../../service/review-queries.js';
@@ -17,7 +17,7 @@ import { Section } from '../../../shared/page.js';
 import { SteadyButton } from '../../../shared/buttons.js';
 import { Time } from '../../../shared/time.js';
 import { applyingOf } from '../model/requested-diff.js';
-import { worstFirst } from '../model/plan.js';
+import { sortByLevel } from '../model/plan.js';
 import { FindingNote, LockNote, PlaceName, RiskSection, Statements } from './risks.js';
 import classes from './parts.module.css';
 
@@ -31,7 +31,7 @@ interface Props {
 export function PlannedChange({ request, planned }: Props) {
   const { loses, returns, findings, tables, statements, errors, policy } = planned;
   const mayCarryOut = useMay('carryOut');
-  const sorted = useMemo(() => worstFirst(findings), [findings]);
+  const sorted = useMemo(() => sortByLevel(findings), [findings]);
   return (
     <>
       <RiskSection title="Data loss" tone="bad" of={loses}>
@@ -41,7 +41,7 @@ export function PlannedChange({ request, planned }: Props) {
             <br />
             {kept
               ? 'The trash keeps it for a limited time.'
-              : `Permanent: the trash does not keep it${why === null ? '' : `, because ${brief(why, 600)}`}.`}
+              : `Permanent: the trash does not keep it${why === null ? '' : `, because ${abbreviate(why, 600)}`}.`}
           </>
         )}
       </RiskSection>

@@ -1,7 +1,7 @@
 import { Button, Text, Checkbox, Table, Code } from '@mantine/core';
 import { Fragment, type ReactNode, useMemo } from 'react';
 import type { Finding } from '../../../service/types.js';
-import { brief, sizeText } from '../../../shared/text.js';
+import { abbreviate, sizeText } from '../../../shared/text.js';
 import { Time } from '../../../shared/time.js';
 import { type LockedTable, type Loss, lossesOf, otherFindings, type Statement } from '../model/plan.js';
 import { acknowledgementText, type Stop, policyChanges } from '../model/policy.js';
@@ -129,7 +129,7 @@ export function Statements({ statements, tables }: Props) {
               {rewrites && ' · rewrites the table'}
             </Text>
             <div className={classes.sql}>
-              <Code block tabIndex={0} aria-label={`SQL: ${brief(summary, 120)}`}>
+              <Code block tabIndex={0} aria-label={`SQL: ${abbreviate(summary, 120)}`}>
                 {sql.length > LONGEST ? `${sql.slice(0, LONGEST)}\n… download the SQL to see all of it` : sql}
               </Code>
               <CopyButton text={sql} label="Copy SQL" />
@@ -144,7 +144,7 @@ export function Statements({ statements, tables }: Props) {
 function lockText(lock: string, collection: string, table: LockedTable | undefined): string {
   if (lock === 'none' || table === undefined) return 'Takes no lock on an existing table';
   const size = sizeText(table);
-  return `Locks ${brief(collection, 60)}: ${lock}${size === null ? '' : ` · ${size}`}`;
+  return `Locks ${abbreviate(collection, 60)}: ${lock}${size === null ? '' : ` · ${size}`}`;
 }
 
 interface RisksProps {
@@ -230,7 +230,7 @@ function Lost({ loss: { until, message, isForGood, ...lost } }: { loss: Loss }) 
       {until === null ? (
         <span>
           {isForGood && <em>Permanent. </em>}
-          {brief(message, 600)}
+          {abbreviate(message, 600)}
         </span>
       ) : (
         <span>
@@ -267,12 +267,12 @@ export function FindingNote({ finding }: { finding: Finding }) {
         {LEVELS[level]} · {code}
       </code>
       <br />
-      {brief(message, 600)}
+      {abbreviate(message, 600)}
       {places.length > 1 && ` (in ${places.length.toLocaleString()} places)`}
-      {why !== '' && <span className={classes.why}>{brief(why, 600)}</span>}
+      {why !== '' && <span className={classes.why}>{abbreviate(why, 600)}</span>}
       {safer !== undefined && (
         <span className={classes.why}>
-          <em>Safer:</em> {brief(safer.text, 600)}
+          <em>Safer:</em> {abbreviate(safer.text, 600)}
         </span>
       )}
     </>

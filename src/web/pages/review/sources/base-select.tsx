@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { keptQuery, momentsQuery, readPast } from '../../../service/review-queries.js';
 import { useMay } from '../../../service/session.js';
-import { brief } from '../../../shared/text.js';
+import { abbreviate } from '../../../shared/text.js';
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
 import { startOf } from '../../../shared/local-time.js';
@@ -80,7 +80,7 @@ export function BaseSelect({ base, named, onChange }: NOWProps) {
     ...(named === null ? [] : [{ value: named, label: `${momentText(named)} (from the file name)` }]),
     ...moments.map(({ last_position: position, occurred_at: at, summary }) => ({
       value: String(position),
-      label: `Event ${position.toLocaleString()}, ${momentText(at)}: ${brief(summary, 60)}`,
+      label: `Event ${position.toLocaleString()}, ${momentText(at)}: ${abbreviate(summary, 60)}`,
     })),
   ];
   const isListed = offered.some(({ value }) => value === String(base));

@@ -11,9 +11,9 @@ import {
   compareFile,
   mergeFile,
   readDocument,
-  sinceThenQuery,
+  changesSinceQuery,
 } from '../../../service/review-queries.js';
-import { counted, brief } from '../../../shared/text.js';
+import { counted, abbreviate } from '../../../shared/text.js';
 import { QueryResult, LoadingIndicator } from '../../../shared/problem-alert.js';
 import { Decide, conflictsIn } from '../../../shared/conflicts/decide.js';
 import { Page, useTitle, Section } from '../../../shared/page.js';
@@ -47,7 +47,7 @@ const AT_FIRST = 20;
 
 function AskBase({ name, named, onChoose, children }: AskBaseProps) {
   useTitle(`${name} · Review`);
-  const { data: diff, error } = useQuery({ ...STILL, ...sinceThenQuery(named) });
+  const { data: diff, error } = useQuery({ ...STILL, ...changesSinceQuery(named) });
   // If it cannot be read, the comparison shows the error.
   if (error !== null) return children;
   const changes = diff && changesOf(diff);
@@ -167,7 +167,7 @@ function useComparison({ search, onChange, file, named }: BasedProps) {
         base === NOW
           ? await compareFile(sent, { mirror, force }, signal)
           : await mergeFile(sent, { base, resolve, mirror, force }, signal);
-      return reviewedWithout(reviewed, without);
+      return excludeCollections(reviewed, without);
     },
   });
   const change = (changed: Partial<ReviewSearch>) => {
@@ -186,7 +186,7 @@ async function fileWithout(file: UploadedFile, collections: readonly string[]): 
 }
 
 /** A collection that the user does not import is not deleted either. */
-function reviewedWithout(reviewed: Reviewed, collections: readonly string[]): Reviewed {
+function excludeCollections(reviewed: Reviewed, collections: readonly string[]): Reviewed {
   if (collections.length === 0) return reviewed;
   const names = new Set(collections);
   const kept = Object.entries(reviewed.diff).map(([part, items]) => [
@@ -239,7 +239,7 @@ function ComparisonOptions({ comparison }: { comparison: Comparison }) {
       </Group>
       {without.length > 0 && (
         <Group gap="sm">
-          <Text size="sm">Not imported: {brief(without.join(', '), 200)}.</Text>
+          <Text size="sm">Not imported: {abbreviate(without.join(', '), 200)}.</Text>
           <Button size="compact-xs" variant="default" onClick={() => setWithout([])}>
             Import all collections
           </Button>
@@ -277,7 +277,7 @@ function ImportWithout({ comparison, error }: { comparison: Comparison; error: E
     },
   });
   if (failing === null || failing.length === 0) return null;
-  const names = failing.length === 1 ? `“${brief(failing[0] ?? '', 60)}”` : counted(failing.length, 'collection');
+  const names = failing.length === 1 ? `“${abbreviate(failing[0] ?? '', 60)}”` : counted(failing.length, 'collection');
   return (
     <Group gap="md">
       <Button variant="default" onClick={() => setWithout([...without, ...failing])}>

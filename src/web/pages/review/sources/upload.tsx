@@ -41,7 +41,7 @@ async function storeFile(name: string, content: Blob): Promise<string> {
   const file = { id: newId(), name, type, content, at: Date.now(), user: currentUserId() };
   atHand.set(file.id, file);
   await set(file.id, file, store)
-    .then(forgetOld)
+    .then(deleteOldFiles)
     .catch(() => undefined);
   return file.id;
 }
@@ -52,14 +52,14 @@ export async function uploadedFile(id: string): Promise<UploadedFile | null> {
   return file?.user === currentUserId() ? file : null;
 }
 
-async function forgetOld(): Promise<void> {
+async function deleteOldFiles(): Promise<void> {
   const all = await entries<string, UploadedFile>(store);
   const old = all.sort(([, one], [, other]) => other.at - one.at).slice(MOST);
   for (const [id] of old) await del(id, store);
 }
 
 /** Deletes the files of the user who is signed in. */
-export async function forgetFiles(): Promise<void> {
+export async function deleteFiles(): Promise<void> {
   const user = currentUserId();
   const all = await entries<string, UploadedFile>(store);
   const own = all.filter(([, file]) => file.user === user).map(([id]) => id);

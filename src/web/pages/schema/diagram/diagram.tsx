@@ -22,9 +22,9 @@ import { Glyph, MaterialIcon } from '../../../shared/glyph.js';
 import { MOST_TABLES, type DrawnMarks, type Mark, fieldKey } from '../graph/graph.js';
 import { SCHEMA, fieldsQuery, relationsQuery } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
-import { inWorkQuery } from '../../../service/change-queries.js';
+import { openRequestsQuery } from '../../../service/change-queries.js';
 import { type IndexUnderWay, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
-import { counted, brief } from '../../../shared/text.js';
+import { counted, abbreviate } from '../../../shared/text.js';
 import { inkOf } from '../color.js';
 
 interface ChosenCardProps {
@@ -62,7 +62,7 @@ function ChosenCard({ collections, search, onChange, replay }: ChosenCardProps) 
       </Group>
       {meta.note !== null && (
         <Text size="sm" c="dimmed" mt={4} lineClamp={3}>
-          {brief(meta.note, 300)}
+          {abbreviate(meta.note, 300)}
         </Text>
       )}
       <Group gap={6} mt="sm">
@@ -125,7 +125,7 @@ function useMarks(isAsked: boolean): DrawnMarks | undefined {
     enabled: isAsked,
     refetchInterval: EVERY,
   });
-  const changes = useQuery({ ...inWorkQuery(), enabled: isAsked });
+  const changes = useQuery({ ...openRequestsQuery(), enabled: isAsked });
   const indexes = useIndexesUnderWay(isAsked);
   return useMemo(
     () => (isAsked ? marksOf(drift.data?.tables ?? [], changes.data ?? [], indexes) : undefined),

@@ -70,7 +70,7 @@ function tableOf(table: Table, { places }: Placed): string {
   return [
     `<g transform="translate(${x} ${y})">`,
     `<rect width="${width}" height="${height}" rx="8" fill="#ffffff" stroke="${colour}" stroke-width="${mark === undefined ? 1 : 2}"/>`,
-    `<text class="head" x="10" y="24">${escaped(fitted(name, width - 20, 8))}</text>`,
+    `<text class="head" x="10" y="24">${escaped(truncateToWidth(name, width - 20, 8))}</text>`,
     ...rows.map((row, index) => rowOf(row, { width, y: HEAD + index * ROW })),
     ...(more > 0 ? [`<text class="more" x="10" y="${last}">${more} more</text>`] : []),
     '</g>',
@@ -82,13 +82,13 @@ function rowOf({ field, type, isKey, isRequired, mark }: TableRow, { width, y }:
   const colour = mark === undefined ? '' : ` style="fill: ${COLOURS[mark]}"`;
   return (
     `<path d="M0 ${y}H${width}" stroke="#e5e8ed"/>` +
-    `<text${isKey ? ' class="key"' : ''} x="10" y="${y + 16}"${colour}>${escaped(fitted(field, width - 30 - text.length * 6, 7))}</text>` +
+    `<text${isKey ? ' class="key"' : ''} x="10" y="${y + 16}"${colour}>${escaped(truncateToWidth(field, width - 30 - text.length * 6, 7))}</text>` +
     `<text class="type" x="${width - 10}" y="${y + 16}" text-anchor="end">${escaped(text)}</text>`
   );
 }
 
 /** Truncated to the available width. */
-function fitted(text: string, room: number, letter: number): string {
+function truncateToWidth(text: string, room: number, letter: number): string {
   const letters = Array.from(text);
   const most = Math.max(3, Math.floor(room / letter));
   return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`;

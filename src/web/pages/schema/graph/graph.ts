@@ -68,7 +68,7 @@ const LETTER = 7.1;
 export const MOST_TABLES = 300;
 
 /** The tables within `steps` relations of `chosen`, including itself. */
-export function neighbourhood(chosen: string, steps: number, relations: readonly ShownRelation[]): Set<string> {
+export function findNeighbours(chosen: string, steps: number, relations: readonly ShownRelation[]): Set<string> {
   let neighbours = new Set([chosen]);
   for (let step = 0; step < steps; step++) {
     const within = neighbours;
@@ -194,8 +194,8 @@ export function pathOf(corners: readonly Point[]): string {
     const before = corners[index];
     const after = rest[index + 1];
     if (before === undefined || after === undefined) return `L${point.x} ${point.y}`;
-    const into = towards(point, before);
-    const out = towards(point, after);
+    const into = movePoint(point, before);
+    const out = movePoint(point, after);
     return `L${into.x} ${into.y}Q${point.x} ${point.y} ${out.x} ${out.y}`;
   });
   return `M${first.x} ${first.y}${parts.join('')}`;
@@ -203,7 +203,7 @@ export function pathOf(corners: readonly Point[]): string {
 
 const RADIUS = 7;
 
-function towards(from: Point, to: Point): Point {
+function movePoint(from: Point, to: Point): Point {
   const distance = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const part = Math.min(RADIUS, distance / 2) / distance;
   return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };

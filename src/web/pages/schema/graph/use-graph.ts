@@ -10,7 +10,7 @@ import {
   type ShownField,
   type ShownRelation,
   graphOf,
-  neighbourhood,
+  findNeighbours,
 } from './graph.js';
 import type { SchemaSearch } from '../search.js';
 
@@ -85,7 +85,7 @@ export function tablesFor(
   if (near === undefined || chosen === undefined) {
     return tables.filter(({ collection, meta }) => hidden || !meta.hidden || collection === chosen);
   }
-  const close = neighbourhood(chosen, near, relations);
+  const close = findNeighbours(chosen, near, relations);
   return tables.filter(({ collection }) => close.has(collection));
 }
 

@@ -76,12 +76,12 @@ function replaced<T>(
 ): ReadonlyMap<string, T> {
   if (changes.length === 0) return current;
   const next = new Map(current);
-  for (const { [other(to)]: gone } of changes) if (gone !== null) next.delete(keyOf(gone));
+  for (const { [otherSide(to)]: gone } of changes) if (gone !== null) next.delete(keyOf(gone));
   for (const { [to]: come } of changes) if (come !== null) next.set(keyOf(come), come);
   return next;
 }
 
-const other = (side: Side): Side => (side === 'before' ? 'after' : 'before');
+const otherSide = (side: Side): Side => (side === 'before' ? 'after' : 'before');
 
 function fieldsAfter(
   current: NonNullable<Moment['fields']>,
@@ -96,14 +96,14 @@ function fieldsAfter(
     next.set(name, copy);
     return copy;
   };
-  for (const { [other(to)]: gone } of changes) if (gone !== null) of(gone.collection).delete(gone.field);
+  for (const { [otherSide(to)]: gone } of changes) if (gone !== null) of(gone.collection).delete(gone.field);
   for (const { [to]: come } of changes) if (come !== null) of(come.collection).set(come.field, come);
   for (const [name, fields] of own) if (fields.size === 0) next.delete(name);
   return next;
 }
 
 /** Listed in list order: by `sort`, then by name. */
-export function inOrder(fields: Iterable<FieldDocument>): FieldDocument[] {
+export function sortFields(fields: Iterable<FieldDocument>): FieldDocument[] {
   const sortOf = ({ meta }: FieldDocument): number => meta.sort ?? Infinity;
   return [...fields].sort((a, b) => {
     const by = sortOf(a) - sortOf(b);
@@ -188,7 +188,7 @@ function goneOf(changes: Changes, { collections, fields, relations }: Moment): M
 }
 
 /** The collections of a batch with their direct neighbours. */
-export function aroundChanges({ collections }: Marks, relations: Iterable<ShownRelation>): Set<string> {
+export function findChangedNeighbours({ collections }: Marks, relations: Iterable<ShownRelation>): Set<string> {
   const names = new Set(collections.keys());
   for (const relation of relations) {
     const ends = [relation.collection, ...targetsOf(relation)];

@@ -13,7 +13,7 @@ import classes from './replay-bar.module.css';
 import { batchAt } from '../../../service/history-queries.js';
 import { isoOf, localOf } from '../../../shared/local-time.js';
 import { useMay } from '../../../service/session.js';
-import { brief } from '../../../shared/text.js';
+import { abbreviate } from '../../../shared/text.js';
 import { Time } from '../../../shared/time.js';
 import { MARK_WORDS, MarkSign } from '../graph/mark-sign.js';
 import type { ChangeKind } from '../graph/graph.js';
@@ -35,11 +35,11 @@ function ReplayFacts({ replay, isPlaying }: { replay: Replay; isPlaying: boolean
           <>
             <Counts replay={replay} />
             <Text component="span" size="sm" fw={600} className={classes.summary}>
-              {brief(batch.summary, 160)}
+              {abbreviate(batch.summary, 160)}
             </Text>
             {batch.reason !== null && (
-              <Text component="span" size="sm" className={classes.reason} title={brief(batch.reason, 1_000)}>
-                {brief(batch.reason, 160)}
+              <Text component="span" size="sm" className={classes.reason} title={abbreviate(batch.reason, 1_000)}>
+                {abbreviate(batch.reason, 160)}
               </Text>
             )}
             <Text component="span" size="sm" c="dimmed">

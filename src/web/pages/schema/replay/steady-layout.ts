@@ -24,10 +24,10 @@ export function placeSteadily(graph: Graph, points: ReadonlyMap<string, Point>, 
   // From the top, so that a grown table moves those below it.
   const yOf = ({ name }: Table): number => points.get(name)?.y ?? 0;
   for (const table of staying.sort((a, b) => yOf(a) - yOf(b))) {
-    put(table, roomBelow(boxes, table, points.get(table.name) ?? { x: 0, y: 0 }));
+    put(table, findRoomBelow(boxes, table, points.get(table.name) ?? { x: 0, y: 0 }));
   }
   for (const table of graph.tables) {
-    if (!places.has(table.name)) put(table, roomNear(boxes, table, anchorOf(table, graph, places)));
+    if (!places.has(table.name)) put(table, findRoomNear(boxes, table, anchorOf(table, graph, places)));
   }
   return { ...graph, places, lines: linesOf(graph, places, before) };
 }
@@ -36,7 +36,7 @@ const overlaps = (a: Box, b: Box, gap: number): boolean =>
   a.x < b.x + b.width + gap && b.x < a.x + a.width + gap && a.y < b.y + b.height + gap && b.y < a.y + a.height + gap;
 
 /** The position, or the nearest free one below. */
-function roomBelow(boxes: readonly Box[], { width, height }: Table, { x, y }: Point): Point {
+function findRoomBelow(boxes: readonly Box[], { width, height }: Table, { x, y }: Point): Point {
   const box = { x, y, width, height };
   for (let rounds = 0; rounds <= boxes.length; rounds++) {
     const inTheWay = boxes.find((each) => overlaps(each, box, 0));
@@ -69,7 +69,7 @@ function anchorOf(table: Table, { links, tables }: Graph, places: ReadonlyMap<st
 /** Maximum number of rings searched around a position. */
 const RINGS = 60;
 
-function roomNear(boxes: readonly Box[], table: Table, anchor: Point): Point {
+function findRoomNear(boxes: readonly Box[], table: Table, anchor: Point): Point {
   const { width, height } = table;
   const [across, down] = [width + GAP, Math.max(60, height / 2)];
   for (let ring = 0; ring < RINGS; ring++) {
@@ -78,7 +78,7 @@ function roomNear(boxes: readonly Box[], table: Table, anchor: Point): Point {
       if (!boxes.some((each) => overlaps(each, box, GAP))) return { x: box.x, y: box.y };
     }
   }
-  return roomBelow(boxes, table, anchor);
+  return findRoomBelow(boxes, table, anchor);
 }
 
 /** The cells of a ring around the centre. */

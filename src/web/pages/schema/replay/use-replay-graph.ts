@@ -6,7 +6,7 @@ import type { FieldDocument, ListedCollection } from '../../../service/types.js'
 import { type ShownRelation, graphOf, type Graph, type Placed, type Point } from '../graph/graph.js';
 import { type GraphState, tablesFor } from '../graph/use-graph.js';
 import type { SchemaSearch } from '../search.js';
-import { aroundChanges, inOrder } from './frame.js';
+import { findChangedNeighbours, sortFields } from './frame.js';
 import type { Replay } from './use-replay.js';
 import { layOut } from '../graph/layout.js';
 import { placeSteadily } from './steady-layout.js';
@@ -25,7 +25,7 @@ export function useReplayGraph(replay: Replay, search: SchemaSearch): GraphState
   const collections = useMemo(() => withDeleted(replay), [replay]);
   const shown = useMemo(() => {
     const all = tablesFor(collections, { chosen, near, hidden, relations });
-    return all.length <= MOST_DRAWN || near !== undefined ? all : touched(collections, replay, relations);
+    return all.length <= MOST_DRAWN || near !== undefined ? all : listTouched(collections, replay, relations);
   }, [collections, chosen, near, hidden, relations, replay]);
 
   const names = useMemo(() => shown.map(({ collection }) => collection), [shown]);
@@ -51,12 +51,12 @@ function withDeleted({ moment, marks }: Replay): ListedCollection[] {
 }
 
 /** Above the limit: the tables of the batch. */
-function touched(
+function listTouched(
   collections: readonly ListedCollection[],
   { marks }: Replay,
   relations: readonly ShownRelation[],
 ): ListedCollection[] {
-  const near = aroundChanges(marks, relations);
+  const near = findChangedNeighbours(marks, relations);
   const tables = collections.filter(({ collection, schema }) => schema !== null && near.has(collection));
   if (tables.length <= MOST_DRAWN) return tables;
   return tables.filter(({ collection }) => marks.collections.has(collection)).slice(0, MOST_DRAWN);
@@ -73,7 +73,7 @@ function fieldsFor({ moment, marks }: Replay, names: readonly string[], read: Fi
   }
   const { fields } = moment;
   return names.flatMap((name) =>
-    inOrder([...(fields.get(name)?.values() ?? []), ...gone.fields.filter(({ collection }) => collection === name)]),
+    sortFields([...(fields.get(name)?.values() ?? []), ...gone.fields.filter(({ collection }) => collection === name)]),
   );
 }
 
@@ -129,12 +129,12 @@ export function useSteadyLayout(graph: Graph | null, kind: string, renamed: Read
     if (graph === null) return memory?.last ?? null;
     if (memory !== undefined && !isElsewhere) {
       for (const [from, to] of renamed) follow(memory.places, from, to);
-      return continued(memory, graph);
+      return continueLayout(memory, graph);
     }
     if (begun.data === undefined) return null;
     const first = rememberedFrom(begun.data, memory);
     memories.current = new Map([[drawing, first]]);
-    return fitsTo(graph, begun.data) ? begun.data : continued(first, graph);
+    return belongsTo(graph, begun.data) ? begun.data : continueLayout(first, graph);
   }, [graph, memory, isElsewhere, begun.data, drawing, renamed]);
   return { placed, drawing: round, error: begun.error, tidy: () => setRound(round + 1) };
 }
@@ -150,9 +150,9 @@ const rememberedFrom = (last: Placed, before: Memory | undefined): Memory => ({
   last,
 });
 
-const fitsTo = (graph: Graph, { tables }: Placed): boolean => graph.tables === tables;
+const belongsTo = (graph: Graph, { tables }: Placed): boolean => graph.tables === tables;
 
-function continued(memory: Memory, graph: Graph): Placed {
+function continueLayout(memory: Memory, graph: Graph): Placed {
   const placed = placeSteadily(graph, memory.places, memory.last);
   for (const [name, place] of placed.places) if (!memory.places.has(name)) memory.places.set(name, place);
   memory.last = placed;

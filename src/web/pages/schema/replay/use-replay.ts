@@ -112,12 +112,15 @@ function useFrames(position: number): Frames {
   }, [isElsewhere, position]);
 
   const hasLater = last < head;
-  useAhead(pages, { isNearFirst: index !== undefined && index < READY, isNearLast: nearLast(index, all, hasLater) });
+  useAhead(pages, {
+    isNearFirst: index !== undefined && index < READY,
+    isNearLast: isCloseToLast(index, all, hasLater),
+  });
   // A later error keeps the loaded batches.
   return { all, index, hasEarlier: pages.hasPreviousPage, hasLater, head, error: data ? null : error, refetch };
 }
 
-const nearLast = (index: number | undefined, all: readonly ChangedBatch[], hasLater: boolean): boolean =>
+const isCloseToLast = (index: number | undefined, all: readonly ChangedBatch[], hasLater: boolean): boolean =>
   index !== undefined && hasLater && index > all.length - READY;
 
 type Pages = Pick<
