@@ -83,12 +83,20 @@ interface Running {
   ended: Promise<void>;
 }
 
+/** A webhook whose progress the database did not accept. The receiver may have accepted the message. */
+interface Interrupted {
+  count: number;
+  /** Earliest next delivery of this process (`performance.now`). */
+  until: number;
+}
+
 /** Idle until the first `wake`. It never throws: failures are logged and retried. */
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const { pool, sender, logger, readOnly } = options;
   const pauses = { ...PAUSES, ...options.pauses };
   const owner = randomUUID();
   const running = new Map<string, Running>();
+  const interrupted = new Map<string, Interrupted>();
   const turns = createSemaphore(AT_ONCE);
   const timer = createEarliestTimer(() => start());
   const counts = { delivered: 0, failed: 0 };
@@ -121,13 +129,22 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       await options.disable(id, 'copied');
     }
     const before = performance.now();
-    const { claimed, more } = await claimDue(pool, { owner, busy: [...running.keys()], limit: AT_ONCE });
+    const { claimed, more } = await claimDue(pool, { owner, busy: listBusy(), limit: AT_ONCE });
     // The leases of running deliveries were not renewed, so they end no later than the new ones.
     if (claimed.length > 0 && running.size === 0) leasedUntil = before + LEASE;
     for (const each of claimed) begin(each);
     if (more) timer.set(0);
-    const wait = await readWaitUntilNextDue(pool, owner, [...running.keys()]);
+    const wait = await readWaitUntilNextDue(pool, owner, listBusy());
     if (wait !== undefined) timer.set(Math.max(pauses.gather, wait));
+    const now = performance.now();
+    for (const { until } of interrupted.values()) if (until > now) timer.set(until - now);
+  };
+
+  /** Webhooks that this process delivers to, or that it must not claim yet. */
+  const listBusy = (): string[] => {
+    const now = performance.now();
+    const waiting = [...interrupted].filter(([, { until }]) => until > now);
+    return [...running.keys(), ...waiting.map(([id]) => id)];
   };
 
   const begin = (webhook: Claimed): void => {
@@ -136,8 +153,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     renewal ??= setInterval(() => void renew(), RENEW).unref();
     run.ended = deliverAll(webhook, run.abort.signal)
       .catch(async (error: unknown) => {
-        if (!run.abort.signal.aborted)
-          logger.warn('a webhook was interrupted', { webhook: webhook.id, name: webhook.name, error });
+        if (!run.abort.signal.aborted) noteInterruption(webhook, error);
         await releaseLeases(pool, owner, webhook.id).catch(() => undefined);
       })
       .finally(() => {
@@ -148,6 +164,14 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         }
         timer.set(0);
       });
+  };
+
+  /** Without a pause, the receiver would get the same message again and again while the database accepts no writes. */
+  const noteInterruption = ({ id, name }: Claimed, error: unknown): void => {
+    const count = (interrupted.get(id)?.count ?? 0) + 1;
+    const pause = computePause(count, { ...pauses, maximum: pauses.look });
+    interrupted.set(id, { count, until: performance.now() + pause });
+    logger.warn('a webhook was interrupted', { webhook: id, name, attempts: count, retry_in: pause, error });
   };
 
   const renew = async (): Promise<void> => {
@@ -214,7 +238,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const attempt = { message, attemptedAt, ...sent };
     if (sent.error === null) {
       counts.delivered += 1;
-      return inTurn(() => recordDelivery(pool, holder, attempt, end));
+      const isMoved = await inTurn(() => recordDelivery(pool, holder, attempt, end));
+      interrupted.delete(webhook.id);
+      return isMoved;
     }
     if (signal.aborted) return false;
     counts.failed += 1;

@@ -35,7 +35,7 @@ interface CloudEvent {
 const eventOf = ({ body }: { body: string }): CloudEvent => JSON.parse(body) as CloudEvent;
 
 describe('webhooks', () => {
-  const { api, client: send } = withService({ settings: PRIVATE });
+  const { service, api, client: send } = withService({ settings: PRIVATE });
   const receivers: Receiver[] = [];
   let receiver: Receiver;
 
@@ -159,6 +159,27 @@ describe('webhooks', () => {
     const created = [await collection(), await collection(), await collection()];
     await upToDate(data.id);
     expect(receiver.received.map((each) => eventOf(each).subject)).to.deep.equal(created);
+  });
+
+  it('pauses longer and longer before it repeats a delivery that the database could not record', async () => {
+    const { data } = await create({ types: ['collection.*'] });
+    await api.sql(`CREATE FUNCTION raise_disk_full() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE disk_full USING MESSAGE = 'could not extend file'; END $$`);
+    await api.sql(`CREATE TRIGGER is_full BEFORE INSERT ON service.service_webhook_deliveries
+        EXECUTE FUNCTION raise_disk_full()`);
+    await collection();
+    const pausesOf = (): number[] =>
+      service
+        .log()
+        .split('\n')
+        .filter((line) => line.includes('a webhook was interrupted') && line.includes(data.id))
+        .map((line) => (JSON.parse(line) as { retry_in: number }).retry_in);
+    await until('it was interrupted three times', () => pausesOf().length >= 3);
+    const [first = NaN, , third = NaN] = pausesOf();
+    expect(third).to.be.greaterThan(first);
+    await api.sql('DROP FUNCTION raise_disk_full() CASCADE');
+    await upToDate(data.id);
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).to.equal(1);
   });
 
   it('waits as long as Retry-After asks', async () => {
