@@ -81,7 +81,7 @@ const ERRORS: readonly [error: Error, name: string, message?: string][] = [
 
 describe('an error in a log line', () => {
   for (const [error, name, message = SAYS] of ERRORS)
-    it(`is named after its class: ${name}, ${message}`, () => {
+    it(`has the name of its class, ${name}, and its message, "${message}"`, () => {
       expect(redact({ error })).to.have.property('error').that.includes({ name, message });
     });
 });

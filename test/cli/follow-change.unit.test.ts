@@ -17,11 +17,16 @@ const request = answeredChange({
 });
 
 const CASES: [what: string, change: Partial<ShownChange>, percent: number, said: string][] = [
-  ['a step that runs, by what the steps work through', {}, 70, '2 of 3: build the index'],
-  ['its turn', { state: 'queued', steps: [], queued_behind: ['a', 'b'] }, 0, 'waiting for a, b'],
-  ['its turn, behind nobody', { state: 'queued', steps: [] }, 0, 'waiting for its turn'],
-  ['what is left when the steps are done', { steps: [step('x', 'done')] }, 99, 'applying it in one short transaction'],
-  ['the end', { state: 'applied' }, 100, '2 of 3: build the index'],
+  ['the running step, and the progress by size', {}, 70, '2 of 3: build the index'],
+  ['the requests that precede it', { state: 'queued', steps: [], queued_behind: ['a', 'b'] }, 0, 'waiting for a, b'],
+  ['its turn when no request precedes it', { state: 'queued', steps: [] }, 0, 'waiting for its turn'],
+  [
+    'the last transaction when the steps are done',
+    { steps: [step('x', 'done')] },
+    99,
+    'applying it in one short transaction',
+  ],
+  ['the last step when it is applied', { state: 'applied' }, 100, '2 of 3: build the index'],
   [
     'cleaning',
     { cleaning: true, steps: [step('x', 'done', { bytes: 0 }), step('y', 'waiting')] },
@@ -29,7 +34,7 @@ const CASES: [what: string, change: Partial<ShownChange>, percent: number, said:
     'removing prepared objects',
   ],
   [
-    'who is in the way',
+    'the sessions that block it',
     {
       waiting_for: [
         { pid: 7, application_name: 'report', age_seconds: 3, collection: 'a' },
@@ -72,7 +77,7 @@ describe('the end of a change request prints', () => {
     );
   });
 
-  it('that nothing is left of it, and why', () => {
+  it('that prepared objects were removed, and the errors', () => {
     const errors = ['One row is in the way.', 'So is another.'].map(answeredProblem);
     expect(describeEnd({ ...request, state: 'failed', errors }).split('\n')).to.deep.equal([
       'Change request 5d3f failed. Its prepared objects were removed.',

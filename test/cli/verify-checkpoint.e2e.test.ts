@@ -74,7 +74,7 @@ describe('dps verify --checkpoint, offline', () => {
   });
 
   const DIFFER: Record<string, { note: () => string; reason: RegExp }> = {
-    'of another hash': {
+    'with another hash': {
       note: () => signed(checkpointText(says(3, { hash: 'ef'.repeat(32) }))),
       reason: /position 3 has the hash/,
     },
@@ -82,7 +82,7 @@ describe('dps verify --checkpoint, offline', () => {
       note: () => signed(checkpointText(says(3, { origin: originOf('ef'.repeat(32)) }))),
       reason: /names another log/,
     },
-    'of another log altogether': {
+    'of an unrelated log': {
       note: () => signed(checkpointText(says(3, { origin: originOf('ef'.repeat(32)), hash: 'ef'.repeat(32) }))),
       reason: /the log is a different one .* it is not the signed log/,
     },
@@ -104,7 +104,7 @@ describe('dps verify --checkpoint, offline', () => {
     },
   };
   for (const [what, { note, reason }] of Object.entries(DIFFER)) {
-    it(`exits with 1 for a ${what}`, async () => {
+    it(`exits with 1 for a checkpoint ${what}`, async () => {
       const ran = await verifyAll(await save(note()));
       expect(ran.code, ran.out + ran.err).to.equal(1);
       expect(ran.out).to.match(reason);

@@ -99,7 +99,7 @@ describe('a failover', function () {
     expect(blind.service.log()).to.contain('the address now leads to a different server');
   });
 
-  it('to a server restored from a backup is noticed by a running service', async () => {
+  it('to a server restored from a backup is detected by a running service', async () => {
     const { primary } = cluster;
     const { data } = primary as Server & { data: string };
     const { service, send } = await serve({ DATABASE_URL: primary.connectionString });

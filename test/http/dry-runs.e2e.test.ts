@@ -189,7 +189,7 @@ describe('dry runs', function () {
   });
 
   for (const [name, method, input, type] of CHANGES) {
-    it(`plan what ${name} without a trace, before it is carried out`, async () => {
+    it(`leave no trace, and plan what the request then does: ${name}`, async () => {
       const [path, body] = await input();
       const before = { head: await api.head(), catalog: await catalog() };
       const tried = await api.ok<Plan>(method, `${path}?dry_run`, body);

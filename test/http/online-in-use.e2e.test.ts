@@ -37,24 +37,24 @@ describe('a table with a pending online change', function () {
   };
 
   const WAYS: readonly [what: string, method: string, path: string, body?: object][] = [
-    ['a field changed', 'PATCH', '/fields/items/note', { schema: { is_nullable: false } }],
-    ['the same field changed', 'PATCH', '/fields/items/code', { schema: { is_unique: true } }],
-    ['its type changed', 'PATCH', '/fields/items/code', { type: 'bigInteger' }],
-    ['fields changed together', 'PATCH', '/fields/items', [{ field: 'note', schema: { default_value: 'x' } }]],
-    ['a field added', 'POST', '/fields/items', column('more')],
-    ['a field deleted', 'DELETE', '/fields/items/note'],
-    ['a field deleted for good', 'DELETE', '/fields/items/note?purge'],
-    ['a field renamed', 'POST', '/fields/items/note/rename', { to: 'remark' }],
-    ['the collection renamed', 'POST', '/collections/items/rename', { to: 'things' }],
-    ['the collection deleted', 'DELETE', '/collections/items'],
+    ['an update of a field', 'PATCH', '/fields/items/note', { schema: { is_nullable: false } }],
+    ['an update of the same field', 'PATCH', '/fields/items/code', { schema: { is_unique: true } }],
+    ['another type', 'PATCH', '/fields/items/code', { type: 'bigInteger' }],
+    ['an update of several fields', 'PATCH', '/fields/items', [{ field: 'note', schema: { default_value: 'x' } }]],
+    ['a new field', 'POST', '/fields/items', column('more')],
+    ['a deleted field', 'DELETE', '/fields/items/note'],
+    ['a purged field', 'DELETE', '/fields/items/note?purge'],
+    ['a renamed field', 'POST', '/fields/items/note/rename', { to: 'remark' }],
+    ['a new name of the collection', 'POST', '/collections/items/rename', { to: 'things' }],
+    ['the deletion of the collection', 'DELETE', '/collections/items'],
     [
-      'a relation made',
+      'a new relation',
       'POST',
       '/relations',
       { collection: 'items', field: 'owner', related_collection: 'owners', schema: {} },
     ],
     [
-      'an index, to be built later',
+      'an index that is built concurrently',
       'PATCH',
       '/fields/items/note?concurrentIndexCreation',
       { schema: { is_indexed: true } },
@@ -62,7 +62,7 @@ describe('a table with a pending online change', function () {
   ];
 
   for (const [what, method, path, body] of WAYS)
-    it(`cannot be changed: ${what} returns 409 with the request`, () => refused(method, path, body));
+    it(`rejects other changes with 409 and the id of the request: ${what}`, () => refused(method, path, body));
 
   it('cannot be changed by an apply', async () => {
     const diff = await online.diff(({ fields }) => {

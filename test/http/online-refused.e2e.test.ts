@@ -91,13 +91,13 @@ const REFUSED: readonly [what: string, edit: Edit, reason: RegExp, field?: strin
     'note',
   ],
   [
-    'a table that is renamed at once',
+    'a table that the same change renames',
     both(edited('items', 'code', { is_unique: true }), (snapshot) => renameItems(snapshot)),
     /the same change renames the table/,
     'code',
   ],
   [
-    'a table to point at that is made at once',
+    'a referenced table that the same change creates',
     (snapshot) => {
       const [owners, id] = [
         snapshot.collections.find(({ collection }) => collection === 'owners'),
@@ -167,11 +167,11 @@ describe('an online change without preparation', function () {
   const AT_ONCE: readonly [what: string, method: string, path: string, body: object | undefined, status: number][] = [
     ['a note', 'PATCH', '/fields/items/code', { meta: { note: 'n' } }, 200],
     ['a default', 'PATCH', '/fields/items/code', { schema: { default_value: 4 } }, 200],
-    ['what widens', 'PATCH', '/fields/items/note', { schema: { max_length: 400 } }, 200],
+    ['a longer type', 'PATCH', '/fields/items/note', { schema: { max_length: 400 } }, 200],
     ['a new field', 'POST', '/fields/items', column('fresh'), 200],
-    ['a field that is dropped for good', 'DELETE', '/fields/items/spare?purge', undefined, 204],
+    ['a purged field', 'DELETE', '/fields/items/spare?purge', undefined, 204],
     [
-      'a field whose values nobody could give back, without a primary key',
+      'a field whose values the trash cannot keep, without a primary key',
       'DELETE',
       '/fields/keyless/note',
       undefined,

@@ -21,9 +21,9 @@ const REPLACED: Record<string, (url: string) => Promise<unknown>> = {
   'all events are gone': (url) => cutOff(url, BEFORE),
   'the whole chain is rewritten': (url) =>
     rewrite(url, (events) => events.map((event) => ({ ...event, actor: { id: 'x', name: 'Mallory' } }))),
-  'one event in the middle is another one': (url) =>
+  'one event in the middle is different': (url) =>
     rewrite(url, (events) => events.map((event) => (event.position === 5 ? { ...event, reason: 'forged' } : event))),
-  'it is rewritten, and goes on': (url) =>
+  'the chain is rewritten and continued': (url) =>
     rewrite(url, (events) => {
       const other = events.map((event): EventRecord => ({ ...event, reason: 'forged' }));
       const more = { ...(other.at(-1) as EventRecord), id: '00000000-0000-4000-8000-00000000000a' };
@@ -97,7 +97,7 @@ describe('a log replaced under a running service', () => {
   }
 
   for (const [what, replace] of Object.entries(REPLACED)) {
-    it(`is noticed by a read, rejected, and can be acknowledged: ${what}`, async () => {
+    it(`is detected by a read, which fails until the divergence is acknowledged: ${what}`, async () => {
       const { service, send } = await running();
       await replace(database.connectionString);
       expect((await send('/schema/snapshot')).status).to.equal(200);
@@ -117,7 +117,7 @@ describe('a log replaced under a running service', () => {
       expect((await send(`/history/snapshot?at=${data.position}`)).status).to.equal(200);
     });
 
-    it(`is noticed by a write, and by a process that never read it: ${what}`, async () => {
+    it(`is detected by a write, and by a process that never read the log: ${what}`, async () => {
       const { send } = await running();
       await replace(database.connectionString);
       const reply = await create(send, 'refused');

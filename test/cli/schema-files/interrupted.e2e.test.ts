@@ -134,10 +134,13 @@ describe('an interrupted pull', function () {
     ['before it writes', () => namesIn().includes('.dps-writing')],
     ['when a file is written', () => namesIn().filter(isTemporary).length > 0],
     ['in the middle of writing', () => namesIn().filter(isTemporary).length > COLLECTIONS / 2],
-    ['when a file is in its place', () => namesIn().some((name) => name.endsWith('_001.yaml') && isWritten(name))],
-    ['in the middle of that', () => namesIn().some((name) => name.endsWith('_075.yaml') && isWritten(name))],
-    ['when the last one is', () => namesIn().includes(`collections/things_${COLLECTIONS}.yaml`)],
-    ['when what goes is gone', () => !namesIn().includes('collections/things_000.yaml')],
+    ['when the first file was replaced', () => namesIn().some((name) => name.endsWith('_001.yaml') && isWritten(name))],
+    [
+      'when half of the files were replaced',
+      () => namesIn().some((name) => name.endsWith('_075.yaml') && isWritten(name)),
+    ],
+    ['when the last file was replaced', () => namesIn().includes(`collections/things_${COLLECTIONS}.yaml`)],
+    ['when the deleted file was removed', () => !namesIn().includes('collections/things_000.yaml')],
   ];
   for (const [when, isThere] of moments) {
     it(`leaves whole files when it is killed ${when}`, async () => {

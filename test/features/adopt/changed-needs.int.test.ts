@@ -69,10 +69,10 @@ describe('types and sequences of adopted tables', function () {
           CONSTRAINT small CHECK (VALUE < 9)`,
       },
     ],
-    ['a domain that has none left', { domain: 'CREATE DOMAIN price AS numeric(8,2)' }],
+    ['the last rule of a domain is dropped', { domain: 'CREATE DOMAIN price AS numeric(8,2)' }],
   ];
   for (const [what, changed] of changes) {
-    it(`change if PostgreSQL can change them: ${what}`, async () => {
+    it(`change if PostgreSQL supports the change: ${what}`, async () => {
       const { before, after, target } = await promoteChanged(changed);
       await promote(after.instance, target.instance, { exact: true });
       await expectVerified(target.instance);
@@ -86,7 +86,7 @@ describe('types and sequences of adopted tables', function () {
 
   const impossible: [what: string, changed: Partial<typeof BASE>, byHand: string, fault: string][] = [
     [
-      'a label less',
+      'a removed label',
       { type: `CREATE TYPE mood AS ENUM ('a')` },
       `ALTER TYPE mood RENAME TO old; CREATE TYPE mood AS ENUM ('a'); ALTER TABLE one ALTER m TYPE mood USING m::text::mood;
        ALTER TABLE two ALTER m TYPE mood[] USING m::text[]::mood[]; DROP TYPE old`,
@@ -100,7 +100,7 @@ describe('types and sequences of adopted tables', function () {
     ],
   ];
   for (const [what, changed, byHand, fault] of impossible) {
-    it(`are rejected if PostgreSQL cannot, and accepted after a manual change: ${what}`, async () => {
+    it(`are rejected if PostgreSQL does not support the change, and accepted after a manual change: ${what}`, async () => {
       const { after, target } = await promoteChanged(changed);
       expect(await rejectionOf(after, target)).to.include(fault);
       await expectVerified(target.instance);

@@ -53,9 +53,12 @@ describe('deleting adopted tables', function () {
 
   for (const [title, sql] of [
     ['', PAIR],
-    [', apart in the log', PAIR + filler('pf')],
-    [', the key before its target', PAIR.replaceAll(' p ', ' z ').replace('REFERENCES p', 'REFERENCES z')],
-    [', far before its target', PAIR.replaceAll(' p ', ' z ').replace('REFERENCES p', 'REFERENCES z') + filler('x')],
+    [' when many events lie between them', PAIR + filler('pf')],
+    [' when the owner was adopted first', PAIR.replaceAll(' p ', ' z ').replace('REFERENCES p', 'REFERENCES z')],
+    [
+      ' when the owner was adopted long before',
+      PAIR.replaceAll(' p ', ' z ').replace('REFERENCES p', 'REFERENCES z') + filler('x'),
+    ],
   ] as const) {
     const target = sql.includes('TABLE z ') ? 'z' : 'p';
     it(`replays dropping the owner of a two-column foreign key${title}`, () => expectDeletable(sql, 'q', target));
@@ -83,11 +86,11 @@ describe('deleting related tables in one change', function () {
     ['the key after its target', `CREATE TABLE a (${KEY}); CREATE TABLE b (${KEY}, ${TO} a);`],
     ['a key to its own table', `CREATE TABLE a (${KEY}, z integer, FOREIGN KEY (z, y) REFERENCES a);`],
     [
-      'a circle of two',
+      'a cycle of two tables',
       `CREATE TABLE a (${KEY}); CREATE TABLE b (${KEY}, ${TO} a); ALTER TABLE a ADD ${TO} b, ADD ${TO} a;`,
     ],
     [
-      'a circle of three',
+      'a cycle of three tables',
       `CREATE TABLE a (${KEY}); CREATE TABLE b (${KEY}, ${TO} a); CREATE TABLE c (${KEY}, ${TO} b);
       ALTER TABLE a ADD ${TO} c;`,
     ],
@@ -103,7 +106,7 @@ describe('deleting related tables in one change', function () {
       CREATE TABLE b PARTITION OF a FOR VALUES FROM (0) TO (10); ALTER TABLE c ADD ${TO} a;`,
     ],
     [
-      'one that counts by the other’s sequence',
+      'a column whose default uses the sequence of the other table',
       `CREATE TABLE b (x serial); CREATE TABLE a (x integer DEFAULT nextval('b_x_seq'));`,
     ],
   ];

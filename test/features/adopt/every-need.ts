@@ -89,7 +89,7 @@ export const NEEDS: readonly Row[] = [
   }),
   {
     ...need('needs.collation.locale', 'CREATE TABLE $t (id integer PRIMARY KEY, x text)', {}),
-    what: 'that the server lacks',
+    what: 'unknown to the server',
     change: () => ({ needs: [{ kind: 'collation', name: 'lacking', provider: 'libc', locale: 'xx_XX' }] }),
     refused: /ensure that collation lacking exists: .*SQLSTATE 22023/,
   },

@@ -23,10 +23,10 @@ const table = (a = 'int', g = 'a*2', columns = ''): string =>
 const PARTS: [what: string, sql: string][] = [
   ['an index', 'CREATE INDEX g2i ON g2 (g, h DESC)'],
   ['an index of an expression', 'CREATE INDEX ON g2 ((g + 1))'],
-  ['an index of some rows', 'CREATE INDEX ON g2 (h) WHERE g > 5'],
-  ['a unique index that carries it along', 'CREATE UNIQUE INDEX ON g2 (h) INCLUDE (g)'],
+  ['a partial index', 'CREATE INDEX ON g2 (h) WHERE g > 5'],
+  ['a unique index that includes the column', 'CREATE UNIQUE INDEX ON g2 (h) INCLUDE (g)'],
   ['a check', 'ALTER TABLE g2 ADD CONSTRAINT larger CHECK (g > h)'],
-  ['a check that old rows need not pass', 'ALTER TABLE g2 ADD CONSTRAINT larger CHECK (g > h) NOT VALID'],
+  ['a check that is not valid', 'ALTER TABLE g2 ADD CONSTRAINT larger CHECK (g > h) NOT VALID'],
   ['a unique constraint', 'ALTER TABLE g2 ADD UNIQUE (g, h)'],
   [
     'its own index, unique, comment and foreign key',
@@ -34,22 +34,22 @@ const PARTS: [what: string, sql: string][] = [
      CREATE INDEX ON g2 (g); COMMENT ON COLUMN g2.g IS 'twice'`,
   ],
   [
-    'its being the primary key',
+    'a primary key of the column',
     'ALTER TABLE g2 DROP CONSTRAINT g2_pkey; ALTER TABLE g2 ADD CONSTRAINT k PRIMARY KEY (g)',
   ],
   [
-    'a primary key of two, and a foreign key on it',
+    'a primary key of two columns, and a foreign key that references it',
     `ALTER TABLE g2 DROP CONSTRAINT g2_pkey; ALTER TABLE g2 ADD CONSTRAINT k PRIMARY KEY (id, g);
      CREATE TABLE shot (a int, b int, CONSTRAINT hits FOREIGN KEY (a, b) REFERENCES g2); INSERT INTO shot VALUES (1, 6)`,
   ],
   [
-    'a primary key that carries it along, and relations and foreign keys on that',
+    'a primary key that includes the column, and relations and foreign keys that reference it',
     `ALTER TABLE g2 DROP CONSTRAINT g2_pkey; ALTER TABLE g2 ADD CONSTRAINT k PRIMARY KEY (id) INCLUDE (g);
      CREATE TABLE child (id int PRIMARY KEY, up int REFERENCES g2 ON DELETE CASCADE); INSERT INTO child VALUES (1, 1);
      ALTER TABLE g2 ADD FOREIGN KEY (h) REFERENCES g2`,
   ],
   [
-    'foreign keys to it and from it, to itself too',
+    'foreign keys from and to the column, and to its own table',
     `CREATE TABLE aim (x int, y int, UNIQUE (x, y)); INSERT INTO aim VALUES (6, 1);
      ALTER TABLE g2 ADD CONSTRAINT self_unique UNIQUE (g, h), ADD CONSTRAINT points FOREIGN KEY (g, h) REFERENCES aim (x, y),
        ADD CONSTRAINT self FOREIGN KEY (g, h) REFERENCES g2 (g, h);
@@ -94,7 +94,7 @@ describe('objects that depend on generated columns', function () {
   const expression = (text: string) => ({ schema: { generation_expression: text } });
 
   for (const [what, sql] of PARTS) {
-    it(`${what} is recreated after a field change`, async () => {
+    it(`are recreated after a field change: ${what}`, async () => {
       const fixture = await start(table() + ROW + sql);
       const before = otherLines(await catalogText(fixture.instance.pool));
       expectDone(await patch(fixture, 'g2', 'a', { type: 'bigInteger' }));
@@ -106,7 +106,7 @@ describe('objects that depend on generated columns', function () {
       await expectReplayed(fixture.instance);
     });
 
-    it(`${what} is recreated after an applied diff`, async () => {
+    it(`are recreated after an applied diff: ${what}`, async () => {
       const desired = await start(table('bigint') + sql.replaceAll(/INSERT[^;]*/g, ''));
       const fixture = await start(table() + ROW + sql);
       const before = otherLines(await catalogText(fixture.instance.pool));

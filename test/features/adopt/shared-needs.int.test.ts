@@ -174,7 +174,7 @@ describe('types and sequences shared by tables', function () {
     await expectVerified(target);
   });
 
-  it('recreated by hand differ only in a replay of every event', async () => {
+  it('differ only in a replay of every event if they were recreated by hand', async () => {
     const instance = await start(
       `CREATE TYPE mood AS ENUM ('a', 'b'); CREATE TABLE m (id integer PRIMARY KEY, m mood)`,
     );
