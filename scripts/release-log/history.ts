@@ -53,7 +53,7 @@ async function accounts({ api, url, provider }: Living): Promise<void> {
   await api.ok('PATCH', path, { email: 'lovelace@example.com', name: 'Ada', role: 'author', status: 'suspended' });
   await api.ok('PATCH', path, { password: null });
   await api.ok('PATCH', path, { password: `${password} 2`, status: 'active' });
-  const scope = { actions: ['read', 'propose'], networks: ['10.0.0.0/8', '::1'] };
+  const scope = { actions: ['read', 'propose'], collections: ['shop_*'], networks: ['10.0.0.0/8', '::1'] };
   const token = (await api.ok<Made>('POST', `${path}/tokens`, { expires_at: '2030-01-01T00:00:00Z', scope })).data;
   await api.ok('DELETE', `${path}/tokens/${token.id}`);
   await linkIdentity(url, provider, { email: 'lovelace@example.com', password: `${password} 2` });

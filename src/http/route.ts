@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import type { z } from 'zod';
 import { type Access, type Caller, allows } from '../features/accounts/caller.js';
-import { type RouteAction, defaultAction } from '../features/accounts/scope.js';
+import { type RouteAction, type RouteCollections, defaultAction } from '../features/accounts/scope.js';
 import type { Answer } from './answer/answer.js';
 import type { Bodies, ReadBody } from './body/index.js';
 import { hasBody } from './body/limited-bytes.js';
 import { readShape } from './body/shape.js';
 import { type ErrorCode, refused } from './errors.js';
-import { requireScope } from './request/scope.js';
+import { requireNamesInScope, requireScope } from './request/scope.js';
 import { readQuery } from './request/query.js';
 
 /** Headers of write requests: idempotency key, precondition, acknowledgements, reason. */
@@ -119,6 +119,8 @@ interface Spec<Query, Body, A extends Access> extends Documentation {
   access: A;
   /** The action that the scope of an API token must contain. Default: see `defaultAction`. */
   action?: RouteAction;
+  /** How it honours a scope with collections. Default: it rejects tokens with one. */
+  collections?: RouteCollections;
   /** Checked before the body is read. */
   stricter?: Stricter<Query>;
   /** A strict zod object, so unknown parameters are rejected. */
@@ -141,6 +143,7 @@ export interface Route extends Documentation {
   path: string;
   access: Access;
   action: RouteAction;
+  collections: RouteCollections;
   stricter: (Pick<Stricter<never>, 'access' | 'words'> & { action: RouteAction }) | undefined;
   query: z.ZodType;
   body: BodySpec<unknown> | undefined;
@@ -159,9 +162,9 @@ export function route<Query, const A extends Access, Body = undefined>(spec: Spe
   const { handle, body, whileDatabaseIsAway = false, needsPrimary = spec.method !== 'get', ...rest } = spec;
   const { mayWrite = needsPrimary } = spec;
   const { headers = needsPrimary && spec.method !== 'get' ? WRITE_HEADERS : [] } = spec;
-  const { action = defaultAction(spec.method, spec.access) } = spec;
+  const { action = defaultAction(spec.method, spec.access), collections = null } = spec;
   const stricter = spec.stricter && { action: defaultAction(spec.method, spec.stricter.access), ...spec.stricter };
-  const about = { ...rest, action, stricter, body, whileDatabaseIsAway, needsPrimary, mayWrite, headers };
+  const about = { ...rest, action, collections, stricter, body, whileDatabaseIsAway, needsPrimary, mayWrite, headers };
   const read = requestReader(spec);
   return {
     ...about,
@@ -170,20 +173,41 @@ export function route<Query, const A extends Access, Body = undefined>(spec: Spe
       const who = (spec.access === 'anyone' ? null : caller) as A extends 'anyone' ? null : Caller;
       requireSupported(exchange, about);
       return read(exchange.req, bodies, {
-        admits: (query) => requireStricter(stricter, query, { req: exchange.req, caller }),
-        handle: (input) => handle({ ...exchange, ...input, caller: who }),
+        admits: (query) => requireStricter(about, query, { req: exchange.req, caller }),
+        handle: async (input) => {
+          if (caller !== null && collections !== null && collections !== 'none')
+            await requireNames(about, caller, { ...exchange, ...input });
+          return handle({ ...exchange, ...input, caller: who });
+        },
       });
     },
   };
 }
 
+/** Rejects names of collections outside the scope of the caller's token, in the path or in the body. */
+async function requireNames(
+  { path }: Pick<Route, 'path'>,
+  caller: Caller,
+  { params, body }: Pick<Exchange, 'params'> & { body: unknown },
+): Promise<void> {
+  const collection = path.startsWith('/collections/:id') ? params['id'] : params['collection'];
+  if (collection !== undefined) await requireNamesInScope(caller, { collection });
+  if (typeof body === 'object') await requireNamesInScope(caller, body);
+}
+
 function requireStricter<Query>(
-  stricter: (Stricter<Query> & { action: RouteAction }) | undefined,
+  {
+    stricter,
+    collections,
+  }: Pick<Route, 'collections'> & {
+    stricter: (Stricter<Query> & { action: RouteAction }) | undefined;
+  },
   query: Query,
   { req, caller }: { req: Request; caller: Caller | null },
 ): void {
   if (stricter === undefined || !stricter.where(query)) return;
-  if (caller !== null && allows(caller.role, stricter.access)) return requireScope(req, caller, stricter.action);
+  if (caller !== null && allows(caller.role, stricter.access))
+    return requireScope(req, caller, { action: stricter.action, collections });
   const { access, words } = stricter;
   throw refused(
     'FORBIDDEN',

@@ -30,7 +30,7 @@ import { ProblemError } from '../kernel/problem.js';
  */
 export async function authorize(
   req: Pick<Request, 'headers' | 'ip' | 'socket'>,
-  { access, action }: Pick<Route, 'access' | 'action'>,
+  { access, action, collections }: Pick<Route, 'access' | 'action' | 'collections'>,
   identify: (token: string) => Promise<Caller | null>,
 ): Promise<Caller> {
   const token = bearerToken(req);
@@ -42,7 +42,7 @@ export async function authorize(
   if (!allows(caller.role, access)) {
     throw refused('FORBIDDEN', `This request requires the role ${access}, and your role is ${caller.role}.`);
   }
-  requireScope(req, caller, action);
+  requireScope(req, caller, { action, collections });
   return caller;
 }
 

@@ -11,6 +11,7 @@ import type { Parameterised } from '../postgres/exchange.js';
 import type { Point, Store } from '../reads/state-store.js';
 import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { Approval, ChangeRequest } from '../schema/change-requests/model.js';
+import type { CollectionScope } from '../schema/collection-scope.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { Operation } from '../schema/operations/operation.js';
 import type { Acknowledgement, Policy } from '../schema/policy.js';
@@ -122,6 +123,8 @@ export interface RequestContext {
   cause: Cause;
   /** True to drop deleted objects at once. */
   purge?: boolean;
+  /** The caller's token is limited to these collections. A batch that concerns another one is rejected. */
+  collections?: CollectionScope;
   /** The snapshot hash that the caller believes to be current. */
   ifMatch?: string;
   idempotency?: Idempotency;

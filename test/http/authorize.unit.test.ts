@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { expect } from 'chai';
 import type { Access, Role } from '../../src/features/accounts/caller.js';
-import type { RouteAction } from '../../src/features/accounts/scope.js';
+import type { RouteAction, RouteCollections } from '../../src/features/accounts/scope.js';
 import type { TokenScope } from '../../src/schema/model/token-scope.js';
 import { authorize } from '../../src/http/serve.js';
 import { Refused } from '../../src/http/errors.js';
@@ -11,12 +11,16 @@ const CALLERS: Readonly<Record<string, Role>> = { a: 'admin', r: 'reader' };
 async function answerTo(
   authorization: string | undefined,
   access: Access = 'reader',
-  { action = 'read', scope }: { action?: RouteAction; scope?: TokenScope } = {},
+  {
+    action = 'read',
+    collections = null,
+    scope,
+  }: { action?: RouteAction; collections?: RouteCollections; scope?: TokenScope } = {},
 ): Promise<unknown> {
   const headers = authorization === undefined ? {} : { authorization };
   const req = { headers, ip: '10.1.2.3', socket: {} } as Request;
   try {
-    return await authorize(req, { access, action }, async (token) => {
+    return await authorize(req, { access, action, collections }, async (token) => {
       const role = CALLERS[token];
       return role === undefined
         ? null
@@ -61,6 +65,16 @@ describe('authorization', () => {
     expect(await rejected(null, { networks: ['10.1.2.4'] })).equal(lacking('networks'));
     expect(await rejected(null, { actions: ['read'] })).equal(null);
     expect(await rejected('unscoped', { networks: ['10.0.0.0/8'] })).equal(lacking('unscoped'));
+  });
+
+  it('rejects a token with collections on a route that does not say how it limits them', async () => {
+    const scope = { role: 'admin', collections: ['shop_*'] };
+    const rejected = async (collections: RouteCollections): Promise<unknown> => {
+      const answer = await answerTo('Bearer a', 'admin', { collections, scope });
+      return Array.isArray(answer) ? answer.at(-1) : null;
+    };
+    expect(await rejected(null)).equal(`${CHALLENGE}, error="insufficient_scope", scope="collections"`);
+    for (const collections of ['none', 'filtered', 'judged'] as const) expect(await rejected(collections)).equal(null);
   });
 
   it('responds as RFC 6750 requires otherwise', async () => {

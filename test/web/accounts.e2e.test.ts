@@ -92,7 +92,7 @@ describe('the accounts page of the admin app', () => {
     expect((await app.client('/users', { token })).status).to.equal(401);
   });
 
-  it('limits the actions and networks of a token, and shows the limits and errors', async () => {
+  it('limits the actions, collections and networks of a token, and shows the limits and errors', async () => {
     app.mayComplain(/status of 400/);
     const page = await app.visit({ path: '/accounts' });
     await page.getByRole('button', { name: 'Tokens of Admin' }).click();
@@ -100,13 +100,16 @@ describe('the accounts page of the admin app', () => {
     await dialog.getByLabel('Name of a new token').fill('pipeline');
     await dialog.getByLabel('read', { exact: true }).check();
     await dialog.getByLabel('propose', { exact: true }).check();
+    await dialog.getByLabel('Collections').fill('shop_*, news');
     await dialog.getByLabel('Networks').fill('127.0.0.1, elsewhere');
     await dialog.getByRole('button', { name: 'Create token' }).click();
     await dialog.getByText(/must be an address or a network/).waitFor();
     await dialog.getByLabel('Networks').fill('127.0.0.1, 10.0.0.0/8');
     await dialog.getByRole('button', { name: 'Create token' }).click();
     const token = await dialog.getByText(/^dps_/).innerText();
-    await dialog.getByText('at most admin: read, propose; from 127.0.0.1, 10.0.0.0/8').waitFor();
+    await dialog
+      .getByText('at most admin: read, propose; collections shop_*, news; from 127.0.0.1, 10.0.0.0/8')
+      .waitFor();
     await expectAccessible(page);
     expect((await app.client('/collections', { token })).status).to.equal(200);
     expect((await app.client('/collections', { token, ...json({ collection: 'x', schema: {} }) })).status).to.equal(

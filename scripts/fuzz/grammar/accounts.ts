@@ -65,6 +65,9 @@ const SCOPES: readonly (object | null)[] = [
   null,
   { actions: ['read', 'propose'] },
   { networks: ['127.0.0.0/8', '::1'] },
+  { collections: ['c*', 'shop_*'] },
+  { actions: ['read', 'apply'], collections: ['*'] },
+  { collections: [''] },
   { actions: [] },
   {},
 ];

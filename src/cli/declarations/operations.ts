@@ -295,6 +295,7 @@ function declareTokens(program: Command, does: CommandEffect): void {
     .option('--name <name>', 'name of the token')
     .option('--expires <when>', 'a time (2030-01-31, 2030-01-31T12:00:00Z) or a number of days (90d); default: never')
     .option('--actions <list>', `actions that the token allows: ${TOKEN_ACTIONS.join(',')}; default: all`)
+    .option('--collections <list>', 'names of collections, or patterns (shop_*), that it is limited to; default: all')
     .option('--networks <list>', 'addresses and networks that may use it (10.0.0.0/8); default: all');
   does(onDatabase(add.addOption(reason())), async () => (await load()).add);
 

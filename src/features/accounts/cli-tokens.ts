@@ -91,7 +91,7 @@ function readScope({ values }: Invocation): NewScope | null {
   throw new UsageError(`--${String(issue?.path[0])}: ${issue?.message}`);
 }
 
-const LIMITS = ['actions', 'networks'] as const;
+const LIMITS = ['actions', 'collections', 'networks'] as const;
 
 /** `actions read,propose; networks 10.0.0.0/8; as author` */
 function describeScope(scope: TokenScope | null): string {

@@ -89,6 +89,7 @@ function ownUser({ auth: { users } }: HttpDeps): Route {
     summary: 'Retrieve the current user',
     access: 'reader',
     action: null,
+    collections: 'none',
     query: ownQuery,
     answers: { 200: data(accounts.currentUser) },
     async handle({ caller, query: { fields } }) {

@@ -1,6 +1,7 @@
 /* Scopes of API tokens. A scope limits what a token may do, and never allows more than the role of its user. */
 import { z } from 'zod';
 import { isNetwork, networkList } from '../../kernel/networks.js';
+import { COLLECTIONS_MISSING } from '../../schema/collection-scope.js';
 import { TOKEN_ACTIONS, type TokenAction, type TokenScope } from '../../schema/model/token-scope.js';
 import { type Access, type Caller, type Role, ROLES } from './caller.js';
 
@@ -17,6 +18,13 @@ export function defaultAction(method: string, access: Access): RouteAction {
   return access === 'admin' ? 'operate' : access === 'auditor' ? 'history' : 'read';
 }
 
+/**
+ * How a route honours a scope with collections. `none`: it neither reads nor changes collections. `filtered`: its
+ * response leaves out other collections. `judged`: it also changes collections, and the pipeline judges the batch. Null:
+ * it rejects tokens with such a scope, which is the default.
+ */
+export type RouteCollections = 'none' | 'filtered' | 'judged' | null;
+
 const MOST = 100;
 
 const list = <T extends z.ZodType<string>>(item: T) =>
@@ -28,6 +36,7 @@ const list = <T extends z.ZodType<string>>(item: T) =>
 
 const limits = {
   actions: list(z.enum(TOKEN_ACTIONS)).describe('Default: all'),
+  collections: list(z.string().min(1).max(200)).describe('Names of collections, or patterns with `*`. Default: all'),
   networks: list(z.string().max(50).refine(isNetwork, 'must be an address or a network such as 10.0.0.0/8')).describe(
     'Addresses and networks from which the token is accepted. Default: all',
   ),
@@ -76,22 +85,36 @@ const ROLE_ACTIONS: Readonly<Record<Role, readonly TokenAction[]>> = {
 /** The part of a scope that a request lacks. */
 interface MissingScope {
   message: string;
-  /** The action, `networks`, or `unscoped`. */
+  /** The action, `collections`, `networks`, or `unscoped`. */
   missing: string;
+}
+
+interface ScopedRequest {
+  action: RouteAction;
+  collections: RouteCollections;
+  address: string | null;
 }
 
 /** Returns what the scope of the caller's token lacks. Null if it covers the request. */
 export function missingScope(
   { credential: { scope } }: Pick<Caller, 'credential'>,
-  { action, address }: { action: RouteAction; address: string | null },
+  { collections, address, action }: ScopedRequest,
 ): MissingScope | null {
   if (scope === undefined) return null;
-  const { actions, networks } = scope;
-  if (networks !== undefined && !isWithin(networks, address))
+  if (scope.networks !== undefined && !isWithin(scope.networks, address))
     return {
       message: `This token is not accepted from the address ${address ?? 'of this client'}.`,
       missing: 'networks',
     };
+  const lack = missingAction(scope, action);
+  if (lack !== null || scope.collections === undefined || collections !== null) return lack;
+  return {
+    message: 'This request is not limited to the collections in the scope of this token.',
+    missing: COLLECTIONS_MISSING,
+  };
+}
+
+function missingAction({ actions }: TokenScope, action: RouteAction): MissingScope | null {
   if (action === null) return null;
   if (action === 'unscoped')
     return {
@@ -114,8 +137,9 @@ function isWithin(networks: readonly string[], address: string | null): boolean 
   return found.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
 }
 
-export const scopeOf = (role: Role, { actions, networks }: NewScope): TokenScope => ({
+export const scopeOf = (role: Role, { actions, collections, networks }: NewScope): TokenScope => ({
   role,
   ...(actions !== undefined && { actions }),
+  ...(collections !== undefined && { collections }),
   ...(networks !== undefined && { networks }),
 });

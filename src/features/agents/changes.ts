@@ -1,4 +1,4 @@
-/* The tools that plan and propose changes. No tool applies one. */
+/* The tools that plan and propose changes, and the one that applies them. */
 import { z } from 'zod';
 import { CHANGE_STATES } from '../../schema/change-requests/model.js';
 import { type ToolService, ToolError, path } from './service.js';
@@ -122,6 +122,8 @@ const planChange = tool({
   description:
     'Returns what a change would do: statements with their locks, data loss and findings. Nothing is locked, read or changed.',
   access: 'author',
+  action: 'propose',
+  isLimited: true,
   input: { change },
   async run({ change: wanted }, service) {
     return { plan: await service.post('/schema/apply', await diffOf(wanted, service), { explain: true }) };
@@ -134,6 +136,8 @@ const proposeChange = tool({
   description:
     'Opens a change request for people to review. It does not change the schema. Plan the change first. If the policy requires it, acknowledge findings of the plan.',
   access: 'author',
+  action: 'propose',
+  isLimited: true,
   writes: true,
   input: {
     title: z.string().min(1).max(200),
@@ -155,6 +159,8 @@ const listChangeRequests = tool({
   title: 'List change requests',
   description: 'Lists change requests with their states, newest first.',
   access: 'author or auditor',
+  action: 'read',
+  isLimited: true,
   input: {
     state: z.enum(CHANGE_STATES).optional(),
     collection: name.optional(),
@@ -170,6 +176,8 @@ const getChangeRequest = tool({
   description:
     'Returns a change request with its state, plan, findings, comments, approvals and result. Call it again to follow it.',
   access: 'author or auditor',
+  action: 'read',
+  isLimited: true,
   input: { id: requestId },
   run: ({ id }, service) => service.get(path`/changes/${id}`),
 });
@@ -179,9 +187,25 @@ const commentChangeRequest = tool({
   title: 'Comment on a change request',
   description: 'Adds a comment to a change request.',
   access: 'author',
+  action: 'propose',
+  isLimited: true,
   writes: true,
   input: { id: requestId, comment: z.string().min(1).max(10_000) },
   run: ({ id, comment }, service) => service.post(path`/changes/${id}/comment`, { comment }),
+});
+
+const applyChangeRequest = tool({
+  name: 'apply_change_request',
+  title: 'Apply a change request',
+  description:
+    'Applies a change request as a whole or not at all. Only do this if your user asked for it. The policy can require approvals of people.',
+  access: 'admin',
+  action: 'apply',
+  isLimited: true,
+  writes: true,
+  needsScope: true,
+  input: { id: requestId },
+  run: ({ id }, service) => service.post(path`/changes/${id}/apply`, {}),
 });
 
 export const CHANGE_TOOLS: readonly Tool[] = [
@@ -190,4 +214,5 @@ export const CHANGE_TOOLS: readonly Tool[] = [
   listChangeRequests,
   getChangeRequest,
   commentChangeRequest,
+  applyChangeRequest,
 ];

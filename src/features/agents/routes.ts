@@ -12,6 +12,8 @@ import { noQuery } from '../../http/request/query.js';
 import { type Call, type Route, jsonBody, route } from '../../http/route.js';
 import { AbandonedError } from '../../kernel/scheduler.js';
 import { allows } from '../accounts/caller.js';
+import { missingScope } from '../accounts/scope.js';
+import { addressOf } from '../../http/request/headers.js';
 import { CHANGE_TOOLS } from './changes.js';
 import { type ToolService, ToolError, createToolService } from './service.js';
 import { READING_TOOLS, type Tool } from './tools.js';
@@ -44,6 +46,7 @@ export function agentRoutes(deps: HttpDeps): Route[] {
       description:
         'Streamable HTTP without sessions: each response is one JSON message. Requests of web pages are rejected unless CORS_ORIGINS lists their origin.',
       access: 'reader',
+      collections: 'none',
       query: noQuery,
       body: jsonBody(message, { example: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }),
       headers: [],
@@ -111,14 +114,21 @@ function createServer(deps: HttpDeps, serving: Serving): McpServer {
   const about = { name: 'data-platform-service', version: deps.config.release };
   const server = new McpServer(about, { instructions: INSTRUCTIONS, jsonSchemaValidator: validator });
   for (const each of TOOLS) {
-    if (!allows(serving.call.caller.role, each.access)) continue;
-    const { name, title, description, input, writes = false } = each;
-    const annotations = { title, readOnlyHint: !writes, destructiveHint: false, openWorldHint: false };
+    if (!isAvailable(each, serving.call)) continue;
+    const { name, title, description, input, writes = false, needsScope: isDestructive = false } = each;
+    const annotations = { title, readOnlyHint: !writes, destructiveHint: isDestructive, openWorldHint: false };
     server.registerTool(name, { title, description, inputSchema: input, annotations }, (given) =>
       runTool(deps, { ...serving, tool: each, given }),
     );
   }
   return server;
+}
+
+/** The routes check the rights again. */
+function isAvailable({ access, action, isLimited, needsScope }: Tool, { caller, req }: Call<unknown>): boolean {
+  const required = { action, collections: isLimited ? ('filtered' as const) : null, address: addressOf(req) };
+  if (!allows(caller.role, access) || missingScope(caller, required) !== null) return false;
+  return needsScope === undefined || (action !== null && caller.credential.scope?.actions?.includes(action) === true);
 }
 
 async function runTool(

@@ -1,6 +1,7 @@
 /* The tools that read. Each sends requests to routes of the service, which check the rights of the agent. */
 import { z } from 'zod';
 import { RULES } from '../../schema/findings/index.js';
+import type { TokenAction } from '../../schema/model/token-scope.js';
 import type { Access } from '../accounts/caller.js';
 import { type ToolService, ToolError, path } from './service.js';
 
@@ -10,8 +11,14 @@ export interface Tool {
   description: string;
   /** The role that its routes require. Other callers do not see the tool. */
   access: Exclude<Access, 'anyone'>;
+  /** The action that its routes require. Null: it sends no request. */
+  action: TokenAction | null;
+  /** True if its routes accept tokens with a scope of collections. */
+  isLimited: boolean;
   /** Absent for a tool that changes nothing. */
   writes?: true;
+  /** Only for tokens whose scope lists the action. Without a scope, no tool applies anything. */
+  needsScope?: true;
   input: z.ZodObject;
   run(input: unknown, service: ToolService): Promise<unknown>;
 }
@@ -65,6 +72,8 @@ const listCollections = tool({
   title: 'List collections',
   description: 'Lists the collections (tables and folders) with their notes, in order.',
   access: 'reader',
+  action: 'read',
+  isLimited: true,
   input: { offset, limit: limitOf(200, 100) },
   async run(page, service) {
     const found = (await service.get('/collections', { ...page, meta: 'total_count' })) as Page<Document>;
@@ -84,6 +93,8 @@ const describeCollection = tool({
   title: 'Describe a collection',
   description: 'Returns a collection with its fields and relations. Members without a value are omitted.',
   access: 'reader',
+  action: 'read',
+  isLimited: true,
   input: { collection: name, offset: offset.describe('Number of fields to skip'), limit: limitOf(100, 50) },
   async run({ collection, ...page }, service) {
     const [document, fields, relations] = (await Promise.all([
@@ -110,6 +121,8 @@ const search = tool({
   description:
     'Finds collections and fields by a part of their name, note or comment, in any case. If "next" is not null, continue with it as the offset.',
   access: 'reader',
+  action: 'read',
+  isLimited: true,
   input: { text, offset, limit: limitOf(100, 30) },
   run: ({ text: wanted, offset: start, limit }, service) =>
     searchDocuments({ wanted: wanted.toLowerCase(), start, limit }, service),
@@ -176,6 +189,8 @@ const history = tool({
   description:
     'Lists accepted commands, newest first: who changed what, when, and why. With "batch", returns the events of one command.',
   access: 'auditor',
+  action: 'history',
+  isLimited: false,
   input: {
     collection: name.optional(),
     field: name.optional(),
@@ -209,6 +224,8 @@ const blame = tool({
   description:
     'Returns the last event that changed a collection itself, each of its fields and each of its relations, with its author and reason. Deleted fields are included. If "next" is not null, continue with it as "after".',
   access: 'auditor',
+  action: 'history',
+  isLimited: false,
   input: { collection: name, after: position.optional() },
   async run({ collection, after }, service) {
     const last = new Map<string, object>();
@@ -247,6 +264,8 @@ const findings = tool({
   description:
     'Explains a finding of a plan by its code: what it is, why it matters and the safer way. Without a code, lists all codes.',
   access: 'reader',
+  action: null,
+  isLimited: true,
   input: { code: z.string().max(100).optional() },
   run({ code }) {
     if (code === undefined)
@@ -265,6 +284,8 @@ const verify = tool({
   description:
     'Verifies the hash chain of the event log, and compares the log with the metadata rows and the catalog of PostgreSQL.',
   access: 'auditor',
+  action: 'history',
+  isLimited: false,
   input: {},
   async run(_, service) {
     const [log, projections] = (await Promise.all([

@@ -30,6 +30,8 @@ import { mergeSnapshot } from '../../schema/merge/merge-states.js';
 import { describeLocation } from '../../schema/merge/model.js';
 import type { ChangeUpdate, NewChange } from './routes-bodies.js';
 import { createMomentState } from '../../http/history.js';
+import { collectionScopeOf, requireNamesInScope, requireUnlimited, visibleTo } from '../../http/request/scope.js';
+import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 
 /* Runs an action on a change request and responds with the updated request. */
 
@@ -79,11 +81,18 @@ const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').t
 export const changeNotFound = (id: string) =>
   refused('NOT_FOUND', `Change request ${JSON.stringify(id)} does not exist.`);
 
-/** @throws Refused NOT_FOUND */
+/** @throws Refused NOT_FOUND, or FORBIDDEN if the scope of the caller's token lacks one of its collections */
 export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
   const id = changeIdOf(call);
   const change = isUuid(id) ? await changes.find(id) : undefined;
   if (change === undefined) throw changeNotFound(id);
+  const { collections } = change;
+  if (collectionScopeOf(call.caller) !== undefined && collections.length === 0)
+    requireUnlimited(call.caller, 'Change requests about something else than collections');
+  await requireNamesInScope(
+    call.caller,
+    collections.map((collection) => ({ collection })),
+  );
   return change;
 }
 
@@ -155,13 +164,16 @@ export function createProposedChange(deps: HttpDeps) {
 
   const compared = async (body: Body, call: Call<unknown>): Promise<Comparison> => {
     const { snapshot, base, mode = 'mirror', force = false } = body;
-    const ours = await store.atHead(call.head);
+    const whole = await store.atHead(call.head);
+    const ours = visibleTo(call.caller, whole);
     await inManagedSchemas(snapshot, schemas, { force });
     const how = { mode, force, release };
     if (base === undefined) {
       const comparing = { ...how, ...(await equalityOf(deps, snapshot, ours)) };
-      return unwrap(await runYielding(compareSnapshot(ours, snapshot, comparing)));
+      const comparison = unwrap(await runYielding(compareSnapshot(ours, snapshot, comparing)));
+      return { ...comparison, hash: await runYielding(snapshotHash(whole, release)) };
     }
+    requireUnlimited(call.caller, 'Merges with an earlier schema');
     const input = { base: await momentOf(base, 'base', call), ours, theirs: snapshot, resolutions: [] };
     const merging = { ...how, ...(await equalityOf(deps, snapshot, input.base, ours)) };
     const outcome = await translateLocations(runYielding(mergeSnapshot(input, merging)).then(unwrap), withoutTheirs);

@@ -22,6 +22,7 @@ import { readPolicyBody } from '../../http/policy.js';
 import { Refused, refused } from '../../http/errors.js';
 import { rehearsalQuery, respondWithPlan, withCanonicalLocation } from '../../http/change/change.js';
 import { acknowledgeOf } from '../../http/request/headers.js';
+import { requireUnlimited } from '../../http/request/scope.js';
 import { data } from '../../http/openapi/answers/envelopes.js';
 import { actedOn, reverting } from './routes-answers.js';
 import { randomUUID } from 'node:crypto';
@@ -75,6 +76,7 @@ function openingRoute(deps: HttpDeps): Route {
     operationId: 'openChange',
     summary: 'Open a change request with a diff, a snapshot of the intended schema, or a policy',
     access: 'author',
+    collections: 'judged',
     body: documentBody(bodies.newChange, {
       example: { title: 'Orders have a note', reason: 'support asks for it', diff: { hash: '3f9a', diff: {} } },
     }),
@@ -124,6 +126,7 @@ function updateRoute(deps: HttpDeps): Route {
     operationId: 'updateChange',
     summary: 'Update the title, reason or change of a change request',
     access: 'author',
+    collections: 'judged',
     body: documentBody(bodies.changeUpdate),
     errors: [...DECISION_ERRORS, 'MERGE_CONFLICT'],
     async handle(call) {
@@ -168,6 +171,7 @@ function commentRoute({ changes }: HttpDeps): Route {
     operationId: 'commentChange',
     summary: 'Comment on a change request',
     access: 'author',
+    collections: 'judged',
     body: jsonBody(bodies.changeComment),
     headers: NO_ACKNOWLEDGE,
     async handle(call) {
@@ -198,6 +202,7 @@ function judgingRoutes({ changes, store }: HttpDeps): Route[] {
       operationId: 'approveChange',
       summary: 'Approve exactly the reviewed plan',
       access: 'admin',
+      collections: 'judged',
       body: jsonBody(bodies.changeApproval),
       headers: NO_ACKNOWLEDGE,
       errors: DECISION_ERRORS,
@@ -219,6 +224,7 @@ function judgingRoutes({ changes, store }: HttpDeps): Route[] {
       operationId: 'rejectChange',
       summary: 'Reject a change request and revoke its approvals',
       access: 'admin',
+      collections: 'judged',
       body: jsonBody(bodies.changeRejection, { optional: true }),
       headers: NO_ACKNOWLEDGE,
       async handle(call) {
@@ -267,6 +273,7 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
       operationId: 'applyChange',
       summary: 'Apply a change request, now or at a given time. An online change is prepared first',
       access: 'admin',
+      collections: 'judged',
       query: applyQuery,
       body: jsonBody(bodies.changeApplication, { optional: true }),
       headers: NO_ACKNOWLEDGE,
@@ -275,6 +282,7 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
       async handle(call) {
         const request = await findChange(changes, call);
         const { at } = call.body;
+        if (at !== undefined || request.online) requireUnlimited(call.caller, 'Scheduled and online changes');
         if (call.query.dry_run) {
           if (at !== undefined) throw new Refused([invalidProblem(['at'], AT_WITH_DRY_RUN)]);
           const run = (context: RequestContext) => changes.rehearse(request.id, context);

@@ -16,6 +16,7 @@ import { changeBody, runRecording, withBatch } from '../../http/change/change.js
 import { findChange, findOwnChange, changeNotFound, renderPlan } from './routes-actions.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { readCounts, count, flag, metaMembers, pageLimit, noQuery } from '../../http/request/query.js';
+import { collectionScopeOf, requireNamesInScope } from '../../http/request/scope.js';
 import { data, page } from '../../http/openapi/answers/envelopes.js';
 import { changeRequest, changeSummary } from './routes-answers.js';
 import { route, type Route, NO_ACKNOWLEDGE } from '../../http/route.js';
@@ -46,14 +47,16 @@ function listRoute({ changes, pool }: HttpDeps): Route {
     operationId: 'listChanges',
     summary: 'List change requests, newest first',
     access: 'author or auditor',
+    collections: 'filtered',
     query: listQuery,
     answers: { 200: page(changeSummary) },
     async handle({ caller, query: { to_approve, offset, limit, meta, ...filter } }) {
       const approver = to_approve ? await approverOf(caller) : undefined;
-      const listed = await changes.list({ ...filter, approver }, { offset, limit });
+      const within = collectionScopeOf(caller);
+      const listed = await changes.list({ ...filter, within, approver }, { offset, limit });
       const counts = await readCounts(meta, {
-        total_count: () => changes.count({}),
-        filter_count: () => changes.count({ ...filter, approver }),
+        total_count: () => changes.count({ within }),
+        filter_count: () => changes.count({ ...filter, within, approver }),
       });
       return largeJsonAnswer({ data: listed, ...counts });
     },
@@ -89,6 +92,7 @@ function requestRoute(deps: HttpDeps): Route {
     operationId: 'getChange',
     summary: 'Retrieve a change request with its plan, comments, progress and result',
     access: 'author or auditor',
+    collections: 'filtered',
     query: noQuery,
     answers: { 200: data(changeRequest) },
     async handle(call) {
@@ -106,6 +110,10 @@ function requestRoute(deps: HttpDeps): Route {
           return jsonBytes(now === null ? null : await renderPlan(deps, now, { plan }));
         });
         const shown = await runYielding(jsonBytes(changeBody(change)));
+        // The requested change and its current plan can name more collections than those that it changes.
+        if (collectionScopeOf(call.caller) !== undefined)
+          for (const part of [shown, toBuffer(planned.body)])
+            await requireNamesInScope(call.caller, JSON.parse(part.toString()));
         return { ...jsonBytesAnswer(200, withPlanned(shown, toBuffer(planned.body))), position: state.position };
       } finally {
         permit.release();
@@ -121,6 +129,7 @@ function withdrawRoute({ changes }: HttpDeps): Route {
     operationId: 'withdrawChange',
     summary: 'Withdraw a change request and remove its prepared objects',
     access: 'author',
+    collections: 'judged',
     query: noQuery,
     headers: NO_ACKNOWLEDGE,
     answers: { 200: data(changeRequest) },

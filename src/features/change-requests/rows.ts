@@ -16,6 +16,7 @@ import {
   isEnded,
   type Approval,
 } from '../../schema/change-requests/model.js';
+import type { CollectionScope } from '../../schema/collection-scope.js';
 import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
 import { EVENT_COLUMNS, type EventRow, headPosition, toEventRecord } from '../../log/read.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
@@ -164,6 +165,8 @@ export interface ChangeFilter {
   collection?: string | undefined;
   /** The id of a user. */
   author?: string | undefined;
+  /** Limits the list to requests that change only these collections. */
+  within?: CollectionScope | undefined;
   /** Limits the list to requests that wait for this user's approval. */
   approver?: Approver | undefined;
 }
@@ -175,16 +178,27 @@ export interface Approver {
 }
 
 /** SQL conditions for the given members only, so that PostgreSQL can use an index. Parameters start at $1. */
-function conditionsOf({ state, collection, author, approver }: ChangeFilter): { sql: string; values: unknown[] } {
+function conditionsOf({ state, collection, author, within, approver }: ChangeFilter): {
+  sql: string;
+  values: unknown[];
+} {
   const conditions: string[] = [];
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   if (state !== undefined) conditions.push(`state = ${bind(state)}`);
   if (collection !== undefined) conditions.push(`${bind(collection)} = ANY (collections)`);
   if (author !== undefined) conditions.push(`request -> 'author'::text ->> 'id'::text = ${bind(author)}`);
+  if (within !== undefined)
+    conditions.push(
+      `collections OPERATOR(pg_catalog.<>) '{}' AND NOT EXISTS (SELECT FROM pg_catalog.unnest(collections) AS name
+         WHERE NOT name OPERATOR(pg_catalog.~~) ANY (${bind(within.map(toLikePattern))}::text[]))`,
+    );
   if (approver !== undefined) conditions.push(waitsFor(approver, bind));
   return { sql: conditions.length === 0 ? 'true' : conditions.join(' AND '), values };
 }
+
+/** A pattern with `*` as a pattern of LIKE. */
+const toLikePattern = (pattern: string): string => pattern.replaceAll(/[\\%_]/g, '\\$&').replaceAll('*', '%');
 
 /** SQL condition: the request is open, and the approver has not approved its current plan. */
 function waitsFor({ id, may }: Approver, bind: (value: unknown) => string): string {

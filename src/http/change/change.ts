@@ -21,6 +21,7 @@ import { jsonAnswer, type Answer, refusalAnswer, unwrap, jsonChunks, largeJsonAn
 import type { HttpDeps } from '../deps.js';
 import { errorBody, Refused } from '../errors.js';
 import { flag } from '../request/query.js';
+import { collectionScopeOf, isVisibleTo, requireUnlimited } from '../request/scope.js';
 import { findOpenedRequest } from '../../features/change-requests/index.js';
 import { type ChangeView, showChange } from '../../features/change-requests/read.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
@@ -192,6 +193,7 @@ export async function runChange<N extends OperationName, C extends CommandOf<N>>
   { name, command, render, online, beside }: Changing<N, C>,
 ): Promise<Answer> {
   const { pipeline, changes } = deps;
+  if (isRequested(call, 'online')) requireUnlimited(call.caller, 'Online changes');
   if (isRehearsal(call)) {
     const run = (request: PlanRequest) => planCommand(deps, call, { name, command, request });
     return respondWithPlan(deps, call, {
@@ -296,7 +298,11 @@ export async function respondWithPlan<C>(
     online,
     keep: assumedRetention(call, keepDeleted),
   });
-  return planAnswer(withReason(plan, better), { ...described, ...(optional && { optional }) });
+  // Dependents in other collections are findings too.
+  const findings = described.warnings.filter(
+    ({ collection }) => collection === undefined || isVisibleTo(call.caller, collection),
+  );
+  return planAnswer(withReason(plan, better), { ...described, warnings: findings, ...(optional && { optional }) });
 }
 
 const withReason = (plan: Plan, reason: Problem | undefined): Plan =>
@@ -373,9 +379,11 @@ function planRequest(command: string, call: Call<unknown>): PlanRequest {
   const { req } = call;
   const ifMatch = ifMatchOf(req);
   const acknowledges = readAcknowledgements(call);
+  const collections = collectionScopeOf(call.caller);
   return {
     cause: causeOf(command, call),
     waited: call.waited,
+    ...(collections && { collections }),
     ...(isRequested(call, 'purge') && { purge: true }),
     abandoned: () => req.socket.destroyed,
     ...(ifMatch !== undefined && { ifMatch }),
@@ -397,7 +405,7 @@ async function applyRequest<C>(
     ...request,
     idempotency: {
       key,
-      requestHash: await requestHash(req, body, request.acknowledges?.findings),
+      requestHash: await requestHash(req, body, { ...request, acknowledged: request.acknowledges?.findings }),
       render: async (outcome: Done<C> | Refusal) => toStoredAnswer(await answerTo(outcome)),
     },
   };
@@ -424,13 +432,20 @@ export function causeOf(
   };
 }
 
-/** Hashes the parsed body, because another multipart boundary or white space is still the same request. */
+/**
+ * Hashes the parsed body, because another multipart boundary or white space is still the same request. Tokens with
+ * different scopes get different responses, so they cannot repeat each other's requests.
+ */
 async function requestHash(
   { method = '', url = '' }: IncomingMessage,
   body: unknown,
-  acknowledged?: readonly Acknowledgement[],
+  {
+    acknowledged = [],
+    collections,
+  }: { acknowledged?: readonly Acknowledgement[] | undefined } & Pick<RequestContext, 'collections'>,
 ): Promise<string> {
-  const digest = createHash('sha256').update(JSON.stringify([method, url, ...(acknowledged ?? [])]));
+  const scope = collections === undefined ? [] : [{ collections }];
+  const digest = createHash('sha256').update(JSON.stringify([method, url, ...acknowledged, ...scope]));
   await runYielding(jsonChunks(body ?? null, (chunk) => digest.update(chunk)));
   return digest.digest('hex');
 }

@@ -23,6 +23,7 @@ import {
 } from '../route.js';
 import type { Texts } from '../../kernel/bytes.js';
 import { inManagedSchemas } from '../errors.js';
+import { isVisibleTo, requireNamesInScope } from '../request/scope.js';
 
 /* Routes that change the schema with one operation: they read its input, run it and render the result. */
 
@@ -44,6 +45,8 @@ export const changeOf = <N extends OperationName, Query>(change: Change<N, Query
 interface Described<Query> extends Omit<Documentation, 'changes'> {
   method: Exclude<Method, 'get'>;
   path: string;
+  /** Null if the change is not about collections. */
+  collections?: null;
   query: z.ZodType<Query>;
   /** The operation parses it. */
   body?: BodySpec<unknown>;
@@ -72,6 +75,7 @@ export function severalChangesRoute<Query>(
   const { config } = deps;
   const members = spec.path.startsWith('/relations') ? (['foreign_key_schema'] as const) : undefined;
   return route({
+    collections: 'judged',
     ...spec,
     access: 'admin',
     changes: true,
@@ -127,14 +131,20 @@ export function renameRoute<N extends Name, Query>(
     ...spec,
     method: 'post',
     access: 'admin',
+    collections: 'judged',
     changes: true,
     body: withoutParsing(body),
     async handle(call) {
       const command = await commandOf(name, input(call));
+      // An error about a name would reveal whether a collection has it.
+      if (name === 'rename-collection')
+        await requireNamesInScope(call.caller, { collection: (command as RenameCollection).to });
       const render = async (done: Done<CommandOf<N>>): Promise<Answer> => {
         const { functions = [] } = done.command as RenameCollection | RenameField;
         const inFunctions = done.events.length === 0 ? [] : functionWarnings(functions);
-        const warnings = [...(await findRemainingMentions(done)), ...inFunctions].map(findingOf);
+        const warnings = [...(await findRemainingMentions(done)), ...inFunctions]
+          .map(findingOf)
+          .filter(({ collection }) => collection === undefined || isVisibleTo(call.caller, collection));
         const member = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
         const body = Buffer.from(`{"data":${shows(done.state, command, call)}${member}}`);
         return { ...jsonBytesAnswer(200, body), position: done.position };

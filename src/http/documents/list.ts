@@ -11,6 +11,7 @@ import type { HttpDeps } from '../deps.js';
 import { type Call, type Documentation, type Route, route } from '../route.js';
 import { type Answer, JSON_TYPE } from '../answer/answer.js';
 import { representationAnswer } from '../answer/representation.js';
+import { collectionScopeOf, visibleTo } from '../request/scope.js';
 
 /* The query parameter `fields`: selects top-level members of the returned objects. */
 
@@ -118,7 +119,7 @@ type Read = (
 /** Sends an ETag of the content, and 304 if the client already has it. */
 function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): Read {
   return async (call, key, render) => {
-    const state = await store.atHead(call.head);
+    const state = visibleTo(call.caller, await store.atHead(call.head));
     const { body, etag, encoded } = await rendered.get(contentOf(state), key, () => render(state));
     return representationAnswer({ body, etag, encoded, type: JSON_TYPE, position: state.position }, call.req);
   };
@@ -128,6 +129,8 @@ type Deps = Pick<HttpDeps, 'store' | 'rendered'>;
 
 interface Reading<Query> extends Omit<Documentation, 'validated'> {
   path: string;
+  /** Null if the documents do not belong to collections. */
+  collections?: null;
   query: QueryShape<Query>;
   /** Identifies the content among all responses for a state. */
   key: (call: Call<Query>) => string;
@@ -141,7 +144,8 @@ interface ListRoute<Query> extends Reading<Query> {
   texts: (state: State, call: Call<Query>) => Texts;
   /**
    * The same as bytes, in pieces of one or more items, for requests of the whole list. Pieces are cached until their
-   * items change, so a list of thousands after one change copies bytes.
+   * items change, so a list of thousands after one change copies bytes. They follow one sequence of states, so a caller
+   * who sees a part of the schema gets the texts.
    */
   pieces?: (state: State) => Resumable<Buffer[]>;
 }
@@ -160,13 +164,14 @@ export function listRoute<Query extends ListQuery>(
     return yield* join([{ before: '{"data":[', pieces: yield* rendered }], ']}');
   };
   return route({
+    collections: 'filtered',
     ...spec,
     method: 'get',
     access: 'reader',
     validated: true,
     handle: (call) =>
       read(call, `${key(call)} ${pageKey(call.query)}`, (state) =>
-        pieces !== undefined && isWhole(call.query)
+        pieces !== undefined && isWhole(call.query) && collectionScopeOf(call.caller) === undefined
           ? whole(pieces(state))
           : bytes(listTexts(texts(state, call), call.query)),
       ),
@@ -188,6 +193,7 @@ export function documentRoute<Query extends { fields?: readonly string[] | undef
 ): Route {
   const read = createRead(deps);
   return route({
+    collections: 'filtered',
     ...spec,
     method: 'get',
     access: 'reader',

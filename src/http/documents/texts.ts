@@ -15,8 +15,8 @@ import type { CollectionDocument, HttpDeps } from '../deps.js';
 
 export interface CollectionTexts {
   findText(state: State, name: string): string | undefined;
-  /** Every collection, including system collections, by name. */
-  all(state: State): Texts;
+  /** Every collection, including those system collections that `isShown` selects, by name. */
+  all(state: State, isShown?: (system: string) => boolean): Texts;
   /** The same as bytes, which are cached as well. */
   pieces(state: State): Resumable<Buffer[]>;
 }
@@ -66,10 +66,10 @@ export function createCollectionTexts(
 
   return {
     findText: one,
-    *all(state) {
+    *all(state, isShown = () => true) {
       for (const name of namesOf(state)) {
         const text = one(state, name);
-        if (text !== undefined) yield text;
+        if (text !== undefined && (state.collections.has(name) || isShown(name))) yield text;
       }
     },
     *pieces(state) {

@@ -346,14 +346,21 @@ function operationOf(route: Route, components: Components): JsonSchema {
   };
 }
 
-function describeAccess({ access, action, stricter }: Route): string {
+function describeAccess({ access, action, collections, stricter }: Route): string {
   if (access === 'anyone') return 'Requires no token.';
   const role = `Requires the role ${access}${stricter === undefined ? '' : `, ${stricter.words} ${stricter.access}`}.`;
   if (action === null) return role;
   if (action === 'unscoped') return `${role} A token with a scope cannot send this request.`;
   const more = stricter === undefined || stricter.action === action ? '' : `, ${stricter.words} \`${stricter.action}\``;
-  return `${role} A token with a scope needs the action \`${action}\`${more}.`;
+  return `${role} A token with a scope needs the action \`${action}\`${more}. ${COLLECTIONS[collections ?? 'rejected']}`;
 }
+
+const COLLECTIONS = {
+  rejected: 'A token with a scope of collections cannot send this request.',
+  none: 'A scope of collections does not matter.',
+  filtered: 'With a scope of collections, the request concerns only these.',
+  judged: 'With a scope of collections, the change may concern only these.',
+} as const;
 
 function requestBody(body: BodySpec<unknown>, components: Components): JsonSchema {
   const { format, schema, example, isOptional } = body;

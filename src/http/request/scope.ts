@@ -1,18 +1,77 @@
 import type { Request } from 'express';
 import type { Caller } from '../../features/accounts/caller.js';
-import { type RouteAction, missingScope } from '../../features/accounts/scope.js';
+import { type RouteAction, type RouteCollections, missingScope } from '../../features/accounts/scope.js';
+import { runYielding } from '../../kernel/event-loop.js';
+import {
+  COLLECTIONS_MISSING,
+  type CollectionScope,
+  findNameOutside,
+  isInScope,
+  visibleState,
+} from '../../schema/collection-scope.js';
+import type { State } from '../../schema/model/state.js';
 import { Refused } from '../errors.js';
 import { addressOf } from './headers.js';
 
 export const CHALLENGE = 'Bearer realm="data-platform-service"';
 
+/** The requirements of a route for the scope of a token. */
+export interface RequiredScope {
+  action: RouteAction;
+  collections: RouteCollections;
+}
+
 /** @throws Refused FORBIDDEN if the scope of the caller's token does not cover the request (RFC 6750, section 3.1) */
-export function requireScope(req: Pick<Request, 'ip' | 'socket'>, caller: Caller, action: RouteAction): void {
-  const lack = missingScope(caller, { action, address: addressOf(req) });
-  if (lack === null) return;
-  const { message, missing } = lack;
-  throw new Refused(
+export function requireScope(req: Pick<Request, 'ip' | 'socket'>, caller: Caller, required: RequiredScope): void {
+  const lack = missingScope(caller, { ...required, address: addressOf(req) });
+  if (lack !== null) throw scopeRefused(lack.message, lack.missing);
+}
+
+const scopeRefused = (message: string, missing: string): Refused =>
+  new Refused(
     [{ code: 'FORBIDDEN', message, details: { missing_scope: missing } }],
     ['WWW-Authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${missing}"`],
   );
+
+/** The collections that the caller's token is limited to. Undefined if it is not. */
+export const collectionScopeOf = ({ credential }: Pick<Caller, 'credential'>): CollectionScope | undefined =>
+  credential.scope?.collections;
+
+/** The part of the schema that the caller may read. */
+export function visibleTo(caller: Pick<Caller, 'credential'>, state: State): State {
+  const scope = collectionScopeOf(caller);
+  return scope === undefined ? state : visibleState(state, scope);
+}
+
+/** Checks whether the caller may read a collection. */
+export function isVisibleTo(caller: Pick<Caller, 'credential'>, collection: string): boolean {
+  const scope = collectionScopeOf(caller);
+  return scope === undefined || isInScope(scope, collection);
+}
+
+/**
+ * Rejects a path, a body or another document that names a collection outside the scope of the caller's token, also one
+ * that does not exist.
+ * @throws Refused FORBIDDEN
+ */
+export async function requireNamesInScope(caller: Pick<Caller, 'credential'>, document: unknown): Promise<void> {
+  const scope = collectionScopeOf(caller);
+  if (scope === undefined) return;
+  const name = await runYielding(findNameOutside(document, scope));
+  if (name === undefined) return;
+  throw scopeRefused(
+    `The scope of this token does not contain the collection ${JSON.stringify(name)}.`,
+    COLLECTIONS_MISSING,
+  );
+}
+
+/**
+ * Rejects a token with a scope of collections. The service carries out some changes later, when they can concern
+ * further collections.
+ * @param subject the kind of change, in the plural
+ * @throws Refused FORBIDDEN
+ */
+export function requireUnlimited(caller: Pick<Caller, 'credential'>, subject: string): void {
+  if (collectionScopeOf(caller) === undefined) return;
+  throw scopeRefused(`${subject} require a token without a scope of collections.`, COLLECTIONS_MISSING);
 }

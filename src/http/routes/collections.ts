@@ -20,6 +20,7 @@ import {
   listRoute,
 } from '../documents/list.js';
 import { flag, metaMembers, purge, noQuery } from '../request/query.js';
+import { isVisibleTo } from '../request/scope.js';
 import * as shown from '../openapi/answers/schema.js';
 import { data, oneOrMany, page } from '../openapi/answers/envelopes.js';
 import * as taken from '../../schema/normal-form/shapes.js';
@@ -57,7 +58,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
     query: listQuery,
     answers: { 200: page(shown.collection) },
     key: () => 'collections',
-    texts: (state) => texts.all(state),
+    texts: (state, { caller }) => texts.all(state, (name) => isVisibleTo(caller, name)),
     pieces: (state) => texts.pieces(state),
   }),
   documentRoute(deps, {
@@ -93,6 +94,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
       'The rows have no order. Values of the fields in `hidden` are left out: passwords and other hashes, concealed and binary values. Values with more than 500 characters end with `…`. 403 with `SAMPLES=off`.',
     access: 'auditor',
     action: 'read',
+    collections: 'filtered',
     query: noQuery,
     answers: { 200: data(shown.sample) },
     handle: (call) => sampleAnswer(deps, call),

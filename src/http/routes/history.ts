@@ -366,7 +366,7 @@ function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps
   const allowed = async (req: Request, requirement: Pick<Route, 'access' | 'action'>): Promise<boolean> => {
     const { head, authEpoch } = await freshness.check();
     void store.atHead(head).catch(() => undefined);
-    return authorize(req, requirement, (token) => auth.identify(token, authEpoch)).then(
+    return authorize(req, { ...requirement, collections: null }, (token) => auth.identify(token, authEpoch)).then(
       () => true,
       (error: unknown) => !(error instanceof Refused),
     );

@@ -67,6 +67,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
   return [
     listRoute(deps, {
       path: ALL,
+      collections: null,
       operationId: 'listObjects',
       summary: 'List views and materialized views',
       query: listQuery,
@@ -76,6 +77,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
     }),
     documentRoute(deps, {
       path: ONE,
+      collections: null,
       operationId: 'getObject',
       summary: 'Retrieve a view or materialized view',
       query: oneQuery,
@@ -86,6 +88,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
     changeRoute(deps, {
       method: 'post',
       path: ALL,
+      collections: null,
       operationId: 'createObject',
       summary: 'Create a view or materialized view',
       query: changeQuery,
@@ -99,6 +102,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
     changeRoute(deps, {
       method: 'patch',
       path: ONE,
+      collections: null,
       operationId: 'updateObject',
       summary: 'Update a view or materialized view',
       query: changeQuery,
@@ -111,6 +115,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
     changeRoute(deps, {
       method: 'post',
       path: `${ONE}/rename`,
+      collections: null,
       operationId: 'renameObject',
       summary: 'Rename a view or materialized view',
       query: changeQuery,
@@ -124,6 +129,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
     changeRoute(deps, {
       method: 'delete',
       path: ONE,
+      collections: null,
       operationId: 'deleteObject',
       summary: 'Delete a view or materialized view',
       query: deleteQuery,

@@ -13,6 +13,7 @@ import { invalidQuery, inManagedSchemas } from '../errors.js';
 import { attachment, EXPORTS, EXPORT_TYPES, exportFile, FORMATS } from '../answer/export.js';
 import { nameList, purge } from '../request/query.js';
 import { representationAnswer } from '../answer/representation.js';
+import { collectionScopeOf, visibleTo } from '../request/scope.js';
 import { acknowledge, wrapped } from '../openapi/answers/envelopes.js';
 import * as shown from '../openapi/answers/schema.js';
 import * as taken from '../../schema/normal-form/shapes.js';
@@ -49,11 +50,12 @@ function snapshotRoute({ store, rendered, config: { release, objects } }: HttpDe
     operationId: 'getSnapshot',
     summary: 'Retrieve the schema as a snapshot',
     access: 'author',
+    collections: 'filtered',
     query: snapshotQuery,
     answers: { 200: [shown.snapshot, ...EXPORT_TYPES] },
     validated: true,
-    async handle({ query, head, req }) {
-      const state = await store.atHead(head);
+    async handle({ query, head, req, caller }) {
+      const state = visibleTo(caller, await store.atHead(head));
       const include = filterOf(state, query);
       const filter = JSON.stringify([query.includeCollections, query.excludeCollections]);
       const send = (rendered: Rendered, type: string, headers: string[] = []) =>
@@ -65,8 +67,10 @@ function snapshotRoute({ store, rendered, config: { release, objects } }: HttpDe
         return send(content, type, ['Content-Disposition', attachment(query.export, new Date())]);
       }
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
+      // The pieces of a joined response follow one sequence of states.
+      const isJoined = whole && collectionScopeOf(caller) === undefined;
       const snapshot = await rendered.get(contentOf(state), `snapshot ${filter}`, () =>
-        snapshotBytes(state, release, { ...(whole ? { join } : { include }), objects }),
+        snapshotBytes(state, release, { ...(isJoined ? { join } : { include }), objects }),
       );
       // The tag of the whole schema is its hash, which If-Match and diffs use.
       const hash = whole && (await runYielding(snapshotHash(state, release)));
@@ -98,6 +102,7 @@ function diffRoute(deps: HttpDeps): Route {
     description: 'The response can be sent to apply. With `force`, snapshots of other services are accepted too.',
     access: 'author',
     action: 'read',
+    collections: 'filtered',
     query: diffQuery,
     body: withoutParsing(
       documentBody(wrapped(taken.snapshot), {
@@ -107,11 +112,14 @@ function diffRoute(deps: HttpDeps): Route {
     answers: { 200: shown.diff },
     errors: ['IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
     needsPrimary: false,
-    async handle({ query, head, body }) {
-      const state = await store.atHead(head);
+    async handle({ query, head, body, caller }) {
+      const whole = await store.atHead(head);
+      const state = visibleTo(caller, whole);
       await inManagedSchemas(body, schemas, query);
       const how = { ...query, release, ...(await equalityOf(deps, body, state)) };
-      return answer(state, unwrap(await runYielding(compareSnapshot(state, body, how))));
+      const comparison = unwrap(await runYielding(compareSnapshot(state, body, how)));
+      // Apply compares the hash with that of the whole schema.
+      return answer(state, { ...comparison, hash: await runYielding(snapshotHash(whole, release)) });
     },
   });
 }
@@ -135,6 +143,7 @@ function applyRoute(deps: HttpDeps): Route {
     summary: 'Apply a diff, as a whole or not at all',
     // Authors may see the plan of their proposal.
     access: 'author',
+    collections: 'judged',
     stricter: { access: 'admin', where: ({ explain }) => !explain, words: 'without `explain`' },
     query: applyQuery,
     body: withoutParsing(documentBody(wrapped(taken.diff.extend({ acknowledge })), { example: DIFF })),
@@ -187,13 +196,15 @@ export function typesRoutes(deps: HttpDeps): Route[] {
     description: 'The first line contains the hash of the schema. Equal schemas yield equal bytes.',
     access: 'admin',
     action: 'read',
+    collections: 'filtered',
     query: typesQuery,
     answers: { 200: ['text/plain', 'application/schema+json'] },
     validated: true,
     errors: ['NOT_FOUND'],
     async handle(call) {
       const { lang, at } = call.query;
-      const { state, head } = await pointAt(at, 'at', call);
+      const { state: whole, head } = await pointAt(at, 'at', call);
+      const state = visibleTo(call.caller, whole);
       const file = () => programTypes(state, lang, config.release);
       const content = await rendered.get(state.collections, `types ${lang}`, file);
       return representationAnswer({ ...content, type: MEDIA_TYPES[lang], position: head.position }, call.req);

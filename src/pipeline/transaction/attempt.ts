@@ -15,7 +15,7 @@ import { type Acknowledgement, isEnforced } from '../../schema/policy.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Try } from '../keep-alive.js';
 import { type Begun, begin, throwNotCommitted } from './begin.js';
-import { type DecidedBatch, type Deciding, decideBatch, isReader } from './decide.js';
+import { type DecidedBatch, type Deciding, decideBatch, isReader, outOfScope } from './decide.js';
 import { type Admission, enforcePolicy, unmatchedAcknowledgements } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
 import { readEarlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
@@ -230,6 +230,8 @@ async function executeRewriting<C>(
   }
   const rewriting = { before: point.state, after, events, facts, schema: options.location.schema };
   const rewritten = await withRewrittenObjects(client, rewriting);
+  if (rewritesOutside(request, events, rewritten.events))
+    return finishRefused(client, options, { request, outcome: outOfScope(), head: point.head });
   return finishDone(client, options, await prepare({ ...deciding, ...rewritten, changes }, false));
 }
 
@@ -313,15 +315,29 @@ export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Pro
   if (problems !== null && !isStorable({ kind: 'refused', problems }))
     return rollback(client, { kind: 'refused', problems });
   const refusal = problems?.[0];
-  const { facts, ...shown } = plan;
-  const rewriting = { ...plan, schema: options.location.schema };
-  const rewritten =
-    facts === undefined || problems !== null || plan.preparation !== undefined
-      ? {}
-      : await withRewrittenObjects(client, { ...rewriting, facts });
+  const { facts: _, ...shown } = plan;
+  const isRun = problems === null && plan.preparation === undefined;
+  const { events, after } = isRun ? await planRewriting(client, options, plan) : plan;
+  if (rewritesOutside(job.request, plan.events, events)) return rollback(client, outOfScope());
   const accepted = { accepted: problems === null, ...(refusal && { refusal }) };
-  return rollback(client, showSentSql(client, { ...shown, ...rewritten, ...accepted }));
+  return rollback(client, showSentSql(client, { ...shown, events, after, ...accepted }));
 }
+
+const planRewriting = async (
+  client: pg.ClientBase,
+  { location }: PipelineOptions,
+  plan: Plan & Pick<DecidedBatch, 'facts'>,
+): Promise<Pick<Plan, 'events' | 'after'>> =>
+  plan.facts === undefined
+    ? plan
+    : withRewrittenObjects(client, { ...plan, facts: plan.facts, schema: location.schema });
+
+/** Views belong to no collection, so a caller who is limited to collections cannot change them. */
+const rewritesOutside = (
+  { collections }: Pick<RequestContext, 'collections'>,
+  planned: readonly LogEvent[],
+  rewritten: readonly LogEvent[],
+): boolean => collections !== undefined && rewritten.length > planned.length;
 
 /** Checks that acknowledgements match findings. The policy does not reject plans. */
 async function planOf<C>(

@@ -12,6 +12,12 @@ import { readObjectFacts } from './rewritten-objects.js';
 import type { Statement } from '../../projector/ddl/step.js';
 import { type LogEvent, isAdopted } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
+import {
+  COLLECTIONS_MISSING,
+  type CollectionScope,
+  reachesOutside,
+  visibleState,
+} from '../../schema/collection-scope.js';
 import { OBJECTS_OFF } from '../../schema/operations/objects.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { Begun } from './begin.js';
@@ -134,18 +140,19 @@ async function decideAndPlan<C>(
   if (decided.kind === 'refused') return decided;
   const { schema } = options.location;
   const { command, events, warnings } = decided;
-  const drafted = await planObjectsAndTables(client, { state: point.state, events, options });
+  const { operation, request } = job;
+  const scope = request.collections;
+  const drafted = await planObjectsAndTables(client, { state: point.state, events, options, scope });
   if (drafted.kind === 'refused') return drafted;
   const { statements, after, facts } = drafted;
   const planned = { command, before: point, after, events, statements, schema, held, policy };
-  const { operation, request } = job;
   const revised: RevisedBatch | Refusal = (await request.revise?.(client, planned)) ?? {
     ...planned,
     kind: 'revised',
     also: operation.also?.(command) ?? [],
   };
   if (revised.kind === 'refused') return revised;
-  const problems = findHeldNow(revised, held);
+  const problems = findRevisedProblems(revised, { held, before: point.state, scope });
   if (problems.length > 0) return { kind: 'refused', problems };
   const position = point.state.position + revised.events.length;
   return {
@@ -162,22 +169,51 @@ async function decideAndPlan<C>(
   };
 }
 
+const isOutOfScope = (batch: Parameters<typeof reachesOutside>[0], scope: CollectionScope | undefined): boolean =>
+  scope !== undefined && reachesOutside(batch, scope);
+
+/** Names no collection, because the caller may not know which ones exist. */
+export const outOfScope = (): Refusal => ({
+  kind: 'refused',
+  problems: [
+    {
+      code: 'FORBIDDEN',
+      message:
+        'This change concerns collections outside the scope of this token, for example as the other end of a relation.',
+      details: { missing_scope: COLLECTIONS_MISSING },
+    },
+  ],
+});
+
 /** A change that will be prepared first waits later, until others release its tables. */
-const findHeldNow = (revised: RevisedBatch, held: readonly Held[]): Problem[] =>
-  revised.preparation === undefined ? findHeldProblems(revised, held) : [];
+function findRevisedProblems(
+  { events, after, ...revised }: RevisedBatch,
+  { held, before, scope }: { held: readonly Held[]; before: State; scope: CollectionScope | undefined },
+): Problem[] {
+  if (isOutOfScope({ before, after, events }, scope)) return outOfScope().problems;
+  return revised.preparation === undefined ? findHeldProblems({ events, ...revised }, held) : [];
+}
 
 type Drafted = ({ kind: 'drafted' } & Pick<DecidedBatch, 'statements' | 'after' | 'facts'>) | Refusal;
 
 async function planObjectsAndTables(
   client: pg.ClientBase,
-  { state, events, options }: { state: State; events: readonly LogEvent[]; options: PipelineOptions },
+  {
+    state,
+    events,
+    options,
+    scope,
+  }: { state: State; events: readonly LogEvent[]; options: PipelineOptions; scope: CollectionScope | undefined },
 ): Promise<Drafted> {
+  // Before anything else can fail with a message that names another collection.
+  if (isOutOfScope({ before: state, after: state, events }, scope)) return outOfScope();
   const { schema } = options.location;
   const objects = options.objects === true;
   if (!objects && events.some(changesObjects))
     return { kind: 'refused', problems: [{ code: 'INVALID_PAYLOAD', message: OBJECTS_OFF }] };
   const facts = objects ? await readObjectFacts(client, { state, events, schema }) : undefined;
   const { statements, after, problems } = await runYielding(planBatch(state, events, schema, { facts, objects }));
+  if (isOutOfScope({ before: state, after, events }, scope)) return outOfScope();
   return problems.length > 0 ? { kind: 'refused', problems } : { kind: 'drafted', statements, after, facts };
 }
 
@@ -201,8 +237,10 @@ async function decideEvents<C>(
   const { operation, request } = job;
   const context = { state, policy, schema, schemas, objects: how.options.objects === true };
   const command = await readCommand(client, job, context);
-  const { ifMatch } = request;
-  if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHash(state, release)))) {
+  const { ifMatch, collections } = request;
+  // A caller with a scope knows the hash of the snapshot of its collections.
+  const read = collections === undefined ? state : visibleState(state, collections);
+  if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHash(read, release)))) {
     return { kind: 'refused', problems: [preconditionFailed()] };
   }
   const result = await runYielding(stepsTo(operation.decide(state, command)));

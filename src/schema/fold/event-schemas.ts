@@ -293,6 +293,7 @@ const accountAccess = { role: eventText, status: eventText, password_set_by: eve
 const tokenScopeV1 = z.strictObject({
   role: eventText,
   actions: z.array(eventText).optional(),
+  collections: z.array(eventText).optional(),
   networks: z.array(eventText).optional(),
 });
 const accountUpdatedV1 = z

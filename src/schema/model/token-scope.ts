@@ -7,6 +7,8 @@ export type TokenScope = {
   /** The role of the user when the token was created. A higher role that the user gets later does not widen it. */
   role: string;
   actions?: string[];
+  /** Names of collections, or patterns as in the policy: `shop_*`. */
+  collections?: string[];
   /** Addresses and networks from which the token is accepted: `10.0.0.0/8`. */
   networks?: string[];
 };

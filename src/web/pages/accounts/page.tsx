@@ -1,13 +1,12 @@
 import addIcon from 'icon:person_add';
-import { Badge, Button, Checkbox, Group, Text, Title, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Text, Title, Modal, Stack } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
-import { TOKEN_ACTIONS, type TokenAction } from '../../../schema/model/token-scope.js';
+import { TOKEN_ACTIONS } from '../../../schema/model/token-scope.js';
 import {
   usersQuery,
   ACCOUNTS,
-  createToken,
   removeToken,
   tokensQuery,
   endSession,
@@ -15,26 +14,18 @@ import {
   sessionsQuery,
 } from '../../service/account-queries.js';
 import { itemsIn } from '../../service/request.js';
-import type { NewScope, User, Token, LiveSession } from '../../service/types.js';
+import type { User, Token, LiveSession } from '../../service/types.js';
 import { QueryResult, LoadMoreButton, ProblemAlert } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
+import { NewToken } from './new-token.js';
 import { UserDialog } from './user-dialog.js';
 import classes from './page.module.css';
 import { latestQuery } from '../../service/history-queries.js';
 import { abbreviate } from '../../shared/text.js';
-import { ConfirmButton, ShownOnce, SteadyButton } from '../../shared/buttons.js';
+import { ConfirmButton } from '../../shared/buttons.js';
 import { ownSessionId } from '../../service/session.js';
-
-const DAY = 24 * 60 * 60 * 1000;
-
-const LASTS = [
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: '1 year' },
-  { value: '', label: 'Never' },
-];
 
 /** Lists names and expiry of tokens, never their values. Only its button and Escape close it. */
 function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
@@ -110,86 +101,17 @@ function TokenLine({ user, token }: { user: User; token: Token }) {
   );
 }
 
-const scopeText = ({ role, actions = [...TOKEN_ACTIONS], networks }: NonNullable<Token['scope']>): string =>
-  [`at most ${role}: ${actions.join(', ')}`, ...(networks ? [`from ${networks.join(', ')}`] : [])].join('; ');
-
-function NewToken({ user }: { user: User }) {
-  const [name, setName] = useState('');
-  const [days, setDays] = useState('90');
-  const [actions, setActions] = useState<TokenAction[]>([]);
-  const [networks, setNetworks] = useState('');
-  const client = useQueryClient();
-  const make = useMutation({
-    mutationFn: (tokenName: string) =>
-      createToken(user.id, {
-        name: tokenName,
-        expires_at: days === '' ? null : new Date(Date.now() + Number(days) * DAY).toISOString(),
-        scope: scopeOf(actions, networks),
-      }),
-    onSuccess: (_, given) => {
-      // Input typed in the meantime belongs to the next token.
-      setName((now) => (now === given ? '' : now));
-      return client.invalidateQueries({ queryKey: [ACCOUNTS] });
-    },
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    make.mutate(name);
-  };
-  return (
-    <form onSubmit={submit}>
-      <Group align="flex-end" gap="sm">
-        <TextInput
-          label="Name of a new token"
-          required
-          withAsterisk={false}
-          flex={1}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <NativeSelect
-          label="Expires"
-          data={LASTS}
-          value={days}
-          onChange={(event) => setDays(event.currentTarget.value)}
-        />
-      </Group>
-      <Checkbox.Group
-        label="Actions"
-        description="Without a selection, the token may do everything that its user may do."
-        mt="sm"
-        value={actions}
-        onChange={(chosen) => setActions(chosen)}
-      >
-        <Group gap="sm" mt={6}>
-          {TOKEN_ACTIONS.map((action) => (
-            <Checkbox key={action} value={action} label={action} />
-          ))}
-        </Group>
-      </Checkbox.Group>
-      <TextInput
-        label="Networks"
-        description="Addresses and networks that may use the token, separated by commas. Empty: all."
-        placeholder="10.0.0.0/8"
-        mt="sm"
-        value={networks}
-        onChange={(event) => setNetworks(event.currentTarget.value)}
-      />
-      <SteadyButton type="submit" mt="sm" fullWidth loading={make.isPending}>
-        Create token
-      </SteadyButton>
-      {make.error !== null && <ProblemAlert error={make.error} />}
-      {make.data && <ShownOnce secret={make.data.token} name="token" />}
-    </form>
-  );
-}
-
-/** Null if nothing is limited. */
-function scopeOf(actions: TokenAction[], networkText: string): NewScope | null {
-  const networks = networkText.split(/[\s,]+/).filter((network) => network !== '');
-  const scope = { ...(actions.length > 0 && { actions }), ...(networks.length > 0 && { networks }) };
-  return Object.keys(scope).length === 0 ? null : scope;
-}
+const scopeText = ({
+  role,
+  actions = [...TOKEN_ACTIONS],
+  collections,
+  networks,
+}: NonNullable<Token['scope']>): string =>
+  [
+    `at most ${role}: ${actions.join(', ')}`,
+    ...(collections ? [`collections ${collections.join(', ')}`] : []),
+    ...(networks ? [`from ${networks.join(', ')}`] : []),
+  ].join('; ');
 
 /* The latest changes of a user, one line each. */
 

@@ -1,0 +1,176 @@
+/* Limits callers to some collections, by patterns of names such as `shop_*`. */
+import { isObject } from '../kernel/json.js';
+import type { Resumable } from '../kernel/resumable.js';
+import { changesSchema, collectionsTouchedBy } from './fold/event-schemas.js';
+import type { LogEvent } from './model/events.js';
+import type { Collection, Relation } from './model/model.js';
+import { type CollectionNode, type State, contentOf, extrasOfTable, findDifferingNames } from './model/state.js';
+import { matchesPattern } from './policy.js';
+
+/** Patterns of collection names, as in rules of the policy. Never empty. */
+export type CollectionScope = readonly string[];
+
+/** The value of `missing_scope` in errors about collections. */
+export const COLLECTIONS_MISSING = 'collections';
+
+export const isInScope = (scope: CollectionScope, name: string): boolean =>
+  scope.some((pattern) => matchesPattern(pattern, name));
+
+/* The part of a state that a caller may read. */
+
+const visibleStates = new WeakMap<object, Map<string, State>>();
+
+/**
+ * Returns the state with only the collections of the scope, and the relations with both ends in it. Equal scopes get the
+ * same object for the same content, so responses that are cached by content are never shared between different scopes.
+ * Views are left out, because their definitions can name every table.
+ */
+export function visibleState(state: State, scope: CollectionScope): State {
+  const byScope = visibleStates.get(contentOf(state)) ?? new Map<string, State>();
+  visibleStates.set(contentOf(state), byScope);
+  const key = JSON.stringify(scope);
+  const visible = byScope.get(key) ?? limitState(state, scope);
+  byScope.set(key, visible);
+  return visible.position === state.position ? visible : { ...visible, position: state.position };
+}
+
+function limitState(state: State, scope: CollectionScope): State {
+  const collections = state.collections
+    .filter((_, name) => isInScope(scope, name))
+    .map((node) => withoutNamesOutside(node, scope));
+  return {
+    position: state.position,
+    collections,
+    referencedBy: state.referencedBy
+      .filter((_, name) => collections.has(name))
+      .map((names) => names.filter((name) => collections.has(name))),
+    indexNames: state.indexNames.filter((name) => collections.has(name)),
+    objects: state.objects.clear(),
+  };
+}
+
+/** Returns the same node if all its relations, its group and its foreign keys are in the scope. */
+function withoutNamesOutside(node: CollectionNode, scope: CollectionScope): CollectionNode {
+  const relations = new Map(
+    [...node.relations].filter(([, relation]) => endsOf(relation).every((end) => isInScope(scope, end))),
+  );
+  const collection = withoutGroupOutside(withoutReferencesOutside(node.collection, scope), scope);
+  return relations.size === node.relations.size && collection === node.collection
+    ? node
+    : { ...node, relations, collection };
+}
+
+function withoutGroupOutside(collection: Collection, scope: CollectionScope): Collection {
+  const { meta } = collection;
+  return meta.group === null || isInScope(scope, meta.group)
+    ? collection
+    : { ...collection, meta: { ...meta, group: null } };
+}
+
+function withoutReferencesOutside(collection: Collection, scope: CollectionScope): Collection {
+  const { schema } = collection;
+  const { constraints = [] } = extrasOfTable(schema);
+  const kept = constraints.filter(({ references }) => references === undefined || isInScope(scope, references));
+  if (schema === null || kept.length === constraints.length) return collection;
+  return { ...collection, schema: { ...schema, extras: { ...schema.extras, constraints: kept } } };
+}
+
+const endsOf = (relation: Omit<Relation, 'id'>): string[] => [
+  relation.many_collection,
+  ...(relation.one_collection === null ? [] : [relation.one_collection]),
+  ...(relation.one_allowed_collections ?? []),
+];
+
+/* The collections that a batch concerns. */
+
+/** A batch of events with the states around it. */
+interface Batch {
+  before: State;
+  after: State;
+  events: readonly LogEvent[];
+}
+
+/**
+ * True if a batch concerns a collection outside the scope, by its former or its new name: as the subject of an event, as
+ * one end of a relation, as a group, or because its documents change with those of another collection. Events about
+ * anything else than collections are outside each scope, except those about change requests.
+ */
+export function reachesOutside({ before, after, events }: Batch, scope: CollectionScope): boolean {
+  const isOutside = (name: string): boolean => !isInScope(scope, name);
+  return events.some((event) => isEventOutside(event, isOutside)) || namesChanged(before, after).some(isOutside);
+}
+
+function isEventOutside(event: LogEvent, isOutside: (name: string) => boolean): boolean {
+  if (!changesSchema(event))
+    return event.collection === null ? !event.type.startsWith('change.') : isOutside(event.collection);
+  const { data } = event;
+  const formerName =
+    'restored' in data && data.restored !== undefined && 'name' in data.restored ? [data.restored.name] : [];
+  return [...collectionsTouchedBy(event), ...formerName].some(isOutside);
+}
+
+function namesChanged(before: State, after: State): string[] {
+  if (before.collections === after.collections) return [];
+  const changed = findDifferingNames(before, after);
+  return [
+    ...changed,
+    ...changed.flatMap((name) => namesReferenced(before.collections.get(name), after.collections.get(name))),
+  ];
+}
+
+/** The other ends of relations that differ, and the group if it differs. */
+function namesReferenced(before: CollectionNode | undefined, after: CollectionNode | undefined): string[] {
+  const [former, now] = [before?.relations, after?.relations];
+  const fields = new Set([...(former?.keys() ?? []), ...(now?.keys() ?? [])]);
+  const relations = [...fields].flatMap((field) => {
+    const pair = [former?.get(field), now?.get(field)];
+    return pair[0] === pair[1] ? [] : pair.flatMap((relation) => (relation === undefined ? [] : endsOf(relation)));
+  });
+  const groups = [before?.collection.meta.group, after?.collection.meta.group];
+  return [...relations, ...(groups[0] === groups[1] ? [] : groups.flatMap((group) => group ?? []))];
+}
+
+/* The collections that a document names. */
+
+const NAMING: ReadonlySet<string> = new Set([
+  'collection',
+  'related_collection',
+  'many_collection',
+  'one_collection',
+  'one_allowed_collections',
+  'foreign_key_table',
+  'renamed_from',
+]);
+
+/** Members whose content is free, so that a member `collection` in it may mean anything. */
+const FREE: ReadonlySet<string> = new Set(['options', 'display_options', 'conditions', 'translations']);
+
+/**
+ * Returns the first collection outside the scope that a document names: a snapshot, a diff, a plan, or a body of a
+ * change. Errors about a name would otherwise reveal whether such a collection exists.
+ */
+export function* findNameOutside(document: unknown, scope: CollectionScope): Resumable<string | undefined> {
+  const open: unknown[] = [document];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    yield;
+    if (Array.isArray(value)) open.push(...(value as unknown[]).filter((each) => each !== undefined));
+    if (!isObject(value)) continue;
+    const outside = namesIn(value).find((name) => !isInScope(scope, name));
+    if (outside !== undefined) return outside;
+    for (const [member, inner] of Object.entries(value))
+      if (typeof inner === 'object' && inner !== null && !FREE.has(member)) open.push(inner);
+  }
+  return undefined;
+}
+
+/** The names in the members of an object, or in a difference: `{ path: ['one_collection'], lhs, rhs }`. */
+function namesIn(value: { readonly [member: string]: unknown }): string[] {
+  const { path } = value;
+  const last: unknown = Array.isArray(path) ? path.find((step) => NAMING.has(String(step))) : undefined;
+  const members = last === undefined ? [...NAMING] : ['lhs', 'rhs'];
+  // `renamed_from` of a field is the former name of a field.
+  const named = 'field' in value ? members.filter((member) => member !== 'renamed_from') : members;
+  return named
+    .flatMap((member) => (Object.hasOwn(value, member) ? [value[member]].flat() : []))
+    .filter((name) => typeof name === 'string');
+}
