@@ -75,13 +75,13 @@ describe('waiting for a position', () => {
     expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['at 6']));
   });
 
-  it('reports a failing check', async () => {
+  it('reports a check that still fails at the deadline', async () => {
     let fails = false;
     const away = new ProblemError({ code: 'UNAVAILABLE', message: 'away' });
     const fresh: Fresh = { head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 };
     const positions = createPositions({
       check: () => (fails ? Promise.reject(away) : Promise.resolve(fresh)),
-      timeout: 20_000,
+      timeout: 50,
     });
     const waiting = messagesOf(positions.reach(6, { isKnown: true }));
     fails = true;
