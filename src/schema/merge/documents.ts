@@ -84,19 +84,28 @@ function indexByName(list: Json[]): Map<string, Json> | null {
   return documents.size === list.length ? documents : null;
 }
 
-/** Merges by name. Additions of both sides come last. Their order does not depend on which side is which. */
+/** Merges by name. */
 function mergeNamed(named: Named, path: Step[], onConflict: OnConflict): Json {
+  const merged = new Map<string, Json>();
+  for (const key of orderNames(named)) {
+    const values = { base: named.base.get(key), ours: named.ours.get(key), theirs: named.theirs.get(key) };
+    const value = mergeValues(values, [...path, (JSON.parse(key) as [unknown, string])[1]], onConflict);
+    if (value !== undefined) merged.set(key, value);
+  }
+  // A side that already contains the result keeps its order. Otherwise, merging the same file twice would reorder it.
+  const whole = [named.ours, named.theirs].find(
+    (side) => side.size === merged.size && [...side.keys()].every((key) => merged.has(key)),
+  );
+  return [...(whole ?? merged).keys()].map((key) => merged.get(key) as Json);
+}
+
+/** Additions of both sides come last. Their order does not depend on which side is which. */
+function orderNames(named: Named): string[] {
   const common = [...named.ours.keys()].filter((key) => named.base.has(key) || named.theirs.has(key));
   const others = [...named.theirs.keys()].filter((key) => named.base.has(key) && !named.ours.has(key));
   const added = [named.ours, named.theirs].map((list) => [...list.keys()].filter((key) => isAlone(named, key)));
   const [first = [], second = []] = added.sort((a, b) => (a.join() < b.join() ? -1 : 1));
-  const merged: Json[] = [];
-  for (const key of [...common, ...others, ...first, ...second]) {
-    const values = { base: named.base.get(key), ours: named.ours.get(key), theirs: named.theirs.get(key) };
-    const value = mergeValues(values, [...path, (JSON.parse(key) as [unknown, string])[1]], onConflict);
-    if (value !== undefined) merged.push(value);
-  }
-  return merged;
+  return [...common, ...others, ...first, ...second];
 }
 
 const isAlone = ({ base, ours, theirs }: Named, key: string): boolean =>

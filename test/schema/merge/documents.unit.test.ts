@@ -70,4 +70,18 @@ describe('merging values', () => {
     expect(merged([], [a!], 'text')).to.deep.equal({ value: 'text', conflicts: [''] });
     expect(merged([], 'text', [a!])).to.deep.equal({ value: [a!], conflicts: [''] });
   });
+
+  it('keeps the order of a side that contains the other, so that merging twice changes nothing', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name }));
+    expect(merged([], [a!, b!], [b!])).to.deep.equal(noConflict([a!, b!]));
+    expect(merged([], [b!], [a!, b!])).to.deep.equal(noConflict([a!, b!]));
+    for (const [base, ours, theirs] of [
+      [[], [b!], [c!, a!]],
+      [[c!], [c!, a!], [b!, c!]],
+    ] as const) {
+      const { value } = merged([...base], [...ours], [...theirs]);
+      expect(merged([...base], value, [...theirs])).to.deep.equal(noConflict(value));
+      expect(merged([...base], [...ours], value)).to.deep.equal(noConflict(value));
+    }
+  });
 });
