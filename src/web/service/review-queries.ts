@@ -120,10 +120,10 @@ async function jsonOf(file: SentFile): Promise<Blob | string> {
 
 /** @throws Error if the file is neither JSON nor YAML */
 export async function readDocument({ content, type }: SentFile): Promise<unknown> {
-  const text = await content.text();
-  if (type === 'application/json') return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
+  // Does not block the page, however large the file is.
+  if (type === 'application/json') return readAnswer(new Response(content));
   const { readYaml } = await import('./yaml.js');
-  return readYaml(text);
+  return readYaml(await content.text());
 }
 
 /** The changes of others between a file's base and a position. */

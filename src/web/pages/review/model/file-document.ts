@@ -44,6 +44,25 @@ function collectionOf(each: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
+/** The collections that the file contains. */
+export function collectionNames(document: unknown): Set<string> {
+  const { collections } = snapshotOf(document);
+  const names = Array.isArray(collections) ? collections.map(collectionOf) : [];
+  return new Set(names.filter((name) => name !== undefined));
+}
+
+const SERVICE = /["']?\bservice["']?\s*:/;
+const DIRECTUS = /["']?\bdirectus["']?\s*:\s*["']?(\d[\w.-]*)/;
+
+/**
+ * Directus writes its release at the beginning of a snapshot.
+ * @returns the release, or null if Directus did not write the file
+ */
+export function directusRelease(beginning: string): string | null {
+  const match = DIRECTUS.exec(beginning);
+  return match === null || SERVICE.test(beginning.slice(0, match.index)) ? null : (match[1] ?? null);
+}
+
 /** Reads the creation time of a snapshot from its file name. */
 
 /** `snapshot-20261121-074501.json`, as the service names it (UTC), and similar names: `2026-11-21T07-45`. */

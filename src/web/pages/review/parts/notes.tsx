@@ -23,15 +23,13 @@ interface Props<T> {
   title: string;
   query: UseQueryResult<T>;
   label: string;
-  /** A retry would return the same. */
-  isFinal?: boolean;
   /** Actions below an error. */
   below?: ReactNode;
   children: (data: T) => ReactNode;
 }
 
 /** Loaded content stays during a refetch, even if it fails. */
-export function Frame<T>({ title, query, label, isFinal = false, below, children }: Props<T>) {
+export function Frame<T>({ title, query, label, below, children }: Props<T>) {
   const { data, error, refetch, isFetching } = query;
   useTitle(`${title} · Review`);
   if (data !== undefined) return children(data);
@@ -44,7 +42,7 @@ export function Frame<T>({ title, query, label, isFinal = false, below, children
         <LoadingIndicator label={label} height="240px" />
       ) : (
         <Stack gap="md">
-          <ProblemAlert error={error} {...(!isFinal && { retry: () => void refetch() })} />
+          <ProblemAlert error={error} retry={() => void refetch()} />
           <Box>{below}</Box>
         </Stack>
       )}

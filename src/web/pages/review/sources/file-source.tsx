@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
 import type { MergeConflict, Resolution } from '../../../../schema/merge/model.js';
+import { collectionsQuery } from '../../../service/queries.js';
 import { RefusedError } from '../../../service/send.js';
 import {
   type Reviewed,
@@ -17,7 +18,13 @@ import { counted, abbreviate } from '../../../shared/text.js';
 import { QueryResult, LoadingIndicator } from '../../../shared/problem-alert.js';
 import { Decide, conflictsIn } from '../../../shared/conflicts/decide.js';
 import { Page, useTitle, Section } from '../../../shared/page.js';
-import { failingCollections, withoutCollections, timeInName } from '../model/file-document.js';
+import {
+  collectionNames,
+  directusRelease,
+  failingCollections,
+  withoutCollections,
+  timeInName,
+} from '../model/file-document.js';
 import { Frame } from '../parts/notes.js';
 import type { ReviewSearch } from '../search.js';
 import { Workspace } from '../workspace.js';
@@ -105,6 +112,19 @@ interface Props {
   onChange: (changed: Partial<ReviewSearch>) => void;
 }
 
+interface ImportedFile extends UploadedFile {
+  /** The release of Directus that wrote it. Null for files of other origins. */
+  directus: string | null;
+}
+
+/** Bytes that contain the release of Directus. */
+const BEGINNING = 1_000;
+
+async function readImportedFile(id: string): Promise<ImportedFile | null> {
+  const file = await uploadedFile(id);
+  return file && { ...file, directus: directusRelease(await file.content.slice(0, BEGINNING).text()) };
+}
+
 /**
  * Shows a message if this browser no longer has the file. The comparison options are in the address; conflict
  * resolutions are not.
@@ -112,7 +132,7 @@ interface Props {
  */
 export function FileSource(props: Props) {
   const { file: id } = props.search;
-  const kept = useQuery({ ...STILL, queryKey: ['file', id], queryFn: () => uploadedFile(id) });
+  const kept = useQuery({ ...STILL, queryKey: ['file', id], queryFn: () => readImportedFile(id) });
   return (
     <QueryResult query={kept} label="Loading the file">
       {(file) => (file === null ? <FileMissing /> : <FileWithBase {...props} file={file} />)}
@@ -134,7 +154,7 @@ function FileMissing() {
 }
 
 /** Asks for the base schema if the file name contains a time and it makes a difference. */
-function FileWithBase(props: Props & { file: UploadedFile }) {
+function FileWithBase(props: Props & { file: ImportedFile }) {
   const { search, file, onChange } = props;
   const named = useMemo(() => timeInName(file.name, file.at), [file]);
   const compared = <Compared {...props} named={named} />;
@@ -147,14 +167,14 @@ function FileWithBase(props: Props & { file: UploadedFile }) {
 }
 
 type BasedProps = Props & {
-  file: UploadedFile;
+  file: ImportedFile;
   /** The time in its name. */
   named: string | null;
 };
 
 function useComparison({ search, onChange, file, named }: BasedProps) {
   const mirror = search.mirror === true;
-  const force = search.force === true;
+  const force = search.force === true || file.directus !== null;
   const base = search.base ?? NOW;
   const [resolve, setResolve] = useState<readonly Resolution[]>([]);
   const [without, setWithout] = useState<readonly string[]>([]);
@@ -202,13 +222,14 @@ function Compared(props: BasedProps) {
   const comparison = useComparison(props);
   const { file, query, mirror, force, base } = comparison;
   const conflicts = conflictsIn(query.error);
+  if (query.error !== null && !query.isFetching && !force && isForeign(query.error))
+    return <ForeignFile comparison={comparison} />;
   if (conflicts !== null) return <MergeConflicts comparison={comparison} conflicts={conflicts} />;
   return (
     <Frame
       title={file.name}
       query={query}
       label="Comparing the file with the schema"
-      isFinal={query.error !== null && !force && isForeign(query.error)}
       below={query.error !== null && <Refused comparison={comparison} error={query.error} />}
     >
       {(reviewed) => (
@@ -230,12 +251,17 @@ function Compared(props: BasedProps) {
 }
 
 function ComparisonOptions({ comparison }: { comparison: Comparison }) {
-  const { base, named, isUnsaid, query, mirror, force, without, setWithout, change } = comparison;
+  const { base, named, isUnsaid, query, without, setWithout, change, file } = comparison;
   return (
     <Stack gap="xs">
+      {file.directus !== null && (
+        <Text size="sm">
+          Directus {file.directus} snapshot. Unsupported parts are skipped, and the findings name them.
+        </Text>
+      )}
       <Group gap="lg" align="flex-end">
         <BaseSelect base={base} named={named} onChange={(next) => change({ base: next })} />
-        <Options mirror={mirror} force={force} onChange={change} />
+        <Options comparison={comparison} />
       </Group>
       {without.length > 0 && (
         <Group gap="sm">
@@ -254,10 +280,9 @@ function ComparisonOptions({ comparison }: { comparison: Comparison }) {
 }
 
 function Refused({ comparison, error }: { comparison: Comparison; error: Error }) {
-  const { force, base, change } = comparison;
+  const { base } = comparison;
   return (
     <Stack gap="md">
-      {!force && isForeign(error) && <Foreign onForce={() => change({ force: true })} />}
       <ImportWithout comparison={comparison} error={error} />
       {base !== NOW && <ComparisonOptions comparison={comparison} />}
     </Stack>
@@ -320,24 +345,48 @@ function MergeConflicts({ comparison, conflicts }: DecidingProps) {
   );
 }
 
-function Options({ mirror, force, onChange }: { mirror: boolean; force: boolean; onChange: Props['onChange'] }) {
-  const flag = (name: 'mirror' | 'force') => (on: boolean) => onChange({ [name]: on ? true : undefined });
+function Options({ comparison }: { comparison: Comparison }) {
+  const { file, mirror, force, change } = comparison;
+  const missing = useMissing(comparison);
+  const flag = (name: 'mirror' | 'force') => (on: boolean) => change({ [name]: on ? true : undefined });
   return (
-    <Group gap="lg">
+    <Group gap="lg" align="flex-start">
       <Switch
         size="sm"
         label="Delete what is missing from the file"
+        description={missing === null ? undefined : missingText(missing)}
         checked={mirror}
         onChange={(event) => flag('mirror')(event.currentTarget.checked)}
       />
-      <Switch
-        size="sm"
-        label="Accept another release or product"
-        checked={force}
-        onChange={(event) => flag('force')(event.currentTarget.checked)}
-      />
+      {file.directus === null && (
+        <Switch
+          size="sm"
+          label="Accept another release or product"
+          checked={force}
+          onChange={(event) => flag('force')(event.currentTarget.checked)}
+        />
+      )}
     </Group>
   );
+}
+
+const missingText = (count: number): string =>
+  `The file lacks ${count === 0 ? 'no collection' : counted(count, 'collection')} of the current schema.`;
+
+/** YAML is read in the page, so a larger file would block it. */
+const MOST_YAML_BYTES = 1024 ** 2;
+
+/** The number of collections that are missing from the file; null if it is unknown or depends on the base. */
+function useMissing({ file, base, without }: Comparison): number | null {
+  const { data: listed } = useQuery(collectionsQuery());
+  const { data: names } = useQuery({
+    ...STILL,
+    queryKey: ['file', 'collections', file.id],
+    enabled: file.type === 'application/json' || file.content.size <= MOST_YAML_BYTES,
+    queryFn: async () => collectionNames(await readDocument(file)),
+  });
+  if (listed === undefined || names === undefined || base !== NOW) return null;
+  return listed.filter(({ collection }) => !names.has(collection) && !without.includes(collection)).length;
 }
 
 /** Errors that `force` avoids: the file is of another release, vendor or service. */
@@ -348,16 +397,25 @@ function isForeign(error: Error): boolean {
 
 const FOREIGN: ReadonlySet<string> = new Set(['service', 'vendor', 'directus', 'systemFields']);
 
-function Foreign({ onForce }: { onForce: () => void }) {
+/** Offers the import instead of showing an error. */
+function ForeignFile({ comparison: { file, change } }: { comparison: Comparison }) {
+  useTitle(`${file.name} · Review`);
   return (
-    <Group gap="md">
-      <Button onClick={onForce}>Import anyway</Button>
-      <Text size="sm" c="dimmed" flex={1} miw={260}>
-        Unsupported parts are skipped and listed below.{' '}
-        <Link to="/review" search={{ bring: true }}>
-          Import another file.
-        </Link>
-      </Text>
-    </Group>
+    <Page>
+      <Stack gap="md" align="flex-start">
+        <Title order={1} size="h3">
+          <bdi>{file.name}</bdi>
+        </Title>
+        <Text>
+          Another release or product wrote this file. Unsupported parts are skipped, and the findings name them.
+        </Text>
+        <Group gap="md">
+          <Button onClick={() => change({ force: true })}>Import anyway</Button>
+          <Link to="/review" search={{ bring: true }}>
+            Import another file
+          </Link>
+        </Group>
+      </Stack>
+    </Page>
   );
 }

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { failingCollections, withoutCollections } from '../../../../../src/web/pages/review/model/file-document.js';
+import {
+  collectionNames,
+  directusRelease,
+  failingCollections,
+  withoutCollections,
+} from '../../../../../src/web/pages/review/model/file-document.js';
 
 const SNAPSHOT = {
   version: 1,
@@ -29,5 +34,23 @@ describe('a snapshot file with errors', () => {
       fields: [{ collection: 'a', field: 'x' }, null],
       relations: [],
     });
+  });
+});
+
+describe('the origin and content of a snapshot file', () => {
+  it('reads the release of Directus from JSON and YAML, also inside data', () => {
+    expect(directusRelease('version: 1\ndirectus: 11.1.0\nvendor: mysql\n')).equal('11.1.0');
+    expect(directusRelease("version: 1\ndirectus: '12.1.0-rc.1'\n")).equal('12.1.0-rc.1');
+    expect(directusRelease('{"data":{"version":1,"directus":"11.1.0","vendor":"postgres"')).equal('11.1.0');
+  });
+
+  it('finds no release of Directus in a snapshot of this service that mentions Directus', () => {
+    expect(directusRelease('version: 1\nservice: 0.1.0\ncollections: [{ meta: { note: "directus: 9" } }]')).equal(null);
+    expect(directusRelease('version: 1\nvendor: postgres\n')).equal(null);
+  });
+
+  it('names the collections of the file', () => {
+    expect([...collectionNames({ data: SNAPSHOT })]).deep.equal(['a', 'b']);
+    expect([...collectionNames({ version: 1 })]).deep.equal([]);
   });
 });
