@@ -44,7 +44,11 @@ describe('editing in the admin app', () => {
   };
   /** @param isLost whether data is lost, which the review then asks about */
   const apply = async (page: Page, isLost = false) => {
-    await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
+    const draft = page.getByRole('region', { name: 'Draft' });
+    await draft.getByRole('link', { name: 'Review' }).click();
+    // The draft and its review count the same.
+    const count = await draft.getByRole('status').innerText();
+    await page.getByRole('navigation', { name: 'Changed collections' }).getByText(count).waitFor();
     await page.getByRole('button', { name: /^Apply(: delete .*)?$/ }).click();
     if (isLost) await page.getByRole('button', { name: /^Delete data: / }).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();

@@ -59,9 +59,11 @@ describe('the review page of the admin app: reverting', () => {
     await known.getByRole('heading', { name: 'Data loss' }).waitFor();
     await known.getByText('tags', { exact: true }).first().waitFor();
     await expectTitle(page, `Go back to event ${then} · Review · Data Platform`);
-    const reason = page.getByRole('textbox', { name: 'Reason' });
-    await until('a reason is suggested', async () =>
-      (await reason.inputValue()).includes('Delete tags with its fields and rows'),
+    await expectValue(page.getByRole('textbox', { name: 'Reason' }), '');
+    await page.getByRole('button', { name: 'Propose' }).click();
+    const proposed = page.getByLabel('Title', { exact: true });
+    await until('a title is suggested', async () =>
+      (await proposed.inputValue()).includes('Delete tags with its fields and rows'),
     );
   });
 
@@ -120,6 +122,27 @@ describe('the review page of the admin app: reverting', () => {
     await page.getByRole('button', { name: 'Apply: delete 1 collection' }).click();
     await page.getByRole('button', { name: 'Delete data: tags' }).waitFor();
     expect((await app.client('/collections/tags')).status).to.equal(200);
+  });
+
+  it('groups similar findings with their number, and counts the changes in the heading', async () => {
+    const before = await position();
+    const names = ['one', 'two', 'three', 'four'].map((name) => `alike_${name}`);
+    await send(
+      '/collections',
+      names.map((collection) => ({ collection, schema: {}, fields: [field('title')] })),
+    );
+    const page = await app.visit({ path: `/review?to=${before}` });
+    const risks = page.getByRole('complementary', { name: 'Risks' });
+    const lost = risks.getByText('4 × data that the trash may keep');
+    await lost.waitFor();
+    await page.getByTitle('4 removed').first().waitFor();
+    await page.getByText('4 changes in 4 collections').waitFor();
+    await lost.click();
+    for (const name of names) await risks.getByText(name, { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Apply: delete 4 collections' }).waitFor();
+    await expectAccessible(page);
+    for (const name of names)
+      expect((await app.client(`/collections/${name}`, { method: 'DELETE' })).status).to.equal(204);
   });
 
   it('copies itself as a shell command without a token', async () => {

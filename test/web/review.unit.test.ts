@@ -4,13 +4,14 @@ import {
   conflictsOf,
   keysSince,
   selectChosen,
+  dropContents,
   itemsOf,
   keyOf,
   memberKeyOf,
   withDependents,
 } from '../../src/web/pages/review/model/items.js';
 import { locateProblems, lossesOf, scriptOf, statementsByItem } from '../../src/web/pages/review/model/plan.js';
-import { toPlainText, reasonFor, sentencesOf } from '../../src/web/pages/review/model/sentences.js';
+import { toPlainText, suggestTitle, sentencesOf } from '../../src/web/pages/review/model/sentences.js';
 import { bytesText, sizeText } from '../../src/web/shared/text.js';
 import { readReviewSearch } from '../../src/web/pages/review/search.js';
 import { toDirectusForm } from '../../src/web/shared/snapshot/directus-form.js';
@@ -76,9 +77,19 @@ describe('the review of the admin app', () => {
       'Add label, string',
       'Add the relation from tags.label to articles, without a foreign key',
     ]);
-    expect(reasonFor(items)).to.equal(
+    expect(suggestTitle(items)).to.equal(
       'Add tags, a table with 1 field. Delete old, which has no data. Set the note of articles to “About <b>articles</b>”. 2 more changes',
     );
+  });
+
+  it('counts the content of a new or deleted collection with it, as the draft does', () => {
+    expect(dropContents(items).map(({ key }) => key)).to.deep.equal([
+      keyOf('collections', 'tags', null),
+      keyOf('collections', 'old', null),
+      keyOf('collections', 'articles', null),
+      TITLE,
+      keyOf('fields', 'articles', 'headline'),
+    ]);
   });
 
   it('compares an array as one member, by position', () => {

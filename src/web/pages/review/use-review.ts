@@ -10,7 +10,7 @@ import type { Finding, Plan, Problem } from '../../service/types.js';
 import { type LeftOutItems, byCollection, selectChosen, itemsOf, keysSince, type Conflict } from './model/items.js';
 import { acknowledgementsOf, stopsOf } from './model/policy.js';
 import { locateProblems } from './model/plan.js';
-import { reasonFor } from './model/sentences.js';
+import { suggestTitle } from './model/sentences.js';
 import { newId } from '../../shared/use-attempt.js';
 
 export interface Source {
@@ -44,17 +44,16 @@ export const renewalOf = ({ refetch, isFetching, error }: UseQueryResult): Renew
 });
 
 interface Typed {
-  /** Null: it follows the changes. */
-  reason: string | null;
+  reason: string;
   leftOut: readonly string[];
 }
 
-const NOTHING: Typed = { reason: null, leftOut: [] };
+const NOTHING: Typed = { reason: '', leftOut: [] };
 
 const nameOf = (source: string): string => `dps.review ${currentUserId()} ${source}`;
 
 /**
- * Without valid stored input, the reason follows the changes and everything is selected.
+ * Without valid stored input, the reason is empty and everything is selected.
  * @param source its `key`
  */
 function readTyped(source: string): Typed {
@@ -63,7 +62,7 @@ function readTyped(source: string): Typed {
     if (stored === null) return NOTHING;
     const { reason, leftOut } = stored;
     return {
-      reason: typeof reason === 'string' ? reason : null,
+      reason: typeof reason === 'string' ? reason : '',
       leftOut: Array.isArray(leftOut) ? leftOut.filter((each) => typeof each === 'string') : [],
     };
   } catch {
@@ -98,7 +97,7 @@ interface Options {
 export function useReview({ source, isBehind, onDone }: Options) {
   const { reviewed } = source;
   const items = useMemo(() => itemsOf(reviewed.diff), [reviewed.diff]);
-  const { leftOut, reason, setReason, leave, kept } = useTyped(source, items);
+  const { leftOut, why, setReason, leave, kept } = useTyped(source, items);
   const [online, setOnline] = useState(false);
   const [purge, setPurge] = useState(false);
   const groups = useMemo(() => byCollection(items), [items]);
@@ -108,8 +107,7 @@ export function useReview({ source, isBehind, onDone }: Options) {
     [reviewed.diff, items, leftOut],
   );
   const carriedOut = useMemo(() => chosenItems(items, leftOut), [items, leftOut]);
-  const suggested = useMemo(() => reasonFor(carriedOut), [carriedOut]);
-  const why = reason ?? suggested;
+  const suggestedTitle = useMemo(() => suggestTitle(carriedOut), [carriedOut]);
   const applying: Applying = { hash: reviewed.hash, diff: () => chosen().diff, online, purge };
   const about = useMemo(() => ({}), [chosen, online, purge]);
   const { plan, isStale, refusal } = usePlan(applying, {
@@ -131,7 +129,7 @@ export function useReview({ source, isBehind, onDone }: Options) {
     leave,
     kept,
     why,
-    isReasonTyped: reason !== null,
+    suggestedTitle,
     setReason,
     options: { online, setOnline, purge, setPurge },
     applying: sent,
@@ -251,7 +249,7 @@ function useTyped(source: Source, items: ReturnType<typeof itemsOf>) {
     },
     [leftOut, change],
   );
-  return { leftOut, reason: typed.reason, setReason: (reason: string | null) => change({ reason }), leave, kept };
+  return { leftOut, why: typed.reason, setReason: (reason: string) => change({ reason }), leave, kept };
 }
 
 interface Sending {

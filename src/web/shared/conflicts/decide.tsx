@@ -109,7 +109,7 @@ export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecidePro
       variant="light"
       role="alert"
       c="var(--mantine-color-text)"
-      title={titleFor(shown.length)}
+      title={suggestTitle(shown.length)}
     >
       <Text size="sm">Another user changed the same values. Choose which to use. Nothing is applied yet.</Text>
       <Conflicts
@@ -143,5 +143,5 @@ export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecidePro
   );
 }
 
-const titleFor = (count: number): string =>
+const suggestTitle = (count: number): string =>
   count === 1 ? '1 conflicting change' : `${count.toLocaleString()} conflicting changes`;

@@ -60,6 +60,16 @@ export const memberKeyOf = (item: string, path: readonly string[]): string => `$
 
 const rawItems = (diff: Partial<SchemaDiff>, part: Part): readonly RawItem[] => diff[part] ?? [];
 
+/** The content of a new or removed collection counts with it, as in the draft. */
+export function dropContents(items: readonly Item[]): Item[] {
+  const whole = new Set(
+    items
+      .filter(({ part, how }) => part === 'collections' && (how === 'made' || how === 'removed'))
+      .map(({ collection }) => collection),
+  );
+  return items.filter(({ part, collection }) => part === 'collections' || part === 'objects' || !whole.has(collection));
+}
+
 /** Listed in diff order: collections, fields, relations, views. */
 export function itemsOf(diff: Partial<SchemaDiff>): Item[] {
   return PARTS.flatMap((part) => {

@@ -1,7 +1,7 @@
 /* Describes a change in a sentence. */
 import { abbreviate, counted } from '../../../shared/text.js';
 import { valueText } from '../../../shared/changes/sentences.js';
-import { type Item, type Member, isRename } from './items.js';
+import { type Item, type Member, dropContents, isRename } from './items.js';
 
 /** A sentence with names, which are highlighted and always rendered as text. */
 export type Phrase = readonly (string | { name: string })[];
@@ -166,24 +166,16 @@ const setSentence: Say = (name, member) => {
 const isShort = (value: unknown): boolean =>
   isNothing(value) || (typeof value !== 'object' && valueText(value).length <= SHORT);
 
-/* Suggests a reason from the changes. */
+/* Suggests the title of a change request. */
 
 const MOST = 3;
-const LONGEST = 240;
+const LONGEST = 200;
 /** The service's maximum length. */
 export const LONGEST_REASON = 1000;
 
 /** @param items the items to apply */
-export function reasonFor(items: readonly Item[]): string {
-  const news = new Set(items.filter(isNewCollection).map(({ collection }) => collection));
-  const gone = new Set(items.filter(isDeletedCollection).map(({ collection }) => collection));
-  // Objects created or removed with their collection are covered by it.
-  const explained = items.filter(
-    (item) =>
-      item.part === 'collections' ||
-      item.part === 'objects' ||
-      !(news.has(item.collection) || gone.has(item.collection)),
-  );
+export function suggestTitle(items: readonly Item[]): string {
+  const explained = dropContents(items);
   const sentences = explained.slice(0, MOST).map((item) => sentenceOf(item, items));
   const more = explained.length > MOST ? [counted(explained.length - MOST, 'more change')] : [];
   return abbreviate([...sentences, ...more].join('. '), LONGEST);
@@ -197,7 +189,7 @@ function sentenceOf(item: Item, items: readonly Item[]): string {
   return `${text}${more}`;
 }
 
-/** A field is named with its collection: there is no heading above a reason. */
+/** A field is named with its collection: there is no heading above a title. */
 function withCollectionName(phrase: Phrase, { collection }: Item): Phrase {
   const at = phrase.findIndex((part) => typeof part !== 'string');
   return phrase.map((part, index) =>
@@ -222,6 +214,3 @@ function countsOf(items: readonly Item[]): Map<string, number> {
   }
   return counts;
 }
-
-const isNewCollection = ({ part, how }: Item): boolean => part === 'collections' && how === 'made';
-const isDeletedCollection = ({ part, how }: Item): boolean => part === 'collections' && how === 'removed';

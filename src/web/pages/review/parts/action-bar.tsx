@@ -52,7 +52,7 @@ function Propose({ review, isHeld }: ProposeProps) {
   // Acknowledgements are needed here; approvals are what the request is for.
   const isAsked = review.stops.some(({ canBeKnown, isKnown }) => canBeKnown && !isKnown);
   // State is here instead of in the popover, so that closing it keeps the input.
-  const [typed, setTyped] = useState<Typed>({ title: '', into: '' });
+  const [typed, setTyped] = useState<Typed>({ title: null, into: '' });
   const proposing = useProposing(review);
   return (
     <Popover position="top-end" shadow="md" width={320} withinPortal={false} trapFocus returnFocus>
@@ -62,14 +62,15 @@ function Propose({ review, isHeld }: ProposeProps) {
         </SteadyButton>
       </Popover.Target>
       <Popover.Dropdown aria-label="Propose a change request">
-        <Form typed={typed} onType={setTyped} proposing={proposing} />
+        <Form typed={typed} onType={setTyped} suggested={review.suggestedTitle} proposing={proposing} />
       </Popover.Dropdown>
     </Popover>
   );
 }
 
 interface Typed {
-  title: string;
+  /** Null: a new request has the suggested title, and another keeps its own. */
+  title: string | null;
   /** The request to update; empty for a new one. */
   into: string;
 }
@@ -77,14 +78,16 @@ interface Typed {
 interface FormProps {
   typed: Typed;
   onType: (typed: Typed) => void;
+  /** The title of a new request until another one is typed. */
+  suggested: string;
   proposing: ReturnType<typeof useProposing>;
 }
 
-function Form({ typed, onType, proposing }: FormProps) {
+function Form({ typed, onType, suggested, proposing }: FormProps) {
   const own = useOwnRequests();
-  const { title } = typed;
   const into = own.some(({ id }) => id === typed.into) ? typed.into : '';
   const isNew = into === '';
+  const title = typed.title ?? (isNew ? suggested : '');
   return (
     <Stack gap="md">
       {own.length > 0 && (
@@ -127,13 +130,13 @@ function useOwnRequests(): readonly ChangeSummary[] {
   return useQuery({ ...ownRequestsQuery(id), enabled: id !== '' }).data ?? [];
 }
 
-function useProposing({ applying, about, why, isReasonTyped, onProposed }: Review) {
+function useProposing({ applying, about, why, onProposed }: Review) {
   const navigate = useNavigate();
   const client = useQueryClient();
   const isHere = useHere();
   const attempt = useRef<{ key: string; about: object; of: string } | null>(null);
   return useMutation({
-    mutationFn: async ({ title, into }: Typed) => {
+    mutationFn: async ({ title, into }: { title: string; into: string }) => {
       const of = JSON.stringify([applying.acknowledge, why, title, into]);
       // Without a response, a retry with the same key takes effect once.
       const isSame = attempt.current?.about === about && attempt.current.of === of;
@@ -141,7 +144,7 @@ function useProposing({ applying, about, why, isReasonTyped, onProposed }: Revie
       const { key } = attempt.current;
       const { id } = await (into === ''
         ? propose(applying, { title, reason: why, key })
-        : proposeInstead(into, applying, { title, reason: isReasonTyped ? why : undefined, key }));
+        : proposeInstead(into, applying, { title, reason: why === '' ? undefined : why, key }));
       // Uses the sent content, because the shown one may have changed.
       return { id, onSent: onProposed };
     },
@@ -314,7 +317,7 @@ interface Props {
  * it.
  */
 export function ActionBar({ review, held }: Props) {
-  const { why, setReason, isReasonTyped, carryOut, carriedOut } = review;
+  const { why, setReason, carryOut, carriedOut } = review;
   const mayCarryOut = useMay('carryOut');
   const isNothing = carriedOut.length === 0;
   return (
@@ -326,14 +329,6 @@ export function ActionBar({ review, held }: Props) {
         maxLength={LONGEST_REASON}
         value={why}
         onChange={(event) => setReason(event.currentTarget.value)}
-        {...(isReasonTyped && {
-          rightSectionWidth: 72,
-          rightSection: (
-            <Button variant="subtle" color="gray" size="compact-xs" onClick={() => setReason(null)}>
-              Suggest{' '}
-            </Button>
-          ),
-        })}
       />
       <Group gap="xs" wrap="nowrap" className={classes.actions}>
         <ExportMenu review={review} />
@@ -383,6 +378,7 @@ function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
   return (
     <ConfirmButton
       variant="filled"
+      {...((deleted > 0 || losses.length > 0) && { color: 'red.8' })}
       label={label}
       sure={
         losses.length === 0

@@ -13,7 +13,7 @@ import {
 import { Checkbox, Group, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Item } from '../model/items.js';
+import { type Item, dropContents } from '../model/items.js';
 import { statementsByItem, type LockedTable, type Located } from '../model/plan.js';
 import type { Review } from '../use-review.js';
 import { ItemCard } from './item-card.js';
@@ -111,8 +111,14 @@ function Counts({ items, leftOut }: { items: readonly Item[]; leftOut: ReadonlyS
   );
 }
 
+/** `+12 ~3 −70`: the selected changes of a review. */
+export function TotalCounts({ review: { items, leftOut } }: { review: Review }) {
+  return <Counts items={useMemo(() => dropContents(items), [items])} leftOut={leftOut} />;
+}
+
 /** `3 changes in 1 collection and 1 view` */
-function totalText(items: readonly Item[]): string {
+function totalText(all: readonly Item[]): string {
+  const items = dropContents(all);
   const namesOf = (isView: boolean) =>
     new Set(items.flatMap(({ part, collection }) => ((part === 'objects') === isView ? [collection] : []))).size;
   const [collections, views] = [namesOf(false), namesOf(true)];

@@ -8,7 +8,6 @@ import {
   type Phrase,
   countFields,
   kindWords,
-  reasonFor,
   memberSentence,
   nameOf,
   sentencesOf,
@@ -151,7 +150,7 @@ function CopyMenu({ item, review }: { item: Item; review: Review }) {
       origin: location.origin,
       path: addressOf(applying),
       body: JSON.stringify(body()),
-      reason: reasonFor([item]),
+      reason: review.why,
     });
   const asYaml = async () => copy((await import('../../../service/yaml.js')).yamlText(own()));
   return (

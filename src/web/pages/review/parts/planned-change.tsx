@@ -18,7 +18,7 @@ import { SteadyButton } from '../../../shared/buttons.js';
 import { Time } from '../../../shared/time.js';
 import { applyingOf } from '../model/requested-diff.js';
 import { sortByLevel } from '../model/plan.js';
-import { FindingNote, LockNote, PlaceName, RiskSection, Statements } from './risks.js';
+import { FindingNote, LockNote, PlaceName, RiskSection, Statements, findingGroup } from './risks.js';
 import classes from './parts.module.css';
 
 type Planned = NonNullable<ChangeRequest['planned']>;
@@ -54,7 +54,7 @@ export function PlannedChange({ request, planned }: Props) {
           </>
         )}
       </RiskSection>
-      <RiskSection title="Findings" tone="warn" of={sorted}>
+      <RiskSection title="Findings" tone="warn" of={sorted} alike={findingGroup}>
         {(finding) => <JudgedFinding finding={finding} />}
       </RiskSection>
       <RiskSection title="Locks" of={tables}>

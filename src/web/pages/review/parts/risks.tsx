@@ -153,7 +153,7 @@ interface RisksProps {
   warnings: readonly Finding[];
 }
 
-/** Reports "No data loss" only when there is a plan. Findings that the policy blocks come first and are not repeated. */
+/** Reports "No data loss" only when there is a plan. Findings that the policy blocks are not repeated. */
 export function Risks({ review, warnings }: RisksProps) {
   const { plan, isPlanning, stops } = review;
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
@@ -166,17 +166,17 @@ export function Risks({ review, warnings }: RisksProps) {
   return (
     <aside className={classes.risks} aria-label="Risks" tabIndex={0}>
       {isPlanning && plan === undefined && <Text c="dimmed">Planning …</Text>}
-      <Stopped review={review}>{(finding) => <ReviewedFinding finding={finding} review={review} />}</Stopped>
       {plan !== undefined && losses.length + others.length === 0 && (
         <section className={classes.section}>
           <h2>No data loss</h2>
           <Text size="sm">The change loses no data, rewrites no table and cannot fail on existing rows.</Text>
         </section>
       )}
-      <RiskSection title="Data loss" tone="bad" of={losses}>
+      <RiskSection title="Data loss" tone="bad" of={losses} alike={lossGroup}>
         {(loss) => <Lost loss={loss} />}
       </RiskSection>
-      <RiskSection title="Findings" tone="warn" of={others}>
+      <Stopped review={review}>{(finding) => <ReviewedFinding finding={finding} review={review} />}</Stopped>
+      <RiskSection title="Findings" tone="warn" of={others} alike={findingGroup}>
         {(finding) => <ReviewedFinding finding={finding} review={review} />}
       </RiskSection>
       <RiskSection title="Locks" of={plan?.tables ?? []}>
@@ -189,19 +189,51 @@ export function Risks({ review, warnings }: RisksProps) {
 /** The maximum number shown. */
 const MAX_RISKS_SHOWN = 100;
 
+/** More than this number of similar entries are one group. */
+const MOST_SINGLE = 3;
+
 interface RiskSectionProps<T> {
   title: string;
   tone?: 'bad' | 'warn';
   of: readonly T[];
+  /** The key and the text of a group of similar entries; without it, there are no groups. */
+  alike?: (each: T) => Alike;
   children: (each: T) => ReactNode;
 }
 
-/** Renders nothing for an empty list. */
-export function RiskSection<T>({ title, tone, of, children }: RiskSectionProps<T>) {
+interface Alike {
+  key: string;
+  text: ReactNode;
+}
+
+/** Renders nothing for an empty list. A group shows the number of its entries, and lists them when it is opened. */
+export function RiskSection<T>({ title, tone, of, alike, children }: RiskSectionProps<T>) {
+  const groups = useMemo(() => groupAlike(of, alike), [of, alike]);
   if (of.length === 0) return null;
   return (
     <section className={classes.section} data-tone={tone}>
       <h2>{title}</h2>
+      <RiskList of={groups}>
+        {({ text, entries }) =>
+          text === null ? (
+            entries.map((each) => <Fragment key={JSON.stringify(each)}>{children(each)}</Fragment>)
+          ) : (
+            <details className={classes.group}>
+              <summary>
+                <strong>{entries.length.toLocaleString()}</strong> × {text}
+              </summary>
+              <RiskList of={entries}>{children}</RiskList>
+            </details>
+          )
+        }
+      </RiskList>
+    </section>
+  );
+}
+
+function RiskList<T>({ of, children }: { of: readonly T[]; children: (each: T) => ReactNode }) {
+  return (
+    <>
       <ul className={classes.notes}>
         {of.slice(0, MAX_RISKS_SHOWN).map((each) => (
           <li key={JSON.stringify(each)}>{children(each)}</li>
@@ -212,8 +244,41 @@ export function RiskSection<T>({ title, tone, of, children }: RiskSectionProps<T
           and {(of.length - MAX_RISKS_SHOWN).toLocaleString()} more
         </Text>
       )}
-    </section>
+    </>
   );
+}
+
+interface Group<T> {
+  /** Null for a single entry. */
+  text: ReactNode;
+  entries: readonly T[];
+}
+
+/** In the order of their first entries. */
+function groupAlike<T>(of: readonly T[], alike?: (each: T) => Alike): Group<T>[] {
+  if (alike === undefined) return of.map((each) => ({ text: null, entries: [each] }));
+  const groups = new Map<string, { text: ReactNode; entries: T[] }>();
+  for (const each of of) {
+    const { key, text } = alike(each);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { text, entries: [each] });
+    else group.entries.push(each);
+  }
+  return [...groups.values()].flatMap((group): Group<T>[] =>
+    group.entries.length > MOST_SINGLE ? [group] : group.entries.map((each) => ({ text: null, entries: [each] })),
+  );
+}
+
+export const findingGroup = ({ level, code }: Pick<Finding, 'level' | 'code'>): Alike => ({
+  key: `${level} ${code}`,
+  text: <CodeText level={level} code={code} />,
+});
+
+function lossGroup({ until, isForGood }: Loss): Alike {
+  if (until !== null) return { key: 'kept', text: 'data that the trash keeps' };
+  return isForGood
+    ? { key: 'permanent', text: 'permanent data loss' }
+    : { key: 'unknown', text: 'data that the trash may keep' };
 }
 
 export const PlaceName = ({ children }: { children: string }) => (
@@ -241,6 +306,12 @@ function Lost({ loss: { until, message, isForGood, ...lost } }: { loss: Loss }) 
   );
 }
 
+const CodeText = ({ level, code }: Pick<Finding, 'level' | 'code'>) => (
+  <code className={classes.code} data-level={level}>
+    {LEVELS[level]} · {code}
+  </code>
+);
+
 const LEVELS = { note: 'note', warn: 'warning', danger: 'danger' } as const;
 
 function ReviewedFinding({ finding, review }: { finding: Finding; review: Review }) {
@@ -262,10 +333,7 @@ export function FindingNote({ finding }: { finding: Finding }) {
   const { code, level, message, why, safer, places = [] } = finding;
   return (
     <>
-      <PlaceName>{locationText(finding) || 'Entire schema'}</PlaceName>{' '}
-      <code className={classes.code} data-level={level}>
-        {LEVELS[level]} · {code}
-      </code>
+      <PlaceName>{locationText(finding) || 'Entire schema'}</PlaceName> <CodeText level={level} code={code} />
       <br />
       {abbreviate(message, 600)}
       {places.length > 1 && ` (in ${places.length.toLocaleString()} places)`}
