@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { until } from '../support/until.js';
 import type { Page } from 'playwright-core';
-import { expectValue, withApp } from '../support/app.js';
+import { expectAccessible, expectValue, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input' });
@@ -119,5 +119,25 @@ describe('the search of the admin app', function () {
     await reader.keyboard.press('Control+k');
     await reader.keyboard.type('rename articles');
     await reader.getByText('No results.').waitFor();
+  });
+
+  it('runs commands, and lists the keyboard shortcuts', async () => {
+    const page = await app.visit();
+    await page.getByRole('tree').waitFor();
+    await searchAtOnce(page, 'dark mode');
+    await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
+    await closed(page);
+    await page.keyboard.press('?');
+    const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await sheet.getByText('Play or pause the replay').waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+    await searchAtOnce(page, 'add user');
+    const dialog = page.getByRole('dialog', { name: 'New user' });
+    await dialog.getByLabel('E-mail').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await until('the address no longer opens the form', async () => !page.url().includes('new='));
   });
 });

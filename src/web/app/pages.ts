@@ -10,7 +10,7 @@ import { MAY, type Role } from '../service/types.js';
 export interface PageEntry {
   to: '/' | '/review' | '/timeline' | '/operations' | '/accounts' | '/api';
   /** Query parameters of its address. */
-  search?: { bring: true };
+  search?: { bring: true } | { new: true };
   label: string;
   icon: string;
   roles: readonly Role[];
@@ -37,6 +37,7 @@ export const ACTIONS: readonly PageEntry[] = [
     icon: reviewIcon,
     roles: MAY.readRequests,
   },
+  { to: '/accounts', search: { new: true }, label: 'Add user', icon: accountsIcon, roles: MAY.administer },
 ];
 
 /** Subpages with their own address, which ⌘K finds too. */

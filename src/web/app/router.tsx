@@ -22,6 +22,15 @@ function readNewSearch({ as, group }: Record<string, unknown>): NewSearch {
   };
 }
 
+interface AccountsSearch {
+  /** Opens the form for a new user. */
+  new?: true;
+}
+
+const readAccountsSearch = (search: Record<string, unknown>): AccountsSearch => ({
+  ...(search['new'] === true && { new: true }),
+});
+
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
 const schema = createRoute({
@@ -75,6 +84,7 @@ const verification = createRoute({
 const accounts = createRoute({
   getParentRoute: () => root,
   path: '/accounts',
+  validateSearch: readAccountsSearch,
   component: lazyRouteComponent(() => import('../pages/accounts/page.js'), 'AccountsPage'),
 });
 

@@ -5,6 +5,7 @@ import pageIcon from 'icon:arrow_forward';
 import guideIcon from 'icon:menu_book';
 import searchIcon from 'icon:search';
 import tableIcon from 'icon:table';
+import { useMantineColorScheme } from '@mantine/core';
 import { Spotlight, createSpotlight, type SpotlightStore } from '@mantine/spotlight';
 import { useNavigate, useParams, type NavigateOptions } from '@tanstack/react-router';
 import {
@@ -25,9 +26,10 @@ import { withDraft } from '../draft/collection-list.js';
 import { useDraft } from '../draft/store.js';
 import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
 import { hasAbility, type ListedCollection, type FieldDocument } from '../service/types.js';
-import { useRole } from '../service/session.js';
+import { signOut, useRole } from '../service/session.js';
 import { ACTIONS, PAGES, PARTS, type PageEntry } from './pages.js';
 import { abbreviate } from '../shared/text.js';
+import { Shortcuts } from './shortcuts.js';
 import type { EditName } from '../editing/edit-names.js';
 
 /* Keyboard handling of the search, which loses no key pressed before it is ready. */
@@ -124,13 +126,14 @@ const MOST = 30;
 
 /** @param needle the input; if empty, returns the pages and the first collections */
 function findFor(needle: string, searched: Searched): SearchHit[] {
-  const { pages, parts, headings, collections, fields, mayEdit } = searched;
+  const { pages, parts, commands, headings, collections, fields, mayEdit } = searched;
   const wanted = needle.toLowerCase();
   const ranked = [
     ...(mayEdit && wanted !== '' ? actionsFor(wanted, searched) : []),
     ...best(pages, wanted, ({ label }) => label).map(pageHit),
     ...(wanted === '' ? [] : best(parts, wanted, ({ label }) => label).map(partHit)),
     ...best(collections, wanted, ({ collection }) => collection).map(collectionHit),
+    ...(wanted === '' ? [] : best(commands, wanted, ({ label }) => label).map(commandHit)),
     ...(wanted === '' ? [] : best(fields, wanted, (field) => nameFor(wanted, field)).map(fieldHit)),
     ...(wanted === '' ? [] : best(headings, wanted, ({ text }) => text).map(headingHit)),
   ];
@@ -161,6 +164,15 @@ const pageHit = ({ to, label, search }: PageEntry): SearchHit => ({
   description: search === undefined ? 'Page' : 'Action',
   icon: null,
   to: { to, ...(search && { search }) },
+});
+
+const commandHit = ({ label, run }: Command): SearchHit => ({
+  kind: 'command',
+  key: `command ${label}`,
+  label,
+  description: 'Command',
+  icon: null,
+  run,
 });
 
 const partHit = ({ to, label, of }: Searched['parts'][number]): SearchHit => ({
@@ -216,8 +228,11 @@ interface Finding {
   isFinal: boolean;
 }
 
-/** @param isAsked whether the search was opened */
-function useSearchHits(query: string, isAsked: boolean): Finding {
+/**
+ * @param isAsked whether the search was opened
+ * @param commands the same list until the next change
+ */
+function useSearchHits(query: string, isAsked: boolean, commands: readonly Command[]): Finding {
   const typed = query.trim();
   const needle = useDeferredValue(typed);
   const role = useRole();
@@ -239,8 +254,8 @@ function useSearchHits(query: string, isAsked: boolean): Finding {
       mayReadHistory: hasAbility(role, 'readHistory'),
       here,
     };
-    return findFor(needle, { pages, parts, collections, ...own });
-  }, [needle, role, here, collections, fields, headings]);
+    return findFor(needle, { pages, parts, commands, collections, ...own });
+  }, [needle, role, here, commands, collections, fields, headings]);
   const awaited = listAwaited(hits[0]).map((of) => ({ listed, names, guides })[of]);
   return {
     found: hits,
@@ -260,16 +275,39 @@ const [store, spotlight] = createSpotlight();
 /** Opens the search, empty. Does nothing unless `Search` is on the page. */
 export const openSearch = () => spotlight.open();
 
+interface Command {
+  label: string;
+  run: () => void;
+}
+
+/** @param onShortcuts shows the keyboard shortcuts */
+function useCommands(onShortcuts: () => void): readonly Command[] {
+  const { setColorScheme } = useMantineColorScheme();
+  return useMemo(
+    () => [
+      { label: 'Dark mode', run: () => setColorScheme('dark') },
+      { label: 'Light mode', run: () => setColorScheme('light') },
+      { label: 'Color scheme of the system', run: () => setColorScheme('auto') },
+      { label: 'Keyboard shortcuts', run: onShortcuts },
+      { label: 'Sign out', run: () => void signOut() },
+    ],
+    [setColorScheme, onShortcuts],
+  );
+}
+
 /** Opens on ⌘K, ⌘P or `openSearch`. Field names and headings are requested only then. */
 export function Search() {
   const [query, setQuery] = useState('');
   const [isRequested, setAsked] = useState(false);
   const navigate = useNavigate();
-  const { found, isReading, isFinal } = useSearchHits(query, isRequested);
+  const [isShortcutsOpen, setShortcutsOpen] = useState(false);
+  const commands = useCommands(useCallback(() => setShortcutsOpen(true), []));
+  const { found, isReading, isFinal } = useSearchHits(query, isRequested, commands);
   const choose = useCallback(
-    ({ to }: SearchHit) => {
+    (hit: SearchHit) => {
       spotlight.close();
-      void navigate(to);
+      if (hit.kind === 'command') hit.run();
+      else void navigate(hit.to);
     },
     [navigate],
   );
@@ -283,48 +321,58 @@ export function Search() {
     choose,
   });
   return (
-    <Spotlight.Root
-      store={store}
-      query={query}
-      onQueryChange={(typed) => type(() => typed)}
-      onSpotlightOpen={() => setAsked(true)}
-      shortcut={['mod + K', 'mod + P']}
-      // Also opens while an input has the focus.
-      tagsToIgnore={[]}
-      scrollable
-      maxHeight={440}
-      attributes={{ content: { 'aria-label': 'Search' } }}
-    >
-      <Spotlight.Search
-        placeholder="Collections, fields, changes, pages, guides …"
-        aria-label="Search"
-        ref={input}
-        onKeyDownCapture={onKeyDownCapture}
-        // Puts the cursor after text that was typed before the focus.
-        onFocus={({ currentTarget: { value }, currentTarget }) =>
-          currentTarget.setSelectionRange(value.length, value.length)
-        }
-        leftSection={<Glyph path={searchIcon} size={20} />}
-      />
-      <Spotlight.ActionsList>
-        {found.map((each) => (
-          <Spotlight.Action
-            key={each.key}
-            label={each.label}
-            description={each.description}
-            leftSection={<Icon of={each} />}
-            onClick={() => choose(each)}
-          />
-        ))}
-        {(found.length === 0 || (isReading && found[0]?.kind === 'history')) && (
-          <Spotlight.Empty>{isReading ? 'Loading field names …' : 'No results.'}</Spotlight.Empty>
-        )}
-      </Spotlight.ActionsList>
-    </Spotlight.Root>
+    <>
+      <Shortcuts isOpen={isShortcutsOpen} onChange={setShortcutsOpen} />
+      <Spotlight.Root
+        store={store}
+        query={query}
+        onQueryChange={(typed) => type(() => typed)}
+        onSpotlightOpen={() => setAsked(true)}
+        shortcut={['mod + K', 'mod + P']}
+        // Also opens while an input has the focus.
+        tagsToIgnore={[]}
+        scrollable
+        maxHeight={440}
+        attributes={{ content: { 'aria-label': 'Search' } }}
+      >
+        <Spotlight.Search
+          placeholder="Collections, fields, changes, pages, guides …"
+          aria-label="Search"
+          ref={input}
+          onKeyDownCapture={onKeyDownCapture}
+          // Puts the cursor after text that was typed before the focus.
+          onFocus={({ currentTarget: { value }, currentTarget }) =>
+            currentTarget.setSelectionRange(value.length, value.length)
+          }
+          leftSection={<Glyph path={searchIcon} size={20} />}
+        />
+        <Spotlight.ActionsList>
+          {found.map((each) => (
+            <Spotlight.Action
+              key={each.key}
+              label={each.label}
+              description={each.description}
+              leftSection={<Icon of={each} />}
+              onClick={() => choose(each)}
+            />
+          ))}
+          {(found.length === 0 || (isReading && found[0]?.kind === 'history')) && (
+            <Spotlight.Empty>{isReading ? 'Loading field names …' : 'No results.'}</Spotlight.Empty>
+          )}
+        </Spotlight.ActionsList>
+      </Spotlight.Root>
+    </>
   );
 }
 
-const ICONS = { field: fieldIcon, page: pageIcon, guide: guideIcon, action: actionIcon, history: historyIcon } as const;
+const ICONS = {
+  field: fieldIcon,
+  page: pageIcon,
+  guide: guideIcon,
+  action: actionIcon,
+  command: actionIcon,
+  history: historyIcon,
+} as const;
 
 function Icon({ of }: { of: SearchHit }) {
   if (of.kind === 'collection') return <MaterialIcon name={of.icon} otherwise={tableIcon} />;
@@ -335,18 +383,20 @@ function Icon({ of }: { of: SearchHit }) {
 
 /* The input and output of the search. */
 
-interface SearchHit {
-  kind: 'page' | 'collection' | 'field' | 'guide' | 'action' | 'history';
+type SearchHit = {
   key: string;
   label: string;
   description: string;
   icon: string | null;
-  to: NavigateOptions;
-}
+} & (
+  | { kind: 'page' | 'collection' | 'field' | 'guide' | 'action' | 'history'; to: NavigateOptions }
+  | { kind: 'command'; run: () => void }
+);
 
 interface Searched {
   pages: readonly PageEntry[];
   parts: typeof PARTS;
+  commands: readonly Command[];
   /** Headings of the guides. */
   headings: readonly Heading[];
   collections: readonly ListedCollection[];

@@ -2,7 +2,7 @@ import addIcon from 'icon:person_add';
 import { Badge, Button, Group, Text, Title, Modal, Stack } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { TOKEN_ACTIONS } from '../../../schema/model/token-scope.js';
 import {
   usersQuery,
@@ -149,12 +149,22 @@ function Lately({ user }: { user: User }) {
 
 type Open = { what: 'new' } | { what: 'user' | 'tokens'; user: User } | null;
 
+const route = getRouteApi('/accounts');
+
+const NEW: Open = { what: 'new' };
+
 /** Users by e-mail address in pages of a hundred, and active sessions below. For admins; others see the error. */
 export function AccountsPage() {
   useTitle('Accounts');
   const users = useInfiniteQuery(usersQuery());
-  const [open, setOpen] = useState<Open>(null);
-  const close = () => setOpen(null);
+  const { new: isNew } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [opened, setOpen] = useState<Open>(null);
+  const open = isNew === true ? NEW : opened;
+  const close = () => {
+    setOpen(null);
+    if (isNew === true) void navigate({ search: {}, replace: true });
+  };
   return (
     <Page>
       <Group justify="space-between" mb="lg">

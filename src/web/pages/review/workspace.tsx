@@ -1,4 +1,4 @@
-import { SegmentedControl, Text } from '@mantine/core';
+import { Group, SegmentedControl, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -46,16 +46,18 @@ export function Workspace({ source }: { source: Source }) {
   return (
     <div className={classes.review}>
       <header className={classes.header}>
-        <h1 className={classes.title}>
-          <bdi>{source.title}</bdi>
-          {deleted > 0 && (
-            <Text component="span" inherit c="var(--mantine-color-error)">
-              {' '}
-              deletes {counted(deleted, 'collection')}
-            </Text>
-          )}
-        </h1>
-        <TotalCounts review={review} />
+        <Group gap="sm" wrap="nowrap">
+          <h1 className={classes.title}>
+            <bdi>{source.title}</bdi>
+            {deleted > 0 && (
+              <Text component="span" inherit c="var(--mantine-color-error)">
+                {' '}
+                deletes {counted(deleted, 'collection')}
+              </Text>
+            )}
+          </h1>
+          <TotalCounts review={review} />
+        </Group>
         <Text component="div" size="sm" c="dimmed" flex={1} miw={280}>
           {source.about}
         </Text>

@@ -270,5 +270,5 @@ export function usePlayer({ previous, next, isBusy }: Replay, onGo: (position: n
   return { isPlaying, toggle, speed, setSpeed };
 }
 
-const isTyping = (target: EventTarget | null): boolean =>
+export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.closest('input:not([type=range]), textarea, select, [role=dialog]') !== null;
