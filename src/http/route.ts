@@ -8,7 +8,7 @@ import type { Bodies, ReadBody } from './body/index.js';
 import { hasBody } from './body/limited-bytes.js';
 import { readShape } from './body/shape.js';
 import { type ErrorCode, refused } from './errors.js';
-import { requireNamesInScope, requireScope } from './request/scope.js';
+import { collectionScopeOf, requireNamesInScope, requireScope } from './request/scope.js';
 import { readQuery } from './request/query.js';
 
 /** Headers of write requests: idempotency key, precondition, acknowledgements, reason. */
@@ -175,7 +175,7 @@ export function route<Query, const A extends Access, Body = undefined>(spec: Spe
       return read(exchange.req, bodies, {
         admits: (query) => requireStricter(about, query, { req: exchange.req, caller }),
         handle: async (input) => {
-          if (caller !== null && collections !== null && collections !== 'none')
+          if (caller !== null && collectionScopeOf(caller) !== undefined && collections !== 'none')
             await requireNames(about, caller, { ...exchange, ...input });
           return handle({ ...exchange, ...input, caller: who });
         },

@@ -1,5 +1,6 @@
 /* Limits callers to some collections, by patterns of names such as `shop_*`. */
 import { isObject } from '../kernel/json.js';
+import type { Problem } from '../kernel/problem.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { changesSchema, collectionsTouchedBy } from './fold/event-schemas.js';
 import type { LogEvent } from './model/events.js';
@@ -12,6 +13,14 @@ export type CollectionScope = readonly string[];
 
 /** The value of `missing_scope` in errors about collections. */
 export const COLLECTIONS_MISSING = 'collections';
+
+/** Names no collection, because the caller may not know which ones exist. */
+export const OUT_OF_SCOPE: Problem = {
+  code: 'FORBIDDEN',
+  message:
+    'This change concerns collections outside the scope of this token, for example as the other end of a relation.',
+  details: { missing_scope: COLLECTIONS_MISSING },
+};
 
 export const isInScope = (scope: CollectionScope, name: string): boolean =>
   scope.some((pattern) => matchesPattern(pattern, name));

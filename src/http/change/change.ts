@@ -27,6 +27,8 @@ import { type ChangeView, showChange } from '../../features/change-requests/read
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { stoppingFindings } from '../../projector/findings.js';
 import type { DescribedPlan } from '../../reads/plans.js';
+import type { Caller } from '../../features/accounts/caller.js';
+import { OUT_OF_SCOPE } from '../../schema/collection-scope.js';
 import type { Acknowledgement } from '../../schema/policy.js';
 import {
   addressOf,
@@ -184,6 +186,14 @@ interface Changing<N extends OperationName, C extends CommandOf<N>> {
   beside?: Rehearsal<C>['beside'];
 }
 
+/** A problem can be about another collection than the changed one, for example if the policy blocks a finding there. */
+const refusalTo = (caller: Pick<Caller, 'credential'>, problems: readonly Problem[]): Answer =>
+  refusalAnswer(
+    problems.map((problem) =>
+      problem.collection === undefined || isVisibleTo(caller, problem.collection) ? problem : OUT_OF_SCOPE,
+    ),
+  );
+
 export type ChangeDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'plans' | 'history' | 'config'>;
 
 /** Runs the command and responds with `render`, or with the plan if the query requests one. */
@@ -204,7 +214,7 @@ export async function runChange<N extends OperationName, C extends CommandOf<N>>
     });
   }
   const answerTo = async (outcome: Done<C> | Refusal): Promise<Answer> => {
-    if (outcome.kind === 'refused') return refusalAnswer(outcome.problems);
+    if (outcome.kind === 'refused') return refusalTo(call.caller, outcome.problems);
     const opened = findOpenedRequest(outcome);
     const answer =
       opened === undefined ? withLosses(await render(outcome), outcome) : await acceptedAnswer(opened, outcome);
@@ -244,7 +254,7 @@ export async function runRecording<C>(
   { run, render, located = (problem) => problem }: Recording<C>,
 ): Promise<Answer> {
   const answerTo = async (outcome: Done<C> | Refusal): Promise<Answer> =>
-    outcome.kind === 'refused' ? refusalAnswer(outcome.problems.map(located)) : render(outcome);
+    outcome.kind === 'refused' ? refusalTo(call.caller, outcome.problems.map(located)) : render(outcome);
   const outcome = await run(await applyRequest(command, call, answerTo));
   return outcome.kind === 'replayed' ? fromStoredAnswer(outcome) : answerTo(outcome);
 }
@@ -288,7 +298,7 @@ export async function respondWithPlan<C>(
   { command, run, beside, located = (problem) => problem, online = false }: Rehearsal<C>,
 ): Promise<Answer> {
   const plan = await run(planRequest(command, call));
-  if (plan.kind === 'refused') return refusalAnswer(plan.problems.map(located));
+  if (plan.kind === 'refused') return refusalTo(call.caller, plan.problems.map(located));
   const { optional, refusal: better, ...details } = (await beside?.(plan)) ?? {};
   const warnings = [...plan.warnings, ...(plan.preparation?.warnings ?? [])];
   const described = await plans.describe({

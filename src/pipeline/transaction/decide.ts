@@ -12,12 +12,7 @@ import { readObjectFacts } from './rewritten-objects.js';
 import type { Statement } from '../../projector/ddl/step.js';
 import { type LogEvent, isAdopted } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
-import {
-  COLLECTIONS_MISSING,
-  type CollectionScope,
-  reachesOutside,
-  visibleState,
-} from '../../schema/collection-scope.js';
+import { OUT_OF_SCOPE, type CollectionScope, reachesOutside, visibleState } from '../../schema/collection-scope.js';
 import { OBJECTS_OFF } from '../../schema/operations/objects.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { Begun } from './begin.js';
@@ -172,18 +167,7 @@ async function decideAndPlan<C>(
 const isOutOfScope = (batch: Parameters<typeof reachesOutside>[0], scope: CollectionScope | undefined): boolean =>
   scope !== undefined && reachesOutside(batch, scope);
 
-/** Names no collection, because the caller may not know which ones exist. */
-export const outOfScope = (): Refusal => ({
-  kind: 'refused',
-  problems: [
-    {
-      code: 'FORBIDDEN',
-      message:
-        'This change concerns collections outside the scope of this token, for example as the other end of a relation.',
-      details: { missing_scope: COLLECTIONS_MISSING },
-    },
-  ],
-});
+export const outOfScope = (): Refusal => ({ kind: 'refused', problems: [OUT_OF_SCOPE] });
 
 /** A change that will be prepared first waits later, until others release its tables. */
 function findRevisedProblems(

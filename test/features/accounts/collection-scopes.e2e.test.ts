@@ -284,20 +284,41 @@ describe('scopes over collections', () => {
 
   it('do not restore a deleted collection of others under a name within the scope', async () => {
     await api.ok('POST', '/collections', { collection: 'secrets', schema: {}, fields: [KEY, field('value')] });
-    const before = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    const before = await api.head();
     await api.ok('DELETE', '/collections/secrets');
-    const undo = (await client('/schema/diff', json(before))).json;
+    const undo = await api.ok<object>('GET', `/history/diff?to=${before}`);
     expect(missingOf(await change('/schema/apply', undo))).deep.equal(REJECTED);
     const renamed: unknown = JSON.parse(JSON.stringify(undo).replaceAll('secrets', 'shop_secrets'));
-    const { status } = await change('/schema/apply', renamed);
-    if (status === 204) {
-      const created = await api.ok<{ data: { data: { restored?: object } }[] }>(
-        'GET',
-        '/history/events?collection=shop_secrets',
-      );
-      expect(created.data.filter(({ data }) => data.restored !== undefined)).deep.equal([]);
-      await api.ok('DELETE', '/collections/shop_secrets');
-    } else expect(status).equal(403);
+    expect(missingOf(await change('/schema/apply', renamed))).deep.equal(REJECTED);
+  });
+
+  it('do not name other collections in an error of the policy', async () => {
+    const meta = { interface: 'input', options: { from: 'shop_bills' } };
+    await api.ok('POST', '/collections', { collection: 'shop_bills', schema: {}, fields: [KEY] });
+    await api.ok('POST', `/fields/${HIDDEN}`, { field: 'bills', type: 'string', meta, schema: {} });
+    const rename = json({ to: 'shop_invoices' });
+    const path = '/collections/shop_bills/rename';
+    const all = await client(`${path}?explain`, rename);
+    expect(all.text).include('NAME_STILL_USED').and.include(HIDDEN);
+    const own = await send(`${path}?explain`, rename);
+    expect([own.status, own.text.includes(HIDDEN)]).deep.equal([200, false]);
+    await api.ok('PUT', '/policy', { findings: { NAME_STILL_USED: 'refuse' } });
+    const blocked = await send(path, rename);
+    expect(missingOf(blocked)).deep.equal(REJECTED);
+    expect(blocked.text).not.include(HIDDEN);
+    await api.ok('PUT', '/policy', {});
+  });
+
+  it('reject a diff that creates a view', async () => {
+    const { hash } = (await change('/schema/diff', await read('/schema/snapshot'))).json as { hash: string };
+    const object = {
+      kind: 'view',
+      id: 'shop_view',
+      definition: `CREATE VIEW shop_view AS SELECT salary FROM ${HIDDEN}`,
+    };
+    const diff = { objects: [{ kind: 'view', id: 'shop_view', diff: [{ kind: 'N', rhs: object }] }] };
+    const reply = await change('/schema/apply', { hash, diff });
+    expect(missingOf(reply), reply.text).deep.equal(REJECTED);
   });
 
   it('do not replay the response of a token with another scope', async () => {
