@@ -137,4 +137,15 @@ describe('late answers in the admin app', function () {
     await read.release();
     expect(new URL(page.url()).pathname).to.equal('/app/accounts');
   });
+
+  it('are missing while the browser is offline, which the page shows until they return', async () => {
+    app.mayComplain(/ERR_INTERNET_DISCONNECTED/);
+    const page = await app.visit();
+    const status = page.getByRole('region', { name: 'Search and account' }).getByRole('status');
+    await status.getByText(/^event \d+$/).waitFor();
+    await page.context().setOffline(true);
+    await status.getByText('offline').waitFor();
+    await page.context().setOffline(false);
+    await status.getByText(/^event \d+$/).waitFor();
+  });
 });

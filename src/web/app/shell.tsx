@@ -75,7 +75,16 @@ const EVERY = 4_000;
 /** Information about the service; undefined until it responds. */
 function useLive(): { info: Info | undefined; isLost: boolean } {
   const client = useQueryClient();
-  const { data: info, isError } = useQuery({ ...infoQuery(), refetchInterval: EVERY });
+  // Without retries, a lost connection shows after one request.
+  const { data: info, isError } = useQuery({ ...infoQuery(), refetchInterval: EVERY, retry: false });
+  // The browser may be offline while a service on this machine responds, so its event only causes a request.
+  useEffect(() => {
+    const check = () => void client.invalidateQueries({ queryKey: infoQuery().queryKey });
+    for (const event of ['offline', 'online']) addEventListener(event, check);
+    return () => {
+      for (const event of ['offline', 'online']) removeEventListener(event, check);
+    };
+  }, [client]);
   const seen = useRef<string>(undefined);
   const head = info && `${info.position} ${info.hash}`;
   useEffect(() => {
