@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { createApi } from '../support/api.js';
 import { json } from '../support/client.js';
+import { startService } from '../support/service.js';
 import { withService } from '../support/with-service.js';
 
 const AUTHORS = {
@@ -257,5 +259,30 @@ describe('views and materialized views with OBJECTS=off', () => {
       await api.client('/schema/apply', json({ hash: '0', diff: { objects: [] } })),
     ];
     expect(answers.map(({ status }) => status)).to.deep.equal([400, 400]);
+  });
+
+  it('follow the changes of the tables that they use, if another process manages them', async () => {
+    const other = await startService({ DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+    const managing = createApi(other);
+    try {
+      const fields = [{ field: 'name', type: 'string', interface: 'input' }];
+      await api.ok('POST', '/collections', { collection: 'members', schema: {}, fields });
+      const definition = 'CREATE VIEW names AS SELECT name FROM members';
+      await managing.ok('POST', '/objects', { kind: 'view', definition });
+      await api.appends(['field.renamed members.name', 'object.updated null'], 'POST', '/fields/members/name/rename', {
+        to: 'title',
+      });
+      await api.ok('PATCH', '/fields/members/title', { type: 'text', schema: { data_type: 'text' } });
+      await api.ok('POST', '/collections/members/rename', { to: 'people' });
+      const { data } = await managing.ok<{ data: { ok: boolean; differences: object[] } }>(
+        'GET',
+        '/projections/verify',
+      );
+      expect(data.differences).to.deep.equal([]);
+      await managing.ok('DELETE', '/objects/view/names');
+    } finally {
+      await managing.stop();
+      await other.stop();
+    }
   });
 });

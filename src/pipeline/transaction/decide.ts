@@ -192,10 +192,12 @@ async function planObjectsAndTables(
   // Before anything else can fail with a message that names another collection.
   if (isOutOfScope({ before: state, after: state, events }, scope)) return outOfScope();
   const { schema } = options.location;
-  const objects = options.objects === true;
-  if (!objects && events.some(changesObjects))
+  const isManaging = options.objects === true;
+  if (!isManaging && events.some(changesObjects))
     return { kind: 'refused', problems: [{ code: 'INVALID_PAYLOAD', message: OBJECTS_OFF }] };
-  const facts = objects ? await readObjectFacts(client, { state, events, schema }) : undefined;
+  // A process without OBJECTS=on, such as a command of dps, must not leave the views of another process behind.
+  const objects = isManaging || !state.objects.isEmpty();
+  const facts = await readObjectFacts(client, { state, events, schema });
   const { statements, after, problems } = await runYielding(planBatch(state, events, schema, { facts, objects }));
   if (isOutOfScope({ before: state, after, events }, scope)) return outOfScope();
   return problems.length > 0 ? { kind: 'refused', problems } : { kind: 'drafted', statements, after, facts };
