@@ -56,16 +56,16 @@ export type Answer<K extends OperationName, A = object> =
 
 type Method<K extends OperationName> =
   object extends Arguments<K>
-    ? <const A extends Arguments<K>>(given?: A) => Promise<Answer<K, A>>
-    : <const A extends Arguments<K>>(given: A) => Promise<Answer<K, A>>;
+    ? <const A extends Arguments<K>>(args?: A) => Promise<Answer<K, A>>
+    : <const A extends Arguments<K>>(args: A) => Promise<Answer<K, A>>;
 
 /** A method for each operation of the OpenAPI document. */
 export type Client = { readonly [K in OperationName]: Method<K> } & {
   /** The response of an operation as `fetch` returns it, for bodies that must not be parsed. Errors are thrown. */
-  readonly raw: <K extends OperationName>(operation: K, ...given: GivenTo<K>) => Promise<Response>;
+  readonly raw: <K extends OperationName>(operation: K, ...args: GivenTo<K>) => Promise<Response>;
 };
 
-type GivenTo<K extends OperationName> = object extends Arguments<K> ? [given?: Arguments<K>] : [given: Arguments<K>];
+type GivenTo<K extends OperationName> = object extends Arguments<K> ? [args?: Arguments<K>] : [args: Arguments<K>];
 
 /**
  * A client of one service. Its methods throw `ServiceError` and `ConnectionError`.

@@ -188,17 +188,17 @@ export const migrations: Check = {
     if (!(await containsService(pool, serviceSchema))) {
       return [finding('SERVICE_MISSING', `The schema "${serviceSchema}" does not contain a service.`)];
     }
-    const { applied, known } = await migrationsOf(pool);
-    if (applied < known) {
+    const { applied, newest } = await migrationsOf(pool);
+    if (applied < newest) {
       return [
-        finding('MIGRATIONS_PENDING', `The last applied migration is ${applied}, and this release has ${known}.`),
+        finding('MIGRATIONS_PENDING', `The last applied migration is ${applied}, and this release has ${newest}.`),
       ];
     }
-    if (applied > known) {
+    if (applied > newest) {
       return [
         finding(
           'MIGRATIONS_NEWER',
-          `Migration ${applied} was applied, and this release only knows migrations up to ${known}.`,
+          `Migration ${applied} was applied, and this release only knows migrations up to ${newest}.`,
         ),
       ];
     }

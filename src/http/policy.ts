@@ -164,8 +164,8 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
     if (diff !== undefined) return diff;
     const compared = async () => {
       await inManagedSchemas(snapshot, schemas, query);
-      const how = { ...query, release, ...(await equalityOf(deps, snapshot, state)) };
-      return unwrap(await runYielding(compareSnapshot(state, snapshot, how)));
+      const options = { ...query, release, ...(await equalityOf(deps, snapshot, state)) };
+      return unwrap(await runYielding(compareSnapshot(state, snapshot, options)));
     };
     const { hash, diff: entries } = await prefixLocations('snapshot', compared());
     return { hash, diff: entries };

@@ -112,19 +112,19 @@ interface ResponseContext {
 async function admit(
   req: Request,
   route: Route,
-  { deps, known }: { deps: HttpDeps; known: ResponseContext },
+  { deps, facts }: { deps: HttpDeps; facts: ResponseContext },
 ): Promise<void> {
   const { access, needsPrimary } = route;
   if (access === 'anyone' && !needsPrimary) return;
   const check = deps.freshness.check();
-  known.fresh = await (route.whileDatabaseIsAway ? awaitOrNull(check) : check);
+  facts.fresh = await (route.whileDatabaseIsAway ? awaitOrNull(check) : check);
   if (access !== 'anyone') {
-    known.caller = await identify(req, route, { deps, known }).catch((refusal: unknown) => {
-      if (refusal instanceof Refused && isStillToCome(req, route, known.fresh)) return null;
+    facts.caller = await identify(req, route, { deps, facts }).catch((refusal: unknown) => {
+      if (refusal instanceof Refused && isStillToCome(req, route, facts.fresh)) return null;
       throw refusal;
     });
   }
-  if (needsPrimary && known.fresh?.standby === true) throw new ProblemError(readOnly(deps.config.primaryUrl));
+  if (needsPrimary && facts.fresh?.standby === true) throw new ProblemError(readOnly(deps.config.primaryUrl));
 }
 
 /** On a standby, the caller's token or role may not have arrived yet, like the awaited position. */
@@ -136,10 +136,10 @@ function isStillToCome(req: Request, { needsPrimary }: Route, fresh: Fresh | nul
 function identify(
   req: Request,
   route: Route,
-  { deps, known }: { deps: HttpDeps; known: ResponseContext },
+  { deps, facts }: { deps: HttpDeps; facts: ResponseContext },
 ): Promise<Caller> {
   const { auth } = deps;
-  const { fresh } = known;
+  const { fresh } = facts;
   return authorize(req, route, (token) =>
     fresh ? auth.identify(token, fresh.authEpoch) : identifyFromCache(auth.identify, token),
   );
@@ -149,17 +149,17 @@ function identify(
 async function waitForPosition(
   req: Request,
   route: Route,
-  { deps, known }: { deps: HttpDeps; known: ResponseContext },
+  { deps, facts }: { deps: HttpDeps; facts: ResponseContext },
 ): Promise<void> {
-  if (route.access === 'anyone' || known.fresh === null) return;
+  if (route.access === 'anyone' || facts.fresh === null) return;
   const required = atLeastOf(req);
   if (required === undefined) return;
-  if (known.fresh.head < required.position) {
-    known.fresh = await deps.positions.reach(required.position, {
-      isKnown: known.caller !== null,
+  if (facts.fresh.head < required.position) {
+    facts.fresh = await deps.positions.reach(required.position, {
+      isKnown: facts.caller !== null,
       abandoned: () => req.socket.destroyed,
     });
-    known.caller = await identify(req, route, { deps, known });
+    facts.caller = await identify(req, route, { deps, facts });
   }
   await requireInLog(required, deps.history);
 }
@@ -169,7 +169,7 @@ const NOBODY = 'nobody';
 
 interface ServedRequest {
   requestId: string;
-  known: ResponseContext;
+  facts: ResponseContext;
 }
 
 /** The express handler of a route. It never rejects. */
@@ -179,21 +179,21 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
   // A change waits for an unavailable database as long as for a lock. Any client can repeat a read.
   const patience = route.method === 'get' || route.whileDatabaseIsAway ? 0 : config.lockTimeout;
 
-  const answerTo = async (req: Request, res: Response, { requestId, known }: ServedRequest): Promise<Answer> => {
+  const answerTo = async (req: Request, res: Response, { requestId, facts }: ServedRequest): Promise<Answer> => {
     const started = performance.now();
-    await waitWhileUnavailable(patience, () => admit(req, route, { deps, known }));
-    if (known.caller !== null) quotas.enter(known.caller, res);
-    await waitForPosition(req, route, { deps, known });
+    await waitWhileUnavailable(patience, () => admit(req, route, { deps, facts }));
+    if (facts.caller !== null) quotas.enter(facts.caller, res);
+    await waitForPosition(req, route, { deps, facts });
     const waited = performance.now() - started;
     requireAcceptable(req.headers);
     const params = readParams(req.params as Record<string, string>);
-    const exchange = { req, requestId, params, head: known.fresh?.head ?? 0, waited };
-    const caller = known.caller?.id ?? `${NOBODY} ${req.ip}`;
+    const exchange = { req, requestId, params, head: facts.fresh?.head ?? 0, waited };
+    const caller = facts.caller?.id ?? `${NOBODY} ${req.ip}`;
     const answering = async (): Promise<Answer> => {
-      const answer = await route.answer(exchange, known.caller, bodies);
+      const answer = await route.answer(exchange, facts.caller, bodies);
       const { body } = answer;
       if (body !== null && typeof body === 'object') onClose(res, scheduler.hold(caller, body));
-      if (answer.stream !== undefined && known.caller !== null) quotas.stream(known.caller, res);
+      if (answer.stream !== undefined && facts.caller !== null) quotas.stream(facts.caller, res);
       return encodeAnswer(req, answer);
     };
     // A change is completed even if its client has disconnected, and its response is stored.
@@ -207,7 +207,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
     const context: ResponseContext = { fresh: null, caller: null };
     let answer: Answer;
     try {
-      answer = await answerTo(req, res, { requestId, known: context });
+      answer = await answerTo(req, res, { requestId, facts: context });
     } catch (error) {
       if (error instanceof AbandonedError && (res.destroyed || req.socket.destroyed)) {
         logger.info('client disconnected', { method: req.method, route: path, request_id: requestId });

@@ -16,7 +16,7 @@ interface Acquire {
   /** Milliseconds. Absent means no limit. */
   timeout?: number;
   /** Aborts when the caller has disconnected. The wait then ends as after the timeout. */
-  gone?: AbortSignal;
+  disconnected?: AbortSignal;
   /** Creates the error that a failed wait rejects with. */
   refusal?: () => Error;
 }
@@ -65,12 +65,12 @@ export function createSemaphore(units = 1, perCaller = Infinity): Semaphore {
   };
 
   return {
-    acquire: ({ units: requested = 1, caller = '', timeout, gone, refusal = createTimeoutError } = {}) =>
+    acquire: ({ units: requested = 1, caller = '', timeout, disconnected, refusal = createTimeoutError } = {}) =>
       new Promise((resolve, reject) => {
         const started = performance.now();
         const settle = (): void => {
           clearTimeout(timer);
-          gone?.removeEventListener('abort', leave);
+          disconnected?.removeEventListener('abort', leave);
         };
         const leave = (): void => {
           settle();
@@ -85,9 +85,9 @@ export function createSemaphore(units = 1, perCaller = Infinity): Semaphore {
         };
         const waiter = { units: requested, caller, enter };
         const timer = timeout === undefined ? undefined : setTimeout(leave, timeout);
-        gone?.addEventListener('abort', leave);
+        disconnected?.addEventListener('abort', leave);
         waiting.push(waiter);
-        if (gone?.aborted === true) leave();
+        if (disconnected?.aborted === true) leave();
         else admit();
       }),
   };

@@ -344,12 +344,12 @@ export async function endsOf(
   if (first === undefined) return ends;
   const { rows } = await db.query<EndRow>(EVENTS, [births, first]);
   const living = new Map<string, Living>();
-  for (const row of rows) follow(living, row, { asked: requested, ends });
+  for (const row of rows) follow(living, row, { requested, ends });
   return ends;
 }
 
 interface EndSearch {
-  asked: ReadonlySet<Identity>;
+  requested: ReadonlySet<Identity>;
   ends: Map<Identity, LifetimeEnd>;
 }
 
@@ -375,7 +375,7 @@ const FOLLOW: Readonly<Record<string, Follow>> = {
     endLife(node.identity, { position, isOwn: true }, search);
     living.delete(collection);
   },
-  'field.created'(living, { collection, field, position, restored }, { asked: requested, ends }) {
+  'field.created'(living, { collection, field, position, restored }, { requested, ends }) {
     const identity = restored?.identity ?? String(position);
     if (field === null || !requested.has(identity)) return;
     ends.delete(identity);
@@ -397,14 +397,14 @@ const FOLLOW: Readonly<Record<string, Follow>> = {
   },
 };
 
-function endLife(identity: Identity, at: LifetimeEnd, { asked: requested, ends }: EndSearch): void {
+function endLife(identity: Identity, at: LifetimeEnd, { requested, ends }: EndSearch): void {
   if (requested.has(identity)) ends.set(identity, at);
 }
 
 function beginLife(
   living: Map<string, Living>,
   { collection, position, fields, restored }: EndRow,
-  { asked: requested, ends }: EndSearch,
+  { requested, ends }: EndSearch,
 ): void {
   const node: Living = { identity: restored?.identity ?? String(position), fields: new Map() };
   for (const [index, name] of (fields ?? []).entries()) {

@@ -80,19 +80,19 @@ export function createPipeline(submitted: PipelineOptions): Pipeline {
       plan(planner, { operation: deciderOf<C>(name, options.readers), command, request }, attemptPlan),
     dryRun: <C>(name: CommandName, command: Command<C>, request: PlanRequest) =>
       plan(writer, { operation: deciderOf<C>(name, options.readers), command, request }, attemptDryRun),
-    underLock: (work, how) => {
-      const evenDiverged = how?.readOnly === true;
+    underLock: (work, mode) => {
+      const evenDiverged = mode?.readOnly === true;
       return inTransaction(writer, { deadline: deadlineFrom(options), evenDiverged }, async (at) => {
         const { point } = await begin(at.client, options, { ...at, evenDiverged });
         const result = await work(at.client, point);
-        if (how?.altersTables === true) await sendBatch(at.client, reloadPostgrest(options));
+        if (mode?.altersTables === true) await sendBatch(at.client, reloadPostgrest(options));
         await commitOrThrow(options.pool, at.client);
         return result;
       });
     },
     acknowledge: (cause) => {
-      const how = { deadline: deadlineFrom(options), evenDiverged: true };
-      return inTransaction(writer, how, (at) => acknowledge(at, options, cause));
+      const mode = { deadline: deadlineFrom(options), evenDiverged: true };
+      return inTransaction(writer, mode, (at) => acknowledge(at, options, cause));
     },
     isDiskFull: () => performance.now() - diskFullAt < DISK_FULL_FOR,
   };

@@ -46,7 +46,7 @@ export interface Pipeline {
    * change. Commits when `work` returns.
    * @throws ProblemError LOCK_TIMEOUT, UNAVAILABLE, LOG_UNREADABLE, or LOG_DIVERGED
    */
-  underLock<T>(work: (client: pg.ClientBase, point: Point) => Promise<T>, how?: UnderLock): Promise<T>;
+  underLock<T>(work: (client: pg.ClientBase, point: Point) => Promise<T>, mode?: UnderLock): Promise<T>;
   /**
    * Accepts a log that is not the one seen before. One event records all divergences.
    * @throws ProblemError LOCK_TIMEOUT, UNAVAILABLE or LOG_UNREADABLE

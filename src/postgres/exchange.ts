@@ -76,11 +76,11 @@ class Exchange<Row> implements pg.Submittable {
   #rows: Row[] = [];
   #parseError: unknown;
   #isSent = false;
-  readonly #how: ExchangeOptions<Row>;
+  readonly #options: ExchangeOptions<Row>;
   readonly #types: Pick<pg.ClientBase, 'getTypeParser'>;
 
   constructor(options: ExchangeOptions<Row>, types: Pick<pg.ClientBase, 'getTypeParser'>) {
-    this.#how = options;
+    this.#options = options;
     this.#types = types;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -96,7 +96,7 @@ class Exchange<Row> implements pg.Submittable {
     // Corking the socket combines the messages into one packet if they fit.
     connection.stream.cork();
     try {
-      this.#how.write(connection);
+      this.#options.write(connection);
     } finally {
       connection.stream.uncork();
     }
@@ -112,7 +112,7 @@ class Exchange<Row> implements pg.Submittable {
 
   handleDataRow(message: { fields: (string | null)[] }): void {
     try {
-      this.#rows.push(this.#how.toRow(this.#columns, message.fields));
+      this.#rows.push(this.#options.toRow(this.#columns, message.fields));
     } catch (error) {
       this.#parseError ??= error;
     }
@@ -120,8 +120,8 @@ class Exchange<Row> implements pg.Submittable {
 
   handleCommandComplete(message: { text: string }): void {
     this.#results.push({ command: message.text, rows: this.#rows });
-    this.#how.onCompleted?.();
-    if (this.#parseError === undefined) this.#how.onRows?.(this.#rows);
+    this.#options.onCompleted?.();
+    if (this.#parseError === undefined) this.#options.onRows?.(this.#rows);
     this.#rows = [];
     this.#columns = [];
   }

@@ -101,8 +101,11 @@ export async function missingMigrations(options: MigrateOptions): Promise<string
 }
 
 /** Returns the newest applied migration and the newest of this release. Only reads. */
-export async function migrationsOf(db: Queryable, directory = MIGRATIONS): Promise<{ applied: number; known: number }> {
-  return { applied: await newestApplied(db), known: await newestMigration(directory) };
+export async function migrationsOf(
+  db: Queryable,
+  directory = MIGRATIONS,
+): Promise<{ applied: number; newest: number }> {
+  return { applied: await newestApplied(db), newest: await newestMigration(directory) };
 }
 
 export async function newestMigration(directory = MIGRATIONS): Promise<number> {

@@ -19,7 +19,7 @@ import { watchPool } from './silent-connections.js';
 const TRIES = 3;
 const PAUSE = 50;
 
-type Query = (...given: unknown[]) => Promise<unknown>;
+type Query = (...urlOptions: unknown[]) => Promise<unknown>;
 
 /**
  * Applies to queries of the pool itself, each of which is a separate transaction. A cancelled query has changed and
@@ -110,7 +110,7 @@ export function toDirectOptions<T extends Addresses>(options: T): T {
 export function connectionConfig(options: ConnectionOptions): ServiceClientConfig {
   const { direct, applicationName = 'data-platform-service' } = options;
   const hosts = hostsOf(options.connectionString);
-  const { connectionString, given } = takeOptions(hosts?.any ?? options.connectionString);
+  const { connectionString, urlOptions } = takeOptions(hosts?.any ?? options.connectionString);
   const settings = { ...options, applicationName };
   return {
     connectionString,
@@ -119,7 +119,7 @@ export function connectionConfig(options: ConnectionOptions): ServiceClientConfi
     application_name: applicationName,
     ...(options.pooler === undefined
       ? // Start-up parameters cost no round trip and apply from the beginning.
-        { options: `${given} ${startupOptions(settings)}`.trimStart() }
+        { options: `${urlOptions} ${startupOptions(settings)}`.trimStart() }
       : { settings: transactionSettings(settings) }),
     ...(direct !== undefined && { direct: connectionConfig(toDirectOptions(options)) }),
     connectionTimeoutMillis: options.connectTimeout ?? 10_000,
@@ -233,11 +233,11 @@ async function cleanSession(client: pg.PoolClient, broken: boolean): Promise<boo
 }
 
 /** pg lets `options` of the address override those of the configuration. Both are combined, ours last. */
-function takeOptions(connectionString: string): { connectionString: string; given: string } {
-  if (!URL.canParse(connectionString)) return { connectionString, given: '' };
+function takeOptions(connectionString: string): { connectionString: string; urlOptions: string } {
+  if (!URL.canParse(connectionString)) return { connectionString, urlOptions: '' };
   const url = new URL(connectionString);
   const options = url.searchParams.get('options');
-  if (options === null) return { connectionString, given: '' };
+  if (options === null) return { connectionString, urlOptions: '' };
   url.searchParams.delete('options');
-  return { connectionString: url.href, given: options };
+  return { connectionString: url.href, urlOptions: options };
 }

@@ -8,20 +8,20 @@ export interface Preparations {
   /** Maps statement texts to names. */
   names: Map<string, string>;
   /** Number of names that the server has seen, including those of failed statements. They are never reused. */
-  given: number;
+  nameCount: number;
 }
 
 const preparations = new WeakMap<object, Preparations>();
 
 /** Prepares nothing on a connection. Behind a pooler, prepared statements may be lost, or visible to other clients. */
 export function prepareNothingOn(connection: object): void {
-  preparations.set(connection, { names: new Map(), given: PREPARED_AT_MOST });
+  preparations.set(connection, { names: new Map(), nameCount: PREPARED_AT_MOST });
 }
 
 /** Empty for a new connection. */
 export function preparationsOn(connection: pg.Connection): Preparations {
   let existing = preparations.get(connection);
-  if (existing === undefined) preparations.set(connection, (existing = { names: new Map(), given: 0 }));
+  if (existing === undefined) preparations.set(connection, (existing = { names: new Map(), nameCount: 0 }));
   return existing;
 }
 
@@ -48,14 +48,14 @@ export function nameStatements(
     const earlier = once ? undefined : (prepared.names.get(text) ?? fresh.get(text));
     isNew.push(earlier === undefined);
     if (earlier !== undefined) return earlier;
-    const number = prepared.given + fresh.size + 1;
+    const number = prepared.nameCount + fresh.size + 1;
     if (once || number > PREPARED_AT_MOST) return '';
     fresh.set(text, `batch_${number}`);
     return `batch_${number}`;
   });
   const isKept = (index: number): boolean => isNew[index] === true && names[index] !== '';
   let at = 0;
-  const reach = (): void => void (prepared.given += isKept(at) ? 1 : 0);
+  const reach = (): void => void (prepared.nameCount += isKept(at) ? 1 : 0);
   reach();
   return {
     names,

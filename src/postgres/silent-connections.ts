@@ -85,7 +85,7 @@ function watchClient(client: pg.ClientBase, watching: Watching): void {
 class Watch {
   readonly #client: Connected;
   readonly #watching: Watching;
-  #told: Watched = {};
+  #watched: Watched = {};
   #looking = false;
   #progress: string;
   /** Time of the last change, or of the last idle check. */
@@ -102,7 +102,7 @@ class Watch {
   }
 
   setWatched(what: Watched): void {
-    this.#told = what;
+    this.#watched = what;
   }
 
   tick(): void {
@@ -120,7 +120,7 @@ class Watch {
   }
 
   #patience(now: number): number {
-    const left = (this.#told.deadline ?? Infinity) - TO_FIND_OUT - now;
+    const left = (this.#watched.deadline ?? Infinity) - TO_FIND_OUT - now;
     return Math.min(SILENCE, Math.max(SHORT_SILENCE, left));
   }
 
@@ -154,15 +154,15 @@ class Watch {
   /** True if the running statement takes too long and its server process is unknown. */
   #isLate(): boolean {
     const now = performance.now();
-    const { deadline } = this.#told;
+    const { deadline } = this.#watched;
     return deadline === undefined ? now - this.#began > HIDDEN : now > deadline + SHORT_SILENCE;
   }
 
   /** Does not use the pool, because its other connections may be dead or in use. */
   async #doing(): Promise<Doing> {
-    const { deadline = Infinity } = this.#told;
+    const { deadline = Infinity } = this.#watched;
     const limit = deadline - performance.now() < LOOK + TO_FIND_OUT ? SHORT_LOOK : LOOK;
-    return doingOf(this.#sameServer(), limit, this.#told.backend ?? ownBackend(this.#client));
+    return doingOf(this.#sameServer(), limit, this.#watched.backend ?? ownBackend(this.#client));
   }
 
   #sameServer(): Target {

@@ -45,7 +45,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     size.answers += answers;
     size.bytes += bytes;
   };
-  const gone = new FinalizationRegistry<Kept>((kept) => count(-kept.answers.size, -kept.bytes));
+  const registry = new FinalizationRegistry<Kept>((kept) => count(-kept.answers.size, -kept.bytes));
   /** An entry that was removed in the meantime no longer counts. */
   const grow = (kept: Kept, entry: Entry, bytes: number): void => {
     if (entry.dropped) return;
@@ -65,7 +65,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     if (cached !== undefined) return cached;
     const kept: Kept = { answers: new Map(), begun: new Map(), bytes: 0 };
     subjects.set(subject, kept);
-    gone.register(subject, kept);
+    registry.register(subject, kept);
     return kept;
   };
   const make = async (kept: Kept, key: string, render: Render): Promise<Rendered> => {

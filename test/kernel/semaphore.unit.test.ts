@@ -94,20 +94,20 @@ describe('a semaphore', () => {
     const semaphore = createSemaphore(10);
     const held = await semaphore.acquire({ units: 5 });
     const caller = new AbortController();
-    const large = semaphore.acquire({ units: 10, gone: caller.signal, refusal: timedOut });
+    const large = semaphore.acquire({ units: 10, disconnected: caller.signal, refusal: timedOut });
     const small = semaphore.acquire({ units: 5 });
     caller.abort();
     expect(await large.catch((error: unknown) => error)).to.be.instanceOf(ProblemError);
     (await small).release();
     held.release();
-    const late = semaphore.acquire({ gone: caller.signal, refusal: timedOut });
+    const late = semaphore.acquire({ disconnected: caller.signal, refusal: timedOut });
     expect(await late.catch((error: unknown) => error)).to.be.instanceOf(ProblemError);
   });
 
   it('admits a caller that is already inside, without admitting others', async () => {
     const semaphore = createSemaphore();
     const caller = new AbortController();
-    const inside = await semaphore.acquire({ gone: caller.signal });
+    const inside = await semaphore.acquire({ disconnected: caller.signal });
     const behind = semaphore.acquire({ timeout: 20_000, refusal: timedOut });
     caller.abort();
     inside.release();

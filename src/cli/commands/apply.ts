@@ -34,9 +34,9 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
 export async function confirmAndApply(invocation: Invocation, body: DocumentBody): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const headers = changeHeaders(invocation);
-  const how = { online: isSet(values, 'online'), purge: isSet(values, 'purge') };
+  const flags = { online: isSet(values, 'online'), purge: isSet(values, 'purge') };
   const plan = JSON.parse(
-    await requestText(invocation, 'applyDiff', { query: { dry_run: true, ...how }, file: body }),
+    await requestText(invocation, 'applyDiff', { query: { dry_run: true, ...flags }, file: body }),
   ) as Plan;
   const asJson = isSet(values, 'json');
   const verdict = exitCodeOf(plan, values);
@@ -47,7 +47,7 @@ export async function confirmAndApply(invocation: Invocation, body: DocumentBody
     terminal.note('Nothing was changed.');
     return 2;
   }
-  const answer = await requestChecked(invocation, 'applyDiff', { query: how, file: body, headers });
+  const answer = await requestChecked(invocation, 'applyDiff', { query: flags, file: body, headers });
   return printResult(invocation, answer, plan);
 }
 

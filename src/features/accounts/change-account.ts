@@ -66,8 +66,10 @@ export async function createFirstAdminRecorder(
     const change: typeof create = async (client) => {
       const created = await create(client);
       if (!created.ok || created.value.events.length === 0) return created;
-      const gone = [...(await readAccounts(client)).keys()].map((user) => accountEvent('account.deleted', user, {}));
-      return ok({ ...created.value, events: [...gone, ...created.value.events] });
+      const deletions = [...(await readAccounts(client)).keys()].map((user) =>
+        accountEvent('account.deleted', user, {}),
+      );
+      return ok({ ...created.value, events: [...deletions, ...created.value.events] });
     };
     const result = await changeAccount(pipeline, change, { cause: FIRST_START });
     return result.ok ? ok({ value: result.value, events: [] }) : result;

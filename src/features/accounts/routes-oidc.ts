@@ -249,16 +249,16 @@ async function userOf(deps: Deps, profile: Profile, cause: Cause): Promise<Signe
   const linkedIdentity = await deps.auth.identities.find(profile);
   return linkedIdentity === null
     ? newUser(deps, profile, cause)
-    : updatedUser(deps, { profile, known: linkedIdentity }, cause);
+    : updatedUser(deps, { profile, linked: linkedIdentity }, cause);
 }
 
 /** Gives a known user the role of the claims. */
 async function updatedUser(
   { auth, pipeline }: Deps,
-  { profile, known }: { profile: Profile; known: KnownIdentity },
+  { profile, linked }: { profile: Profile; linked: KnownIdentity },
   cause: Cause,
 ): Promise<SignedIn> {
-  const { user, id: identity } = known;
+  const { user, id: identity } = linked;
   const { role } = profile;
   if (user.status !== 'active') return 'suspended';
   if (role === null) {

@@ -71,12 +71,12 @@ function requireListedOrigin({ headers: { origin } }: IncomingMessage, listed: r
 async function answerMessage(deps: HttpDeps, call: Call<unknown>): Promise<Answer> {
   const { req, requestId, body } = call;
   requireListedOrigin(req, deps.config.corsOrigins);
-  const gone = new AbortController();
-  const onClose = (): void => gone.abort();
+  const disconnected = new AbortController();
+  const onClose = (): void => disconnected.abort();
   req.socket.once('close', onClose);
   const { release } = deps.config;
-  const service = createToolService({ req, app: req.app, requestId, release, signal: gone.signal });
-  const server = createServer(deps, { call, service, gone: gone.signal });
+  const service = createToolService({ req, app: req.app, requestId, release, signal: disconnected.signal });
+  const server = createServer(deps, { call, service, disconnected: disconnected.signal });
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   try {
     await server.connect(transport);
@@ -85,7 +85,7 @@ async function answerMessage(deps: HttpDeps, call: Call<unknown>): Promise<Answe
     const request = new Request('http://localhost/mcp', { method: 'POST', headers });
     const response = await transport.handleRequest(request, { parsedBody: body });
     const text = await response.text();
-    if (gone.signal.aborted) throw new AbandonedError('the client disconnected');
+    if (disconnected.signal.aborted) throw new AbandonedError('the client disconnected');
     if (!response.ok) throw protocolRefusal(text);
     if (text === '') return { status: response.status, headers: ['Cache-Control', 'no-store'], body: null };
     return textAnswer(response.status, text, ['Content-Type', 'application/json; charset=utf-8']);
@@ -107,7 +107,7 @@ function protocolRefusal(text: string): Refused {
 interface Serving {
   call: Call<unknown>;
   service: ToolService;
-  gone: AbortSignal;
+  disconnected: AbortSignal;
 }
 
 function createServer(deps: HttpDeps, serving: Serving): McpServer {
@@ -117,8 +117,8 @@ function createServer(deps: HttpDeps, serving: Serving): McpServer {
     if (!isAvailable(each, serving.call)) continue;
     const { name, title, description, input, writes = false, needsScope: isDestructive = false } = each;
     const annotations = { title, readOnlyHint: !writes, destructiveHint: isDestructive, openWorldHint: false };
-    server.registerTool(name, { title, description, inputSchema: input, annotations }, (given) =>
-      runTool(deps, { ...serving, tool: each, given }),
+    server.registerTool(name, { title, description, inputSchema: input, annotations }, (input) =>
+      runTool(deps, { ...serving, tool: each, input }),
     );
   }
   return server;
@@ -133,13 +133,13 @@ function isAvailable({ access, action, isLimited, needsScope }: Tool, { caller, 
 
 async function runTool(
   { logger }: HttpDeps,
-  { call, service, gone, tool, given }: Serving & { tool: Tool; given: unknown },
+  { call, service, disconnected, tool, input }: Serving & { tool: Tool; input: unknown },
 ): Promise<CallToolResult> {
   try {
-    return answerOf(await tool.run(given, service));
+    return answerOf(await tool.run(input, service));
   } catch (error) {
     if (error instanceof ToolError) return { ...answerOf({ errors: error.errors }), isError: true };
-    if (!gone.aborted) logger.error('a tool failed', { tool: tool.name, request_id: call.requestId, error });
+    if (!disconnected.aborted) logger.error('a tool failed', { tool: tool.name, request_id: call.requestId, error });
     const message = 'Internal error. Look for this request id in the log of the service.';
     return { ...answerOf({ errors: [{ message, request_id: call.requestId }] }), isError: true };
   }

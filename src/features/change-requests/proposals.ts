@@ -66,18 +66,18 @@ export interface RequestedChange extends Pick<RequestedOperation, 'purge' | 'ack
 
 export interface Proposals {
   /** Rejects with the problems of the change. */
-  propose(asked: RequestedChange & { title: string }, request: RequestContext): Promise<Outcome>;
+  propose(change: RequestedChange & { title: string }, request: RequestContext): Promise<Outcome>;
   /** @param update without `asked`, the requested change stays. `purge` alone changes only that option */
   update(
     id: string,
-    update: { said: Pick<ChangeUpdated, 'title' | 'reason'>; asked?: RequestedChange | undefined; purge?: boolean },
+    update: { texts: Pick<ChangeUpdated, 'title' | 'reason'>; change?: RequestedChange | undefined; purge?: boolean },
     request: RequestContext,
   ): Promise<Outcome>;
   comment(id: string, text: string, request: RequestContext): Promise<Outcome>;
   /** @param plan the hash of the reviewed plan */
   approve(
     id: string,
-    said: Pick<Approving, 'plan' | 'credential' | 'token'> & {
+    texts: Pick<Approving, 'plan' | 'credential' | 'token'> & {
       comment?: string | undefined;
       /** The hash of the findings that the approver read. Absent: the current findings. */
       view?: string | undefined;
@@ -148,10 +148,10 @@ export function createProposals(options: ProposalOptions): Proposals {
       };
       return pipeline.apply(name, command, withRevise(request, within, planOptions));
     },
-    async update(id, { said, asked: sent, purge }, request) {
+    async update(id, { texts, change: sent, purge }, request) {
       const change = sent === undefined && purge !== undefined ? await withPurge(options, id, purge) : ok(sent);
       if (!change.ok) return { kind: 'refused', problems: change.problems };
-      if (change.value === undefined) return pipeline.apply('record', planTextUpdate(id, said), request);
+      if (change.value === undefined) return pipeline.apply('record', planTextUpdate(id, texts), request);
       const { name, input, command, online, ...planOptions } = change.value;
       const document = await documentOf({ operation: name, input, ...planOptions });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
@@ -159,7 +159,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       return pipeline.apply(
         name,
         requireUpdatable(id, command),
-        withRevise(request, reviseForUpdate(id, said, proposed), planOptions),
+        withRevise(request, reviseForUpdate(id, texts, proposed), planOptions),
       );
     },
     comment: async (id, text, request) =>

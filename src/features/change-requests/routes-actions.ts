@@ -50,10 +50,10 @@ interface Answering {
 export async function respondAfterAction(
   call: Call<unknown>,
   command: string,
-  how: Omit<Recording, 'render'>,
+  options: Omit<Recording, 'render'>,
   answering: Answering = {},
 ): Promise<Answer> {
-  return runRecording(call, command, { ...how, render: (done) => answerOf(done, answering) });
+  return runRecording(call, command, { ...options, render: (done) => answerOf(done, answering) });
 }
 
 /** Returns 201 for an opened request, 202 for a request in preparation or scheduled, otherwise 200. */
@@ -167,15 +167,15 @@ export function createProposedChange(deps: HttpDeps) {
     const whole = await store.atHead(call.head);
     const ours = visibleTo(call.caller, whole);
     await inManagedSchemas(snapshot, schemas, { force });
-    const how = { mode, force, release };
+    const options = { mode, force, release };
     if (base === undefined) {
-      const comparing = { ...how, ...(await equalityOf(deps, snapshot, ours)) };
+      const comparing = { ...options, ...(await equalityOf(deps, snapshot, ours)) };
       const comparison = unwrap(await runYielding(compareSnapshot(ours, snapshot, comparing)));
       return { ...comparison, hash: await runYielding(snapshotHash(whole, release)) };
     }
     requireUnlimited(call.caller, 'Merges with an earlier schema');
     const input = { base: await momentOf(base, 'base', call), ours, theirs: snapshot, resolutions: [] };
-    const merging = { ...how, ...(await equalityOf(deps, snapshot, input.base, ours)) };
+    const merging = { ...options, ...(await equalityOf(deps, snapshot, input.base, ours)) };
     const outcome = await translateLocations(runYielding(mergeSnapshot(input, merging)).then(unwrap), withoutTheirs);
     if (outcome.kind === 'merged') return outcome;
     const problems = outcome.conflicts.slice(0, MOST_CONFLICTS).map(({ message, ...details }) => ({

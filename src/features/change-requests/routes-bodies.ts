@@ -46,7 +46,7 @@ const acknowledgement = z
     'A finding, by its code and place: `articles.title`. In a name, write `%2E` for a dot, `%2C` for a comma, `%25` for a percent sign',
   );
 
-const how = {
+const planMembers = {
   online: z.boolean().optional().describe('Executes slow steps first, while the tables stay in use'),
   purge: z.boolean().optional().describe('Drops deleted objects immediately instead of moving them to the trash'),
   acknowledge: z.array(acknowledgement).max(1_000).optional(),
@@ -64,8 +64,13 @@ const members = {
   force: z.boolean().optional().describe('For a snapshot: accept another release, vendor or service'),
 };
 
-export const newChange = z.strictObject({ title, reason: reason.optional(), ...members, ...how });
-export const changeUpdate = z.strictObject({ title: title.optional(), reason: reason.optional(), ...members, ...how });
+export const newChange = z.strictObject({ title, reason: reason.optional(), ...members, ...planMembers });
+export const changeUpdate = z.strictObject({
+  title: title.optional(),
+  reason: reason.optional(),
+  ...members,
+  ...planMembers,
+});
 export const changeComment = z.strictObject({ comment });
 export const changeApproval = z.strictObject({
   plan,
@@ -84,7 +89,7 @@ export const changeRebase = z.strictObject({ resolve });
 export const changeRevert = z.strictObject({
   title: title.optional(),
   reason: reason.optional(),
-  online: how.online,
+  online: planMembers.online,
   resolve,
 });
 export const changeApplication = z.strictObject({

@@ -140,9 +140,9 @@ function updateRoute(deps: HttpDeps): Route {
         ...(reason !== undefined && { reason }),
       };
       const proposal = change && { ...change, ...readPlanOptions(call, body), online };
-      const how = { said: texts, asked: proposal, ...(body.purge !== undefined && { purge: body.purge }) };
+      const input = { texts, change: proposal, ...(body.purge !== undefined && { purge: body.purge }) };
       return respondAfterAction(call, 'update-change', {
-        run: (context) => deps.changes.update(id, how, withAcknowledgements(context, proposal)),
+        run: (context) => deps.changes.update(id, input, withAcknowledgements(context, proposal)),
         located: proposal === undefined ? locateInDocument : createBodyLocator(body),
       });
     },
@@ -361,8 +361,9 @@ function mergingRoutes({ changes }: HttpDeps): Route[] {
         const { id } = await findChange(changes, call);
         const { title, reason, online, resolve } = call.body;
         const resolutions = unwrap(await runYielding(readResolutions(resolve)));
-        const how = { id, newId: randomUUID(), title, online, resolutions };
-        const run = (context: Parameters<typeof changes.revert>[1]) => changes.revert(how, withReason(context, reason));
+        const input = { id, newId: randomUUID(), title, online, resolutions };
+        const run = (context: Parameters<typeof changes.revert>[1]) =>
+          changes.revert(input, withReason(context, reason));
         return respondAfterAction(call, 'revert-change', { run }, { more: ({ returns = [] }) => ({ returns }) });
       },
     }),

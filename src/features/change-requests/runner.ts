@@ -177,10 +177,10 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     const count = (failed.get(id)?.count ?? 0) + 1;
     const pause = isQuick ? pauses.retry : computePause(count, pauses);
     failed.set(id, { count, until: performance.now() + pause });
-    const how = { change: id, attempts: count, error };
+    const details = { change: id, attempts: count, error };
     if (error instanceof NotNowError) logger.info('a change request is waiting', { change: id, reason: error.message });
     else {
-      logger.warn('a change request was interrupted', how);
+      logger.warn('a change request was interrupted', details);
       const phase = `tried again after: ${error instanceof Error ? error.message : String(error)}`;
       await showPhase(pool, id, { phase }).catch(() => undefined);
     }

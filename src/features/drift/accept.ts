@@ -155,7 +155,7 @@ export async function readAcceptance(location: DriftTarget, request: AcceptReque
   const { renames, finding } = sight;
   const { only } = sight.request;
   const missing = missingFields(sight);
-  const acceptance: Acceptance = { renames, tables: [], gone: [], missing, notAccepted: [], notRepresented: [] };
+  const acceptance: Acceptance = { renames, tables: [], deleted: [], missing, notAccepted: [], notRepresented: [] };
   for (const [name, differences] of finding.drifted) {
     if (only === undefined || only.has(name)) acceptTable(sight, { name, differences }, acceptance);
   }
@@ -166,14 +166,14 @@ export async function readAcceptance(location: DriftTarget, request: AcceptReque
 /** A request that names collections or fields, and no objects, accepts no objects. */
 async function addObjects(location: DriftTarget, { objects, only }: AcceptRequest, found: Acceptance) {
   const requested = objects ?? (only === undefined ? undefined : []);
-  const { changed, gone, notAccepted } = await readAcceptedObjects(location.client, location, requested);
+  const { changed, deleted, notAccepted } = await readAcceptedObjects(location.client, location, requested);
   const left = notAccepted.map(({ kind, id, message }): NotAccepted => ({
     collection: id,
     object: { kind, id },
     code: 'NOT_REPRESENTABLE',
     message,
   }));
-  return { ...found, objects: { changed, gone }, notAccepted: [...found.notAccepted, ...left] };
+  return { ...found, objects: { changed, deleted }, notAccepted: [...found.notAccepted, ...left] };
 }
 
 /** A misspelled name would otherwise be ignored silently. */
@@ -205,7 +205,7 @@ function acceptTable(sight: LockedDrift, { name, differences }: Drifted, accepta
     return;
   }
   if (table === undefined) {
-    if (request.takes(name, undefined)) acceptance.gone.push(name);
+    if (request.takes(name, undefined)) acceptance.deleted.push(name);
     return;
   }
   const notes: Note[] = [];
@@ -343,7 +343,7 @@ async function addStillDifferent(
   const { sight } = request;
   const { desired } = await runYielding(applyAcceptance(state, acceptance, request.request));
   const explained = new Set(acceptance.notAccepted.map(({ collection }) => collection));
-  const taken = new Set([...acceptance.tables.map(({ collection }) => collection.collection), ...acceptance.gone]);
+  const taken = new Set([...acceptance.tables.map(({ collection }) => collection.collection), ...acceptance.deleted]);
   for (const name of sight.renames.collections.values()) taken.add(name);
   // The tables are locked, so they are as they were read.
   const catalog = { tables: sight.finding.tables, objects: sight.finding.beside };
@@ -386,7 +386,7 @@ export function acceptanceReport(command: AcceptDrift): AcceptanceReport {
   const changed = new Set([...fields.keys(), ...acceptance.tables.map(({ collection }) => collection.collection)]);
   return {
     changed: [...changed].filter((name) => !renamed.has(name)).sort(byName),
-    deleted: acceptance.gone,
+    deleted: acceptance.deleted,
     renamed: [...collections].map(([from, to]) => ({ from, to })),
     renamed_fields: [...fields].flatMap(([collection, names]) =>
       [...names].map(([from, to]) => ({ collection, from, to })),
@@ -396,7 +396,7 @@ export function acceptanceReport(command: AcceptDrift): AcceptanceReport {
     ...(acceptance.objects !== undefined && {
       objects: {
         changed: acceptance.objects.changed.map(({ kind, id }) => ({ kind, id })),
-        deleted: acceptance.objects.gone,
+        deleted: acceptance.objects.deleted,
       },
     }),
   };

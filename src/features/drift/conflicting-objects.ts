@@ -60,8 +60,8 @@ export function conflictingObjects(
     if (requestOf(part.name) !== null) return true;
     return each.expected === null ? loose.has(each.member) : !isOnlyRenamed(each, comparison);
   });
-  const gone = new Set(going.map(({ member }) => member));
-  const stays = (member: string): boolean => !gone.has(member);
+  const removedMembers = new Set(going.map(({ member }) => member));
+  const stays = (member: string): boolean => !removedMembers.has(member);
   return {
     statements: going.map((each) => ({ field: each.field ?? null, ...dropPart(partOf(each) as Part, schema, table) })),
     rest: {

@@ -123,7 +123,7 @@ function repairStatements({ actual, schema, views }: Sides, object: SchemaObject
 
 export interface AcceptedObjects {
   changed: SchemaObject[];
-  gone: ObjectName[];
+  deleted: ObjectName[];
   /** Objects that the log cannot represent, with reasons. */
   notAccepted: (ObjectName & { message: string })[];
 }
@@ -155,13 +155,13 @@ function acceptedObjects(
   views: ObjectFacts,
   drifted: readonly [key: string, differences: Difference[]][],
 ): AcceptedObjects {
-  const accepted: AcceptedObjects = { changed: [], gone: [], notAccepted: [] };
+  const accepted: AcceptedObjects = { changed: [], deleted: [], notAccepted: [] };
   for (const [key, differences] of drifted) {
     const { object } = state.objects.get(key) as { object: SchemaObject };
     const { kind, id } = object;
     const view = views.get(key);
     if (view === undefined) {
-      accepted.gone.push({ kind, id });
+      accepted.deleted.push({ kind, id });
       continue;
     }
     // A request with these members would be rejected, so a snapshot could not be applied elsewhere.

@@ -387,10 +387,10 @@ const insertRows = (rows: readonly Row[]): Parameterised => ({ text: INSERT, val
 /** The entries that a batch adds and removes. Run it after the DDL of the batch. */
 export function* trashStatements({ before, events }: TrashBatch): Resumable<Parameterised[]> {
   const rows = events.some(isKeptDeletion) ? yield* rowsOf(before, events) : [];
-  const gone = events.flatMap(positionsLeft);
+  const removedPositions = events.flatMap(positionsLeft);
   return [
     ...(rows.length > 0 ? [insertRows(rows)] : []),
-    ...(gone.length > 0 ? [{ text: REMOVE, values: [JSON.stringify(gone)] }] : []),
+    ...(removedPositions.length > 0 ? [{ text: REMOVE, values: [JSON.stringify(removedPositions)] }] : []),
   ];
 }
 

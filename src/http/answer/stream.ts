@@ -72,9 +72,9 @@ export function closeIfSlow(
 
 /** Aborted when the connection is closed. */
 export function disconnectSignal(res: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  onClose(res, () => gone.abort());
-  return gone.signal;
+  const disconnected = new AbortController();
+  onClose(res, () => disconnected.abort());
+  return disconnected.signal;
 }
 
 /* Streams new events of the log as server-sent events. */
@@ -108,7 +108,7 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
   const { tail, after, allowed, heartbeat = HEARTBEAT, shown = ({ text }) => text } = options;
   const ended = new AbortController();
   const signal = AbortSignal.any([disconnectSignal(res), ended.signal]);
-  const how = { signal, ...(options.stall !== undefined && { stall: options.stall }) };
+  const writeOptions = { signal, ...(options.stall !== undefined && { stall: options.stall }) };
 
   const sendHeartbeat = async (): Promise<void> => {
     if (!(await allowed().catch(() => true))) ended.abort();
@@ -122,14 +122,14 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
   });
   const timer = setInterval(() => void sendHeartbeat(), heartbeat);
   try {
-    await write(res, `retry: ${RETRY}\n\n`, how);
+    await write(res, `retry: ${RETRY}\n\n`, writeOptions);
     for await (const events of tail.follow(after, signal)) {
       // If the check fails, the client reconnects and resumes from its last event.
       if (!(await allowed().catch(() => false))) break;
       await write(
         res,
         events.map((event, index) => frame(event, shown(event), index === events.length - 1)).join(''),
-        how,
+        writeOptions,
       );
     }
   } finally {

@@ -60,7 +60,7 @@ export function createBodies(limits: BodyLimits, recognize?: Recognize): Bodies 
   // Each worker may use a whole CPU core and hundreds of MiB.
   const workers = createSemaphore(1);
   const readWithinBudget = (req: IncomingMessage, limit: number, parseBody: ParseBody): Promise<ReadBody> =>
-    runWhileConnected(req, async (gone) => {
+    runWhileConnected(req, async (disconnected) => {
       const job = currentJob();
       const share = createGrowingShare(job, { small, large, longest });
       let built: Permit | undefined;
@@ -71,12 +71,15 @@ export function createBodies(limits: BodyLimits, recognize?: Recognize): Bodies 
       const room: WaitForValues = async (count, bytes) => {
         if (bytes <= longest) return;
         const units = Math.max(count, JSON_LIMITS.values / BUILT_AT_ONCE);
-        built = await acquireFor(job, values, { units, gone });
+        built = await acquireFor(job, values, { units, disconnected });
       };
-      const worker = (): Promise<Permit> => acquireFor(job, workers, { units: 1, gone });
+      const worker = (): Promise<Permit> => acquireFor(job, workers, { units: 1, disconnected });
       try {
-        const raw = await readRaw(req, { limit, share, gone });
-        return { value: await parseBody(raw, { gone, room: (count) => room(count, raw.length), worker }), release };
+        const raw = await readRaw(req, { limit, share, disconnected });
+        return {
+          value: await parseBody(raw, { disconnected, room: (count) => room(count, raw.length), worker }),
+          release,
+        };
       } catch (error) {
         release();
         throw error;
@@ -106,17 +109,17 @@ export function createBodies(limits: BodyLimits, recognize?: Recognize): Bodies 
 const FORM = 'application/x-www-form-urlencoded';
 
 /** Waits as long as the request may still wait. @throws OverloadedError, ClientGone */
-async function acquireFor(job: Job, semaphore: Semaphore, { units, gone }: Units): Promise<Permit> {
-  const refusal = (): Error => (gone.aborted ? new ClientGone('the client disconnected') : scheduler.refuse());
+async function acquireFor(job: Job, semaphore: Semaphore, { units, disconnected }: Units): Promise<Permit> {
+  const refusal = (): Error => (disconnected.aborted ? new ClientGone('the client disconnected') : scheduler.refuse());
   const timeout = Math.max(0, PATIENCE_MS - job.waitedMs);
-  const permit = await semaphore.acquire({ units, caller: job.caller, gone, timeout, refusal });
+  const permit = await semaphore.acquire({ units, caller: job.caller, disconnected, timeout, refusal });
   job.waitedMs += permit.waited;
   return permit;
 }
 
 interface Units {
   units: number;
-  gone: AbortSignal;
+  disconnected: AbortSignal;
 }
 
 /** Resolves when there is room for this number of values and bytes. */
@@ -125,12 +128,15 @@ type WaitForValues = (values: number, bytes: number) => Promise<void>;
 type ParseBody = (raw: Buffer, parsing: Parsing) => Promise<unknown>;
 
 /** Runs `work` with a signal that is aborted when the connection closes. */
-async function runWhileConnected<T>({ socket }: IncomingMessage, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
-  const gone = new AbortController();
-  const onClose = (): void => gone.abort();
+async function runWhileConnected<T>(
+  { socket }: IncomingMessage,
+  work: (disconnected: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const disconnected = new AbortController();
+  const onClose = (): void => disconnected.abort();
   socket.once('close', onClose);
   try {
-    return await work(gone.signal);
+    return await work(disconnected.signal);
   } finally {
     socket.off('close', onClose);
   }
@@ -162,7 +168,7 @@ function checkedType(req: IncomingMessage) {
 }
 
 interface Parsing {
-  gone: AbortSignal;
+  disconnected: AbortSignal;
   room: (values: number) => Promise<void>;
   worker: () => Promise<Permit>;
   recognize?: Recognize | undefined;
@@ -171,13 +177,13 @@ interface Parsing {
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 async function parse(notation: Notation, raw: Buffer, parsing: Parsing): Promise<unknown> {
-  const { gone, room, worker, recognize } = parsing;
+  const { disconnected, room, worker, recognize } = parsing;
   const bytes = raw.subarray(0, 3).equals(BYTE_ORDER_MARK) ? raw.subarray(3) : raw;
   if (skipSpace(bytes, 0) === bytes.length) throw refused('INVALID_PAYLOAD', 'The body is empty.');
   if (!isUtf8(bytes)) throw refused('INVALID_PAYLOAD', 'The body is not valid UTF-8.');
   const recognized = notation === 'json' && recognize !== undefined ? await runYielding(recognize(bytes)) : undefined;
   if (recognized !== undefined) return recognized;
-  const json = notation === 'json' ? bytes : await yamlToJson(bytes, { gone, worker });
+  const json = notation === 'json' ? bytes : await yamlToJson(bytes, { disconnected, worker });
   return parseJson(json, JSON_LIMITS, room);
 }
 

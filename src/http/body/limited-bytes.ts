@@ -60,7 +60,7 @@ export interface Reading {
   /** The size in bytes, both sent and decoded. */
   limit: number;
   share: Share;
-  gone: AbortSignal;
+  disconnected: AbortSignal;
   pace?: Pace;
 }
 
@@ -82,7 +82,7 @@ interface Receiving extends Reading {
 
 function receive(
   req: IncomingMessage,
-  { decoder, limit, share, gone, pace }: Receiving,
+  { decoder, limit, share, disconnected, pace }: Receiving,
 ): Promise<{ chunks: Buffer[]; size: number }> {
   const source: Readable = decoder ?? req;
   return new Promise((resolve, reject) => {
@@ -118,7 +118,7 @@ function receive(
       source.pause();
       clock.pause();
       try {
-        await share.untilFree(gone);
+        await share.untilFree(disconnected);
         isWaiting = false;
         clock.resume();
         source.resume();
@@ -244,7 +244,7 @@ interface Share {
   /** Reserves room for bytes that have arrived. If it returns false, stop reading until `untilFree` resolves. */
   take(bytes: number): boolean;
   /** @throws OverloadedError if that takes too long, AbandonedError */
-  untilFree(gone: AbortSignal): Promise<void>;
+  untilFree(disconnected: AbortSignal): Promise<void>;
   /** Releases all of it. Idempotent. */
   release(): void;
 }
@@ -298,11 +298,11 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
     admit();
   };
 
-  const untilFree = (held: Held, gone: AbortSignal): Promise<void> =>
+  const untilFree = (held: Held, disconnected: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
       const settle = (act: () => void): void => {
         endWait();
-        gone.removeEventListener('abort', leave);
+        disconnected.removeEventListener('abort', leave);
         waiting.delete(held);
         act();
       };
@@ -310,9 +310,9 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
       const endWait = startWait(held.sender, patienceMs, () => settle(() => reject(scheduler.refuse())));
       held.resume = () => settle(resolve);
       held.leave = leave;
-      gone.addEventListener('abort', leave);
+      disconnected.addEventListener('abort', leave);
       waiting.add(held);
-      if (gone.aborted) leave();
+      if (disconnected.aborted) leave();
       else admit();
     });
 
@@ -326,7 +326,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
           counts.add(caller, bytes);
           return fits(held);
         },
-        untilFree: (gone) => untilFree(held, gone),
+        untilFree: (disconnected) => untilFree(held, disconnected),
         release: () => release(held),
       };
     },
@@ -347,7 +347,7 @@ export function createGrowingShare(sender: Sender, { small, large, longest }: Gr
       share = large.open(sender);
       return share.take(size);
     },
-    untilFree: (gone) => share.untilFree(gone),
+    untilFree: (disconnected) => share.untilFree(disconnected),
     release: () => share.release(),
   };
 }

@@ -13,7 +13,7 @@ const SMALL = { bytes: 16 * 1024, limits: { values: 10_000, characters: 1024 * 1
 const BOUNDS = { time: 20_000, heap: 768 } as const;
 
 interface Converting {
-  gone: AbortSignal;
+  disconnected: AbortSignal;
   /** Resolves when a worker may start. */
   worker: () => Promise<Permit>;
 }
@@ -34,17 +34,17 @@ export async function yamlToJson(bytes: Buffer, converting: Converting): Promise
 const INSTEAD =
   'Export the snapshot as JSON (GET /schema/snapshot, or dps snapshot) and send that, or send it in parts with mode=merge.';
 
-async function convertWithPermit(bytes: Buffer, { gone, worker }: Converting): Promise<YamlRead> {
+async function convertWithPermit(bytes: Buffer, { disconnected, worker }: Converting): Promise<YamlRead> {
   const permit = await worker();
   try {
-    return await inWorker(bytes, gone);
+    return await inWorker(bytes, disconnected);
   } finally {
     permit.release();
   }
 }
 
-function inWorker(bytes: Buffer, gone: AbortSignal): Promise<YamlRead> {
-  if (gone.aborted) return Promise.reject(new ClientGone('the client disconnected'));
+function inWorker(bytes: Buffer, disconnected: AbortSignal): Promise<YamlRead> {
+  if (disconnected.aborted) return Promise.reject(new ClientGone('the client disconnected'));
   const worker = new Worker(new URL('./yaml-worker.js', import.meta.url), {
     workerData: { bytes, limits: YAML_LIMITS },
     resourceLimits: { maxOldGenerationSizeMb: BOUNDS.heap },
@@ -52,20 +52,20 @@ function inWorker(bytes: Buffer, gone: AbortSignal): Promise<YamlRead> {
   return new Promise<YamlRead>((resolve, reject) => {
     const onGone = (): void => reject(new ClientGone('the client disconnected'));
     const timer = setTimeout(() => reject(tooLarge(`within ${BOUNDS.time / 1000} seconds`)), BOUNDS.time);
-    gone.addEventListener('abort', onGone);
+    disconnected.addEventListener('abort', onGone);
     worker.once('message', resolve);
     worker.once('error', (error: NodeJS.ErrnoException) => {
       reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge(`in ${BOUNDS.heap} MiB of memory`) : error);
     });
     worker.once('exit', (code) => {
       clearTimeout(timer);
-      gone.removeEventListener('abort', onGone);
+      disconnected.removeEventListener('abort', onGone);
       reject(new Error(`the YAML worker exited with code ${code}`));
     });
   }).finally(() => void worker.terminate());
 }
 
-function tooLarge(how: string): Refused {
-  const message = `The YAML document cannot be parsed ${how}. ${INSTEAD}`;
+function tooLarge(reason: string): Refused {
+  const message = `The YAML document cannot be parsed ${reason}. ${INSTEAD}`;
   return refused('CONTENT_TOO_LARGE', message, { details: { limit: YAML_LIMITS.values } });
 }

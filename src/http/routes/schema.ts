@@ -116,8 +116,8 @@ function diffRoute(deps: HttpDeps): Route {
       const whole = await store.atHead(head);
       const state = visibleTo(caller, whole);
       await inManagedSchemas(body, schemas, query);
-      const how = { ...query, release, ...(await equalityOf(deps, body, state)) };
-      const comparison = unwrap(await runYielding(compareSnapshot(state, body, how)));
+      const options = { ...query, release, ...(await equalityOf(deps, body, state)) };
+      const comparison = unwrap(await runYielding(compareSnapshot(state, body, options)));
       // Apply compares the hash with that of the whole schema.
       return answer(state, { ...comparison, hash: await runYielding(snapshotHash(whole, release)) });
     },

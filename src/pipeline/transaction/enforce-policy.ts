@@ -74,16 +74,16 @@ async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: Ju
   const plan = { ...batch, before: before.state, adopted: true, policy, apart: new Set(acknowledged.keys()) };
   const findings = await collectFindings(client, { planned, batch, warnings, plan });
   const names = await readJudgedNames(client, { policy, before: before.state, events: batch.events });
-  const { stopped, known } = await runYielding(
-    weigh(findings, { planned, revised, said: acknowledged, names, events: batch.events }),
+  const { stopped, coverage } = await runYielding(
+    weigh(findings, { planned, revised, acknowledgements: acknowledged, names, events: batch.events }),
   );
-  const unknown = acknowledges?.at === undefined ? [] : rejectUnmatched(acknowledges, known.found);
+  const unknown = acknowledges?.at === undefined ? [] : rejectUnmatched(acknowledges, coverage.matched);
   const problems = unknown.length > 0 ? unknown : stopped.map(refusalOf);
   if (problems.length === 0)
     return {
       kind: 'admitted',
-      acknowledged: known.needed,
-      ...(known.covered.length > 0 && { covered: approvedViewOf(known.covered) }),
+      acknowledged: coverage.needed,
+      ...(coverage.covered.length > 0 && { covered: approvedViewOf(coverage.covered) }),
     };
   return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS) };
 }
@@ -185,7 +185,7 @@ export async function findMentions(
 
 interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {
   /** Acknowledgements, keyed by finding. */
-  said: ReadonlyMap<string, Acknowledgement & { index: number }>;
+  acknowledgements: ReadonlyMap<string, Acknowledgement & { index: number }>;
   names: NamesBefore;
   /** The judged batch. */
   events: readonly LogEvent[];
@@ -194,12 +194,15 @@ interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {
 interface Weighed {
   /** Sorted by strictness, strictest first. */
   stopped: Stopped[];
-  known: { found: ReadonlySet<number>; needed: Acknowledgement[]; covered: Finding[] };
+  coverage: { matched: ReadonlySet<number>; needed: Acknowledgement[]; covered: Finding[] };
 }
 
 type Stopped = Judged<Finding> & { needs?: { approvals: number; approved: number } };
 
-function* weigh(findings: readonly Finding[], { planned, revised, said, names, events }: Weighing): Resumable<Weighed> {
+function* weigh(
+  findings: readonly Finding[],
+  { planned, revised, acknowledgements, names, events }: Weighing,
+): Resumable<Weighed> {
   const { policy } = planned;
   const stopped: Stopped[] = [];
   const matched = new Set<number>();
@@ -214,7 +217,7 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, names, e
   for (const finding of findings) {
     yield;
     const key = keyOfFinding(finding);
-    const acknowledgement = said.get(key);
+    const acknowledgement = acknowledgements.get(key);
     if (acknowledgement !== undefined) matched.add(acknowledgement.index);
     const weighed = judgeFinding(policy, finding, names);
     if (weighed === undefined || !isStopping(weighed.action)) continue;
@@ -226,7 +229,7 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, names, e
       else covered.push(finding);
     }
   }
-  return { stopped: stopped.sort(byAction), known: { found: matched, needed: [...needed.values()], covered } };
+  return { stopped: stopped.sort(byAction), coverage: { matched, needed: [...needed.values()], covered } };
 }
 
 function rejectUnmatched({ findings, at }: Acknowledgements, matched: ReadonlySet<number>): Problem[] {

@@ -175,10 +175,10 @@ function updateInheritedChecks(child: Child): LogEvent[] {
   const { table, folding, parent, losesCheck } = child;
   const own = folding.node(table)?.collection;
   if (!own?.schema) return [];
-  const { gone, come } = changedChecks(parent);
-  const lost = new Set(gone.map(({ name }) => name).filter(losesCheck));
+  const { oldOnly, newOnly } = changedChecks(parent);
+  const lost = new Set(oldOnly.map(({ name }) => name).filter(losesCheck));
   const kept = (extrasOfTable(own.schema).constraints ?? []).filter(({ name }) => !lost.has(name));
-  const added = come.filter(({ name }) => !kept.some((each) => each.name === name));
+  const added = newOnly.filter(({ name }) => !kept.some((each) => each.name === name));
   const schema = withConstraints(own.schema, [...kept, ...added]);
   const used = added.map(({ definition }) => definition).join(' ');
   return update(own, { ...own, schema: withParentsNeeds(child, schema, used) });
@@ -191,7 +191,10 @@ export const withConstraints = (schema: TableSchema, constraints: readonly Const
   });
 
 /** The CHECK constraints without NO INHERIT that differ. */
-export function changedChecks({ before, now }: Pick<Parent, 'before' | 'now'>): Record<'gone' | 'come', Constraint[]> {
+export function changedChecks({
+  before,
+  now,
+}: Pick<Parent, 'before' | 'now'>): Record<'oldOnly' | 'newOnly', Constraint[]> {
   const [old = [], next = []] = [before, now].map((node) =>
     (extrasOf(node).constraints ?? []).filter(({ definition }) => {
       const parsed = parseConstraint(definition);
@@ -200,7 +203,7 @@ export function changedChecks({ before, now }: Pick<Parent, 'before' | 'now'>): 
   );
   const findMissing = (from: readonly Constraint[], others: readonly Constraint[]) =>
     from.filter((each) => !others.some((other) => jsonEqual(each, other)));
-  return { gone: findMissing(old, next), come: findMissing(next, old) };
+  return { oldOnly: findMissing(old, next), newOnly: findMissing(next, old) };
 }
 
 function inheritFieldRename(child: Child, event: Extract<NewEvent, { type: 'field.renamed' }>): Consequences {

@@ -77,7 +77,7 @@ export async function withDescendants(
     followParents({
       state,
       events: placed,
-      asked: requested,
+      requested,
       descendants,
       lost: new Set(requested.filter(isLost).map(({ event }) => event)),
     }),
@@ -164,8 +164,8 @@ function createCheckReader(state: State, events: readonly LogEvent[]) {
 const NO_CHECKS: ReadonlySet<string> = new Set();
 
 function signedChecks(parent: Pick<Parent, 'before' | 'now'>): ReadonlySet<string> {
-  const { gone, come } = changedChecks(parent);
-  return new Set([...gone.map(({ name }) => `-${name}`), ...come.map(({ name }) => `+${name}`)]);
+  const { oldOnly, newOnly } = changedChecks(parent);
+  return new Set([...oldOnly.map(({ name }) => `-${name}`), ...newOnly.map(({ name }) => `+${name}`)]);
 }
 
 /** A deletion without `purge` is rejected later, with the names of all children. */
@@ -260,7 +260,7 @@ function filterLosing(descendants: readonly Descendant[], { columnOf, held, left
 interface Following {
   state: State;
   events: readonly LogEvent[];
-  asked: readonly ColumnChange[];
+  requested: readonly ColumnChange[];
   descendants: readonly Descendant[];
   /** Deletions of columns that PostgreSQL drops together with those of the parent. */
   lost: ReadonlySet<LogEvent>;
@@ -273,7 +273,7 @@ interface Followed {
 }
 
 /** Moves changes of children after those of their parents, and omits what they repeat. */
-function* followParents({ state, events, asked, descendants, lost }: Following): Resumable<Followed> {
+function* followParents({ state, events, requested, descendants, lost }: Following): Resumable<Followed> {
   const all: LogEvent[] = [];
   const problems: Problem[] = [];
   const former = formerNames();
@@ -285,8 +285,8 @@ function* followParents({ state, events, asked, descendants, lost }: Following):
     all.push(event);
     folding.add({ ...event, position: state.position + all.length });
   };
-  const descendantsOf = groupByEvent(asked, descendants);
-  const repeated = findRepeatedRenames(asked, descendantsOf);
+  const descendantsOf = groupByEvent(requested, descendants);
+  const repeated = findRepeatedRenames(requested, descendantsOf);
   /** Children that an event of a parent changed, by their names before the batch. */
   const changed = new Set<string>();
   const left = new Map<string, number>();
@@ -312,14 +312,14 @@ function* followParents({ state, events, asked, descendants, lost }: Following):
     const name = former.collection(collection);
     if (event.type === 'collection.renamed') current.set(name, event.data.to);
     former.add(event);
-    const rest = changed.has(name) ? withoutRepeated(event, { old, said: original, folding }) : event;
+    const rest = changed.has(name) ? withoutRepeated(event, { old, original, folding }) : event;
     if (rest === null || repeated.has(event)) continue;
     const before = copyOf(folding.node(collection));
     append(lost.has(event) ? toAdopted(event as NewEvent) : rest);
     const children = descendantsOf.get(event);
     if (children === undefined) continue;
     const parent = { event: rest as NewEvent, before, now: copyOf(folding.node(nameAfter(rest))) };
-    const links = descendants.filter(({ place }) => asked[place]?.event === event);
+    const links = descendants.filter(({ place }) => requested[place]?.event === event);
     follow(parent, children, links);
   }
   return { events: all, after: folding.state(), problems };
@@ -367,15 +367,15 @@ function nullableWith(
 function findLostChecks(parent: Parent, links: readonly Descendant[], left: Reaching['left']): ReadonlySet<string> {
   const lost = new Set<string>();
   if (parent.event.type !== 'collection.updated') return lost;
-  const { gone, come } = changedChecks(parent);
+  const { oldOnly, newOnly } = changedChecks(parent);
   const heldBy =
     (name: string) =>
     ({ checks }: Descendant) =>
       checks?.[name] ?? { parents: 0, isLocal: false };
-  for (const { name } of gone)
+  for (const { name } of oldOnly)
     for (const descendant of filterLosing(links, { columnOf: () => `\0${name}`, held: heldBy(name), left }))
       lost.add(keyOfCheck(descendant, name));
-  for (const { name } of come)
+  for (const { name } of newOnly)
     for (const descendant of new Map(links.map((each) => [`${each.parent} ${each.oid}`, each])).values()) {
       const key = keyOfCheck(descendant, name);
       left.set(key, (left.get(key) ?? heldBy(name)(descendant).parents) + 1);
@@ -434,7 +434,7 @@ interface Repeating {
    */
   old: Collection | undefined;
   /** Also contains the event itself. */
-  said: Folding;
+  original: Folding;
   folding: Folding;
 }
 
@@ -442,10 +442,10 @@ interface Repeating {
  * Returns the event without the part that earlier events and their consequences already did. Null if nothing remains.
  */
 function withoutRepeated(event: LogEvent, repeating: Repeating): LogEvent | null {
-  const { said, folding } = repeating;
+  const { original, folding } = repeating;
   if (isAdopted(event)) return event;
   if (event.type === 'field.updated') {
-    const [now, target] = [folding, said].map((each) => each.field(event.collection, event.field ?? ''));
+    const [now, target] = [folding, original].map((each) => each.field(event.collection, event.field ?? ''));
     return now && target ? patchEvent(event, now, target) : event;
   }
   return event.type === 'collection.updated' ? withoutRepeatedTable(event, repeating) : event;
@@ -453,9 +453,9 @@ function withoutRepeated(event: LogEvent, repeating: Repeating): LogEvent | null
 
 function withoutRepeatedTable(
   event: Extract<LogEvent, { type: 'collection.updated' }>,
-  { old, said, folding }: Repeating,
+  { old, original, folding }: Repeating,
 ): LogEvent | null {
-  const [now, target] = [folding, said].map((each) => each.node(event.collection)?.collection);
+  const [now, target] = [folding, original].map((each) => each.node(event.collection)?.collection);
   if (!now?.schema || !target?.schema) return event;
   const schema = withFollowed({ wanted: target.schema, old: old?.schema ?? now.schema, now: now.schema });
   return patchEvent(event, now, { ...target, schema });

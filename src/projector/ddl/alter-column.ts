@@ -118,8 +118,8 @@ export function dropColumn(change: Change, field: ColumnField): Step {
  */
 
 /** Returns the attributes that the statement of a changed column sets. Tables that inherit the column get the same. */
-export const changedAttributes = (old: ColumnField, now: ColumnField): ReadonlySet<Action['what']> =>
-  new Set(attributeActions(old, now).map(({ what }) => what));
+export const changedAttributes = (old: ColumnField, now: ColumnField): ReadonlySet<Action['attribute']> =>
+  new Set(attributeActions(old, now).map(({ attribute }) => attribute));
 
 /** Returns one statement, or none if type, nullability and default stay the same. */
 function alterAttributes(change: Change, old: ColumnField, now: ColumnField): Step[] {
@@ -127,7 +127,7 @@ function alterAttributes(change: Change, old: ColumnField, now: ColumnField): St
   if (actions.length === 0) return [];
   const column = ident(now.field);
   const alterations = actions.map(({ action }) => sql`ALTER COLUMN ${column} ${action}`);
-  const words = [...new Set(actions.map(({ what }) => what))].join(', ');
+  const words = [...new Set(actions.map(({ attribute }) => attribute))].join(', ');
   const costs: Costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 8, ...attributeCosts(change, old, now) };
   const text = sql`ALTER TABLE ${tableOf(change)} ${join(alterations, sql`, `)}`;
   return [step(text, `alter column ${label(now)}: ${words}`, costs)];
@@ -135,17 +135,17 @@ function alterAttributes(change: Change, old: ColumnField, now: ColumnField): St
 
 interface Action {
   action: Sql;
-  what: 'default' | 'nullability' | 'type';
+  attribute: 'default' | 'nullability' | 'type';
 }
 
 function attributeActions(old: ColumnField, now: ColumnField): Action[] {
   const value = defaultChange(old, now);
   const actions: (Action | null)[] = [
-    value.drops ? { what: 'default', action: sql`DROP DEFAULT` } : null,
-    losesNotNull(old, now) ? { what: 'nullability', action: sql`DROP NOT NULL` } : null,
-    typeChanges(old, now) ? { what: 'type', action: typeAction(old, now) } : null,
-    setsNotNull(old, now) ? { what: 'nullability', action: sql`SET NOT NULL` } : null,
-    value.sets === null ? null : { what: 'default', action: sql`SET DEFAULT ${value.sets}` },
+    value.drops ? { attribute: 'default', action: sql`DROP DEFAULT` } : null,
+    losesNotNull(old, now) ? { attribute: 'nullability', action: sql`DROP NOT NULL` } : null,
+    typeChanges(old, now) ? { attribute: 'type', action: typeAction(old, now) } : null,
+    setsNotNull(old, now) ? { attribute: 'nullability', action: sql`SET NOT NULL` } : null,
+    value.sets === null ? null : { attribute: 'default', action: sql`SET DEFAULT ${value.sets}` },
   ];
   return actions.filter((action) => action !== null);
 }

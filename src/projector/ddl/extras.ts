@@ -60,14 +60,14 @@ export function changeExtras(change: Change<'collection.updated'>): Step[] {
   const fresh = (now.needs ?? []).filter((need) => !old.needs?.some((each) => jsonEqual(each, need)));
   const needs = fresh.filter((need) => isReady(need, node));
   return [
-    ...constraints.gone.filter((each) => !isInherited(change, each)).map((each) => dropConstraint(change, each)),
-    ...indexes.gone.map((each) => dropIndex(change, each)),
+    ...constraints.oldOnly.filter((each) => !isInherited(change, each)).map((each) => dropConstraint(change, each)),
+    ...indexes.oldOnly.map((each) => dropIndex(change, each)),
     ...(jsonEqual(old.primary_key, now.primary_key) ? [] : changePrimaryKey(change, before, node)),
     ...createNeeds(change, needs),
     ...freeSequences(change, old.needs ?? [], now.needs ?? []),
     ...ownSequences(change, needs),
-    ...constraints.come.map((each) => addConstraint(change, each)),
-    ...indexes.come.map((each) => createIndex(change, each)),
+    ...constraints.newOnly.map((each) => addConstraint(change, each)),
+    ...indexes.newOnly.map((each) => createIndex(change, each)),
     ...(old.partition_of === undefined && now.partition_of !== undefined
       ? [attachPartition(change, now.partition_of)]
       : []),
@@ -77,8 +77,8 @@ export function changeExtras(change: Change<'collection.updated'>): Step[] {
 function changes<T extends { name: string }>(old: readonly T[] | undefined, now: readonly T[] | undefined) {
   const [before, after] = [byName(old), byName(now)];
   return {
-    gone: [...before.values()].filter((each) => !jsonEqual(each, after.get(each.name))),
-    come: [...after.values()].filter((each) => !jsonEqual(each, before.get(each.name))),
+    oldOnly: [...before.values()].filter((each) => !jsonEqual(each, after.get(each.name))),
+    newOnly: [...after.values()].filter((each) => !jsonEqual(each, before.get(each.name))),
   };
 }
 

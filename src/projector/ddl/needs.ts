@@ -103,9 +103,9 @@ export function alterDomain(old: Domain, now: Domain, name: Sql): Sql[] {
   if (old.not_null !== now.not_null) changes.push(now.not_null === true ? sql`SET NOT NULL` : sql`DROP NOT NULL`);
   const [before, after] = [old.checks ?? [], now.checks ?? []];
   const isIn = (checks: readonly Check[]) => (check: Check) => checks.some((each) => jsonEqual(check, each));
-  const [gone, come] = [before.filter((each) => !isIn(after)(each)), after.filter((each) => !isIn(before)(each))];
-  for (const check of [...gone, ...come]) changes.push(sql`DROP CONSTRAINT IF EXISTS ${ident(check.name)}`);
-  changes.push(...come.map((check) => sql`ADD ${checkOf(check)}`));
+  const [oldOnly, newOnly] = [before.filter((each) => !isIn(after)(each)), after.filter((each) => !isIn(before)(each))];
+  for (const check of [...oldOnly, ...newOnly]) changes.push(sql`DROP CONSTRAINT IF EXISTS ${ident(check.name)}`);
+  changes.push(...newOnly.map((check) => sql`ADD ${checkOf(check)}`));
   return changes.map((change) => sql`ALTER DOMAIN ${name} ${change};`);
 }
 
@@ -289,8 +289,8 @@ function needObject(need: Need): DatabaseObject {
 /** Domain checks that were removed or changed. */
 function droppedChecks(now: Need, old: Need | undefined): DatabaseObject[] {
   if (old?.kind !== 'domain' || now.kind !== 'domain') return [];
-  const gone = (old.checks ?? []).filter((check) => !now.checks?.some((each) => jsonEqual(check, each)));
-  return gone.map(({ name }) => ({ kind: 'constraint', name, table: null }));
+  const oldOnly = (old.checks ?? []).filter((check) => !now.checks?.some((each) => jsonEqual(check, each)));
+  return oldOnly.map(({ name }) => ({ kind: 'constraint', name, table: null }));
 }
 
 /** PostgreSQL scans the rows of all tables that use the domain. */

@@ -376,8 +376,8 @@ function completeTable(holder: Holder): { relations: NewRelation[]; collection: 
     .flatMap((key) => convertReferences(holder, key));
   const { schema } = like.collection;
   const there = new Set(table.constraints.map(({ name }) => name));
-  const gone = [...unmanagedConstraints(like)].filter((name) => !there.has(name));
-  const recordedNames = new Set([...named, ...constraints.map(({ name }) => name), ...gone]);
+  const missing = [...unmanagedConstraints(like)].filter((name) => !there.has(name));
+  const recordedNames = new Set([...named, ...constraints.map(({ name }) => name), ...missing]);
   if (schema === null || recordedNames.size === 0) return { relations: [], collection: null };
   const extras = {
     ...schema.extras,

@@ -120,11 +120,11 @@ function printedDefinition(schema: Sql, name: Sql): Sql {
  */
 export function* objectStatements(before: State, after: State, schema: string): Generator<ParameterisedSql> {
   if (before.objects === after.objects) return;
-  const gone = objectsInOrder(before).filter((object) => !after.objects.has(objectKey(object)));
+  const removed = objectsInOrder(before).filter((object) => !after.objects.has(objectKey(object)));
   const changed = [...after.objects].filter(([key, node]) => before.objects.get(key)?.object !== node.object);
   yield* inChunks(
     DELETE_OBJECTS,
-    gone.map(({ kind, id }) => ({ kind, id })),
+    removed.map(({ kind, id }) => ({ kind, id })),
   );
   for (const { text, values } of inChunks(
     UPSERT_OBJECTS,
@@ -160,10 +160,10 @@ function createNoRows(): Rows {
 type Values<V> = ReadonlyMap<string, V>;
 
 /** States share unchanged values, so identity comparison is enough. */
-function compare<V>(old: Values<V>, now: Values<V>, put: V[], gone: (field: string) => void): void {
+function compare<V>(old: Values<V>, now: Values<V>, put: V[], removed: (field: string) => void): void {
   if (old === now) return;
   for (const [name, value] of now) if (old.get(name) !== value) put.push(value);
-  for (const name of old.keys()) if (!now.has(name)) gone(name);
+  for (const name of old.keys()) if (!now.has(name)) removed(name);
 }
 
 function* statementsFor(rows: Rows): Generator<ParameterisedSql> {

@@ -46,9 +46,9 @@ function planReplacement(using: Using): Statement[] {
     lock: 'ACCESS EXCLUSIVE',
     locks: [{ table: prepared.table, ...(prepared.at !== undefined && { at: prepared.at }), lock: 'ACCESS EXCLUSIVE' }],
   } as const;
-  const quick = (text: Sql, how: Pick<Statement, 'lock' | 'locks'> = exclusive): Statement => {
+  const quick = (text: Sql, costs: Pick<Statement, 'lock' | 'locks'> = exclusive): Statement => {
     const { preparable: _, ...rest } = statement;
-    return { ...rest, ...how, sql: text, may_fail: false };
+    return { ...rest, ...costs, sql: text, may_fail: false };
   };
   switch (what.kind) {
     case 'not null':
@@ -223,7 +223,7 @@ export function preparedStatements(change: DecidedChange, steps: readonly Prepar
     if (prepared === undefined) return [statement];
     const step = stepsByKey.get(prepared.key);
     if (step === undefined) {
-      missing.push(...planRemainingSteps(change, { statement, prepared, known: stepsByKey }));
+      missing.push(...planRemainingSteps(change, { statement, prepared, stepsByKey }));
       return [statement];
     }
     const using = { id: change.id, schema: change.schema, statement, prepared, notNullBy: step.notNullBy };
@@ -237,12 +237,12 @@ export function preparedStatements(change: DecidedChange, steps: readonly Prepar
 interface Further {
   statement: Statement;
   prepared: Prepared;
-  known: ReadonlyMap<string, EngineStep>;
+  stepsByKey: ReadonlyMap<string, EngineStep>;
 }
 
 /** Covers the other statements of a large table on which something was prepared. */
-function planRemainingSteps(change: DecidedChange, { statement, prepared, known }: Further): PreparationStep[] {
-  const other = [...known.values()].find(({ prepared: { table } }) => table === prepared.table);
+function planRemainingSteps(change: DecidedChange, { statement, prepared, stepsByKey }: Further): PreparationStep[] {
+  const other = [...stepsByKey.values()].find(({ prepared: { table } }) => table === prepared.table);
   if (other === undefined) return [];
   const offending = offendingOf(change, statement, prepared);
   return stepsOf({ prepared, statement, size: { rows: null, bytes: null }, notNullBy: other.notNullBy, offending });

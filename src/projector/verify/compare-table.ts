@@ -403,8 +403,8 @@ function compareColumns(node: CollectionNode, table: CatalogTable, context: Comp
     if (column === undefined) differences.push({ ...here, member: 'column', expected: 'a column', found: null });
     else {
       const isUnmanaged = (kind: 'default' | 'generated') => unmanaged.has(`${kind} ${field.field}`);
-      const how = { spelled: context.spelled.get(memberKey(collection, field.field)), isUnmanaged };
-      differences.push(...compareColumn(field, column, how).map((each) => ({ ...here, ...each })));
+      const details = { spelled: context.spelled.get(memberKey(collection, field.field)), isUnmanaged };
+      differences.push(...compareColumn(field, column, details).map((each) => ({ ...here, ...each })));
     }
   }
   for (const { name, type } of columns.values()) {

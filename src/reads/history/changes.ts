@@ -113,9 +113,9 @@ interface Pair<T> {
 }
 
 function pairs<T>(before: ReadonlyMap<Identity, Named<T>>, after: ReadonlyMap<Identity, Named<T>>): Pair<T>[] {
-  const gone = [...before].filter(([identity]) => !after.has(identity));
+  const removed = [...before].filter(([identity]) => !after.has(identity));
   return [
-    ...gone.map(([, old]) => ({ old, now: undefined })),
+    ...removed.map(([, old]) => ({ old, now: undefined })),
     ...[...after].map(([identity, now]) => ({ old: before.get(identity), now })),
   ];
 }

@@ -92,9 +92,9 @@ async function warnNotRestored(db: Queryable, made: readonly Name[]): Promise<Re
   if (made.length === 0) return new Map();
   const { rows } = await db.query<Gone>(`${TABLES} UNION ALL ${COLUMNS}`, [tables, JSON.stringify(columns)]);
   return new Map(
-    rows.map((gone) => [
-      gone.field === null ? gone.collection : memberKey(gone.collection, gone.field),
-      [warnCreatedEmpty(gone, gone.position)],
+    rows.map((deleted) => [
+      deleted.field === null ? deleted.collection : memberKey(deleted.collection, deleted.field),
+      [warnCreatedEmpty(deleted, deleted.position)],
     ]),
   );
 }

@@ -157,7 +157,7 @@ interface Question {
   field: string;
   rows: Sql;
   /** The message for one row and the message for several. */
-  told: readonly [one: string, several: string];
+  reasons: readonly [one: string, several: string];
 }
 
 /** Maximum number of rows to count. */
@@ -172,12 +172,12 @@ export async function findBlockingRows(db: Queryable, schema: string, plan: Plan
     if (performance.now() > until) break;
     if (slice.isOver()) await slice.yield();
     if (check === undefined) continue;
-    const { collection, field, rows, told } = check;
+    const { collection, field, rows, reasons } = check;
     const question = sql`SELECT count(*)::int AS count FROM (${rows} LIMIT ${integer(String(ENOUGH + 1))}) AS t`;
     const { count } = (await queryWithin<{ count: number }>(db, question, until - performance.now())) ?? { count: 0 };
     if (count === 0) continue;
     const number = count > ENOUGH ? `more than ${ENOUGH.toLocaleString('en')}` : count.toLocaleString('en');
-    const message = `${collection}.${field}: ${number} ${told[count === 1 ? 0 : 1]}`;
+    const message = `${collection}.${field}: ${number} ${reasons[count === 1 ? 0 : 1]}`;
     warnings.push({ code: 'ROWS_IN_THE_WAY', collection, field, message });
   }
   return warnings;
@@ -230,7 +230,7 @@ function checkMissingValues({ plan, rows, collection, field }: RowCheck): Questi
     'row has no value for it, so it cannot be NOT NULL',
     'rows have no value for it, so it cannot be NOT NULL',
   ] as const;
-  return { collection, field, rows: sql`SELECT FROM ${there.from(field)} WHERE ${condition}`, told: reasons };
+  return { collection, field, rows: sql`SELECT FROM ${there.from(field)} WHERE ${condition}`, reasons };
 }
 
 /** True if PostgreSQL fills the column of new rows itself. */
@@ -256,6 +256,6 @@ function checkOrphans({ plan, rows, collection, field }: RowCheck): Question | u
     collection,
     field,
     rows: join([sql`SELECT FROM ${from} WHERE ${value.sql} IS NOT NULL`, sql`NOT ${orphans}`], sql` AND `),
-    told: reasons,
+    reasons,
   };
 }

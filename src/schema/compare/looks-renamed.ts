@@ -25,23 +25,23 @@ const MOST = 0.5;
 
 /** Returns pairs of a removed and a new table. Neither of them is as similar to any other table. */
 export function* similarTables(
-  gone: readonly ShapedTable[],
-  come: readonly ShapedTable[],
+  oldOnly: readonly ShapedTable[],
+  newOnly: readonly ShapedTable[],
 ): Resumable<[string, string][]> {
-  if (gone.length === 0 || come.length === 0) return [];
-  const holders = holdersOf(gone);
-  const nearest = { gone: new Map<ShapedTable, Nearest>(), come: new Map<ShapedTable, Nearest>() };
-  for (const table of come) {
+  if (oldOnly.length === 0 || newOnly.length === 0) return [];
+  const holders = holdersOf(oldOnly);
+  const nearest = { oldOnly: new Map<ShapedTable, Nearest>(), newOnly: new Map<ShapedTable, Nearest>() };
+  for (const table of newOnly) {
     for (const other of findClosest(table, holders)) {
       const likeness = likenessOf(table, other);
       if (likeness <= MOST) continue;
-      noteNearest(nearest.come, table, { table: other, likeness });
-      noteNearest(nearest.gone, other, { table, likeness });
+      noteNearest(nearest.newOnly, table, { table: other, likeness });
+      noteNearest(nearest.oldOnly, other, { table, likeness });
     }
     yield;
   }
-  return [...nearest.come].flatMap(([table, there]): [string, string][] =>
-    isMutual(table, there, nearest.gone.get(there.table)) ? [[there.table.name, table.name]] : [],
+  return [...nearest.newOnly].flatMap(([table, there]): [string, string][] =>
+    isMutual(table, there, nearest.oldOnly.get(there.table)) ? [[there.table.name, table.name]] : [],
   );
 }
 
@@ -101,7 +101,7 @@ function likenessOf({ fields: a }: ShapedTable, { fields: b }: ShapedTable): num
 export function* warnAboutLikelyRenames(from: State, to: State, touched: Iterable<string>): Resumable<Warning[]> {
   const names = [...touched].sort(byName);
   const tables: Shapes = new Map();
-  const shaped: Record<Side, ShapedTable[]> = { gone: [], come: [] };
+  const shaped: Record<Side, ShapedTable[]> = { oldOnly: [], newOnly: [] };
   const fields: Warning[] = [];
   for (const name of names) {
     yield;
@@ -110,7 +110,7 @@ export function* warnAboutLikelyRenames(from: State, to: State, touched: Iterabl
     if (before === undefined || after === undefined) {
       const node = (before ?? after) as CollectionNode;
       const columns = columnsOf(node);
-      const side = before === undefined ? 'come' : 'gone';
+      const side = before === undefined ? 'newOnly' : 'oldOnly';
       note(tables, side, [name, `${isFolder(node)} ${[...columns].sort(byName).join()}`]);
       if (!isFolder(node)) shaped[side].push({ name, fields: new Set(columns) });
     } else if (before.fields !== after.fields) fields.push(...warnAboutSimilarFields(before, after));
@@ -118,7 +118,7 @@ export function* warnAboutLikelyRenames(from: State, to: State, touched: Iterabl
   const same = pairs(tables);
   const paired = new Set(same.flat());
   const alone = (side: Side): ShapedTable[] => shaped[side].filter((table) => !paired.has(table.name));
-  const similar = yield* similarTables(alone('gone'), alone('come'));
+  const similar = yield* similarTables(alone('oldOnly'), alone('newOnly'));
   const candidates = [...same, ...similar].sort(([a], [b]) => byName(a, b));
   return [...candidates.map(([old, now]) => ({ ...warning('collection', old, now), collection: now })), ...fields];
 }
@@ -127,8 +127,8 @@ function warnAboutSimilarFields(before: CollectionNode, after: CollectionNode): 
   const { collection } = after.collection;
   const shapes: Shapes = new Map();
   for (const [side, fields, others] of [
-    ['gone', before.fields, after.fields],
-    ['come', after.fields, before.fields],
+    ['oldOnly', before.fields, after.fields],
+    ['newOnly', after.fields, before.fields],
   ] as const) {
     for (const [name, field] of fields) {
       if (others.has(name)) continue;
@@ -148,18 +148,18 @@ const warning = (kind: 'collection' | 'field', old: string, now: string): { code
 
 /** Names by shape. */
 type Shapes = Map<string, Record<Side, string[]>>;
-type Side = 'gone' | 'come';
+type Side = 'oldOnly' | 'newOnly';
 
 function note(shapes: Shapes, side: Side, [name, shape]: [string, string]): void {
-  const there = shapes.get(shape) ?? { gone: [], come: [] };
+  const there = shapes.get(shape) ?? { oldOnly: [], newOnly: [] };
   there[side].push(name);
   shapes.set(shape, there);
 }
 
 /** Pairs removed and new objects whose shape occurs once on each side. */
 function pairs(shapes: Shapes): [string, string][] {
-  return [...shapes.values()].flatMap(({ gone, come }): [string, string][] =>
-    gone.length === 1 && come.length === 1 ? [[gone[0] as string, come[0] as string]] : [],
+  return [...shapes.values()].flatMap(({ oldOnly, newOnly }): [string, string][] =>
+    oldOnly.length === 1 && newOnly.length === 1 ? [[oldOnly[0] as string, newOnly[0] as string]] : [],
   );
 }
 

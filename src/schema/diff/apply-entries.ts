@@ -293,9 +293,9 @@ export function* applyRenames(state: State, diff: SchemaDiff, findings: EntryFin
   yield* applyItems({ draft: withoutColumns, findings }, columns);
   if (isWrong(findings)) return asItIs;
   const byAll = yield* withRenames(withoutColumns.toState(), { ...NO_RENAMES, fields });
-  const gone = new Set([...tables, ...columns]);
+  const removed = new Set([...tables, ...columns]);
   const touched = [withoutTables, byTables, withoutColumns, byAll].flatMap((each) => [...each.touched]);
-  return { state: byAll.state, touched: new Set(touched), items: items.filter((item) => !gone.has(item)) };
+  return { state: byAll.state, touched: new Set(touched), items: items.filter((item) => !removed.has(item)) };
 }
 
 function isTableInTheWay(collections: Names): (item: DiffItem) => boolean {
@@ -312,9 +312,9 @@ function isColumnInTheWay(fields: Renames['fields']): (item: DiffItem) => boolea
 
 /** Returns the renames of a diff. Field renames use new collection names, if those are valid. */
 function renamesIn(state: State, { collections: items, fields }: SchemaDiff, findings: EntryFindings): Renames {
-  const gone = new Set(items.filter(({ diff }) => isRemoval(diff)).map(({ collection }) => collection));
+  const removed = new Set(items.filter(({ diff }) => isRemoval(diff)).map(({ collection }) => collection));
   const isThere = (name: string) => state.collections.has(name);
-  const reading: Reading = { member: 'collection', part: 'collections', isThere, gone };
+  const reading: Reading = { member: 'collection', part: 'collections', isThere, removed };
   const collections = namesOf(new Map(items.entries()), reading, findings);
   if (isWrong(findings)) return { collections, fields: new Map() };
   return { collections, fields: fieldRenames(nodesByNewNames(state, collections), fields, findings) };
@@ -340,9 +340,9 @@ function fieldRenames(
   const renamesByCollection = new Map<string, Names>();
   for (const [collection, items] of groupByCollection(fields)) {
     const node = nodeOf(collection);
-    const gone = new Set([...items.values()].flatMap((item) => (isRemoval(item.diff) ? [item.field] : [])));
+    const removed = new Set([...items.values()].flatMap((item) => (isRemoval(item.diff) ? [item.field] : [])));
     const isThere = (name: string) => node?.fields.has(name) === true;
-    const names = namesOf(items, { member: 'field', part: 'fields', isThere, gone }, findings);
+    const names = namesOf(items, { member: 'field', part: 'fields', isThere, removed }, findings);
     if (names.size > 0) renamesByCollection.set(collection, names);
   }
   return renamesByCollection;
@@ -361,7 +361,7 @@ interface Reading {
   part: 'collections' | 'fields';
   isThere: (name: string) => boolean;
   /** Objects that the diff removes. */
-  gone: ReadonlySet<string>;
+  removed: ReadonlySet<string>;
 }
 
 interface RenamedEntry {
@@ -384,7 +384,7 @@ function namesOf(
     } else names.set(from, to);
   }
   for (const { to, at } of all) {
-    if (!reading.isThere(to) || names.has(to) || reading.gone.has(to)) continue;
+    if (!reading.isThere(to) || names.has(to) || reading.removed.has(to)) continue;
     findings.conflicts.push(conflict(at, `${reading.member} ${JSON.stringify(to)} already exists`));
   }
   return names;

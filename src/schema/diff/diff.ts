@@ -85,8 +85,8 @@ function objectDiffs(from: State, to: State): ObjectDiff[] {
   if (from.objects === to.objects) return [];
   const former = findFormerObjects(from, to);
   const kept = new Set(former.values());
-  const gone = objectsInOrder(from).filter((object) => !kept.has(objectKey(object)));
-  const removed = gone.map((object): ObjectDiff => itemOf(object, [{ kind: 'D', lhs: orderObjectMembers(object) }]));
+  const missing = objectsInOrder(from).filter((object) => !kept.has(objectKey(object)));
+  const removed = missing.map((object): ObjectDiff => itemOf(object, [{ kind: 'D', lhs: orderObjectMembers(object) }]));
   const others = objectsInOrder(to).flatMap((object): ObjectDiff[] => {
     const old = from.objects.get(former.get(objectKey(object)) ?? '')?.object;
     if (old === object) return [];

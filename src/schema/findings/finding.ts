@@ -113,7 +113,7 @@ interface Note {
   first: number;
   places: FindingLocation[];
   /** Names of all these objects. */
-  known: Set<string>;
+  names: Set<string>;
 }
 
 /** Returns the group of a note about new objects. Undefined for a note that is not grouped. */
@@ -136,12 +136,12 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
     const name = JSON.stringify([location.collection, location.field]);
     const note = notes.get(group);
     if (note === undefined) {
-      notes.set(group, { first: findings.length, places: [location], known: new Set([name]) });
+      notes.set(group, { first: findings.length, places: [location], names: new Set([name]) });
       return false;
     }
     // A table may have several objects that need the same note.
-    if (!note.known.has(name) && note.places.length < MOST_PLACES) note.places.push(location);
-    note.known.add(name);
+    if (!note.names.has(name) && note.places.length < MOST_PLACES) note.places.push(location);
+    note.names.add(name);
     return true;
   }
 
@@ -161,10 +161,10 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
       if (isNew || !isSeen(finding)) findings.push(finding);
     },
     findings() {
-      for (const { first, places, known } of notes.values()) {
+      for (const { first, places, names } of notes.values()) {
         const finding = findings[first];
-        if (finding === undefined || known.size === 1) continue;
-        findings[first] = { ...finding, message: `${finding.message}; ${formatOthers(places, known.size)}`, places };
+        if (finding === undefined || names.size === 1) continue;
+        findings[first] = { ...finding, message: `${finding.message}; ${formatOthers(places, names.size)}`, places };
       }
       return findings;
     },

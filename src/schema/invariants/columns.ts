@@ -160,12 +160,12 @@ function keyFaults(node: CollectionNode, { primary_key: key }: TableExtras): Col
 /** PostgreSQL would drop the whole key together with an included column. */
 function includedFaults({ fields }: CollectionNode, { name, definition }: Key): CollectionFault[] {
   const included = definition === undefined ? [] : keyDefinition(definition).including;
-  const gone = included.filter((column) => !fields.get(column)?.schema);
-  if (gone.length === 0) return [];
+  const missing = included.filter((column) => !fields.get(column)?.schema);
+  if (missing.length === 0) return [];
   return [
     [
       'primary_key',
-      `the primary key ${quoteName(name)} contains ${gone.map(quoteName).join(', ')}, which does not exist`,
+      `the primary key ${quoteName(name)} contains ${missing.map(quoteName).join(', ')}, which does not exist`,
     ],
   ];
 }
@@ -174,9 +174,9 @@ function includedFaults({ fields }: CollectionNode, { name, definition }: Key): 
 function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = [] }: TableExtras): CollectionFault[] {
   const isGone = (column: string): boolean => !SYSTEM_COLUMNS.has(column) && !fields.get(column)?.schema;
   const faults = (member: 'constraints' | 'indexes', name: string, columns: ReadonlySet<string>): CollectionFault[] => {
-    const gone = [...columns].filter(isGone);
-    if (gone.length === 0) return [];
-    return [[member, `${quoteName(name)} uses ${gone.map(quoteName).join(', ')}, and no such column exists`, name]];
+    const missing = [...columns].filter(isGone);
+    if (missing.length === 0) return [];
+    return [[member, `${quoteName(name)} uses ${missing.map(quoteName).join(', ')}, and no such column exists`, name]];
   };
   return [
     ...constraints.flatMap(({ name, definition }) => faults('constraints', name, constraintColumns(definition))),

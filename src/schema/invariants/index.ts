@@ -116,9 +116,9 @@ function movedTableProblems(before: CollectionNode, after: CollectionNode): Prob
 }
 
 /** PostgreSQL drops the partitions together with a partitioned table. */
-function orphanProblems(gone: CollectionNode, { collections }: State): Problem[] {
-  if (extrasOf(gone).partition_by === undefined) return [];
-  const { collection } = gone.collection;
+function orphanProblems(orphan: CollectionNode, { collections }: State): Problem[] {
+  if (extrasOf(orphan).partition_by === undefined) return [];
+  const { collection } = orphan.collection;
   const partitions = [...collections.values()].filter((node) => extrasOf(node).partition_of?.table === collection);
   if (partitions.length === 0) return [];
   const names = partitions.map((node) => quoteName(node.collection.collection)).sort(byName);

@@ -192,7 +192,7 @@ function problemsBeyond(state: State, node: CollectionNode, parts: readonly Part
   return claimsOf(node, parts).flatMap(({ name, own, subject }) => {
     const other = findConflictingName(state, { schema: node.collection.schema?.schema, name }, own);
     if (other === null) return [];
-    const { kind, said: description } = other;
+    const { kind, description } = other;
     const message = `${quoteName(name)} is already the name of ${description}: choose another name`;
     return [problemAbout(subject, message, { code: 'ALREADY_EXISTS', details: { taken: [{ name, kind }] } })];
   });
@@ -218,11 +218,11 @@ function findConflictingName(
   state: State,
   { schema, name }: { schema: string | undefined; name: string },
   own: string | null,
-): { kind: string; said: string } | null {
+): { kind: string; description: string } | null {
   const holder = state.indexNames.get(locationKey(schema, name));
-  if (holder !== undefined && holder !== own) return { kind: 'index', said: `an index of ${quoteName(holder)}` };
+  if (holder !== undefined && holder !== own) return { kind: 'index', description: `an index of ${quoteName(holder)}` };
   const hidden = own !== null && holder === own && hasTableAt(state, schema, name);
-  return hidden ? { kind: 'table', said: 'a table' } : null;
+  return hidden ? { kind: 'table', description: 'a table' } : null;
 }
 
 /** Constraints whose index has the same name. */

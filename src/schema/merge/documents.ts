@@ -166,11 +166,12 @@ export function mergeDocument<T extends object>(
 
 /** For an object that one side removed or recreated, and the other changed. */
 export function createRemovedConflict<T extends object>(location: MergeLocation, sides: Sides<T>): MergeConflict {
-  const gone = sides.ours === undefined ? 'ours deleted it' : sides.theirs === undefined ? 'theirs deleted it' : null;
+  const deletion =
+    sides.ours === undefined ? 'ours deleted it' : sides.theirs === undefined ? 'theirs deleted it' : null;
   const message =
-    gone === null
+    deletion === null
       ? 'ours deleted it and created another one with the same name, and theirs changed it'
-      : `${gone}, and ${sides.ours === undefined ? 'theirs' : 'ours'} changed it`;
+      : `${deletion}, and ${sides.ours === undefined ? 'theirs' : 'ours'} changed it`;
   return { kind: 'removed', place: location, message, ...showSides(sides) };
 }
 

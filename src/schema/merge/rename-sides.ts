@@ -321,10 +321,10 @@ function haveOtherNames({ base, ours, theirs }: Sides<CollectionNode>): boolean 
   const fields = base?.identities.fields;
   return [ours, theirs].some((side) => {
     if (side === undefined || fields === undefined || side.identities.fields === fields) return false;
-    const gone = [...fields].filter(([name, identity]) => side.identities.fields.get(name) !== identity);
-    if (gone.length === 0) return false;
+    const missing = [...fields].filter(([name, identity]) => side.identities.fields.get(name) !== identity);
+    if (missing.length === 0) return false;
     const there = new Set(side.identities.fields.values());
-    return gone.some(([, identity]) => identity !== NEW_IDENTITY && there.has(identity));
+    return missing.some(([, identity]) => identity !== NEW_IDENTITY && there.has(identity));
   });
 }
 

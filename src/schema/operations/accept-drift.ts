@@ -117,9 +117,9 @@ export interface FoundDrift {
   /** Tables that differ from the log, by their current names. */
   tables: DriftedTable[];
   /** Collections whose table was dropped. */
-  gone: string[];
+  deleted: string[];
   /** Views and materialized views that differ from the log, as they are in the database. Absent if none are managed. */
-  objects?: { changed: SchemaObject[]; gone: ObjectName[] };
+  objects?: { changed: SchemaObject[]; deleted: ObjectName[] };
   /** Requested fields that neither the log nor the database contains. */
   missing: readonly { collection: string; field: string }[];
 }
@@ -135,7 +135,7 @@ export function* applyAcceptance(state: State, drift: FoundDrift, request: Accep
   const { state: base, touched } = yield* withRenames(state, drift.renames);
   const meant = requestAfter(request, drift.renames);
   const draft = new Draft(base);
-  for (const name of drift.gone) {
+  for (const name of drift.deleted) {
     if (meant.takes(name, undefined)) dropCollection(draft, base, name);
     yield;
   }
@@ -144,7 +144,7 @@ export function* applyAcceptance(state: State, drift: FoundDrift, request: Accep
     yield;
   }
   for (const object of drift.objects?.changed ?? []) draft.putObject(object);
-  for (const name of drift.objects?.gone ?? []) draft.removeObject(name);
+  for (const name of drift.objects?.deleted ?? []) draft.removeObject(name);
   return { desired: draft.toState(), touched: new Set([...touched, ...draft.touched]) };
 }
 
@@ -152,7 +152,7 @@ function acceptTable(draft: Draft, state: State, table: DriftedTable, request: A
   const name = table.collection.collection;
   const recorded = state.collections.get(name) as CollectionNode;
   const takes = (field: string) => request.takes(name, field);
-  dropMissing(draft, state, { known: recorded, found: table, takes });
+  dropMissing(draft, state, { recorded, found: table, takes });
   // References to a dropped column may have been removed with it.
   const held = draft.get(name)?.collection;
   if (held !== undefined && request.takes(name, undefined) && !jsonEqual(held.schema, table.collection.schema)) {
@@ -161,27 +161,27 @@ function acceptTable(draft: Draft, state: State, table: DriftedTable, request: A
   for (const field of table.fields) {
     if (takes(field.field) && !jsonEqual(field, recorded.fields.get(field.field))) draft.putField(field);
   }
-  dropMissingKeys(draft, { known: recorded, found: table, takes });
+  dropMissingKeys(draft, { recorded, found: table, takes });
   for (const relation of table.relations) if (takes(relation.many_field)) putKey(draft, relation);
 }
 
 interface Taking {
-  known: CollectionNode;
+  recorded: CollectionNode;
   found: DriftedTable;
   takes: (field: string) => boolean;
 }
 
-function dropMissing(draft: Draft, state: State, { known, found, takes }: Taking): void {
+function dropMissing(draft: Draft, state: State, { recorded, found, takes }: Taking): void {
   const there = new Set(found.fields.map(({ field }) => field));
-  for (const { collection, field, schema } of known.fields.values()) {
+  for (const { collection, field, schema } of recorded.fields.values()) {
     if (schema !== null && !there.has(field) && takes(field)) dropField(draft, state, collection, field);
   }
 }
 
 /** A relation stays without its dropped foreign key. */
-function dropMissingKeys(draft: Draft, { known, found, takes }: Taking): void {
+function dropMissingKeys(draft: Draft, { recorded, found, takes }: Taking): void {
   const there = new Set(found.relations.map(({ many_field }) => many_field));
-  for (const { many_collection, many_field, schema } of known.relations.values()) {
+  for (const { many_collection, many_field, schema } of recorded.relations.values()) {
     const held = draft.get(many_collection)?.relations.get(many_field);
     if (held === undefined || schema === null || there.has(many_field) || !takes(many_field)) continue;
     draft.putRelation({ ...held, schema: null });

@@ -26,7 +26,7 @@ export function createRenderings<T>(render: (state: State, node: CollectionNode)
     const names = namesInOrder(before.names, state);
     yield;
     const previous = names === before.names ? before : alignNames(before, names);
-    const { nodes, concerned } = yield* compare(state, names, { before, known: previous.nodes });
+    const { nodes, concerned } = yield* compare(state, names, { before, previous: previous.nodes });
     const rendered = previous.rendered.slice();
     for (const index of concerned) {
       rendered[index] = yield* render(state, nodes[index] as CollectionNode);
@@ -67,7 +67,7 @@ interface Compared {
 function* compare(
   state: State,
   names: readonly string[],
-  { before, known }: { before: Renderings<unknown>; known: Aligned<unknown>['nodes'] },
+  { before, previous }: { before: Renderings<unknown>; previous: Aligned<unknown>['nodes'] },
 ): Resumable<Compared> {
   const nodes: CollectionNode[] = [];
   const concerned = new Set<number>();
@@ -75,9 +75,9 @@ function* compare(
   for (const [index, name] of names.entries()) {
     const node = state.collections.get(name) as CollectionNode;
     nodes.push(node);
-    if (node !== known[index]) {
+    if (node !== previous[index]) {
       concerned.add(index);
-      if (keyOf(node) !== keyOf(known[index])) otherKeys.push(name);
+      if (keyOf(node) !== keyOf(previous[index])) otherKeys.push(name);
     }
     if (index % COMPARED === 0) yield;
   }

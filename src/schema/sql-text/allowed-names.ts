@@ -136,8 +136,8 @@ export interface AllowedNames {
 const splitWords = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
 
 const withoutAll = (names: readonly string[], refused: Iterable<string>): string[] => {
-  const gone = new Set(refused);
-  return names.filter((name) => !gone.has(name));
+  const excluded = new Set(refused);
+  return names.filter((name) => !excluded.has(name));
 };
 
 /** Names of PostgreSQL itself, which may be qualified with `pg_catalog.`. */

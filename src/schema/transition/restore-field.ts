@@ -148,12 +148,12 @@ function putBackDefinitions(at: PutBack, before: CollectionNode): StaysAway[] {
       if (lacks !== undefined) away.push(`${each.name}: ${lacks} no longer exists`);
       return lacks === undefined;
     });
-  const come = {
+  const additions = {
     constraints: missing(constraints, now.constraints, constraintColumns),
     indexes: missing(indexes, now.indexes, indexColumns),
     needs: needs.filter((need) => need.kind === 'sequence' && need.owned_by === field),
   };
-  const schema = addDefinitions(held.schema, come);
+  const schema = addDefinitions(held.schema, additions);
   if (schema !== held.schema) draft.putCollection({ ...held, schema });
   return away;
 }
@@ -165,15 +165,15 @@ const lostTarget = (at: PutBack, { references }: Definition): string | undefined
 
 type Lists = Required<Pick<NonNullable<TableSchema['extras']>, 'constraints' | 'indexes' | 'needs'>>;
 
-function addDefinitions(schema: TableSchema, come: Lists): TableSchema {
-  if (Object.values(come).every((list) => list.length === 0)) return schema;
+function addDefinitions(schema: TableSchema, additions: Lists): TableSchema {
+  if (Object.values(additions).every((list) => list.length === 0)) return schema;
   const { constraints = [], indexes = [], needs = [] } = extrasOfTable(schema);
   const byName = <T extends { name: string }>(items: T[]): T[] => items.sort((a, b) => (a.name < b.name ? -1 : 1));
   return withExtras(schema, {
     ...schema.extras,
-    constraints: byName([...constraints, ...come.constraints]),
-    indexes: byName([...indexes, ...come.indexes]),
-    needs: [...needs, ...come.needs],
+    constraints: byName([...constraints, ...additions.constraints]),
+    indexes: byName([...indexes, ...additions.indexes]),
+    needs: [...needs, ...additions.needs],
   });
 }
 

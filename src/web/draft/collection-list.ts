@@ -15,5 +15,5 @@ export const listedOf = ({ collection, meta, schema }: Collection): ListedCollec
 export function withDraft(draft: Draft, listed: readonly ListedCollection[]): readonly ListedCollection[] {
   if (isEmpty(draft)) return listed;
   const all = withDraftMarks(draft, 'collections', listed.map(collectionOf));
-  return all.flatMap(({ document, how }) => (how === 'removed' ? [] : [listedOf(document)]));
+  return all.flatMap(({ document, mark }) => (mark === 'removed' ? [] : [listedOf(document)]));
 }

@@ -19,9 +19,9 @@ const LOOKS = {
 } as const;
 
 /** Renders nothing without a draft change. */
-export function MarkBadge({ how }: { how: Mark | undefined }) {
-  if (how === undefined) return null;
-  const { color, label } = LOOKS[how];
+export function MarkBadge({ mark }: { mark: Mark | undefined }) {
+  if (mark === undefined) return null;
+  const { color, label } = LOOKS[mark];
   return (
     <Badge size="sm" variant="light" color={color} tt="none" title="In your draft">
       {label}

@@ -40,7 +40,7 @@ export class DraftEditor {
 
   #all<P extends Part>(part: P): Documents[P][] {
     const edits = this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>;
-    return [...edits.values()].flatMap(({ document, how }) => (how === 'removed' ? [] : [document]));
+    return [...edits.values()].flatMap(({ document, mark }) => (mark === 'removed' ? [] : [document]));
   }
 
   #become(draft: Draft): void {
@@ -73,7 +73,7 @@ export class DraftEditor {
   put<P extends Part>(part: P, after: Documents[P]): void {
     const edits = this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>;
     const was = edits.get(keyOf[part](after));
-    this.#become(put(this.draft, part, { before: was?.how === 'removed' ? null : (was?.before ?? null), after }));
+    this.#become(put(this.draft, part, { before: was?.mark === 'removed' ? null : (was?.before ?? null), after }));
   }
 
   /** Like `put`, for objects of which the caller knows more than the source. */
@@ -160,8 +160,8 @@ export class DraftEditor {
 
   isTaken(collection: string, field?: string): boolean {
     return field === undefined
-      ? this.#now.collections.get(collection)?.how !== 'removed' && this.#now.collections.has(collection)
-      : this.#now.fields.get(memberKey(collection, field))?.how !== 'removed' &&
+      ? this.#now.collections.get(collection)?.mark !== 'removed' && this.#now.collections.has(collection)
+      : this.#now.fields.get(memberKey(collection, field))?.mark !== 'removed' &&
           this.#now.fields.has(memberKey(collection, field));
   }
 }

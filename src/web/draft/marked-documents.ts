@@ -9,7 +9,7 @@ export interface Drafted<T> {
   /** The document without the draft, in the draft's names; null if it is new. */
   before: T | null;
   /** Undefined if the draft does not change it. */
-  how: Mark | undefined;
+  mark: Mark | undefined;
 }
 
 const NO_REPORT = () => undefined;
@@ -31,16 +31,16 @@ export function withDraftMarks<P extends Part>(
   for (const [key, document] of there) {
     const edit = edits.get(key);
     const former = formerName(draft, part, key);
-    const how = edit === undefined ? (former === undefined ? undefined : 'renamed') : markOf(edit);
+    const mark = edit === undefined ? (former === undefined ? undefined : 'renamed') : markOf(edit);
     documents.push({
       document: documentNow(edit, document),
       before: document,
-      how: isInRemovedCollection(draft, part, key) ? 'removed' : how,
+      mark: isInRemovedCollection(draft, part, key) ? 'removed' : mark,
     });
   }
   for (const [key, { after }] of edits) {
     if (there.has(key) || after === null || (within !== undefined && collectionOfKey(key) !== within)) continue;
-    documents.push({ document: after, before: null, how: 'made' });
+    documents.push({ document: after, before: null, mark: 'made' });
   }
   return documents;
 }

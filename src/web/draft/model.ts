@@ -69,7 +69,7 @@ interface DraftedChange {
   collection: string;
   /** The field, or the many field of a relation. */
   field: string | null;
-  how: 'made' | 'changed' | 'removed' | 'renamed';
+  mark: 'made' | 'changed' | 'removed' | 'renamed';
   /** The former name of a renamed object. */
   from?: string;
 }
@@ -85,8 +85,8 @@ export function changesIn(draft: Draft): DraftedChange[] {
     for (const [key, edit] of draft[part]) {
       const [collection = '', field = null] = key.split('\0');
       if (field !== null && isWhole(collection)) continue;
-      const how = edit.before === null ? 'made' : edit.after === null ? 'removed' : 'changed';
-      renames.push({ part, collection, field, how });
+      const mark = edit.before === null ? 'made' : edit.after === null ? 'removed' : 'changed';
+      renames.push({ part, collection, field, mark });
     }
   }
   return renames;
@@ -97,11 +97,11 @@ function renamesIn({ names }: Draft): DraftedChange[] {
     part: 'collections',
     collection,
     field: null,
-    how: 'renamed',
+    mark: 'renamed',
     from,
   }));
   const fields = [...names.fields].flatMap(([collection, former]) =>
-    [...former].map(([field, from]): DraftedChange => ({ part: 'fields', collection, field, how: 'renamed', from })),
+    [...former].map(([field, from]): DraftedChange => ({ part: 'fields', collection, field, mark: 'renamed', from })),
   );
   return [...collections, ...fields];
 }

@@ -203,8 +203,8 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
   if (failed?.error) return <ProblemAlert error={failed.error} retry={() => void failed.refetch()} />;
   if (collections === undefined || fields === undefined || relations === undefined)
     return <LoadingIndicator label="Loading the form" height="60px" />;
-  const withoutRemoved = <T extends { how: string | undefined }>(all: readonly T[]) =>
-    all.filter(({ how }) => how !== 'removed');
+  const withoutRemoved = <T extends { mark: string | undefined }>(all: readonly T[]) =>
+    all.filter(({ mark }) => mark !== 'removed');
   const own = withoutRemoved(collections).find(({ document }) => document.collection === collection)?.document;
   const field = withoutRemoved(fields).find(({ document }) => document.field === of)?.document;
   const relation = withoutRemoved(relations).find(
@@ -340,8 +340,8 @@ const firstOf = (collection: string, sort: number | null) =>
     meta: { interface: interfaceOf('string'), special: specialOf('string'), sort },
   });
 
-const namesOf = (collections: readonly { document: Collection; how: string | undefined }[]): string[] =>
-  collections.filter(({ how }) => how !== 'removed').map(({ document }) => document.collection);
+const namesOf = (collections: readonly { document: Collection; mark: string | undefined }[]): string[] =>
+  collections.filter(({ mark }) => mark !== 'removed').map(({ document }) => document.collection);
 
 const tablesOf = (collections: readonly Collection[]): string[] =>
   collections

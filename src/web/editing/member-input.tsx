@@ -248,12 +248,12 @@ interface InputProps {
 export function useChoices(collection: string | null): Choices {
   const { data: fields = [] } = useDraftedFields(collection);
   const { data: collections = [] } = useDraftedCollections();
-  const there = fields.filter(({ how }) => how !== 'removed').map(({ document }) => document);
+  const there = fields.filter(({ mark }) => mark !== 'removed').map(({ document }) => document);
   return {
     fields: there.filter(({ schema }) => schema !== null).map(({ field }) => field),
     aliases: there.filter(({ schema }) => schema === null).map(({ field }) => field),
     collections: collections
-      .filter(({ how, document }) => how !== 'removed' && document.collection !== collection)
+      .filter(({ mark, document }) => mark !== 'removed' && document.collection !== collection)
       .map(({ document }) => document.collection)
       .sort(),
   };

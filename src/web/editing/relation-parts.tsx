@@ -10,8 +10,8 @@ import type { KeyColumn } from './relations.js';
 export function useKeyColumn(collection: string | null): KeyColumn | null | undefined {
   const { data: fields } = useDraftedFields(collection);
   if (fields === undefined) return undefined;
-  const keys = fields.flatMap(({ document: { type, schema }, how }) =>
-    how !== 'removed' && schema?.is_primary_key === true ? [{ type, schema }] : [],
+  const keys = fields.flatMap(({ document: { type, schema }, mark }) =>
+    mark !== 'removed' && schema?.is_primary_key === true ? [{ type, schema }] : [],
   );
   return keys.length === 1 ? (keys[0] ?? null) : null;
 }

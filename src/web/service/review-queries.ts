@@ -161,9 +161,9 @@ export interface Applying {
   acknowledge?: readonly Acknowledgement[];
 }
 
-const applyPath = ({ online, purge }: Applying, how: 'explain' | 'dry_run' | null): string =>
+const applyPath = ({ online, purge }: Applying, mark: 'explain' | 'dry_run' | null): string =>
   withQuery('/schema/apply', {
-    ...(how !== null && { [how]: 'true' }),
+    ...(mark !== null && { [mark]: 'true' }),
     online: online ? 'true' : undefined,
     purge: purge ? 'true' : undefined,
   });

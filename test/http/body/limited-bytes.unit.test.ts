@@ -30,7 +30,7 @@ function createGate() {
 const SHARE = { take: () => true, untilFree: () => Promise.resolve(), release: () => undefined };
 
 const readRaw = (req: IncomingMessage, limit: number, more: Partial<Reading> = {}): Promise<Buffer> =>
-  readBody(req, { limit, share: SHARE, gone: new AbortController().signal, ...more });
+  readBody(req, { limit, share: SHARE, disconnected: new AbortController().signal, ...more });
 
 async function refusalOf(work: Promise<unknown>): Promise<Pick<Refused, 'problems' | 'headers'>> {
   const error = await work.catch((thrown: unknown) => thrown);

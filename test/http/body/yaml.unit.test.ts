@@ -4,7 +4,7 @@ import { Refused } from '../../../src/http/errors.js';
 
 describe('YAML bodies', () => {
   const converting = {
-    gone: new AbortController().signal,
+    disconnected: new AbortController().signal,
     worker: () => Promise.reject(new Error('a small document needs no worker')),
   };
   const refusalOf = (text: string) =>

@@ -218,7 +218,7 @@ describe('a draft of the admin app', () => {
         schema: { constraint_name: 'topics_author_foreign', on_update: 'NO ACTION', on_delete: 'SET NULL' },
       },
     });
-    expect(changesIn(draft)).to.deep.equal([{ part: 'collections', collection: 'topics', field: null, how: 'made' }]);
+    expect(changesIn(draft)).to.deep.equal([{ part: 'collections', collection: 'topics', field: null, mark: 'made' }]);
     appliedTo(start, draft).when.then('collection.created topics', 'relation.created topics.author');
     expect(discard(draft, 'collections', 'topics')).to.equal(EMPTY);
   });
@@ -306,7 +306,7 @@ describe('a draft of the admin app', () => {
       field: 'headline',
     });
     expect(changesIn(draft)).to.deep.equal([
-      { part: 'fields', collection: 'articles', field: 'title', how: 'removed' },
+      { part: 'fields', collection: 'articles', field: 'title', mark: 'removed' },
     ]);
     appliedTo(start, draft).when.then('field.deleted articles.title');
   });

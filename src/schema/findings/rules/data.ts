@@ -37,9 +37,9 @@ export const losesData: Rule = {
   },
   statement(statement, planned) {
     if (!statement.loses_data) return undefined;
-    const { said, level } = describeLoss(statement, planned);
+    const { text, level } = describeLoss(statement, planned);
     const safer = { text: dropsData(statement) ? OF_WHAT_GOES : OF_VALUES };
-    return { message: `${statement.summary}: ${said}`, level, field: statement.source.field, safer };
+    return { message: `${statement.summary}: ${text}`, level, field: statement.source.field, safer };
   },
 };
 
@@ -49,12 +49,12 @@ const dropsData = ({ drops }: PlannedStatement): boolean =>
 /** A statement with a retention time belongs to a plan whose data loss was already checked. */
 function describeLoss(statement: PlannedStatement, { batch: { keep } }: PlannedEvent) {
   const { kept_until: until } = statement;
-  if (until !== undefined) return { said: `data is restorable from the trash until ${until}`, level: 'warn' } as const;
+  if (until !== undefined) return { text: `data is restorable from the trash until ${until}`, level: 'warn' } as const;
   const mayBeKept = keep !== 0 && dropsData(statement);
-  if (!mayBeKept) return { said: 'data is permanently lost', level: 'danger' } as const;
-  const how = 'if the trash can keep it (a dry run checks that)';
+  if (!mayBeKept) return { text: 'data is permanently lost', level: 'danger' } as const;
+  const condition = 'if the trash can keep it (a dry run checks that)';
   return {
-    said: `data is deleted, restorable from the trash for ${durationText(keep)} ${how}`,
+    text: `data is deleted, restorable from the trash for ${durationText(keep)} ${condition}`,
     level: 'warn',
   } as const;
 }

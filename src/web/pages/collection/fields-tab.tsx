@@ -60,19 +60,19 @@ interface FieldMenuProps {
   /** All fields of the collection in order. */
   fields: readonly Drafted<Field>[];
   field: Field;
-  how: Mark | undefined;
+  mark: Mark | undefined;
   onEdit: (edit: EditName, of: string) => void;
 }
 
 /**
  * Moves change the draft at once; other actions open a form through `onEdit`. A removed field can only be kept again.
- * @param props.how the draft's change; without one there is nothing to discard
+ * @param props.mark the draft's change; without one there is nothing to discard
  */
-function FieldMenu({ fields, field: { collection, field }, how, onEdit }: FieldMenuProps) {
+function FieldMenu({ fields, field: { collection, field }, mark, onEdit }: FieldMenuProps) {
   const client = useQueryClient();
   const from = fields.findIndex(({ document }) => document.field === field);
   const moveTo = (to: number) => void editSchema(client, [collection], (editor) => move(editor, fields, { from, to }));
-  const isThere = how !== 'removed';
+  const isThere = mark !== 'removed';
   return (
     <Menu position="bottom-end" width={200} shadow="md">
       <Menu.Target>
@@ -85,9 +85,9 @@ function FieldMenu({ fields, field: { collection, field }, how, onEdit }: FieldM
         {isThere && <Menu.Item onClick={() => onEdit('rename-field', field)}>Rename …</Menu.Item>}
         {isThere && from > 0 && <Menu.Item onClick={() => moveTo(from - 1)}>Move up</Menu.Item>}
         {isThere && from < fields.length - 1 && <Menu.Item onClick={() => moveTo(from + 1)}>Move down</Menu.Item>}
-        {how !== undefined && (
+        {mark !== undefined && (
           <Menu.Item onClick={() => editDraft((draft) => discard(draft, 'fields', memberKey(collection, field)))}>
-            {how === 'removed' ? 'Undo deletion' : 'Discard changes'}
+            {mark === 'removed' ? 'Undo deletion' : 'Discard changes'}
           </Menu.Item>
         )}
         {isThere && (
@@ -216,18 +216,18 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
           </tr>
         </thead>
         <tbody>
-          {fields.map(({ document: field, how }) => (
+          {fields.map(({ document: field, mark }) => (
             <tr
               key={field.field}
               data-chosen={field.field === chosen || undefined}
-              data-how={how}
+              data-mark={mark}
               ref={field.field === chosen ? place : undefined}
             >
               <Cells
                 field={field}
                 isLink={leading.has(field.field)}
                 isIndexing={indexed.has(headField(draft, collection, field.field))}
-                mark={<MarkBadge how={how} />}
+                mark={<MarkBadge mark={mark} />}
               />
               {mayReadHistory && (
                 <td className={classes.blame}>
@@ -236,7 +236,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
               )}
               {onEdit !== null && (
                 <td className={classes.menu}>
-                  <FieldMenu fields={fields} field={field} how={how} onEdit={onEdit} />
+                  <FieldMenu fields={fields} field={field} mark={mark} onEdit={onEdit} />
                 </td>
               )}
             </tr>
@@ -251,8 +251,8 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
 function useLeading(collection: string): ReadonlySet<string> {
   const { data: relations = [] } = useDraftedRelations();
   return new Set(
-    relations.flatMap(({ document: { many_collection: many, many_field: field }, how }) =>
-      many === collection && how !== 'removed' ? [field] : [],
+    relations.flatMap(({ document: { many_collection: many, many_field: field }, mark }) =>
+      many === collection && mark !== 'removed' ? [field] : [],
     ),
   );
 }

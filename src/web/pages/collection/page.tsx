@@ -51,7 +51,7 @@ type OnEdit = ((edit: EditName, of?: string) => void) | null;
 
 interface HeadProps {
   document: Collection;
-  how: Mark | undefined;
+  mark: Mark | undefined;
   isSystem: boolean;
   onEdit: OnEdit;
 }
@@ -60,8 +60,8 @@ interface HeadProps {
  * An object that the draft creates or renames has no size and no place in the diagram yet.
  * @param props.isSystem one of the service's own tables
  */
-function Head({ document: { collection, meta, schema }, how, isSystem, onEdit }: HeadProps) {
-  const isThere = how !== 'made' && how !== 'renamed';
+function Head({ document: { collection, meta, schema }, mark, isSystem, onEdit }: HeadProps) {
+  const isThere = mark !== 'made' && mark !== 'renamed';
   return (
     <>
       <Group gap="sm" wrap="nowrap" align="flex-start" className={classes.top ?? ''}>
@@ -73,7 +73,7 @@ function Head({ document: { collection, meta, schema }, how, isSystem, onEdit }:
             <Title order={1} size="h3">
               <bdi>{collection}</bdi>
             </Title>
-            <MarkBadge how={how} />
+            <MarkBadge mark={mark} />
           </Group>
           <Facts meta={meta} isFolder={schema === null} isSystem={isSystem} />
           {isThere && schema !== null && !isSystem && <KnownSize collection={collection} />}
@@ -237,7 +237,7 @@ function findShown(
   current: Collection | undefined,
 ): Drafted<Collection> | undefined {
   const drafted = collections.find(({ document }) => document.collection === name);
-  return drafted ?? (current && { document: current, before: null, how: undefined });
+  return drafted ?? (current && { document: current, before: null, mark: undefined });
 }
 
 interface CollectionViewProps {
@@ -247,13 +247,13 @@ interface CollectionViewProps {
 }
 
 function CollectionView({ drafted, asked }: CollectionViewProps) {
-  const { document, how } = drafted;
+  const { document, mark } = drafted;
   const { isSystem, sql } = factsOf(asked);
-  const mayEdit = useMay('propose') && !isSystem && how !== 'removed';
+  const mayEdit = useMay('propose') && !isSystem && mark !== 'removed';
   const { begin, end } = useEditing(document.collection);
   return (
     <Page wide>
-      <Head document={document} how={how} isSystem={isSystem} onEdit={mayEdit ? begin : null} />
+      <Head document={document} mark={mark} isSystem={isSystem} onEdit={mayEdit ? begin : null} />
       <CollectionTabs drafted={drafted} sql={sql} onEdit={mayEdit && document.schema !== null ? begin : null} />
       {mayEdit && <Editing collection={document.collection} onClose={end} />}
     </Page>
@@ -332,12 +332,12 @@ interface Part {
 }
 
 /** For a new collection, only the parts from the draft. */
-function useParts({ drafted: { document, how }, sql, onEdit }: CollectionTabsProps): Part[] {
+function useParts({ drafted: { document, mark }, sql, onEdit }: CollectionTabsProps): Part[] {
   const { collection } = document;
   const { field } = route.useSearch();
-  const mayReadHistory = useMay('readHistory') && how !== 'made';
+  const mayReadHistory = useMay('readHistory') && mark !== 'made';
   // The log does not know the new name yet.
-  const hasHistory = mayReadHistory && how !== 'renamed';
+  const hasHistory = mayReadHistory && mark !== 'renamed';
   const hasTable = hasHistory && sql !== null;
   const all: (Part | false)[] = [
     {

@@ -101,16 +101,16 @@ function RelationsTabPart({ title, relations, empty, onEdit }: PartProps) {
 }
 
 function Row({ drafted, onEdit }: { drafted: Drafted<NewRelation>; onEdit: OnEdit }) {
-  const { document, how } = drafted;
+  const { document, mark } = drafted;
   const { many_collection: many, many_field: field, one_collection: one, schema } = document;
   const targets = one === null ? (document.one_allowed_collections ?? []) : [one];
   return (
-    <tr data-how={how}>
+    <tr data-mark={mark}>
       <th scope="row">
         <Link to="/collections/$name" params={{ name: many }} search={{ field }}>
           {many}.{field}
         </Link>{' '}
-        <MarkBadge how={how} />
+        <MarkBadge mark={mark} />
       </th>
       <td>
         {targets.map((target, index) => (
@@ -155,7 +155,7 @@ function Key({ schema }: { schema: NonNullable<NewRelation['schema']> }) {
 }
 
 function RelationMenu({
-  drafted: { document, how },
+  drafted: { document, mark },
   onEdit,
 }: {
   drafted: Drafted<NewRelation>;
@@ -174,13 +174,13 @@ function RelationMenu({
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {how !== 'removed' && <Menu.Item onClick={() => onEdit('relation', key)}>Edit …</Menu.Item>}
-        {how !== undefined && (
+        {mark !== 'removed' && <Menu.Item onClick={() => onEdit('relation', key)}>Edit …</Menu.Item>}
+        {mark !== undefined && (
           <Menu.Item onClick={() => editDraft((draft) => discard(draft, 'relations', key))}>
-            {how === 'removed' ? 'Undo deletion' : 'Discard changes'}
+            {mark === 'removed' ? 'Undo deletion' : 'Discard changes'}
           </Menu.Item>
         )}
-        {how !== 'removed' && (
+        {mark !== 'removed' && (
           <Menu.Item color="red" onClick={() => onEdit('delete-relation', key)}>
             Delete …
           </Menu.Item>

@@ -67,7 +67,7 @@ export function NewPage() {
               <NewCollectionForm
                 isFolder={as === 'folder'}
                 group={group}
-                taken={all.filter(({ how }) => how !== 'removed').map(({ document }) => document.collection)}
+                taken={all.filter(({ mark }) => mark !== 'removed').map(({ document }) => document.collection)}
                 onDone={(name) => void navigate({ to: '/collections/$name', params: { name } })}
                 onCancel={() => void navigate({ to: '/' })}
               />

@@ -28,8 +28,8 @@ import welcomeClasses from './welcome.module.css';
 /** A rename is a change. */
 const draftMarks = (drafted: readonly Drafted<Collection>[]): ReadonlyMap<string, Mark> =>
   new Map(
-    drafted.flatMap(({ document, how }) =>
-      how === undefined ? [] : [[document.collection, how === 'renamed' ? 'changed' : how]],
+    drafted.flatMap(({ document, mark }) =>
+      mark === undefined ? [] : [[document.collection, mark === 'renamed' ? 'changed' : mark]],
     ),
   );
 

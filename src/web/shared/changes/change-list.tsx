@@ -45,10 +45,10 @@ export function ChangeList({ changes, more, first = MOST }: Props) {
   return (
     <Stack gap="xs" component="ul" className={classes.list}>
       {changes.slice(0, most).map((change, index) => (
-        <li key={`${index} ${change.part} ${titleOf(change)}`} className={classes.change} data-how={change.how}>
+        <li key={`${index} ${change.part} ${titleOf(change)}`} className={classes.change} data-mark={change.mark}>
           <Group gap="xs">
-            <Badge size="sm" variant="light" color={LOOKS[change.how].color} className={classes.badge}>
-              {LOOKS[change.how].label}
+            <Badge size="sm" variant="light" color={LOOKS[change.mark].color} className={classes.badge}>
+              {LOOKS[change.mark].label}
             </Badge>
             {change.part === 'objects' ? (
               <span className={classes.title}>{titleOf(change)}</span>

@@ -11,7 +11,7 @@ export interface Change {
   /** `materialized_view`. Null for collections, fields and relations. */
   kind: string | null;
   /** `restored`: from the trash. */
-  how: 'made' | 'restored' | 'changed' | 'removed';
+  mark: 'made' | 'restored' | 'changed' | 'removed';
   /** The type of a created or deleted field, with its column type if that differs. */
   type: string | null;
   /** Changed members with their values before and after. */
@@ -52,24 +52,24 @@ export function changesOf(diff: Partial<SchemaDiff>, restored = NOTHING): Change
       const named =
         'id' in item ? { collection: item.id, kind: item.kind } : { collection: item.collection, kind: null };
       const change: Change = { part, ...named, field, ...changeBy(item.diff) };
-      return isRestored(change, restored) ? { ...change, how: 'restored' } : change;
+      return isRestored(change, restored) ? { ...change, mark: 'restored' } : change;
     }),
   );
 }
 
 /** Relations are created again. */
-const isRestored = ({ part, collection, field, how }: Change, restored: Restored): boolean =>
-  how === 'made' && part !== 'relations' && part !== 'objects' && restored.has(keyOf(collection, field));
+const isRestored = ({ part, collection, field, mark }: Change, restored: Restored): boolean =>
+  mark === 'made' && part !== 'relations' && part !== 'objects' && restored.has(keyOf(collection, field));
 
 /** A single entry without a path is a whole document that was created or removed. */
-function changeBy(entries: readonly Entry[]): Pick<Change, 'how' | 'type' | 'members'> {
+function changeBy(entries: readonly Entry[]): Pick<Change, 'mark' | 'type' | 'members'> {
   const [first] = entries;
   if (first !== undefined && first.path === undefined) {
     const isNew = first.kind === 'N';
     const document = sideOf(first, isNew ? 'rhs' : 'lhs');
-    return { how: isNew ? 'made' : 'removed', type: fieldType(document), members: [] };
+    return { mark: isNew ? 'made' : 'removed', type: fieldType(document), members: [] };
   }
-  return { how: 'changed', type: null, members: entries.map(memberOf) };
+  return { mark: 'changed', type: null, members: entries.map(memberOf) };
 }
 
 /** `string · character varying(255)`; null for a collection or relation. */

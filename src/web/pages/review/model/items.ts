@@ -27,7 +27,7 @@ export interface Item {
   field: string | null;
   /** `materialized_view`. Null for collections, fields and relations. */
   kind: string | null;
-  how: 'made' | 'changed' | 'removed' | 'renamed';
+  mark: 'made' | 'changed' | 'removed' | 'renamed';
   /** The whole document of a new or removed object. */
   document: Readonly<Record<string, unknown>> | null;
   /** The members of a change. */
@@ -64,7 +64,7 @@ const rawItems = (diff: Partial<SchemaDiff>, part: Part): readonly RawItem[] => 
 export function dropContents(items: readonly Item[]): Item[] {
   const whole = new Set(
     items
-      .filter(({ part, how }) => part === 'collections' && (how === 'made' || how === 'removed'))
+      .filter(({ part, mark }) => part === 'collections' && (mark === 'made' || mark === 'removed'))
       .map(({ collection }) => collection),
   );
   return items.filter(({ part, collection }) => part === 'collections' || part === 'objects' || !whole.has(collection));
@@ -103,17 +103,17 @@ function itemOf(part: Part, raw: RawItem, index: number, names: ReadonlyMap<stri
   return whole === undefined ? { ...base, ...changeOf(key, diff) } : { ...base, ...wholeOf(whole) };
 }
 
-type What = Pick<Item, 'how' | 'document' | 'members'>;
+type What = Pick<Item, 'mark' | 'document' | 'members'>;
 
 function wholeOf(entry: Entry): What {
   const isNew = entry.kind === 'N';
   const document = valueOf(entry, isNew ? 'rhs' : 'lhs') as Record<string, unknown>;
-  return { how: isNew ? 'made' : 'removed', document, members: [] };
+  return { mark: isNew ? 'made' : 'removed', document, members: [] };
 }
 
 function changeOf(key: string, entries: readonly Entry[]): What {
   const members = membersOf(key, entries);
-  return { how: members.some((member) => isRename(member)) ? 'renamed' : 'changed', document: null, members };
+  return { mark: members.some((member) => isRename(member)) ? 'renamed' : 'changed', document: null, members };
 }
 
 /** The new name of the object itself. */
@@ -215,11 +215,11 @@ function listKeptEntries({ members }: Item, raw: RawItem, leftOut: ReadonlySet<s
 
 /** Deleted collections. */
 export const deletedCollections = (items: readonly Item[]): readonly Item[] =>
-  items.filter(({ part, how }) => part === 'collections' && how === 'removed');
+  items.filter(({ part, mark }) => part === 'collections' && mark === 'removed');
 
 /** The items left out together with an item: the fields of a new collection, the relation of a new field. */
-export function withDependents(items: readonly Item[], { key, part, collection, field, how }: Item): string[] {
-  if (how !== 'made' || part === 'relations' || part === 'objects') return [key];
+export function withDependents(items: readonly Item[], { key, part, collection, field, mark }: Item): string[] {
+  if (mark !== 'made' || part === 'relations' || part === 'objects') return [key];
   const isDeletedWith = (each: Item): boolean =>
     each.collection === collection && (part === 'collections' || (each.part === 'relations' && each.field === field));
   return [key, ...items.filter((each) => each.key !== key && isDeletedWith(each)).map((each) => each.key)];
@@ -246,7 +246,8 @@ export function leftOutOf({ items, keys }: LeftOutItems): LeftOut {
   return {
     hasObject: (part, key, isReplaced = false) => {
       const siblings = itemsAt(part, key);
-      const item = siblings.length === 1 ? siblings[0] : siblings.find(({ how }) => (how === 'removed') === isReplaced);
+      const item =
+        siblings.length === 1 ? siblings[0] : siblings.find(({ mark }) => (mark === 'removed') === isReplaced);
       return item !== undefined && keys.has(item.key);
     },
     membersOf: (part, key) =>
@@ -307,14 +308,14 @@ function conflictsBetween(mine: Item, theirs: Item): Conflict[] {
 const isSame = (one: Member, other: Member): boolean => JSON.stringify(one.after) === JSON.stringify(other.after);
 
 function findDocumentConflict(mine: Item, theirs: Item): Conflict[] {
-  if (mine.how === theirs.how && JSON.stringify(mine.document) === JSON.stringify(theirs.document)) return [];
-  const base = mine.how === 'made' || theirs.how === 'made' ? 'absent' : 'present';
+  if (mine.mark === theirs.mark && JSON.stringify(mine.document) === JSON.stringify(theirs.document)) return [];
+  const base = mine.mark === 'made' || theirs.mark === 'made' ? 'absent' : 'present';
   return [{ key: mine.key, name: titleOf(mine), path: [], base, mine: wordOf(mine), theirs: wordOf(theirs) }];
 }
 
-function wordOf({ how, members }: Item): string {
-  if (how === 'made') return 'new';
-  if (how === 'removed') return 'deleted';
+function wordOf({ mark, members }: Item): string {
+  if (mark === 'made') return 'new';
+  if (mark === 'removed') return 'deleted';
   return `changed: ${members.map(({ path }) => path.join('.')).join(', ')}`;
 }
 

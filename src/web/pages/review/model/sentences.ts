@@ -35,8 +35,8 @@ export const kindWords = ({ kind }: Pick<Item, 'kind'>): string => (kind ?? '').
 
 /** One sentence for a created or deleted object. One for each changed member otherwise. */
 export function sentencesOf(item: Item, fieldsOfNew: (collection: string) => number): Phrase[] {
-  if (item.how === 'made') return [createdSentence(item, fieldsOfNew)];
-  if (item.how === 'removed') return [deletedSentence(item)];
+  if (item.mark === 'made') return [createdSentence(item, fieldsOfNew)];
+  if (item.mark === 'removed') return [deletedSentence(item)];
   return item.members.map((member) => memberSentence(item, member));
 }
 
@@ -183,7 +183,7 @@ export function suggestTitle(items: readonly Item[]): string {
 
 function sentenceOf(item: Item, items: readonly Item[]): string {
   const [first] = sentencesOf(item, (collection) => countFields(items, collection));
-  const more = item.how === 'changed' && item.members.length > 1 ? ` (and ${item.members.length - 1} more)` : '';
+  const more = item.mark === 'changed' && item.members.length > 1 ? ` (and ${item.members.length - 1} more)` : '';
   const text =
     first === undefined ? nameOf(item) : toPlainText(item.part === 'fields' ? withCollectionName(first, item) : first);
   return `${text}${more}`;
@@ -209,8 +209,8 @@ export function countFields(items: readonly Item[], collection: string): number 
 
 function countsOf(items: readonly Item[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { part, how, collection } of items) {
-    if (part === 'fields' && how === 'made') counts.set(collection, (counts.get(collection) ?? 0) + 1);
+  for (const { part, mark, collection } of items) {
+    if (part === 'fields' && mark === 'made') counts.set(collection, (counts.get(collection) ?? 0) + 1);
   }
   return counts;
 }

@@ -98,10 +98,10 @@ function Counts({ items, leftOut }: { items: readonly Item[]; leftOut: ReadonlyS
   if (taken.length === 0) return <span className={classes.none}>excluded</span>;
   return (
     <span className={classes.counts}>
-      {SIGNS.map(([how, sign, word]) => {
-        const count = taken.filter((item) => (item.how === 'renamed' ? 'changed' : item.how) === how).length;
+      {SIGNS.map(([mark, sign, word]) => {
+        const count = taken.filter((item) => (item.mark === 'renamed' ? 'changed' : item.mark) === mark).length;
         return count === 0 ? null : (
-          <span key={how} data-how={how} title={`${count} ${word}`}>
+          <span key={mark} data-mark={mark} title={`${count} ${word}`}>
             {sign}
             {count}
           </span>
@@ -161,7 +161,7 @@ function CollectionHead({ collection, items, review, table, canChoose }: Collect
         </h2>
       </Group>
       {items.every(({ part }) => part === 'objects') ||
-      items.some(({ part, how }) => part === 'collections' && how === 'made') ? null : (
+      items.some(({ part, mark }) => part === 'collections' && mark === 'made') ? null : (
         <Hits collection={collection} table={table} />
       )}
     </div>

@@ -97,13 +97,13 @@ const FIRST = 6;
 const REPEATED = new Set(['collection', 'field', 'name', 'table', 'many_collection', 'many_field', 'kind', 'id']);
 
 /** @param children further content behind its button */
-function DocumentValues({ item: { document, how }, children }: { item: Item; children: ReactNode }) {
+function DocumentValues({ item: { document, mark }, children }: { item: Item; children: ReactNode }) {
   const [isAll, setAll] = useState(false);
   const members = membersOf(document ?? {});
   const shown = isAll ? members : members.filter(([, value]) => isTelling(value)).slice(0, FIRST);
   return (
     <div>
-      <dl className={classes.document} data-how={how}>
+      <dl className={classes.document} data-mark={mark}>
         {shown.map(([path, value]) => (
           <div key={path}>
             <dt>{path}</dt>
@@ -219,7 +219,7 @@ export function ItemCard({ item, review, statements, tables, canChoose }: CardPr
   const name = `${kindOf(item)} ${titleOf(item)}`;
   const sentences = sentencesOf(item, (collection) => countFields(items, collection));
   return (
-    <article className={classes.card} data-how={item.how} data-out={isOut || undefined} aria-label={name}>
+    <article className={classes.card} data-mark={item.mark} data-out={isOut || undefined} aria-label={name}>
       <Group gap="xs" wrap="nowrap" align="flex-start">
         {canChoose && (
           <Checkbox
@@ -232,8 +232,8 @@ export function ItemCard({ item, review, statements, tables, canChoose }: CardPr
         )}
         <div className={classes.words}>
           <Group gap={8} mb={2}>
-            <Badge size="sm" variant="light" color={LOOKS[item.how].color} className={classes.badge}>
-              {LOOKS[item.how].label}
+            <Badge size="sm" variant="light" color={LOOKS[item.mark].color} className={classes.badge}>
+              {LOOKS[item.mark].label}
             </Badge>
             <span className={classes.kind}>
               {capitalized(kindOf(item))} <bdi>{nameOf(item)}</bdi>

@@ -77,7 +77,7 @@ function replaced<T>(
   if (changes.length === 0) return current;
   const next = new Map(current);
   for (const { [otherSide(to)]: gone } of changes) if (gone !== null) next.delete(keyOf(gone));
-  for (const { [to]: come } of changes) if (come !== null) next.set(keyOf(come), come);
+  for (const { [to]: entry } of changes) if (entry !== null) next.set(keyOf(entry), entry);
   return next;
 }
 
@@ -97,7 +97,7 @@ function fieldsAfter(
     return copy;
   };
   for (const { [otherSide(to)]: gone } of changes) if (gone !== null) of(gone.collection).delete(gone.field);
-  for (const { [to]: come } of changes) if (come !== null) of(come.collection).set(come.field, come);
+  for (const { [to]: entry } of changes) if (entry !== null) of(entry.collection).set(entry.field, entry);
   for (const [name, fields] of own) if (fields.size === 0) next.delete(name);
   return next;
 }
