@@ -154,8 +154,13 @@ describe('the scheduler', () => {
   it('never rejects or ends a change, which may already have happened', async () => {
     const { scheduler, work } = createWork({ ...LONG, long: 1, patienceMs: 5 });
     let isOver = false;
-    const other = work('a', Infinity, () => isOver).catch((error: unknown) => error);
+    // On a busy machine, the work can run out of patience before its first slice.
+    const hold = async (): Promise<void> => {
+      while (!isOver) await work('a', Infinity, () => isOver).catch(() => undefined);
+    };
+    const other = hold();
     await until('the place is taken', () => scheduler.load().long === 1);
+    const { refused } = scheduler.load();
     const change = function* (): Resumable<string> {
       for (let step = 0; step < 50; step += 1) yield;
       return 'done';
@@ -164,7 +169,7 @@ describe('the scheduler', () => {
     expect(await work('c', 2).catch((error: unknown) => error)).to.be.instanceOf(OverloadedError);
     isOver = true;
     await other;
-    expect(scheduler.load().refused).to.equal(1);
+    expect(scheduler.load().refused).to.equal(refused + 1);
   });
 
   it('lets shared work continue among any amount of other work', async () => {
