@@ -1,5 +1,7 @@
 /* API errors: codes, statuses and their response format. */
+import { splitArgumentTypes } from '../schema/model/objects.js';
 import { parseDefinition } from '../schema/sql-text/object-definition.js';
+import { quotedName } from '../schema/sql-text/quoted-name.js';
 import { VENDOR } from '../schema/snapshot/snapshot.js';
 import { visibleText } from '../kernel/text.js';
 import {
@@ -213,21 +215,24 @@ function* collectOtherSchemas(body: unknown, at: Path, schemas: OtherSchemas): R
   }
 }
 
-function schemaOfDefinition(definition: string): string | undefined {
-  const parsed = parseDefinition(definition);
-  return typeof parsed === 'string' ? undefined : parsed.schema;
-}
-
-/** A view or materialized view names its schema in its definition. */
+/** An object names its schema in its definition. PostgreSQL omits the default schema in argument types. */
 function addOtherSchemaOfDefinition(
   { kind, definition }: Record<string, unknown>,
   at: () => Path,
   { managed, problems }: { managed: string | undefined; problems: Problem[] },
 ): void {
-  const named = typeof definition === 'string' && kind !== undefined ? schemaOfDefinition(definition) : undefined;
-  if (named === undefined || named === managed) return;
-  const message = `definition must create the object in ${JSON.stringify(managed)}, the default schema, and names ${JSON.stringify(named)}`;
-  problems.push(invalidProblem([...at(), 'definition'], message));
+  const parsed = typeof definition === 'string' && kind !== undefined ? parseDefinition(definition) : '';
+  if (typeof parsed === 'string') return;
+  const path = () => [...at(), 'definition'];
+  if (parsed.schema !== undefined && parsed.schema !== managed) {
+    const message = `definition must create the object in ${JSON.stringify(managed)}, the default schema, and names ${JSON.stringify(parsed.schema)}`;
+    problems.push(invalidProblem(path(), message));
+  }
+  const prefix = `${quotedName(managed ?? '')}.`;
+  if (splitArgumentTypes(parsed.routine?.argumentTypes ?? '').some((type) => type.startsWith(prefix))) {
+    const message = `definition must not write the default schema ${JSON.stringify(managed)} in an argument type, because PostgreSQL omits it`;
+    problems.push(invalidProblem(path(), message));
+  }
 }
 
 function addOtherSchemas(

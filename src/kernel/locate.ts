@@ -13,7 +13,7 @@ export interface Locations {
   collection?(collection: string): DocumentLocation | undefined;
   field?(collection: string, field: string): DocumentLocation | undefined;
   relation?(collection: string, field: string): DocumentLocation | undefined;
-  /** Finds a view or materialized view. */
+  /** Finds an object beside tables. */
   object?(name: { kind: string; id: string }): DocumentLocation | undefined;
 }
 

@@ -107,7 +107,7 @@ export interface PipelineOptions {
    * fields are copied.
    */
   keep: Keep;
-  /** True if the instance manages views and materialized views. */
+  /** True if the instance manages objects beside tables. */
   objects?: boolean;
   readers: Readers;
   clock?: () => Date;
@@ -301,7 +301,7 @@ export interface ReadContext {
   schema: string;
   /** All managed schemas. */
   schemas: readonly string[];
-  /** True if the instance manages views and materialized views. */
+  /** True if the instance manages objects beside tables. */
   objects: boolean;
 }
 

@@ -12,7 +12,7 @@ interface SettingsOptions {
   lockTimeout?: number | undefined;
 }
 
-/** Settings that affect how PostgreSQL writes values and definitions. They override those of the database or role. */
+/** Settings that affect how PostgreSQL reads and writes values and definitions. They override those of the database or role. */
 const SPELLING = {
   TimeZone: 'UTC',
   DateStyle: 'ISO',
@@ -21,6 +21,8 @@ const SPELLING = {
   extra_float_digits: '1',
   standard_conforming_strings: 'on',
   quote_all_identifiers: 'off',
+  // The body of a function may use what the same change creates after it.
+  check_function_bodies: 'off',
 };
 
 /**
@@ -43,7 +45,6 @@ const AS_CONFIGURED = [
   'idle_in_transaction_session_timeout',
   'synchronous_commit',
   'row_security',
-  'check_function_bodies',
   'default_tablespace',
   'default_table_access_method',
   'array_nulls',

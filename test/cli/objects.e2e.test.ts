@@ -52,7 +52,7 @@ describe('dps objects', () => {
     expect((await objects('rename', 'view:adults', 'grown ups')).out).to.equal('view:adults is now view:grown ups.');
     expect(await api.sql('SELECT * FROM "grown ups"')).to.deep.equal([]);
     expect((await objects('delete', 'view:grown ups')).out).to.equal('view:grown ups was deleted.');
-    expect((await objects()).out).to.equal('No views or materialized views.');
+    expect((await objects()).out).to.equal('No objects.');
   });
 
   it('reads a definition from stdin, with a byte order mark', async () => {
@@ -74,7 +74,7 @@ describe('dps objects', () => {
     ]);
     expect(await listed('--collection', 'members', '--kind', 'view')).to.have.length(2);
     expect(await listed('--name', 'one')).to.deep.equal(['object    comment', 'view:one']);
-    expect(await listed('--name', 'none')).to.deep.equal(['No views or materialized views.']);
+    expect(await listed('--name', 'none')).to.deep.equal(['No objects.']);
     expect((await objects('list', '--kind', 'table')).code).to.equal(2);
     expect((await objects('show', 'materialized_view:all totals')).out).to.equal(TOTALS);
   });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
-interface View {
-  kind: 'view' | 'materialized_view';
+interface SchemaObject {
+  kind: 'view' | 'materialized_view' | 'function';
   id: string;
   definition: string;
   comment: string | null;
@@ -11,7 +11,7 @@ interface View {
 
 interface Snapshot {
   fields: { collection: string; field: string; type: string; schema: { data_type: string } | null }[];
-  objects: View[];
+  objects: SchemaObject[];
 }
 
 interface Diff {
@@ -28,32 +28,74 @@ function numbersFrom(seed: number): () => number {
   };
 }
 
-/** Views that read a table or an earlier view. Each has the columns id and total. */
-function randomViews(random: () => number): View[] {
-  const below = (limit: number): number => Math.floor(random() * limit);
-  const views: View[] = [];
-  for (const id of ['first', 'Second', 'third', 'fourth', 'fifth']) {
-    if (below(4) === 0) continue;
-    const earlier = views[below(views.length + 1)];
-    const source = earlier === undefined ? 'orders' : `"${earlier.id}"`;
-    const total = earlier === undefined ? 'amount' : 'total';
-    const query = `SELECT id, ${total} + ${below(3)} AS total FROM ${source} WHERE id > ${below(3)}`;
-    const comment = below(2) === 0 ? null : `Comment ${below(3)}`;
-    if (below(3) === 0) {
-      const indexes = below(2) === 0 ? [] : [{ name: `${id}_total`, definition: 'USING btree (total)' }];
-      const definition = `CREATE MATERIALIZED VIEW "${id}" AS ${query}`;
-      views.push({ kind: 'materialized_view', id, definition, comment, indexes });
-    } else {
-      const options = below(2) === 0 ? '' : ' WITH (security_barrier = true)';
-      views.push({ kind: 'view', id, definition: `CREATE VIEW "${id}"${options} AS ${query}`, comment });
-    }
-  }
-  return views;
+const below = (random: () => number, limit: number): number => Math.floor(random() * limit);
+
+interface Signature {
+  name: string;
+  second: string;
+  /** The function that it calls, or an empty text. */
+  called: string;
 }
 
-const byName = (a: View, b: View): number => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1);
+function randomFunction(random: () => number, { name, second, called }: Signature): SchemaObject {
+  const argument = `value${below(random, 2)}`;
+  const result = below(random, 2) === 0 ? 'bigint' : 'numeric';
+  const value = `${called}(${argument} + ${below(random, 3)})`;
+  const body = below(random, 2) === 0 ? `RETURN ${value}` : `LANGUAGE sql AS $$ SELECT ${value} $$`;
+  const quoted = name === 'Leap' ? '"Leap"' : name;
+  return {
+    kind: 'function',
+    id: `${quoted}(bigint${second === '' ? '' : ', text'})`,
+    definition: `CREATE FUNCTION ${quoted}(${argument} bigint${second}) RETURNS ${result} ${body}`,
+    comment: below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`,
+  };
+}
 
-describe('random schemas with views', () => {
+/** Functions of one or two arguments. A later one calls an earlier one in a body that PostgreSQL parses. */
+function randomFunctions(random: () => number): SchemaObject[] {
+  const functions: SchemaObject[] = [];
+  for (const [name, second] of [
+    ['step', ''],
+    ['step', ', other text'],
+    ['Leap', ''],
+  ] as const) {
+    if (below(random, 4) === 0) continue;
+    const called = name === 'Leap' && functions[0]?.id === 'step(bigint)' ? 'step' : '';
+    functions.push(randomFunction(random, { name, second, called }));
+  }
+  return functions;
+}
+
+function randomForm(random: () => number, id: string, query: string): Omit<SchemaObject, 'comment'> {
+  if (below(random, 3) === 0) {
+    const indexes = below(random, 2) === 0 ? [] : [{ name: `${id}_total`, definition: 'USING btree (total)' }];
+    return { kind: 'materialized_view', id, definition: `CREATE MATERIALIZED VIEW "${id}" AS ${query}`, indexes };
+  }
+  const options = below(random, 2) === 0 ? '' : ' WITH (security_barrier = true)';
+  return { kind: 'view', id, definition: `CREATE VIEW "${id}"${options} AS ${query}` };
+}
+
+/** Views that read a table or an earlier view, some with a function. Each has the columns id and total. */
+function randomObjects(random: () => number): SchemaObject[] {
+  const functions = randomFunctions(random);
+  const views: SchemaObject[] = [];
+  const hasStep = functions[0]?.id === 'step(bigint)';
+  for (const id of ['first', 'Second', 'third', 'fourth', 'fifth']) {
+    if (below(random, 4) === 0) continue;
+    const earlier = views[below(random, views.length + 1)];
+    const source = earlier === undefined ? 'orders' : `"${earlier.id}"`;
+    const total = earlier === undefined ? 'amount' : 'total';
+    const plus = hasStep && below(random, 2) === 0 ? `step(${total}::bigint)` : `${total} + ${below(random, 3)}`;
+    const query = `SELECT id, ${plus} AS total FROM ${source} WHERE id > ${below(random, 3)}`;
+    const comment = below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`;
+    views.push({ ...randomForm(random, id, query), comment });
+  }
+  return [...functions, ...views];
+}
+
+const byName = (a: SchemaObject, b: SchemaObject): number => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1);
+
+describe('random schemas with views and functions', () => {
   const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 
   beforeEach(() =>
@@ -68,8 +110,8 @@ describe('random schemas with views', () => {
   const diffTo = (target: object) => api.ok<Diff>('POST', '/schema/diff', target);
   const NOTHING = { collections: [], fields: [], relations: [] };
 
-  /** The snapshot with other views, and with another type of the column that they read. */
-  function withViews(current: Snapshot, objects: View[], type: 'integer' | 'bigInteger'): Snapshot {
+  /** The snapshot with other objects, and with another type of the column that they read. */
+  function withObjects(current: Snapshot, objects: SchemaObject[], type: 'integer' | 'bigInteger'): Snapshot {
     const copy = structuredClone(current);
     const amount = copy.fields.find(({ field }) => field === 'amount');
     if (amount?.schema == null) throw new Error('the column is missing');
@@ -83,8 +125,8 @@ describe('random schemas with views', () => {
       const random = numbersFrom(seed);
       const past: { position: number; text: string }[] = [];
       for (let round = 0; round < 4; round += 1) {
-        const objects = randomViews(random);
-        const target = withViews(
+        const objects = randomObjects(random);
+        const target = withObjects(
           (await snapshot()).json as Snapshot,
           objects,
           round % 2 === 0 ? 'bigInteger' : 'integer',

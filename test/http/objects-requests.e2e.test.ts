@@ -20,13 +20,21 @@ const LENGTHS = 'CREATE MATERIALIZED VIEW lengths AS SELECT words, count(*) AS a
 const INDEX = { name: 'lengths_words', unique: true, definition: 'USING btree (words)' };
 const CATALOG = `SELECT c.relname, c.reloptions, pg_get_viewdef(c.oid) AS query, obj_description(c.oid) AS comment,
     (SELECT array_agg(indexdef ORDER BY indexdef) FROM pg_indexes WHERE tablename = c.relname) AS indexes
-  FROM pg_class c WHERE c.relname IN ('titles', 'lengths', 'by_hand') ORDER BY 1`;
+  FROM pg_class c WHERE c.relname IN ('titles', 'lengths', 'by_hand')
+  UNION ALL SELECT p.proname, p.proconfig, pg_get_functiondef(p.oid), obj_description(p.oid), NULL FROM pg_proc p
+   WHERE p.pronamespace = 'public'::regnamespace ORDER BY 1`;
+const FUNCTION = {
+  kind: 'function',
+  definition: `CREATE FUNCTION long_titles(above integer) RETURNS SETOF text STABLE SET work_mem = '1MB'
+    BEGIN ATOMIC SELECT title FROM titles WHERE id > above; END`,
+  comment: 'Long ones',
+};
 
 interface Change {
   data: { id: string; plan: string; state: string };
 }
 
-describe('requests about views and materialized views', () => {
+describe('requests about views and functions', () => {
   const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 
   const send = (path: string, body: object, headers: Record<string, string>, method = 'POST') =>
@@ -59,15 +67,18 @@ describe('requests about views and materialized views', () => {
   it('can be proposed, approved and applied as a change request', async () => {
     await api.ok('PUT', '/policy', { author_may_approve: true });
     const snapshot = await api.ok<object>('GET', '/schema/snapshot');
-    const objects = [{ ...view, comment: 'Long articles' }];
+    const objects = [FUNCTION, { ...view, comment: 'Long articles' }];
     const diff = await api.ok<object>('POST', '/schema/diff', { ...snapshot, objects });
-    const { data } = await api.ok<Change>('POST', '/changes', { title: 'Add a view', diff });
+    const { data } = await api.ok<Change>('POST', '/changes', { title: 'Add a view and a function', diff });
     expect(await api.sql(CATALOG)).to.deep.equal([]);
     await api.ok('POST', `/changes/${data.id}/approve`, { plan: data.plan });
     await api.ok('POST', `/changes/${data.id}/apply`);
     expect((await api.ok<Change>('GET', `/changes/${data.id}`)).data.state).to.equal('applied');
     expect(await api.ok('GET', '/objects/view/titles')).to.deep.include({
       data: { kind: 'view', id: 'titles', definition: TITLES, comment: 'Long articles' },
+    });
+    expect(await api.ok('GET', '/objects/function/long_titles(integer)')).to.deep.equal({
+      data: { id: 'long_titles(integer)', ...FUNCTION },
     });
   });
 
@@ -94,14 +105,21 @@ describe('requests about views and materialized views', () => {
     it('are restored like they were, also after adoption and accepted drift', async () => {
       await api.ok('POST', '/objects', view);
       await api.ok('POST', '/objects', { kind: 'materialized_view', definition: LENGTHS, indexes: [INDEX] });
-      await api.sql(`CREATE VIEW by_hand AS SELECT title FROM titles; COMMENT ON VIEW titles IS 'By hand'`);
+      await api.ok('POST', '/objects', FUNCTION);
+      await api.sql(
+        `CREATE FUNCTION counted() RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT count(*) FROM by_hand); END'`,
+      );
+      await api.sql(
+        `CREATE VIEW by_hand AS SELECT title, counted() AS titles FROM titles; COMMENT ON VIEW titles IS 'By hand'`,
+      );
       await api.ok('POST', '/schema/adopt', { all: true });
       await api.ok('POST', '/schema/drift/accept', {});
       const expected = await api.sql(CATALOG);
-      expect(expected).to.have.length(3);
+      expect(expected).to.have.length(5);
       const file = join(directory, 'backup.dps');
       const taken = await dps(['backup', file], { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
       expect(taken.code, taken.err).to.equal(0);
+      expect(taken.out + taken.err).not.to.match(/by_hand|counted|long_titles/);
       expect(await restored('--backup', file)).to.deep.equal(expected);
     });
   });

@@ -125,20 +125,29 @@ function adopt(context: Context): Doc {
 }
 
 const newObject = (context: Context): object => ({
-  kind: context.random.pick(['view', 'view', 'materialized_view', 'table']),
+  kind: context.random.pick(['view', 'view', 'materialized_view', 'function', 'function', 'procedure', 'table']),
   definition: context.random.pick([
     `CREATE VIEW v AS SELECT 1 AS one`,
     `CREATE VIEW v AS SELECT count(*) AS rows FROM "${collectionName(context)}"`,
     `CREATE MATERIALIZED VIEW "${newName(context)}" AS SELECT 1 AS one`,
+    `CREATE FUNCTION f(a integer) RETURNS integer LANGUAGE sql AS 'SELECT ${context.random.below(9)}'`,
+    `CREATE OR REPLACE FUNCTION f(${context.random.pick(['a', 'b'])} int4) RETURNS ${context.random.pick(['integer', 'bigint'])} RETURN 1`,
+    `CREATE FUNCTION "${newName(context)}"("${collectionName(context)}") RETURNS integer SECURITY DEFINER LANGUAGE sql AS ''`,
+    `CREATE FUNCTION f() RETURNS bigint BEGIN ATOMIC SELECT count(*) FROM "${collectionName(context)}"; END`,
+    'CREATE VIEW v AS SELECT f(1) AS one',
+    'CREATE PROCEDURE p(INOUT a text) LANGUAGE plpgsql AS $$ BEGIN a := 1; END $$',
     'DROP TABLE a; SELECT 1',
     '$$',
   ]),
 });
 
 const objectName = ({ random }: Context): Doc => ({
-  kind: random.pick(['view', 'materialized_view', 'table']),
-  id: random.pick<unknown>(['v', 'a b', '', 1]),
+  kind: random.pick(['view', 'materialized_view', 'function', 'table']),
+  id: random.pick<unknown>(['v', 'a b', 'f(integer)', '', 1]),
 });
+
+const someObject = ({ random }: Context): string =>
+  random.pick(['/objects/view/v', '/objects/function/f(integer)', '/objects/function/f()', '/objects/function/f(']);
 
 const OBJECTS: Rules = {
   'GET /objects': {
@@ -146,21 +155,21 @@ const OBJECTS: Rules = {
     make: (context) => ({
       path: '/objects',
       query: maybe(context.random, {
-        kind: [0.3, () => context.random.pick(['view', 'table'])],
+        kind: [0.3, () => context.random.pick(['view', 'function', 'table'])],
         collection: [0.3, () => collectionName(context)],
       }),
     }),
   },
   'POST /objects': { weight: 1, make: (context) => ({ path: '/objects', body: json(newObject(context)) }) },
-  'GET /objects/{kind}/{id}': { weight: 0.1, make: () => ({ path: '/objects/view/v' }) },
+  'GET /objects/{kind}/{id}': { weight: 0.1, make: (context) => ({ path: someObject(context) }) },
   'PATCH /objects/{kind}/{id}': {
     weight: 0.1,
-    make: (context) => ({ path: '/objects/view/v', body: json(newObject(context)) }),
+    make: (context) => ({ path: someObject(context), body: json(newObject(context)) }),
   },
-  'DELETE /objects/{kind}/{id}': { weight: 0.1, make: () => ({ path: '/objects/view/v' }) },
+  'DELETE /objects/{kind}/{id}': { weight: 0.1, make: (context) => ({ path: someObject(context) }) },
   'POST /objects/{kind}/{id}/rename': {
     weight: 0.1,
-    make: (context) => ({ path: '/objects/view/v/rename', body: json({ to: newName(context) }) }),
+    make: (context) => ({ path: `${someObject(context)}/rename`, body: json({ to: newName(context) }) }),
   },
 };
 

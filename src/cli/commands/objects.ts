@@ -1,4 +1,4 @@
-import { OBJECT_KINDS, type ObjectName } from '../../schema/model/objects.js';
+import { OBJECT_KINDS, type ObjectName, renamedId } from '../../schema/model/objects.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
@@ -13,9 +13,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   const query = { kind: text(values, 'kind'), name: text(values, 'name'), collection: text(values, 'collection') };
   const objects = await requestAll(invocation, 'listObjects', { query });
   const rows = objects.map((object) => [objectArgument(object), object.comment ?? ''].map(toOneLine));
-  show(invocation, objects, () =>
-    rows.length === 0 ? 'No views or materialized views.' : table(['object', 'comment'], rows),
-  );
+  show(invocation, objects, () => (rows.length === 0 ? 'No objects.' : table(['object', 'comment'], rows)));
   return 0;
 }
 
@@ -33,7 +31,7 @@ export async function create(invocation: Invocation): Promise<ExitCode> {
   const definition = await readDefinition(invocation, file);
   const parsed = parseDefinition(definition);
   if (typeof parsed === 'string') throw new OperatorError(`${nameOf(file)}: the definition ${parsed}.`);
-  const { kind, name: id } = parsed;
+  const { kind, id } = parsed;
   return change(
     invocation,
     'createObject',
@@ -51,7 +49,7 @@ export async function update(invocation: Invocation): Promise<ExitCode> {
 export function rename(invocation: Invocation): Promise<ExitCode> {
   const object = namedObject(invocation);
   const [, to = ''] = invocation.positionals;
-  const done = `${objectArgument(object)} is now ${objectArgument({ ...object, id: to })}.`;
+  const done = `${objectArgument(object)} is now ${objectArgument({ ...object, id: renamedId(object, to) })}.`;
   return change(invocation, 'renameObject', { params: { ...object }, body: { to } }, done);
 }
 

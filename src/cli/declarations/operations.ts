@@ -86,7 +86,7 @@ Unmanaged tables are listed and are not drift. Exit code 1 if differences remain
     .option('--purge', 'with --allow-drop: also drop columns that other tables inherit, from all of them')
     .option(
       '--accept [place...]',
-      'append events so that the log matches the database: for all drift, or for collections, fields (collection.field) and views (view:name, materialized_view:name)',
+      'append events so that the log matches the database: for all drift, or for collections, fields (collection.field) and objects (view:name, function:name(type))',
     )
     .option('--dry-run', 'with --accept: only show what would be accepted')
     .addOption(acknowledge())
@@ -103,8 +103,8 @@ function declareRepairs(program: Command, does: CommandEffect): void {
 
 Unsupported objects (triggers, views, functions …) are listed and stay unchanged. Exit code 1 if --all skipped tables.`,
     )
-    .argument('[table...]', 'the tables; with OBJECTS=on also views: view:name, materialized_view:name')
-    .option('--all', 'all unmanaged tables; with OBJECTS=on also all unmanaged views')
+    .argument('[table...]', 'the tables; with OBJECTS=on also objects: view:name, function:name(type)')
+    .option('--all', 'all unmanaged tables; with OBJECTS=on also all unmanaged objects')
     .option('--dry-run', 'only show what would be adopted')
     .addOption(acknowledge())
     .addOption(reason());

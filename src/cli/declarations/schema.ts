@@ -325,17 +325,18 @@ No row changes. References in the schema are renamed too. The output lists refer
   declareHistory(program, does);
 }
 
-const OBJECT = 'view:NAME or materialized_view:NAME';
-const DEFINITION = 'a file with one CREATE VIEW or CREATE MATERIALIZED VIEW statement; - for stdin';
+const OBJECT = 'KIND:ID: view:adults, function:total(integer)';
+const DEFINITION = 'a file with one CREATE statement; - for stdin';
 
 function declareObjects(program: Command, does: CommandEffect): void {
   const objects = program
     .command('objects')
-    .summary('manage views and materialized views')
+    .summary('manage views, functions and other objects')
     .description(
-      `Manages views and materialized views of a running service with OBJECTS=on. Without a subcommand, lists them.
+      `Manages views, materialized views, functions and procedures of a running service with OBJECTS=on. Without a
+subcommand, lists them.
 
-The commands name an object by kind and name: view:adults, materialized_view:totals.`,
+The commands name an object by kind and id: view:adults, materialized_view:totals, function:total(integer).`,
     );
   const load = () => import('../commands/objects.js');
   const change = (command: Command): Command =>
@@ -348,7 +349,7 @@ The commands name an object by kind and name: view:adults, materialized_view:tot
 
   const list = objects
     .command('list', { isDefault: true })
-    .description('Lists views and materialized views.')
+    .description('Lists objects.')
     .addOption(oneOf('--kind <kind>', 'only objects of this kind', OBJECT_KINDS))
     .option('--name <name>', 'only objects of this name')
     .option('--collection <name>', 'only objects that use this collection');
@@ -362,7 +363,7 @@ The commands name an object by kind and name: view:adults, materialized_view:tot
 
   const create = objects
     .command('create')
-    .description('Creates the view or materialized view of a file. The statement names it.')
+    .description('Creates the object of a file. The statement names it.')
     .argument('<file>', DEFINITION);
   does(change(create), async () => (await load()).create);
 

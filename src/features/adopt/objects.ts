@@ -1,10 +1,17 @@
-/* Reads unmanaged views and materialized views to adopt. Adoption leaves them unchanged. */
+/* Reads unmanaged objects to adopt. Adoption leaves them unchanged. */
 import type pg from 'pg';
-import { lockViews, readNeededObjects, readViews } from '../../projector/catalog/views.js';
-import type { CatalogView, ObjectFacts } from '../../projector/ddl/objects.js';
+import { lockObjects, readNeededObjects, readObjects } from '../../projector/catalog/managed-objects.js';
+import type { CatalogObject, ObjectFacts } from '../../projector/ddl/catalog-object.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import type { Collection } from '../../schema/model/model.js';
-import { KINDS, type ObjectName, type SchemaObject, objectKey, objectLabel } from '../../schema/model/objects.js';
+import {
+  KINDS,
+  type ObjectName,
+  type SchemaObject,
+  isRoutine,
+  objectKey,
+  objectLabel,
+} from '../../schema/model/objects.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import { sortNeededFirst } from '../../schema/model/order.js';
 import { type State, locationKey } from '../../schema/model/state.js';
@@ -44,46 +51,47 @@ export async function readObjectAdoption(
 ): Promise<ObjectAdoption> {
   const wanted = 'all' in request ? undefined : (request.objects ?? []);
   const isWanted = wanted && new Set(wanted.map(objectKey));
-  const isRequested = (view: CatalogView): boolean => {
+  const isRequested = (view: CatalogObject): boolean => {
     if (state.objects.has(objectKey(view))) return false;
     return isWanted === undefined ? view.extension === null : isWanted.has(objectKey(view));
   };
-  const names = [...(await readViews(client, schema)).values()].filter(isRequested).map(({ id }) => id);
-  await lockViews(client, schema, names);
-  const views = await readViews(client, schema, names);
+  const names = [...(await readObjects(client, schema)).values()].filter(isRequested);
+  await lockObjects(client, schema, names);
+  const views = await readObjects(client, schema, names);
   const refused = new Map<string, RefusedObject>();
   const objects = new Map<string, SchemaObject>();
   for (const view of [...views.values()].filter(isRequested)) {
-    const object = toRepresentedView(view);
+    const object = toRepresentedObject(view);
     if ('code' in object) refused.set(objectKey(view), object);
     else objects.set(objectKey(view), object);
   }
   const relations = managedRelations({ state, managed, schema });
   refuseUnmanagedUses({ objects, views, refused, relations, schema });
   const adopted = sortByDependency(objects, views);
-  const needed = await readNeededObjects(
-    client,
-    schema,
-    adopted.map(({ id }) => id),
+  const routines = new Set(
+    [...adopted, ...[...state.objects.values()].map(({ object }) => object)].filter(isRoutine).map(({ id }) => id),
+  );
+  const needed = (await readNeededObjects(client, schema, adopted)).filter(
+    (each) => each.routine === null || each.schema !== schema || !routines.has(each.routine),
   );
   return {
     adopted,
     missing: wanted?.filter((name) => !state.objects.has(objectKey(name)) && !views.has(objectKey(name))) ?? [],
     refused: [...refused.values()],
     notes: [
-      ...adopted.flatMap((object) => restoringNotes(object, views.get(objectKey(object)) as CatalogView)),
-      ...needed.map(({ view, kind, identity, name }) => ({
-        table: view,
+      ...adopted.flatMap((object) => restoringNotes(object, views.get(objectKey(object)) as CatalogObject)),
+      ...needed.map(({ object, kind, identity, name }) => ({
+        table: object,
         kind,
         name: name ?? identity,
         code: 'OBJECT_NEEDED',
-        message: `${kind} ${JSON.stringify(identity)}: create it before you apply a snapshot with this view elsewhere`,
+        message: `${kind} ${JSON.stringify(identity)}: create it before you apply a snapshot with this object elsewhere`,
       })),
     ],
   };
 }
 
-function toRepresentedView(view: CatalogView): SchemaObject | RefusedObject {
+function toRepresentedObject(view: CatalogObject): SchemaObject | RefusedObject {
   const { kind, id, definition, comment, indexes, extension } = view;
   const subject = { table: id, object: { kind, id } };
   if (extension !== null)
@@ -106,7 +114,8 @@ function managedRelations({ state, managed, schema }: Managed): Set<string> {
     const table = collection.schema;
     if (table !== null) relations.add(locationKey(table.schema ?? schema, table.name ?? collection.collection));
   }
-  for (const { object } of state.objects.values()) relations.add(locationKey(schema, object.id));
+  for (const { object } of state.objects.values())
+    if (!isRoutine(object)) relations.add(locationKey(schema, object.id));
   return relations;
 }
 
@@ -120,20 +129,22 @@ interface Adopting {
 
 const OWN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
 
-/** The log could not create a view elsewhere if it uses a table that the log does not contain. */
+/** The log could not create an object elsewhere if it uses a table that the log does not contain. */
 function refuseUnmanagedUses({ objects, views, refused, relations, schema }: Adopting): void {
   for (let before = -1; before !== objects.size;) {
     before = objects.size;
-    const adopted = new Set([...objects.values()].map(({ id }) => locationKey(schema, id)));
+    const adopted = new Set(
+      [...objects.values()].flatMap((object) => (isRoutine(object) ? [] : [locationKey(schema, object.id)])),
+    );
     for (const [key, { kind, id }] of objects) {
-      const other = views.get(key)?.uses.find(({ schema: place, relation }) => {
-        const location = locationKey(place, relation);
-        return !OWN_SCHEMAS.has(place) && !relations.has(location) && !adopted.has(location);
+      const other = views.get(key)?.uses.find(({ catalog, schema: place, name }) => {
+        const location = locationKey(place, name);
+        return catalog === 'pg_class' && !OWN_SCHEMAS.has(place) && !relations.has(location) && !adopted.has(location);
       });
       if (other === undefined) continue;
       objects.delete(key);
       const isNear = other.schema === schema || other.schema === '';
-      const named = isNear ? other.relation : `${other.schema}.${other.relation}`;
+      const named = isNear ? other.name : `${other.schema}.${other.name}`;
       const message = `it uses ${JSON.stringify(named)}, which is not managed. Adopt that first or together with it`;
       refused.set(key, { table: id, object: { kind, id }, code: 'NEEDS_UNMANAGED', message });
     }
@@ -141,15 +152,15 @@ function refuseUnmanagedUses({ objects, views, refused, relations, schema }: Ado
 }
 
 function sortByDependency(objects: ReadonlyMap<string, SchemaObject>, views: ObjectFacts): SchemaObject[] {
-  const byName = new Map([...objects].map(([key, { id }]) => [id, key]));
+  const byUse = new Map([...objects].map(([key, { kind, id }]) => [`${KINDS[kind].catalog}\0${id}`, key]));
   const needs = (key: string): string[] =>
-    (views.get(key)?.uses ?? []).flatMap(({ relation }) => byName.get(relation) ?? []);
+    (views.get(key)?.uses ?? []).flatMap(({ catalog, name }) => byUse.get(`${catalog}\0${name}`) ?? []);
   return sortNeededFirst(objects.keys(), needs).flatMap((key) => objects.get(key) ?? []);
 }
 
 /** The kinds of statements in `restoring`. */
 const KEPT: readonly [RegExp, kind: string][] = [
-  [/^GRANT /, 'privilege'],
+  [/^(?:GRANT|REVOKE ALL ON (?:FUNCTION|PROCEDURE)) /, 'privilege'],
   [/^COMMENT ON COLUMN /, 'comment'],
   [/ SET DEFAULT /, 'column default'],
   [/^CREATE RULE /, 'rule'],
@@ -157,8 +168,8 @@ const KEPT: readonly [RegExp, kind: string][] = [
   [/ OWNER TO /, 'owner'],
 ];
 
-/** Lists properties that changes of the view keep and that no snapshot contains. */
-function restoringNotes(object: SchemaObject, { restoring }: CatalogView): Note[] {
+/** Lists properties that changes of the object keep and that no snapshot contains. */
+function restoringNotes(object: SchemaObject, { restoring }: CatalogObject): Note[] {
   const kinds = new Set(restoring.flatMap((text) => KEPT.find(([pattern]) => pattern.test(text))?.[1] ?? []));
   return [...kinds].sort().map((kind) => ({
     table: object.id,

@@ -19,6 +19,7 @@ import { jsonEqual } from '../../kernel/json.js';
 import { type ManagedTables, eachSchema, labelsOf } from '../../projector/catalog/managed.js';
 import { needLabel, objectsInOrder, ownerOf, schemaOfNeed, withOwner } from '../../schema/model/order.js';
 import { withExtras } from '../../schema/transition/cascade.js';
+import { ROUTINE_ID } from '../../projector/ddl/routine-sql.js';
 import { type Sql, literal, sql } from '../../projector/ddl/sql.js';
 import { PREPARED_NAME } from '../../projector/online/copy.js';
 
@@ -140,7 +141,7 @@ const BESIDE: Sql = sql`
 WITH place AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1),
 belongs AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e')
 SELECT NULL, CASE p.prokind WHEN 'a' THEN 'aggregate' WHEN 'p' THEN 'procedure' ELSE 'function' END,
-  p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')'
+  ${ROUTINE_ID}
   FROM pg_catalog.pg_proc p JOIN place ON place.oid = p.pronamespace
   WHERE ('pg_catalog.pg_proc'::regclass::oid, p.oid) NOT IN (SELECT classid, objid FROM belongs)
     -- Those that PostgreSQL makes for a range type go with it.
@@ -289,7 +290,7 @@ export interface Adoption extends CatalogFindings {
 
 interface AdoptionTarget extends ManagedTables {
   client: pg.ClientBase;
-  /** True if the instance manages views and materialized views. */
+  /** True if the instance manages objects beside tables. */
   objects?: boolean | undefined;
 }
 
@@ -368,7 +369,7 @@ function addObjectAdoption(
   };
 }
 
-/** @param shown names of views and materialized views that are managed, as notes name them */
+/** @param shown names of objects beside tables that are managed, as notes name them */
 function selectUnrepresented(
   { managed, shown }: { managed: readonly Pick<FoundTable, 'collection'>[]; shown: readonly string[] },
   notes: readonly (readonly Note[])[],
@@ -461,7 +462,7 @@ export interface AdoptionReport {
   refused: Adoption['refused'];
   /** Unsupported objects. They stay in the database and in no snapshot. */
   not_represented: Note[];
-  /** The adopted views and materialized views. Absent if the instance does not manage them. */
+  /** The adopted objects beside tables. Absent if the instance does not manage them. */
   objects?: ObjectName[];
 }
 

@@ -1,5 +1,6 @@
 /* The content of a database for a backup: tables with their columns, sequences, and what is left out. */
 import pg from 'pg';
+import { ROUTINE_ID } from '../../projector/ddl/routine-sql.js';
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../../projector/ddl/sql.js';
 import { type State, byName, locateTable, schemasOf, tablesBySchema } from '../../schema/model/state.js';
 import { ownTable } from '../../postgres/own-tables.js';
@@ -105,14 +106,16 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
            ELSE 'tables' END AS kind, c.relname::text AS name, c.oid AS object
     FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace
    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relname = ANY ($2)
+     AND NOT EXISTS (SELECT FROM ${own.objects} o WHERE c.relkind IN ('v', 'm') AND $1 = $4 AND o.kind IN ('view', 'materialized_view') AND o.id = c.relname)
   UNION ALL
   SELECT 'tables', pg_catalog.format('%I.%I', n.nspname, c.relname), c.oid
     FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent JOIN own ON own.oid = p.relnamespace
     JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
    WHERE c.relkind IN ('r', 'p', 'f') AND n.nspname <> ALL ($3::text[]) AND p.relname = ANY ($2)
   UNION ALL
-  SELECT 'functions', p.proname::text, p.oid
+  SELECT 'functions', ${ROUTINE_ID}, p.oid
     FROM pg_catalog.pg_proc p JOIN own ON own.oid = p.pronamespace
+   WHERE NOT EXISTS (SELECT FROM ${own.objects} o WHERE $1 = $4 AND o.kind IN ('function', 'procedure') AND o.id = ${ROUTINE_ID})
   UNION ALL
   SELECT 'triggers', pg_catalog.format('%s on %s', t.tgname, c.relname), t.oid
     FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN own ON own.oid = c.relnamespace

@@ -122,7 +122,7 @@ interface Leading {
   /** Their trash entries when the merge was requested. */
   kept: readonly InTrash[];
   resolutions: readonly Resolution[];
-  /** True if the diff of the request may contain views and materialized views. */
+  /** True if the diff of the request may contain objects beside tables. */
   objects?: boolean;
 }
 

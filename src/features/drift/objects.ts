@@ -1,10 +1,11 @@
-/* Finds drift of views and materialized views, and plans their repair. */
+/* Finds drift of objects, and plans their repair. */
 import type pg from 'pg';
 import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
-import { lockViews, readViews } from '../../projector/catalog/views.js';
-import { type CatalogView, type ObjectFacts, planObjects } from '../../projector/ddl/objects.js';
+import { lockObjects, readObjects } from '../../projector/catalog/managed-objects.js';
+import type { CatalogObject, ObjectFacts } from '../../projector/ddl/catalog-object.js';
+import { planObjects } from '../../projector/ddl/objects.js';
 import type { Difference } from '../../projector/verify/difference.js';
-import { verifyViews } from '../../projector/verify/objects.js';
+import { verifyCatalogObjects } from '../../projector/verify/objects.js';
 import type { ObjectEvent } from '../../schema/model/events.js';
 import { type ObjectName, type SchemaObject, objectKey } from '../../schema/model/objects.js';
 import { type State, byName } from '../../schema/model/state.js';
@@ -22,9 +23,9 @@ interface ObjectFinding {
 
 /** Call it in a transaction that holds the log's lock. It leaves the transaction unchanged. */
 async function inspectObjects(client: pg.ClientBase, state: State, schema: string): Promise<ObjectFinding> {
-  const views = await readViews(client, schema);
+  const views = await readObjects(client, schema);
   const drifted = new Map<string, Difference[]>();
-  for (const difference of await verifyViews(client, state, views)) {
+  for (const difference of await verifyCatalogObjects(client, state, views)) {
     const key = objectKey(difference.object as ObjectName);
     drifted.set(key, [...(drifted.get(key) ?? []), difference]);
   }
@@ -65,7 +66,11 @@ function actualState(state: State, { views, drifted }: ObjectFinding): State {
 }
 
 /** The members that do not differ stay as they are in the log. */
-function withDatabaseValues(object: SchemaObject, view: CatalogView, differences: readonly Difference[]): SchemaObject {
+function withDatabaseValues(
+  object: SchemaObject,
+  view: CatalogObject,
+  differences: readonly Difference[],
+): SchemaObject {
   const differs = new Set(differences.map(({ member }) => member));
   return {
     ...object,
@@ -141,10 +146,10 @@ export async function readAcceptedObjects(
     const meant = [...drifted].filter(([key]) => isMeant?.has(key) ?? true);
     const open = meant.filter(([key]) => views.has(key) && !held.has(key));
     if (open.length === 0) return acceptedObjects(state, views, meant);
-    await lockViews(
+    await lockObjects(
       client,
       schema,
-      open.map(([key]) => (views.get(key) as CatalogView).id),
+      open.map(([key]) => views.get(key) as CatalogObject),
     );
     for (const [key] of open) held.add(key);
   }

@@ -16,8 +16,8 @@ import { shareNext } from '../../kernel/memoize.js';
 import { unlimited } from '../../postgres/limits.js';
 import { ProblemError } from '../../kernel/problem.js';
 import { type Sql, sql, own } from '../../projector/ddl/sql.js';
-import { readViews } from '../../projector/catalog/views.js';
-import { verifyViews } from '../../projector/verify/objects.js';
+import { readObjects } from '../../projector/catalog/managed-objects.js';
+import { verifyCatalogObjects } from '../../projector/verify/objects.js';
 import { repairDrift } from '../drift/repair.js';
 
 /* The progress of each projection, its failure, and how to resolve it. */
@@ -168,7 +168,8 @@ export async function rebuildTables(lock: LogLock, schema: string, objects?: boo
   return lock.underLock(
     async (client, { state, head }) => {
       const { made, left } = await repairDrift({ client, state, schema, objects, allowDrop: false });
-      const beside = objects === true ? await verifyViews(client, state, await readViews(client, schema)) : [];
+      const beside =
+        objects === true ? await verifyCatalogObjects(client, state, await readObjects(client, schema)) : [];
       return {
         position: head.position,
         made: made.map(({ summary }) => summary),
@@ -224,7 +225,7 @@ interface ProjectionsOptions {
   indexes: Pick<IndexProjection, 'retry'>;
   lockTimeout: number;
   logger: Logger;
-  /** True if the instance manages views and materialized views. */
+  /** True if the instance manages objects beside tables. */
   objects?: boolean | undefined;
 }
 

@@ -94,7 +94,7 @@ export function* snapshotBytes(
 }
 
 interface SnapshotBytesOptions {
-  /** True on an instance that manages views and materialized views. */
+  /** True on an instance that manages objects beside tables. */
   objects?: boolean;
   include?: (collection: string) => boolean;
   join?: ReturnType<typeof createJoiner>;

@@ -1,6 +1,13 @@
-/** /objects: views and materialized views. Only on instances with OBJECTS=on. */
+/** /objects: views, functions and other objects. Only on instances with OBJECTS=on. */
 import { z } from 'zod';
-import { OBJECT_KINDS, type ObjectName, type SchemaObject, objectDocument } from '../../schema/model/objects.js';
+import {
+  OBJECT_KINDS,
+  type ObjectName,
+  type SchemaObject,
+  objectDocument,
+  objectNameParts,
+  renamedId,
+} from '../../schema/model/objects.js';
 import { membersOf as documentMembers } from '../../schema/model/model.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type State, type TableLocation, locateTable } from '../../schema/model/state.js';
@@ -24,7 +31,7 @@ const MEMBERS = documentMembers(objectDocument);
 
 const listQuery = listQueryOf(MEMBERS).extend({
   kind: z.enum(OBJECT_KINDS).optional().describe('Only objects of this kind'),
-  name: z.string().optional().describe('Only objects of this name'),
+  name: z.string().optional().describe('Only objects of this name. Functions with other argument types share a name'),
   collection: z.string().optional().describe('Only objects that use this collection'),
 });
 const oneQuery = z.strictObject({ fields: membersOf(MEMBERS).optional() });
@@ -40,7 +47,8 @@ function usesTable({ definition }: SchemaObject, table: TableLocation, schema: s
 }
 
 const isListed = (object: SchemaObject, { kind, name }: ListQuery): boolean =>
-  (kind === undefined || object.kind === kind) && (name === undefined || object.id === name);
+  (kind === undefined || object.kind === kind) &&
+  (name === undefined || object.id === name || objectNameParts(object).name === name);
 
 /** @param schema the default schema */
 function* textsOf(state: State, query: ListQuery, schema: string): Generator<string, void, void> {
@@ -69,7 +77,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       path: ALL,
       collections: null,
       operationId: 'listObjects',
-      summary: 'List views and materialized views',
+      summary: 'List objects',
       query: listQuery,
       answers: { 200: page(shown.object) },
       key: ({ query: { kind, name, collection } }) => `objects ${JSON.stringify([kind, name, collection])}`,
@@ -79,7 +87,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       path: ONE,
       collections: null,
       operationId: 'getObject',
-      summary: 'Retrieve a view or materialized view',
+      summary: 'Retrieve an object',
       query: oneQuery,
       answers: OBJECT_ANSWER,
       key: (call) => `object ${JSON.stringify(nameOf(call))}`,
@@ -90,7 +98,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       path: ALL,
       collections: null,
       operationId: 'createObject',
-      summary: 'Create a view or materialized view',
+      summary: 'Create an object',
       query: changeQuery,
       body: jsonBody(taken.newObject),
       answers: OBJECT_ANSWER,
@@ -104,7 +112,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       path: ONE,
       collections: null,
       operationId: 'updateObject',
-      summary: 'Update a view or materialized view',
+      summary: 'Update an object',
       query: changeQuery,
       body: jsonBody(taken.objectUpdate),
       answers: OBJECT_ANSWER,
@@ -117,21 +125,21 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       path: `${ONE}/rename`,
       collections: null,
       operationId: 'renameObject',
-      summary: 'Rename a view or materialized view',
+      summary: 'Rename an object',
       query: changeQuery,
       body: jsonBody(taken.rename),
       answers: OBJECT_ANSWER,
       errors: ['ALREADY_EXISTS'],
       name: 'rename-object',
       input: (call) => ({ ...nameOf(call), body: call.body }),
-      shows: (state, { kind, to }) => [textOf(state, { kind, id: to })],
+      shows: (state, { to, ...object }) => [textOf(state, { kind: object.kind, id: renamedId(object, to) })],
     }),
     changeRoute(deps, {
       method: 'delete',
       path: ONE,
       collections: null,
       operationId: 'deleteObject',
-      summary: 'Delete a view or materialized view',
+      summary: 'Delete an object',
       query: deleteQuery,
       answers: { 204: null },
       name: 'delete-object',

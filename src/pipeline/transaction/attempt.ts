@@ -6,7 +6,7 @@ import { prepareEvents } from '../../log/append.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import { changesAfter, changesBefore, writeChanges } from '../../features/change-requests/rows.js';
 import { metadataStatements, objectStatements } from '../../projector/metadata/rows.js';
-import type { ObjectFacts } from '../../projector/ddl/objects.js';
+import type { ObjectFacts } from '../../projector/ddl/catalog-object.js';
 import { trashStatements } from '../../features/trash/rows.js';
 import { changesObjects, changesSchema, collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { Cause, LogEvent } from '../../schema/model/events.js';

@@ -5,7 +5,7 @@ import { stepsTo } from '../../kernel/resumable.js';
 import { type Problem, MAX_PROBLEMS } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Parameterised } from '../../postgres/exchange.js';
-import type { ObjectFacts } from '../../projector/ddl/objects.js';
+import type { ObjectFacts } from '../../projector/ddl/catalog-object.js';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { changesObjects } from '../../schema/fold/event-schemas.js';
 import { readObjectFacts } from './rewritten-objects.js';
@@ -104,7 +104,7 @@ export interface DecidedBatch<C = unknown> {
   judging: Pick<Enforcing, 'planned' | 'revised'>;
   /** For plans: the steps that would be prepared online first. */
   preparation: PreparedSteps | undefined;
-  /** The managed views and materialized views before the batch. Absent if the batch cannot affect them. */
+  /** The managed objects beside tables before the batch. Absent if the batch cannot affect them. */
   facts?: ObjectFacts | undefined;
 }
 

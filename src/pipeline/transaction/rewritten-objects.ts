@@ -1,11 +1,11 @@
 /*
- * Records what PostgreSQL changes in views while it carries out other changes. Renaming a column rewrites the views that
+ * Records what PostgreSQL changes in objects while it carries out other changes. Renaming a column rewrites the views that
  * use it, and a view that is created again may be printed differently. The definitions are read before and after the
  * statements, and each that changed becomes an event of the same batch.
  */
 import type pg from 'pg';
-import { readViews } from '../../projector/catalog/views.js';
-import type { ObjectFacts } from '../../projector/ddl/objects.js';
+import { readObjects } from '../../projector/catalog/managed-objects.js';
+import type { ObjectFacts } from '../../projector/ddl/catalog-object.js';
 import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.js';
 import { fold } from '../../schema/fold/evolve.js';
 import { type LogEvent, isAdopted, newObjectEvent } from '../../schema/model/events.js';
@@ -26,16 +26,12 @@ export async function readObjectFacts(
   client: pg.ClientBase,
   { state, events, schema }: Affecting,
 ): Promise<ObjectFacts | undefined> {
-  if (state.objects.isEmpty() || !events.some(canAffectViews)) return undefined;
-  return readViews(
-    client,
-    schema,
-    objectsInOrder(state).map(({ id }) => id),
-  );
+  if (state.objects.isEmpty() || !events.some(canAffectObjects)) return undefined;
+  return readObjects(client, schema, objectsInOrder(state));
 }
 
-/** New tables and columns, relations and metadata affect no existing view. */
-function canAffectViews(event: LogEvent): boolean {
+/** New tables and columns, relations and metadata affect no existing object. */
+function canAffectObjects(event: LogEvent): boolean {
   if (isAdopted(event)) return false;
   if (changesObjects(event)) return event.type !== 'object.created';
   if (!changesSchema(event)) return false;
@@ -61,11 +57,7 @@ export async function withRewrittenObjects(
   { before, after, events, facts, schema }: Rewriting,
 ): Promise<{ events: LogEvent[]; after: State }> {
   const objects = objectsInOrder(after);
-  const now = await readViews(
-    client,
-    schema,
-    objects.map(({ id }) => id),
-  );
+  const now = await readObjects(client, schema, objects);
   const former = findFormerObjects(before, after);
   const changed = new Set(
     events.filter(changesObjects).flatMap((event) => {

@@ -2,8 +2,9 @@
 import type pg from 'pg';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import { KINDS, type ObjectIndex, type ObjectKind, kindInCatalog, objectKey } from '../../schema/model/objects.js';
-import type { CatalogView } from '../ddl/objects.js';
+import type { CatalogObject } from '../ddl/catalog-object.js';
 import { type Sql, join, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
+import { ROUTINE_ID } from '../ddl/routine-sql.js';
 import { isLocked } from '../../postgres/errors.js';
 
 const NAME = sql`pg_catalog.format('%I.%I', n.nspname, c.relname)`;
@@ -60,14 +61,21 @@ SELECT c.relname::text AS id, c.relkind::text AS kind,
       ORDER BY ic.relname COLLATE "C")
     FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class ic ON ic.oid = i.indexrelid WHERE i.indrelid = c.oid), '[]') END AS indexes,
   (SELECT coalesce(pg_catalog.array_agg(r.text ORDER BY r.rank, r.text), '{}') FROM (${RESTORING}) AS r (rank, text)) AS restoring,
-  (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('schema', u.schema, 'relation', u.relation, 'column', u.attname)), '[]')
-     FROM (SELECT DISTINCT CASE WHEN un.oid = ${ownSchemaOid} THEN '' ELSE un.nspname::text END AS schema, uc.relname AS relation, ua.attname
+  (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('catalog', u.catalog, 'schema', u.schema, 'name', u.name, 'column', u.attname)), '[]')
+     FROM (SELECT 'pg_class' AS catalog, CASE WHEN un.oid = ${ownSchemaOid} THEN '' ELSE un.nspname::text END AS schema, uc.relname::text AS name, ua.attname
              FROM pg_catalog.pg_rewrite r
              JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND d.objid = r.oid
               AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid <> c.oid
              JOIN pg_catalog.pg_class uc ON uc.oid = d.refobjid
              JOIN pg_catalog.pg_namespace un ON un.oid = uc.relnamespace
              LEFT JOIN pg_catalog.pg_attribute ua ON ua.attrelid = d.refobjid AND ua.attnum = d.refobjsubid AND d.refobjsubid > 0
+            WHERE r.ev_class = c.oid
+            UNION SELECT 'pg_proc', un.nspname::text, u.id, NULL
+             FROM pg_catalog.pg_rewrite r
+             JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND d.objid = r.oid
+              AND d.refclassid = 'pg_catalog.pg_proc'::regclass::oid
+             JOIN LATERAL (SELECT p.pronamespace, ${ROUTINE_ID} AS id FROM pg_catalog.pg_proc p WHERE p.oid = d.refobjid) u ON true
+             JOIN pg_catalog.pg_namespace un ON un.oid = u.pronamespace
             WHERE r.ev_class = c.oid) u) AS uses,
   (SELECT x.extname::text FROM pg_catalog.pg_depend e JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
     WHERE e.classid = 'pg_catalog.pg_class'::regclass::oid AND e.objid = c.oid AND e.deptype = 'e') AS extension
@@ -77,7 +85,7 @@ LEFT JOIN pg_catalog.pg_am am ON am.oid = c.relam
 WHERE c.relkind IN ('v', 'm') AND ($2::text[] IS NULL OR c.relname = ANY ($2::text[]))
 ORDER BY c.relname COLLATE "C"`;
 
-type Row = Pick<CatalogView, 'id' | 'comment' | 'populated' | 'restoring' | 'uses' | 'extension'> & {
+type Row = Pick<CatalogObject, 'id' | 'comment' | 'populated' | 'restoring' | 'uses' | 'extension'> & {
   kind: string;
   query: string;
   options: string | null;
@@ -91,48 +99,18 @@ export async function readViews(
   client: Pick<pg.ClientBase, 'query'>,
   schema: string,
   names?: readonly string[],
-): Promise<ReadonlyMap<string, CatalogView>> {
+): Promise<[string, CatalogObject][]> {
   const { rows } = await client.query<Row>(VIEWS, [schema, names ?? null]);
-  const views = rows.map((row): CatalogView => {
+  return rows.map((row) => {
     const { id, comment, populated, restoring, uses, extension, indexes } = row;
     const kind = kindInCatalog('pg_class', row.kind);
     const withUnique = indexes?.map(({ name, unique, definition }): ObjectIndex =>
       unique ? { name, unique, definition } : { name, definition },
     );
     const more = { indexes: withUnique ?? null, restoring, uses, extension };
-    return { kind, id, query: row.query, definition: definitionOf(row, kind), comment, populated, ...more };
+    const view = { kind, id, query: row.query, definition: definitionOf(row, kind), comment, populated, ...more };
+    return [objectKey(view), view];
   });
-  return new Map(views.map((view) => [objectKey(view), view]));
-}
-
-/** Returns functions, types and other objects except relations that views use. */
-const NEEDED: Sql = sql`
-SELECT DISTINCT c.relname::text AS view, i.type AS kind, i.identity, i.schema, i.name
-  FROM pg_catalog.pg_class c
-  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
-  JOIN pg_catalog.pg_rewrite r ON r.ev_class = c.oid AND r.rulename = '_RETURN'
-  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND d.objid = r.oid
-   AND d.refclassid <> 'pg_catalog.pg_class'::regclass::oid
-  CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.refclassid, d.refobjid, 0) i
- WHERE c.relname = ANY ($2::text[]) AND i.schema IS NOT NULL AND i.schema <> ALL (ARRAY['pg_catalog', 'information_schema'])
- ORDER BY 1, 2, 3`;
-
-export interface NeededObject {
-  view: string;
-  /** PostgreSQL's name of the kind: `function`, `type`, `operator`. */
-  kind: string;
-  identity: string;
-  schema: string;
-  name: string | null;
-}
-
-export async function readNeededObjects(
-  client: Pick<pg.ClientBase, 'query'>,
-  schema: string,
-  names: readonly string[],
-): Promise<NeededObject[]> {
-  if (names.length === 0) return [];
-  return (await client.query<NeededObject>(NEEDED, [schema, names])).rows;
 }
 
 /**

@@ -1,70 +1,50 @@
 /*
- * Plans the statements about views and materialized views. Objects that change, and those that use what changes, are dropped
- * before all other statements and created after them, because PostgreSQL would otherwise reject those statements.
+ * Plans the statements about objects. Objects that change, and those that use what changes, are dropped before all other
+ * statements and created after them, because PostgreSQL would otherwise reject those statements. A function that
+ * PostgreSQL can replace stays, and so does everything that uses it.
  */
 import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.js';
 import { type FormerNames, formerNames } from '../../schema/fold/former-names.js';
 import { type LogEvent, type NewEvent, type ObjectEvent, isAdopted, isConsequence } from '../../schema/model/events.js';
 import {
   KINDS,
-  type ObjectIndex,
   type ObjectKind,
   type ObjectName,
   type SchemaObject,
+  isRoutine,
   objectKey,
   objectLabel,
+  objectNameParts,
+  splitArgumentTypes,
 } from '../../schema/model/objects.js';
 import { sortNeededFirst, objectsInOrder, withPartitions } from '../../schema/model/order.js';
-import { type CollectionNode, type State, collectionAt, getField, hasColumn } from '../../schema/model/state.js';
-import { parseDefinition } from '../../schema/sql-text/object-definition.js';
-import type { Problem } from '../../kernel/problem.js';
 import {
-  type Sql,
-  ident,
-  indexDefinition,
-  kindSql,
-  literal,
-  objectTail,
-  qualified,
-  restoringStatement,
-  sql,
-} from './sql.js';
+  type CollectionNode,
+  type ObjectNode,
+  type State,
+  collectionAt,
+  getField,
+  hasColumn,
+  locateTable,
+} from '../../schema/model/state.js';
+import { canReplace, parseDefinition } from '../../schema/sql-text/object-definition.js';
+import { quotedName } from '../../schema/sql-text/quoted-name.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { ObjectFacts, ObjectUse } from './catalog-object.js';
+import {
+  type Creation,
+  createStatements,
+  describeObject,
+  dropObject,
+  kindWords,
+  renameStatement,
+} from './object-statements.js';
 import type { Statement } from './step.js';
 
-/** A relation or one of its columns that a view uses. */
-interface ViewUse {
-  schema: string;
-  relation: string;
-  /** Null for the relation as a whole. */
-  column: string | null;
-}
-
-interface ResolvedUse extends ViewUse {
+interface ResolvedUse extends ObjectUse {
   /** The managed collection of the relation. Undefined for a view and for an unmanaged table. */
   collection: string | undefined;
 }
-
-export interface CatalogView {
-  kind: ObjectKind;
-  id: string;
-  /** The output of pg_get_viewdef, without the semicolon. */
-  query: string;
-  /** One statement without a schema: `CREATE VIEW name WITH (…) AS SELECT …`. */
-  definition: string;
-  comment: string | null;
-  /** Sorted by name. Null for a view. */
-  indexes: ObjectIndex[] | null;
-  /** False for a materialized view without data. */
-  populated: boolean;
-  /** Statements for owner, privileges, comments on columns, defaults, triggers and rules. */
-  restoring: string[];
-  uses: ViewUse[];
-  /** The extension that owns it. */
-  extension: string | null;
-}
-
-/** The managed objects as they are in the database, by `objectKey`. */
-export type ObjectFacts = ReadonlyMap<string, CatalogView>;
 
 export interface ObjectChange {
   before: State;
@@ -91,8 +71,10 @@ interface Changed {
   created: Map<string, Numbered>;
   deleted: Map<string, Numbered>;
   renamed: Map<string, Numbered & { to: string }>;
-  /** New definitions. */
+  /** New definitions that require dropping the object. */
   defined: Map<string, Numbered>;
+  /** New definitions that replace the object. */
+  replaced: Map<string, Numbered>;
   /** New comments or indexes. */
   described: Map<string, Numbered>;
 }
@@ -106,11 +88,12 @@ interface Numbered {
 export function planObjects(change: ObjectChange): ObjectPlan {
   const { before, after, events } = change;
   if (before.objects.isEmpty() && after.objects.isEmpty()) return NOTHING;
-  const changed = changesOf(events);
+  const changed = changesOf(change);
   const uses = usesBefore(change);
   const affected = findAffectedObjects(change, changed, uses);
-  const gone = rejectLostUses(change, changed, uses);
+  const gone = [...rejectLostUses(change, changed, uses), ...rejectRenamedArguments(change, changed)];
   if (gone.length > 0) return { ...NOTHING, problems: gone };
+  for (const key of affected.keys()) moveEntry(changed.replaced, changed.defined, key);
   const kept = [...affected.keys()].filter((key) => !changed.defined.has(key) && !changed.deleted.has(key));
   const renamed = events.some(({ type }) => type.endsWith('.renamed'));
   if (renamed && kept.length > 0)
@@ -123,17 +106,33 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   const causes = { affected, changed };
   return {
     first: [
-      ...dropOrder(dropped, uses).map((key) => dropObject(change, objectOf(before, key), sourceOf(causes, key))),
-      ...[...changed.renamed].flatMap(([key, each]) => (dropped.has(key) ? [] : [renameStatement(change, key, each)])),
+      ...dropOrder(dropped, uses).map((key) => dropObject(change.schema, objectOf(before, key), sourceOf(causes, key))),
+      ...[...changed.renamed].flatMap(([key, each]) =>
+        dropped.has(key) ? [] : [renameStatement(change.schema, objectOf(before, key), each)],
+      ),
     ],
     last: [
-      ...creationOrder(change, causes, dropped).flatMap((object) => createStatements(change, object)),
+      ...creationOrder(change, causes, dropped).flatMap((object) => createStatements(change.schema, object)),
       ...[...changed.described].flatMap(([key, each]) =>
-        dropped.has(key) || changed.created.has(key) ? [] : describeObject(change, key, each),
+        dropped.has(key) || changed.created.has(key)
+          ? []
+          : describeObject(
+              change.schema,
+              [objectOf(before, key), objectOf(after, objectKey(each.event.subject))],
+              each.index,
+            ),
       ),
     ],
     problems: [],
   };
+}
+
+/** A function that uses something that is dropped cannot stay. */
+function moveEntry<V>(from: Map<string, V>, to: Map<string, V>, key: string): void {
+  const value = from.get(key);
+  if (value === undefined) return;
+  from.delete(key);
+  to.set(key, value);
 }
 
 const objectOf = ({ objects }: State, key: string): SchemaObject => {
@@ -142,12 +141,19 @@ const objectOf = ({ objects }: State, key: string): SchemaObject => {
   return node.object;
 };
 
-function changesOf(events: readonly LogEvent[]): Changed {
+type ObjectUpdate = Extract<ObjectEvent, { type: 'object.updated' }>;
+
+function changesOf({ before, after, events }: ObjectChange): Changed {
+  const updatesOf = (changed: Changed, { data }: ObjectUpdate, [old, key]: readonly [string, string]) => {
+    if (data.patch.every(({ path }) => path !== '/definition')) return changed.described;
+    return isReplacedBy(before.objects.get(old), after.objects.get(key)) ? changed.replaced : changed.defined;
+  };
   const changed: Changed = {
     created: new Map(),
     deleted: new Map(),
     renamed: new Map(),
     defined: new Map(),
+    replaced: new Map(),
     described: new Map(),
   };
   const former = new Map<string, string>();
@@ -160,31 +166,58 @@ function changesOf(events: readonly LogEvent[]): Changed {
     else if (event.type === 'object.renamed') {
       changed.renamed.set(old, { event, index, to: event.data.to });
       former.set(objectKey({ kind: event.subject.kind, id: event.data.to }), old);
-    } else if (event.data.patch.some(({ path }) => path === '/definition')) changed.defined.set(old, { event, index });
-    else changed.described.set(old, { event, index });
+    } else updatesOf(changed, event, [old, key]).set(old, { event, index });
   }
   return changed;
 }
+
+const isReplacedBy = (old: ObjectNode | undefined, now: ObjectNode | undefined): boolean =>
+  old !== undefined && now !== undefined && canReplace(old.object.definition, now.object.definition);
 
 type Uses = ReadonlyMap<string, readonly ResolvedUse[]>;
 
 /** Without facts, the parser finds the relations but not their columns. */
 function usesBefore({ before, facts, schema }: ObjectChange): Uses {
-  const collectionOf = (use: ViewUse) =>
-    collectionAt(before, use.schema === schema ? undefined : use.schema, use.relation);
+  const collectionOf = ({ catalog, schema: place, name }: ObjectUse) =>
+    catalog === 'pg_class' ? collectionAt(before, place === schema ? undefined : place, name) : undefined;
+  const all = objectsInOrder(before);
+  const overloads = overloadsByName(all);
   return new Map(
-    objectsInOrder(before).map((object): [string, readonly ResolvedUse[]] => {
+    all.map((object): [string, readonly ResolvedUse[]] => {
       const key = objectKey(object);
-      const uses = facts?.get(key)?.uses ?? parseUses(object, schema);
+      const uses = facts?.get(key)?.uses ?? parseUses(object, schema, overloads);
       return [key, uses.map((use) => ({ ...use, collection: collectionOf(use) }))];
     }),
   );
 }
 
-function parseUses({ definition }: SchemaObject, schema: string): ViewUse[] {
+type Overloads = ReadonlyMap<string, readonly string[]>;
+
+/** The ids of functions by their names. */
+function overloadsByName(objects: Iterable<SchemaObject>): Overloads {
+  const overloads = new Map<string, string[]>();
+  for (const object of objects) {
+    if (!isRoutine(object)) continue;
+    const { name } = objectNameParts(object);
+    overloads.set(name, [...(overloads.get(name) ?? []), object.id]);
+  }
+  return overloads;
+}
+
+/** The parser does not know which of several functions of one name is called. */
+function parseUses({ definition }: SchemaObject, schema: string, overloads: Overloads): ObjectUse[] {
   const parsed = parseDefinition(definition);
-  const relations = typeof parsed === 'string' ? [] : parsed.relations;
-  return relations.map((each) => ({ schema: each.schema ?? schema, relation: each.name, column: null }));
+  if (typeof parsed === 'string') return [];
+  const use = (catalog: ObjectUse['catalog'], place: string | undefined, name: string): ObjectUse => ({
+    catalog,
+    schema: place ?? schema,
+    name,
+    column: null,
+  });
+  return [
+    ...parsed.relations.map((each) => use('pg_class', each.schema, each.name)),
+    ...parsed.calls.flatMap((each) => (overloads.get(each.name) ?? []).map((id) => use('pg_proc', each.schema, id))),
+  ];
 }
 
 /** Members of a column that PostgreSQL changes without regard to views. */
@@ -205,12 +238,18 @@ function findAffectedObjects(change: ObjectChange, { defined, deleted }: Changed
   return affected;
 }
 
-function usersOf({ id }: ObjectName, { schema }: ObjectChange, uses: Uses): string[] {
-  return [...uses].flatMap(([key, used]) => (used.some((use) => isOf(use, id, schema)) ? [key] : []));
+function usersOf(object: ObjectName, { schema }: ObjectChange, uses: Uses): string[] {
+  return [...uses].flatMap(([key, used]) => (used.some((use) => isOf(use, object, schema)) ? [key] : []));
 }
 
-/** True if the view uses this other view. Views are in the default schema. */
-const isOf = (use: ViewUse, id: string, schema: string): boolean => use.schema === schema && use.relation === id;
+/** True if this object is used. Objects are in the default schema. */
+const isOf = (use: ObjectUse, { kind, id }: ObjectName, schema: string): boolean =>
+  use.catalog === KINDS[kind].catalog && use.schema === schema && use.name === id;
+
+function nameOfKey(key: string): ObjectName {
+  const [kind = '', id = ''] = key.split('\0');
+  return { kind: kind as ObjectKind, id };
+}
 
 interface Alteration {
   index: number;
@@ -227,7 +266,8 @@ function alterations(change: ObjectChange): Alteration[] {
     if (isAltered === null) return [];
     const tables = new Set(withPartitions(change.before, table));
     const isTable = ({ collection }: ResolvedUse): boolean => collection !== undefined && tables.has(collection);
-    return [{ index, isUsed: (use) => isTable(use) && isAltered(use) }];
+    const isDropped = event.type === 'collection.deleted';
+    return [{ index, isUsed: (use) => isTable(use) && (isDropped || use.isRowType !== true) && isAltered(use) }];
   });
 }
 
@@ -272,7 +312,7 @@ function rejectLostUses({ before, after, schema, events }: ObjectChange, changed
   if (!events.some((event) => event.type.endsWith('.deleted') && !isAdopted(event))) return [];
   const renamed = events.some(({ type }) => type === 'collection.renamed' || type === 'field.renamed');
   return [...uses].flatMap(([key, used]): Problem[] => {
-    if (changed.defined.has(key) || changed.deleted.has(key)) return [];
+    if (changed.defined.has(key) || changed.replaced.has(key) || changed.deleted.has(key)) return [];
     const object = objectOf(before, key);
     const lost = used.find((use) => isLost(use, { before, after, schema, changed, renamed }));
     return lost === undefined ? [] : [createStillUsedProblem(object, lost)];
@@ -286,7 +326,7 @@ interface Losing extends Pick<ObjectChange, 'before' | 'after' | 'schema'> {
 
 function isLost(use: ResolvedUse, losing: Losing): boolean {
   const { before, after, schema, changed, renamed } = losing;
-  const isNamed = (key: string): boolean => isOf(use, key.split('\0')[1] ?? '', schema);
+  const isNamed = (key: string): boolean => isOf(use, nameOfKey(key), schema);
   if ([...changed.deleted.keys()].some(isNamed)) return ![...changed.created.keys()].some(isNamed);
   const { collection = '' } = use;
   const old = before.collections.get(collection);
@@ -315,16 +355,44 @@ function findCurrent(before: State, after: State, name: string, renamed: boolean
   return after.collections.find(({ identities }) => identities.collection === identity);
 }
 
-function createStillUsedProblem(object: SchemaObject, { collection, relation, column }: ResolvedUse): Problem {
-  const name = collection ?? relation;
+function createStillUsedProblem(
+  object: SchemaObject,
+  { catalog, collection, name: used, column }: ResolvedUse,
+): Problem {
+  const name = collection ?? used;
   const what = column === null ? JSON.stringify(name) : `column ${JSON.stringify(column)} of ${JSON.stringify(name)}`;
   return {
     code: 'IN_USE',
     message: `${objectLabel(object)} uses ${what}, which this change deletes. Change or delete the ${kindWords(object)} in the same change or before`,
     object: { kind: object.kind, id: object.id },
-    collection: name,
+    ...(catalog === 'pg_class' && { collection: name }),
     ...(column !== null && { field: column }),
   };
+}
+
+/** The id of a function contains its argument types, which would change with the name of the table. */
+function rejectRenamedArguments({ before, events, schema }: ObjectChange, changed: Changed): Problem[] {
+  const former = formerNames();
+  const renamed = new Set([...changed.renamed.keys()].map((key) => nameOfKey(key).id));
+  for (const event of events) {
+    if (event.type === 'collection.renamed')
+      renamed.add(locateTable(before, former.collection(event.collection), schema).name);
+    former.add(event);
+  }
+  if (renamed.size === 0) return [];
+  return objectsInOrder(before).flatMap((object): Problem[] => {
+    if (changed.deleted.has(objectKey(object))) return [];
+    const types = splitArgumentTypes(objectNameParts(object).argumentTypes ?? '');
+    const name = [...renamed].find((each) => types.some((type) => type.replace(/\[\]$/, '') === quotedName(each)));
+    if (name === undefined) return [];
+    return [
+      {
+        code: 'IN_USE',
+        message: `${objectLabel(object)} has an argument with the row type of ${JSON.stringify(name)}, which this change renames. Delete the ${kindWords(object)} before, and create it again afterwards`,
+        object: { kind: object.kind, id: object.id },
+      },
+    ];
+  });
 }
 
 const createRenameFirstProblem = (object: SchemaObject): Problem => ({
@@ -333,15 +401,18 @@ const createRenameFirstProblem = (object: SchemaObject): Problem => ({
   object: { kind: object.kind, id: object.id },
 });
 
-const kindWords = ({ kind }: ObjectName): string => KINDS[kind].label;
-
 /** Users come before what they use. */
 function dropOrder(keys: ReadonlySet<string>, uses: Uses): string[] {
-  const byRelation = new Map([...keys].map((key) => [key.split('\0')[1] ?? '', key]));
-  return sortNeededFirst(keys, (key) =>
-    (uses.get(key) ?? []).flatMap(({ relation }) => byRelation.get(relation) ?? []),
-  ).reverse();
+  const byUse = new Map([...keys].map((key) => [useKey(nameOfKey(key)), key]));
+  return sortNeededFirst(keys, (key) => (uses.get(key) ?? []).flatMap((use) => keyOfUse(use, byUse))).reverse();
 }
+
+const useKey = ({ kind, id }: ObjectName): string => `${KINDS[kind].catalog}\0${id}`;
+
+const keyOfUse = ({ catalog, name }: ObjectUse, byUse: ReadonlyMap<string, string>): string[] => {
+  const key = byUse.get(`${catalog}\0${name}`);
+  return key === undefined ? [] : [key];
+};
 
 interface Causes {
   affected: ReadonlyMap<string, number>;
@@ -352,132 +423,32 @@ function sourceOf({ affected, changed }: Causes, key: string): number {
   return (changed.deleted.get(key) ?? changed.defined.get(key))?.index ?? affected.get(key) ?? 0;
 }
 
-/** An object to create: new, changed, or dropped for something that it uses. */
-interface Creation {
-  object: SchemaObject;
-  /** The view before the batch. Undefined for a new one. */
-  known: CatalogView | undefined;
-  isNew: boolean;
-  isChanged: boolean;
-  index: number;
-}
-
 function creationOrder(change: ObjectChange, { affected, changed }: Causes, dropped: ReadonlySet<string>): Creation[] {
-  const { after, facts, schema } = change;
+  const { before, after, facts, schema } = change;
   const nameNow = (key: string): string => {
-    const [kind = ''] = key.split('\0');
-    return `${kind}\0${changed.renamed.get(key)?.to ?? key.split('\0')[1]}`;
+    const { kind, id } = nameOfKey(key);
+    return objectKey({ kind, id: changed.renamed.get(key)?.to ?? id });
   };
   const created = new Map<string, Creation>();
-  for (const [key, { index }] of changed.created)
-    created.set(key, { object: objectOf(after, key), known: undefined, isNew: true, isChanged: true, index });
-  for (const old of dropped) {
-    if (changed.deleted.has(old)) continue;
-    const isChanged = changed.defined.has(old);
-    const index = changed.defined.get(old)?.index ?? affected.get(old) ?? 0;
-    created.set(nameNow(old), {
-      object: objectOf(after, nameNow(old)),
-      known: facts?.get(old),
-      isNew: false,
-      isChanged,
-      index,
-    });
+  for (const [key, { index }] of changed.created) {
+    const object = objectOf(after, key);
+    created.set(key, { object, known: undefined, isNew: true, isChanged: true, replaces: null, index });
   }
-  const byRelation = new Map([...created].map(([key, { object }]) => [object.id, key]));
+  for (const old of [...dropped, ...changed.replaced.keys()]) {
+    if (changed.deleted.has(old)) continue;
+    const replaces = changed.replaced.has(old) ? objectOf(before, old) : null;
+    const redefined = changed.defined.get(old) ?? changed.replaced.get(old);
+    const isChanged = redefined !== undefined;
+    const index = redefined?.index ?? affected.get(old) ?? 0;
+    const object = objectOf(after, nameNow(old));
+    created.set(nameNow(old), { object, known: facts?.get(old), isNew: false, isChanged, replaces, index });
+  }
+  const byUse = new Map([...created].map(([key, { object }]) => [useKey(object), key]));
+  const overloads = overloadsByName([...created.values()].map(({ object }) => object));
   const needs = (key: string): string[] => {
     const creation = created.get(key);
-    const used = creation === undefined ? [] : parseUses(creation.object, schema);
-    return used.flatMap(({ relation }) => byRelation.get(relation) ?? []);
+    const used = creation === undefined ? [] : parseUses(creation.object, schema, overloads);
+    return used.flatMap((use) => keyOfUse(use, byUse));
   };
   return sortNeededFirst(created.keys(), needs).flatMap((key) => created.get(key) ?? []);
-}
-
-function createStatements({ schema }: ObjectChange, creation: Creation): Statement[] {
-  const { object, known, isNew, isChanged, index } = creation;
-  const name = qualified(schema, object.id);
-  const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
-  const restored = (known?.restoring ?? []).map((text) =>
-    statement(restoringStatement(text), `restore privileges and settings of ${object.id}`),
-  );
-  const comment = statement(commentOn(schema, object), `comment on ${kindWords(object)} ${object.id}`);
-  const verb = isNew ? 'create' : isChanged ? 'change' : 'recreate';
-  return [
-    statement(creationSql(name, creation), `${verb} ${kindWords(object)} ${object.id}`),
-    ...restored,
-    ...(object.comment === null ? [] : [comment]),
-    ...(object.indexes ?? []).map((each) => statement(createIndex(name, each), `create index ${each.name}`)),
-  ];
-}
-
-/** An object that did not change is created from what the server printed, because names may have changed since then. */
-function creationSql(name: Sql, { object, known, isChanged }: Creation): Sql {
-  if (isChanged || known === undefined)
-    return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(object.definition)}`;
-  const data = known.populated ? sql`` : sql` WITH NO DATA`;
-  return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(known.definition)}${data}`;
-}
-
-type MakeStatement = (text: Sql, summary: string) => Statement;
-
-const statementFor =
-  (object: ObjectName, event: number, type: ObjectEvent['type']): MakeStatement =>
-  (text, summary) => ({
-    sql: text,
-    object: { kind: KINDS[object.kind].label, name: object.id, table: null },
-    drops: [],
-    summary,
-    lock: 'none',
-    locks: [],
-    loses_data: false,
-    rewrites_table: false,
-    may_fail: false,
-    lock_entries: 2,
-    source: { event, type, collection: object.id, field: null },
-  });
-
-const createIndex = (name: Sql, { name: index, unique, definition }: ObjectIndex): Sql =>
-  sql`CREATE ${unique === true ? sql`UNIQUE ` : sql``}INDEX ${ident(index)} ON ${name} ${indexDefinition(definition)}`;
-
-const commentOn = (schema: string, object: SchemaObject): Sql =>
-  sql`COMMENT ON ${kindSql(object.kind)} ${qualified(schema, object.id)} IS ${object.comment === null ? sql`NULL` : literal(object.comment)}`;
-
-function dropObject({ schema }: ObjectChange, object: SchemaObject, index: number): Statement {
-  const make = statementFor(object, index, 'object.deleted');
-  const statement = make(
-    sql`DROP ${kindSql(object.kind)} ${qualified(schema, object.id)}`,
-    `drop ${kindWords(object)} ${object.id}`,
-  );
-  return { ...statement, drops: [statement.object] };
-}
-
-function renameStatement(
-  { schema, before }: ObjectChange,
-  key: string,
-  { index, to }: Numbered & { to: string },
-): Statement {
-  const object = objectOf(before, key);
-  const text = sql`ALTER ${kindSql(object.kind)} ${qualified(schema, object.id)} RENAME TO ${ident(to)}`;
-  return statementFor(object, index, 'object.renamed')(text, `rename ${kindWords(object)} ${object.id} to ${to}`);
-}
-
-/** Changes comments and indexes of an object that stays. */
-function describeObject({ schema, before, after }: ObjectChange, key: string, { event, index }: Numbered): Statement[] {
-  const [old, now] = [objectOf(before, key), objectOf(after, objectKey(event.subject))];
-  const statement = statementFor(now, index, 'object.updated');
-  const name = qualified(schema, now.id);
-  const same = new Set((old.indexes ?? []).map((each) => JSON.stringify(each)));
-  const kept = new Set((now.indexes ?? []).map((each) => JSON.stringify(each)));
-  return [
-    ...(old.indexes ?? []).flatMap((each) =>
-      kept.has(JSON.stringify(each))
-        ? []
-        : [statement(sql`DROP INDEX ${qualified(schema, each.name)}`, `drop index ${each.name}`)],
-    ),
-    ...(now.indexes ?? []).flatMap((each) =>
-      same.has(JSON.stringify(each)) ? [] : [statement(createIndex(name, each), `create index ${each.name}`)],
-    ),
-    ...(old.comment === now.comment
-      ? []
-      : [statement(commentOn(schema, now), `comment on ${kindWords(now)} ${now.id}`)]),
-  ];
 }

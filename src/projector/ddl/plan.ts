@@ -18,7 +18,8 @@ import { type RecreatedRun, planRecreatedRuns } from './recreate.js';
 import { type DeferredForeignKey, createDeferredForeignKeys, planRelation } from './relation.js';
 import { planCollectionRenamed, planFieldRenamed } from './rename.js';
 import { planPurges, dropKeptColumn, restoreColumn, moveToTrash, restoreTable } from './trash.js';
-import { type ObjectFacts, planObjects } from './objects.js';
+import type { ObjectFacts } from './catalog-object.js';
+import { planObjects } from './objects.js';
 import type { Problem } from '../../kernel/problem.js';
 import { addColumn, dropColumn, alterColumn, addIndex } from './alter-column.js';
 import type { TableSchema } from '../../schema/model/model.js';
@@ -40,16 +41,16 @@ interface Replaying {
 export interface BatchPlan {
   statements: Statement[];
   after: State;
-  /** Views and materialized views that prevent the change. Empty if there are none. */
+  /** Objects beside tables that prevent the change. Empty if there are none. */
   problems: Problem[];
 }
 
 interface PlanOptions {
-  /** The statements about views and materialized views are then left out, because those are created after the last slice. */
+  /** The statements about objects beside tables are then left out, because those are created after the last slice. */
   replaying?: Replaying;
-  /** The views and materialized views that the database contains. */
+  /** The objects beside tables that the database contains. */
   facts?: ObjectFacts | undefined;
-  /** False on an instance that does not manage views and materialized views. */
+  /** False on an instance that does not manage objects beside tables. */
   objects?: boolean;
 }
 

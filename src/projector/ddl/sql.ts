@@ -5,7 +5,13 @@
 import { textFault } from '../../kernel/text.js';
 import { checkExpression, checkTypeText } from '../../schema/sql-text/expression.js';
 import { fitsNameLimit } from '../../schema/model/name-length.js';
-import { KINDS, type ObjectKind } from '../../schema/model/objects.js';
+import {
+  KINDS,
+  type ObjectKind,
+  type ObjectName,
+  objectNameParts,
+  splitArgumentTypes,
+} from '../../schema/model/objects.js';
 import { type CollectionNode, type State, locateTable } from '../../schema/model/state.js';
 import { parseDefinition, restoringFault } from '../../schema/sql-text/object-definition.js';
 import {
@@ -171,17 +177,25 @@ export const partitionBound = createChecked('the bounds of a partition', checkPa
 
 export const collationName = createChecked('the name of a collation', checkCollation);
 
-/** The text after the name of a view: ` (a, b) AS SELECT …`. A line break ends a comment at its end. */
+/** The text after the name of an object: ` (a, b) AS SELECT …`. A line break ends a comment at its end. */
 export function objectTail(definition: string): Sql {
   const parsed = parseDefinition(definition);
   if (typeof parsed === 'string') throw new UnsafeSqlError(`not the definition of an object (${parsed})`, definition);
   return `${parsed.tail}\n` as Sql;
 }
 
-/** The tail of a plain view with the same query, which the caller creates to read it back. Null if there is none. */
-export function viewTail(definition: string): Sql | null {
+/** The tail of a scratch object, which the caller creates to read it back. Null if there is none. */
+export function scratchTail(definition: string): Sql | null {
   const parsed = parseDefinition(definition);
-  return typeof parsed === 'string' || parsed.viewTail === null ? null : (`${parsed.viewTail}\n` as Sql);
+  return typeof parsed === 'string' || parsed.scratchTail === null ? null : (`${parsed.scratchTail}\n` as Sql);
+}
+
+/** The name of an object with its schema, and with the argument types of a function. */
+export function objectSql(schema: string, object: ObjectName): Sql {
+  const { name, argumentTypes } = objectNameParts(object);
+  const own = qualified(schema, name);
+  if (argumentTypes === null) return own;
+  return sql`${own}(${join(splitArgumentTypes(argumentTypes).map(typeName), sql`, `)})`;
 }
 
 /** A statement of the catalog that restores a property of an object that was dropped. */

@@ -4,10 +4,11 @@
  */
 import type pg from 'pg';
 import type { Collection, Field, Relation } from '../../schema/model/model.js';
-import { objectKey } from '../../schema/model/objects.js';
+import { OBJECT_KINDS, isRoutine, objectKey } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
-import { type Sql, sql, own } from '../ddl/sql.js';
+import { ROUTINE_ID, ROUTINE_TAIL } from '../ddl/routine-sql.js';
+import { type Sql, join, literal, sql, own } from '../ddl/sql.js';
 
 /** A statement with parameters, for `sendBatch`. */
 export interface ParameterisedSql {
@@ -97,10 +98,16 @@ export function* metadataStatements(
   yield* statementsFor(rows);
 }
 
+const ROUTINES = join(OBJECT_KINDS.filter((kind) => isRoutine({ kind })).map(literal), sql`, `);
+
 const UPSERT_OBJECTS = sql`
 INSERT INTO ${own.objects} (kind, id, definition, comment, indexes, printed)
-SELECT o.kind, o.id, o.definition, o.comment, o.indexes, ${printedDefinition(sql`$2::text`, sql`o.id`)}
+SELECT o.kind, o.id, o.definition, o.comment, o.indexes,
+  CASE WHEN r.oid IS NOT NULL THEN r.printed WHEN o.kind NOT IN (${ROUTINES}) THEN ${printedView(sql`$2::text`, sql`o.id`)} END
 FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definition text, comment text, indexes jsonb)
+LEFT JOIN (SELECT p.oid, ${ROUTINE_ID} AS id, ${ROUTINE_TAIL} AS printed FROM pg_catalog.pg_proc p
+             JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+            WHERE n.nspname = $2::text AND p.prokind IN ('f', 'w', 'p')) r ON o.kind IN (${ROUTINES}) AND r.id = o.id
 ON CONFLICT (kind, id) DO UPDATE SET definition = excluded.definition, comment = excluded.comment,
   indexes = excluded.indexes, printed = excluded.printed`;
 
@@ -109,13 +116,13 @@ DELETE FROM ${own.objects} o USING pg_catalog.jsonb_to_recordset($1::jsonb) AS g
 WHERE o.kind = gone.kind AND o.id = gone.id`;
 
 /** How the server prints the definition of a view now. Null if it does not exist. */
-function printedDefinition(schema: Sql, name: Sql): Sql {
+function printedView(schema: Sql, name: Sql): Sql {
   return sql`(SELECT pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('v', 'm'))`;
 }
 
 /**
- * The statements that change the rows of views and materialized views. They run after the DDL, because the rows contain what
+ * The statements that change the rows of objects. They run after the DDL, because the rows contain what
  * the server prints.
  */
 export function* objectStatements(before: State, after: State, schema: string): Generator<ParameterisedSql> {

@@ -219,6 +219,7 @@ const TAKEN: ReadonlySet<unknown> = new Set([
   SQLSTATE.duplicate_table,
   SQLSTATE.duplicate_object,
   SQLSTATE.duplicate_column,
+  SQLSTATE.duplicate_function,
 ]);
 
 /** Checks whether PostgreSQL rejected a name that a table, a column or another object has. */

@@ -1,43 +1,67 @@
-/* Compares views and materialized views in the fold, the rows and the catalog. */
+/* Compares objects in the fold, the rows and the catalog. */
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
-import { type ObjectName, type SchemaObject, objectKey } from '../../schema/model/objects.js';
+import {
+  KINDS,
+  type ObjectKind,
+  type ObjectName,
+  type SchemaObject,
+  isRoutine,
+  objectKey,
+} from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import type { State } from '../../schema/model/state.js';
 import { isSameDefinition, parseDefinition } from '../../schema/sql-text/object-definition.js';
-import { readViews } from '../catalog/views.js';
-import type { CatalogView, ObjectFacts } from '../ddl/objects.js';
-import { literal, own, scratch, sql, viewTail } from '../ddl/sql.js';
+import { readObjects } from '../catalog/managed-objects.js';
+import { ROUTINE_TAIL } from '../ddl/routine-sql.js';
+import type { CatalogObject, ObjectFacts } from '../ddl/catalog-object.js';
+import { type Sql, kindSql, literal, own, scratch, scratchTail, sql } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
-const [FIRST, SECOND] = [scratch('dps_view_1'), scratch('dps_view_2')];
-
-const PRINTED_ALIKE = sql`
-SELECT pg_catalog.pg_get_viewdef(a.oid) = pg_catalog.pg_get_viewdef(b.oid)
-   AND coalesce(pg_catalog.array_to_string(a.reloptions, ','), '') = coalesce(pg_catalog.array_to_string(b.reloptions, ','), '') AS same
-  FROM pg_catalog.pg_class a, pg_catalog.pg_class b
- WHERE a.oid = pg_catalog.to_regclass(${literal(FIRST)})::oid AND b.oid = pg_catalog.to_regclass(${literal(SECOND)})::oid`;
+/** What PostgreSQL prints for a scratch object of each catalog. */
+const PRINTED: Readonly<Record<(typeof KINDS)[ObjectKind]['catalog'], (name: string) => Sql>> = {
+  pg_class: (name) => sql`
+SELECT pg_catalog.concat_ws(' ', pg_catalog.array_to_string(c.reloptions, ','), pg_catalog.pg_get_viewdef(c.oid)) AS text
+  FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass(${literal(scratch(name))})::oid`,
+  pg_proc: (name) => sql`
+SELECT ${ROUTINE_TAIL} AS text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+ WHERE n.oid = pg_catalog.pg_my_temp_schema() AND p.proname = ${literal(name)}`,
+};
 
 /**
- * True if PostgreSQL prints both definitions alike. It creates both as temporary views and rolls them back, so call it
+ * True if PostgreSQL prints both definitions alike. It creates both as temporary objects and rolls them back, so call it
  * inside a transaction, which it leaves unchanged. False if it rejects one of them.
  */
 export async function areEquivalent(client: Pick<pg.ClientBase, 'query'>, a: string, b: string): Promise<boolean> {
   if (isSameDefinition(a, b)) return true;
   const [first, second] = [parseDefinition(a), parseDefinition(b)];
-  if (typeof first === 'string' || typeof second === 'string' || first.storage !== second.storage) return false;
-  const [one, other] = [viewTail(a), viewTail(b)];
+  if (typeof first === 'string' || typeof second === 'string') return false;
+  if (first.kind !== second.kind || first.storage !== second.storage) return false;
+  const [one, other] = [scratchTail(a), scratchTail(b)];
   if (one === null || other === null) return false;
+  // PostgreSQL writes the name of a function before its arguments in a parsed body.
+  const name = isRoutine(first) ? first.name : 'dps_view';
+  const printed = await print(client, { kind: first.kind, name }, one);
+  return printed !== null && printed === (await print(client, { kind: first.kind, name }, other));
+}
+
+/** Creates a scratch object, reads it back and rolls it back. Null if PostgreSQL rejects it. */
+async function print(
+  client: Pick<pg.ClientBase, 'query'>,
+  { kind, name }: { kind: ObjectKind; name: string },
+  tail: Sql,
+): Promise<string | null> {
   await client.query('SAVEPOINT dps_view');
   try {
-    await client.query(sql`CREATE VIEW ${FIRST}${one}; CREATE VIEW ${SECOND}${other}`);
-    const { rows } = await client.query<{ same: boolean }>(PRINTED_ALIKE);
-    return rows[0]?.same === true;
+    const words = kindSql(isRoutine({ kind }) ? kind : 'view');
+    await client.query(sql`CREATE ${words} ${scratch(name)}${tail}`);
+    const { rows } = await client.query<{ text: string }>(PRINTED[KINDS[kind].catalog](name));
+    return rows[0]?.text ?? null;
   } catch (error) {
     // A lock conflict gives no information about the definitions.
     if (isLocked(error)) throw error;
-    return false;
+    return null;
   } finally {
     await client.query('ROLLBACK TO SAVEPOINT dps_view; RELEASE SAVEPOINT dps_view');
   }
@@ -67,11 +91,8 @@ export async function verifyObjects(
       differences.push(differenceOf(row, { where: 'metadata', member: row.kind, expected: null, found: row.kind }));
   }
   if (!inCatalog || objects.length === 0) return differences;
-  const names = objects.map(({ id }) => id);
-  return [
-    ...differences,
-    ...(await compareViews(client, objects, { views: await readViews(client, schema, names), rows })),
-  ];
+  const views = await readObjects(client, schema, objects);
+  return [...differences, ...(await compareObjects(client, objects, { views, rows }))];
 }
 
 async function readRows(client: pg.ClientBase): Promise<ObjectRow[]> {
@@ -80,11 +101,15 @@ async function readRows(client: pg.ClientBase): Promise<ObjectRow[]> {
 }
 
 /** Compares only the fold with the catalog. Call it inside a transaction, which it leaves unchanged. */
-export async function verifyViews(client: pg.ClientBase, state: State, views: ObjectFacts): Promise<Difference[]> {
-  return compareViews(client, objectsInOrder(state), { views, rows: await readRows(client) });
+export async function verifyCatalogObjects(
+  client: pg.ClientBase,
+  state: State,
+  views: ObjectFacts,
+): Promise<Difference[]> {
+  return compareObjects(client, objectsInOrder(state), { views, rows: await readRows(client) });
 }
 
-async function compareViews(
+async function compareObjects(
   client: pg.ClientBase,
   objects: readonly SchemaObject[],
   { views, rows }: { views: ObjectFacts; rows: readonly ObjectRow[] },
@@ -121,7 +146,7 @@ function rowDifferences(object: SchemaObject, row: ObjectRow | undefined): Diffe
 }
 
 interface InDatabase {
-  view: CatalogView | undefined;
+  view: CatalogObject | undefined;
   /** The text that the server printed for the definition when it was created. */
   printed: string | null;
 }
@@ -151,7 +176,7 @@ async function catalogDifferences(
 }
 
 /** Options are not part of what the server prints. */
-function hasSameOptions(object: SchemaObject, view: CatalogView): boolean {
+function hasSameOptions(object: SchemaObject, view: CatalogObject): boolean {
   const [expected, actual] = [parseDefinition(object.definition), parseDefinition(view.definition)];
   return typeof expected !== 'string' && typeof actual !== 'string' && expected.options === actual.options;
 }

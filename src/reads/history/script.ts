@@ -7,6 +7,8 @@ import { type Sql, ident, join, sql, typeName } from '../../projector/ddl/sql.js
 import { nameOwnSchema, ownTable } from '../../postgres/own-tables.js';
 import { hasForeignKey } from '../../projector/ddl/create-table.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
+import { isRoutine } from '../../schema/model/objects.js';
+import { objectsInOrder } from '../../schema/model/order.js';
 import { type State, initialState, schemasOf } from '../../schema/model/state.js';
 import type { Statement } from '../../projector/ddl/step.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -40,6 +42,8 @@ export function* scriptOf({ state, head }: Point, { schema, serviceSchema }: Scr
     'BEGIN;',
     "SET LOCAL client_encoding = 'UTF8';",
     `SET LOCAL search_path = ${schema === 'public' ? ident('public') : `${ident(schema)}, public`};`,
+    // As in pg_dump: a body may use what the script creates after it.
+    ...(objectsInOrder(state).some(isRoutine) ? ['SET LOCAL check_function_bodies = off;'] : []),
     ...createPreparations(state, schema).map((statement) => `${statement};`),
     ...systemTables(state, serviceSchema),
     '',

@@ -59,11 +59,16 @@ interface EndedBatch {
  */
 export type PlanReplay = (batch: EndedBatch) => Resumable<string | UnreadableEventError | null>;
 
-/** True if the policy judges an event: it changes the schema or the policy, or purges what the trash would still keep. */
-export const isJudged = (event: Pick<RawEvent, 'type' | 'data'>): boolean =>
-  event.type === POLICY_UPDATED ||
-  isEarlyPurge(event) ||
-  (Object.hasOwn(EVENT_KINDS, event.type) && EVENT_KINDS[event.type as keyof typeof EVENT_KINDS].changesSchema);
+/**
+ * True if the policy judges an event: it changes the schema, an object or the policy, or purges what the trash would still
+ * keep.
+ */
+export function isJudged(event: Pick<RawEvent, 'type' | 'data'>): boolean {
+  if (event.type === POLICY_UPDATED || isEarlyPurge(event)) return true;
+  if (!Object.hasOwn(EVENT_KINDS, event.type)) return false;
+  const { changesSchema, changesObjects } = EVENT_KINDS[event.type as keyof typeof EVENT_KINDS];
+  return changesSchema || changesObjects;
+}
 
 const POLICY_UPDATED = 'policy.updated';
 

@@ -34,7 +34,7 @@ export interface DesiredStateOptions {
   mode: 'mirror' | 'merge';
   /** The submitted snapshot of another system, accepted with `force`. The documents to read were derived from it. */
   imported?: unknown;
-  /** Absent on an instance that does not manage views and materialized views. */
+  /** Absent on an instance that does not manage objects beside tables. */
   objects?: ObjectEquality;
 }
 

@@ -63,7 +63,7 @@ export interface SnapshotParts {
   collections?: unknown[] | undefined;
   fields?: unknown[] | undefined;
   relations?: unknown[] | undefined;
-  /** Views and materialized views. */
+  /** Objects beside tables. */
   objects?: unknown[] | undefined;
 }
 

@@ -3,7 +3,7 @@ import { visibleText } from '../../kernel/text.js';
 import type { Warning } from '../../kernel/warning.js';
 import { PURGE_FINDINGS, isEarlyPurge } from '../model/policy.js';
 import type { LogEvent } from '../model/events.js';
-import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
+import type { Finding, LocatedEvent, Observed, Rule } from './model.js';
 import { RULES } from './rules/index.js';
 import { locationText } from '../model/location.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -41,9 +41,16 @@ export function findingOf(noticed: Warning): Finding {
 }
 
 /** Converts an observation made by a rule. */
-function createFinding(rule: Rule, observed: Observed, planned: PlannedEvent, statement?: number): Finding {
+function createFinding(rule: Rule, observed: Observed, planned: LocatedEvent, statement?: number): Finding {
   const { event, index } = planned;
-  const { message, level = rule.level, collection = event.collection, object, safer, statistics } = observed;
+  const {
+    message,
+    level = rule.level,
+    collection = event.collection ?? undefined,
+    object,
+    safer,
+    statistics,
+  } = observed;
   const field = observed.field === undefined ? event.field : observed.field;
   return {
     code: rule.code,
@@ -102,7 +109,7 @@ const MOST_PLACES = 50;
 
 interface Gathering {
   /** @param statement its index in the plan */
-  add(rule: Rule, observed: Observed, planned: PlannedEvent, statement?: number): void;
+  add(rule: Rule, observed: Observed, planned: LocatedEvent, statement?: number): void;
   findings(): Finding[];
 }
 
@@ -154,9 +161,9 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
 
   return {
     add(rule, observed, planned, statement) {
-      const location = placeOf(observed, planned);
-      const isNew = planned.batch.isNew(location.collection);
-      if (isNew && (observed.level ?? rule.level) === 'note' && isNoted(rule, location)) return;
+      const place = placeOf(observed, planned);
+      const isNew = place !== undefined && planned.batch.isNew(place.collection);
+      if (isNew && (observed.level ?? rule.level) === 'note' && isNoted(rule, place)) return;
       const finding = createFinding(rule, observed, planned, statement);
       if (isNew || !isSeen(finding)) findings.push(finding);
     },
@@ -171,9 +178,11 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
   };
 }
 
-function placeOf({ collection, field: observed }: Observed, { event }: PlannedEvent): FindingLocation {
+/** Undefined for an object beside tables. */
+function placeOf({ collection, field: observed }: Observed, { event }: LocatedEvent): FindingLocation | undefined {
   const field = observed === undefined ? event.field : observed;
-  return { collection: collection ?? event.collection, ...(field !== null && { field }) };
+  const name = collection ?? event.collection;
+  return name === null ? undefined : { collection: name, ...(field !== null && { field }) };
 }
 
 const keyOf = ({ code, collection, field, object, message }: Finding): string =>

@@ -3,8 +3,9 @@
  * tables. It contains its documentation, from which `docs/findings` is generated.
  */
 import type { Warning } from '../../kernel/warning.js';
-import { type NewEvent, type EventType, type LogEvent, readRestored } from '../model/events.js';
+import { type NewEvent, type EventType, type LogEvent, type SchemaEvent, readRestored } from '../model/events.js';
 import type { Field, Relation } from '../model/model.js';
+import type { SchemaObject } from '../model/objects.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { columnType, dataType, isExtensionType } from '../sql-text/data-types.js';
 import { extensionsWith } from '../sql-text/allowed-names.js';
@@ -267,7 +268,9 @@ export interface Rule extends RuleText {
   field?: (change: FieldChange, planned: PlannedEvent) => Observed | undefined;
   /** Checks each created or changed relation. */
   relation?: (change: RelationChange, planned: PlannedEvent) => Observed | undefined;
-  /** Checks each event. */
+  /** Checks each created or changed object beside tables. */
+  object?: (change: ObjectChange) => Observed | undefined;
+  /** Checks each event about tables. */
   event?: (planned: PlannedEvent) => Observed | readonly Observed[] | undefined;
 }
 
@@ -290,16 +293,29 @@ export interface FieldChange {
   now: Field;
 }
 
+export interface ObjectChange {
+  /** Undefined for a new object. */
+  old: SchemaObject | undefined;
+  now: SchemaObject;
+}
+
 export interface RelationChange {
   /** Undefined for a new relation. */
   old: Relation | undefined;
   now: Relation;
 }
 
-/** A planned event with its context. */
-export interface PlannedEvent {
-  event: NewEvent;
+/** A planned event of any kind. */
+export interface LocatedEvent {
+  /** Without a collection for an object. */
+  event: Pick<SchemaEvent, 'collection' | 'field'>;
   index: number;
+  batch: ReviewedBatch;
+}
+
+/** A planned event about tables with its context. */
+export interface PlannedEvent extends LocatedEvent {
+  event: NewEvent;
   /**
    * True if the event only records what the database already contained. Only rules about the resulting schema apply.
    */
@@ -310,7 +326,6 @@ export interface PlannedEvent {
   /** The name of the event's field before the batch. Empty if it has none. */
   formerField: string;
   statements: readonly IndexedStatement[];
-  batch: ReviewedBatch;
 }
 
 /** A statement with its index in the plan. */

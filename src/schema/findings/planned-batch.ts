@@ -1,7 +1,16 @@
 /* Prepares a planned batch for the rules: each event with its statements, and the collection before and after. */
-import { changesSchema } from '../fold/event-schemas.js';
+import { changesObjects, changesSchema } from '../fold/event-schemas.js';
 import { type FormerNames, formerNames } from '../fold/former-names.js';
-import { type LogEvent, type NewEvent, readRestored, isAdopted } from '../model/events.js';
+import {
+  type LogEvent,
+  type NewEvent,
+  type ObjectEvent,
+  type SchemaEvent,
+  readRestored,
+  isAdopted,
+  isConsequence,
+} from '../model/events.js';
+import { type SchemaObject, objectKey } from '../model/objects.js';
 import { type State, extrasOf } from '../model/state.js';
 import { type Policy, actionOf, keyOf } from '../policy.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -11,6 +20,8 @@ import {
   type FieldChange,
   type IndexedStatement,
   type Inheritance,
+  type LocatedEvent,
+  type ObjectChange,
   type ReviewedBatch,
   type PlannedEvent,
   type RelationChange,
@@ -67,10 +78,14 @@ export interface Questions {
 }
 
 /** True if the event only records what the database already contained. */
-const isFound = (event: NewEvent): boolean => event.type === 'collection.adopted' || isAdopted(event);
+const isFound = (event: SchemaEvent): boolean => event.type === 'collection.adopted' || isAdopted(event);
 
 const isJudged = (event: LogEvent, adopted: boolean): event is NewEvent =>
   changesSchema(event) && (adopted || !isFound(event));
+
+/** No rule judges the definitions that PostgreSQL rewrites. */
+const isJudgedObject = (event: LogEvent, adopted: boolean): event is ObjectEvent =>
+  changesObjects(event) && !isConsequence(event) && (adopted || !isFound(event));
 
 /** Returns the facts that the rules will need, before they run. */
 export function* questionsOf({ events, statements, after, adopted = false }: Plan): Resumable<Questions> {
@@ -114,14 +129,25 @@ const isAltering = (event: NewEvent): boolean =>
 const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[] =>
   [...names].filter((name) => !made.has(name));
 
+interface PlannedObjectEvent extends LocatedEvent {
+  event: ObjectEvent;
+  found: boolean;
+  /** The object before the batch. Undefined for a new one. */
+  old: SchemaObject | undefined;
+}
+
 /**
  * Yields each event that is judged, and undefined for every other event, so that callers can pause during long batches.
  */
-function* plannedEvents(plan: Plan, facts: DatabaseFacts = {}): Generator<PlannedEvent | undefined, void, void> {
+function* plannedEvents(
+  plan: Plan,
+  facts: DatabaseFacts = {},
+): Generator<PlannedEvent | PlannedObjectEvent | undefined, void, void> {
   const { before, after, events, statements, adopted = false } = plan;
   const byEvent = statementsByEvent(statements);
   const made = tablesMade(events);
   const former = formerNames();
+  const formerObjects = new Map<string, string>();
   const batch: ReviewedBatch = { before, after, ...optionsOf(plan), ...lookups(made, former, facts) };
   for (const [index, event] of events.entries()) {
     if (isJudged(event, adopted)) {
@@ -136,9 +162,19 @@ function* plannedEvents(plan: Plan, facts: DatabaseFacts = {}): Generator<Planne
         statements: byEvent.get(index) ?? [],
         batch,
       };
+    } else if (isJudgedObject(event, adopted)) {
+      const old = before.objects.get(followRename(formerObjects, event))?.object;
+      yield { event, index, found: isFound(event), batch, old };
     } else yield undefined;
     former.add(event);
   }
+}
+
+/** Returns the key of the event's object before the batch. */
+function followRename(former: Map<string, string>, { type, subject, data }: ObjectEvent): string {
+  const key = former.get(objectKey(subject)) ?? objectKey(subject);
+  if (type === 'object.renamed') former.set(objectKey({ kind: subject.kind, id: data.to }), key);
+  return key;
 }
 
 function optionsOf({
@@ -202,6 +238,13 @@ function fieldsMade(event: NewEvent): readonly Field[] | undefined {
   return 'fields' in event.data ? event.data.fields : [event.data.field];
 }
 
+/** The object that an event creates or changes. A rename changes nothing that a rule judges. */
+function objectChange({ event, batch, old }: PlannedObjectEvent): ObjectChange | undefined {
+  const now = batch.after.objects.get(objectKey(event.subject))?.object;
+  const isChange = event.type === 'object.created' || event.type === 'object.updated';
+  return now === undefined || !isChange ? undefined : { old, now };
+}
+
 /** The relation that an event creates or changes. */
 function relationChanges({ event, before, after, formerField }: PlannedEvent): RelationChange[] {
   if (event.type !== 'relation.created' && event.type !== 'relation.updated') return [];
@@ -221,6 +264,7 @@ const checksOf = (rules: readonly Rule[]) => ({
   statements: rulesWith('statement', rules),
   fields: rulesWith('field', rules),
   relations: rulesWith('relation', rules),
+  objects: rulesWith('object', rules),
   events: rulesWith('event', rules),
 });
 
@@ -235,6 +279,10 @@ export function* findingsOf(plan: Plan, facts: DatabaseFacts = {}): Resumable<Fi
   for (const planned of plannedEvents(plan, facts)) {
     yield;
     if (planned === undefined) continue;
+    if (!('statements' in planned)) {
+      judgeObject(planned, add);
+      continue;
+    }
     for (const { statement, index } of planned.statements) {
       for (const rule of CHECKS.statements) add(rule, rule.statement(statement, planned), planned, index);
     }
@@ -242,7 +290,7 @@ export function* findingsOf(plan: Plan, facts: DatabaseFacts = {}): Resumable<Fi
   }
   return [...gathering.findings(), ...purgeFindings(plan.events)];
 
-  function add(rule: Rule, observed: Observed | undefined, planned: PlannedEvent, statement?: number): void {
+  function add(rule: Rule, observed: Observed | undefined, planned: LocatedEvent, statement?: number): void {
     if (observed !== undefined) gathering.add(rule, observed, planned, statement);
   }
 }
@@ -266,7 +314,13 @@ function groupsOf({ policy, apart = NONE }: Plan): GroupOf | undefined {
 
 const NONE: ReadonlySet<string> = new Set();
 
-type Add = (rule: Rule, observed: Observed | undefined, planned: PlannedEvent) => void;
+type Add = (rule: Rule, observed: Observed | undefined, planned: LocatedEvent) => void;
+
+function judgeObject(planned: PlannedObjectEvent, add: Add): void {
+  const change = objectChange(planned);
+  if (change === undefined) return;
+  for (const rule of (planned.found ? STANDING : CHECKS).objects) add(rule, rule.object(change), planned);
+}
 
 /** Findings about columns of partitions are reported for the parent table. */
 const isPartition = ({ after }: PlannedEvent): boolean => extrasOf(after).partition_of !== undefined;

@@ -1,4 +1,4 @@
-/** Problems of views and materialized views that the parser does not find. */
+/** Problems of objects that the parser does not find. */
 import type { Problem } from '../../kernel/problem.js';
 import { invisibleFault, quoteName } from '../../kernel/text.js';
 import { KINDS, OBJECT_KINDS, type ObjectName, objectKey } from '../model/objects.js';

@@ -1,6 +1,6 @@
 /*
- * Views and materialized views. Their definition is one SQL statement, and they are documents
- * like collections and fields.
+ * Objects beside tables: views, materialized views, functions and procedures. Their definition is one SQL statement, and
+ * they are documents like collections and fields.
  */
 import { z } from 'zod';
 
@@ -12,9 +12,9 @@ interface KindDescription {
   /** The target of COMMENT ON in the parser's output. */
   commentTarget: string;
   /** The catalog that contains the kind. Its names share one namespace. */
-  catalog: 'pg_class';
-  /** `relkind` in the catalog. */
-  catalogKind: string;
+  catalog: 'pg_class' | 'pg_proc';
+  /** The letters of `relkind` or `prokind`. */
+  catalogKinds: readonly string[];
   /** True if the document has `indexes`. */
   hasIndexes: boolean;
 }
@@ -26,7 +26,7 @@ export const KINDS = {
     sqlWords: 'VIEW',
     commentTarget: 'OBJECT_VIEW',
     catalog: 'pg_class',
-    catalogKind: 'v',
+    catalogKinds: ['v'],
     hasIndexes: false,
   },
   materialized_view: {
@@ -34,8 +34,24 @@ export const KINDS = {
     sqlWords: 'MATERIALIZED VIEW',
     commentTarget: 'OBJECT_MATVIEW',
     catalog: 'pg_class',
-    catalogKind: 'm',
+    catalogKinds: ['m'],
     hasIndexes: true,
+  },
+  function: {
+    label: 'function',
+    sqlWords: 'FUNCTION',
+    commentTarget: 'OBJECT_FUNCTION',
+    catalog: 'pg_proc',
+    catalogKinds: ['f', 'w'],
+    hasIndexes: false,
+  },
+  procedure: {
+    label: 'procedure',
+    sqlWords: 'PROCEDURE',
+    commentTarget: 'OBJECT_PROCEDURE',
+    catalog: 'pg_proc',
+    catalogKinds: ['p'],
+    hasIndexes: false,
   },
 } as const satisfies Readonly<Record<string, KindDescription>>;
 
@@ -44,7 +60,9 @@ export const OBJECT_KINDS = Object.keys(KINDS) as [ObjectKind, ...ObjectKind[]];
 
 /** Returns the kind of a row of a catalog. */
 export function kindInCatalog(catalog: KindDescription['catalog'], letter: string): ObjectKind {
-  const kind = OBJECT_KINDS.find((each) => KINDS[each].catalog === catalog && KINDS[each].catalogKind === letter);
+  const kind = OBJECT_KINDS.find(
+    (each) => KINDS[each].catalog === catalog && (KINDS[each].catalogKinds as readonly string[]).includes(letter),
+  );
   if (kind === undefined) throw new Error(`${catalog} contains no objects of kind ${JSON.stringify(letter)}`);
   return kind;
 }
@@ -59,7 +77,7 @@ export type ObjectIndex = z.infer<typeof objectIndex>;
 
 export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
-  /** The name of the view. */
+  /** The name of a view. The name and the argument types of a function: `total(integer, text)`. */
   id: text,
   /** The statement in the request: `CREATE VIEW active_posts AS SELECT …`. */
   definition: text,
@@ -76,3 +94,39 @@ export const objectKey = ({ kind, id }: ObjectName): string => `${kind}\0${id}`;
 
 /** The words for messages: `materialized view "totals"`. The kind may come from a path and be none. */
 export const objectLabel = ({ kind, id }: ObjectName): string => `${kind.replaceAll('_', ' ')} ${JSON.stringify(id)}`;
+
+/** True for functions and procedures, which PostgreSQL identifies by name and argument types. False for an unknown kind of a diff. */
+export const isRoutine = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
+  isObjectKind(kind) && KINDS[kind].catalog === 'pg_proc';
+
+const PLAIN = /^[a-z_][a-z0-9_]*$/;
+
+/** The id of a function or procedure. A name is quoted unless it is plain, whatever the keywords of the server are. */
+export const routineId = (name: string, argumentTypes: string): string =>
+  `${PLAIN.test(name) ? name : `"${name.replaceAll('"', '""')}"`}(${argumentTypes})`;
+
+interface ObjectNameParts {
+  /** The name without quotes and without argument types. */
+  name: string;
+  /** `integer, text`. Null for a view. */
+  argumentTypes: string | null;
+}
+
+const ROUTINE_ID = /^("(?:[^"]|"")+"|[^"(]+)\((.*)\)$/s;
+
+/** Splits an id. An id that no definition can have counts as a name. */
+export function objectNameParts({ kind, id }: ObjectName): ObjectNameParts {
+  const [, name, argumentTypes = ''] = (isRoutine({ kind }) && ROUTINE_ID.exec(id)) || [];
+  if (name === undefined) return { name: id, argumentTypes: null };
+  return { name: name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name, argumentTypes };
+}
+
+/** Returns the id of the object with another name. The argument types stay. */
+export function renamedId(object: ObjectName, name: string): string {
+  const { argumentTypes } = objectNameParts(object);
+  return argumentTypes === null ? name : routineId(name, argumentTypes);
+}
+
+/** Splits `integer, "a, b"[]`. Names of types may contain commas in quotes. */
+export const splitArgumentTypes = (argumentTypes: string): string[] =>
+  (argumentTypes.match(/(?:"(?:[^"]|"")*"|[^",])+/g) ?? []).map((type) => type.trim());

@@ -1,4 +1,4 @@
-/* Reads new views and materialized views and changes of existing ones. */
+/* Reads new objects and changes of existing ones. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import {
   type Path,
@@ -23,6 +23,7 @@ import {
   objectDocument,
   objectKey,
   objectLabel,
+  objectNameParts,
 } from '../model/objects.js';
 import { checkIndexDefinition } from '../sql-text/definitions.js';
 import { definitionFault, isSameDefinition, parseDefinition } from '../sql-text/object-definition.js';
@@ -61,7 +62,7 @@ export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
   if (typeof definition !== 'string')
     return refuse(invalidProblem([...at, 'definition'], 'definition is required and must be one SQL statement'));
   const parsed = parseDefinition(definition);
-  const id = input['id'] ?? (typeof parsed === 'string' ? undefined : parsed.name);
+  const id = input['id'] ?? (typeof parsed === 'string' ? undefined : parsed.id);
   if (typeof parsed === 'string') return refuse(invalidProblem([...at, 'definition'], `definition ${parsed}`));
   if (typeof id !== 'string')
     return refuse(invalidProblem([...at, 'id'], 'id must be the name of the object, as a string'));
@@ -100,7 +101,7 @@ function nameProblems(existing: SchemaObject, { kind, id }: Record<string, unkno
     problems.push(
       invalidProblem([...at, 'id'], `id cannot change here. It is ${JSON.stringify(existing.id)}; rename the object`),
     );
-  const fault = identifierFault(existing.id);
+  const fault = identifierFault(objectNameParts(existing).name);
   if (fault !== null) problems.push(invalidProblem([...at, 'definition'], `the name of the object ${fault}`));
   return problems;
 }

@@ -35,7 +35,7 @@ import {
   isAddition,
 } from '../diff/entries.js';
 import { type Operation, decideDraft } from './operation.js';
-import { type SchemaObject, objectLabel } from '../model/objects.js';
+import { type SchemaObject, objectLabel, objectNameParts } from '../model/objects.js';
 import { readNewObject } from '../normal-form/object.js';
 import { renamedObject } from '../transition/objects.js';
 import { identifierFault } from '../normal-form/names.js';
@@ -55,7 +55,7 @@ export interface ApplyDiff {
 export interface ApplyDiffInput {
   release: string;
   body: unknown;
-  /** True if the diff may contain views and materialized views. */
+  /** True if the diff may contain objects beside tables. */
   objects?: boolean;
 }
 
@@ -104,7 +104,7 @@ function rejectStaleDiff(stale: boolean, current: string, { conflicts, problems 
   return refuse(first, ...conflicts);
 }
 
-/* Applies the items of a diff about views and materialized views to a draft. */
+/* Applies the items of a diff about objects beside tables to a draft. */
 
 /** Removals come first and release names, then renames, which may exchange names, then all other items. */
 function applyObjects(context: ApplyContext, items: readonly ObjectDiff[]): void {
@@ -125,6 +125,8 @@ function applyObjects(context: ApplyContext, items: readonly ObjectDiff[]): void
   }
 }
 
+const RENAME_KEEPS_TYPES = 'rhs must have the argument types of lhs. A function with other argument types is a new one';
+
 interface RenamedNode {
   node: ObjectNode;
   to: string;
@@ -137,9 +139,12 @@ function extractRenamed({ draft, findings }: ApplyContext, { kind, id, diff }: O
   if (index < 0) return [];
   const at = [...item, 'diff', index];
   const { lhs, rhs } = diff[index] as { lhs: unknown; rhs: unknown };
-  const fault = identifierFault(id);
-  if (rhs !== id || fault !== null) {
-    const message = fault === null ? `rhs must be ${JSON.stringify(id)}, the id of the item` : `the name ${fault}`;
+  const { name, argumentTypes } = objectNameParts({ kind, id });
+  const fault = identifierFault(name);
+  const keepsTypes = typeof lhs !== 'string' || objectNameParts({ kind, id: lhs }).argumentTypes === argumentTypes;
+  if (rhs !== id || fault !== null || !keepsTypes) {
+    const wrong = keepsTypes ? `rhs must be ${JSON.stringify(id)}, the id of the item` : RENAME_KEEPS_TYPES;
+    const message = fault === null ? wrong : `the name ${fault}`;
     findings.problems.push(invalidProblem([...at, 'rhs'], message));
     return [];
   }
@@ -191,7 +196,7 @@ const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
 
 /**
  * Omitted parts are empty. Only the shape of entries is checked, not their content.
- * @param withObjects true if the diff may contain views and materialized views
+ * @param withObjects true if the diff may contain objects beside tables
  */
 export function* readDiffDocument(
   body: unknown,

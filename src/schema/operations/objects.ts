@@ -1,7 +1,15 @@
 /** create-object, update-object, rename-object, delete-object. */
 import { isObject } from '../../kernel/json.js';
 import { type Problem, type Result, invalidProblem, ok, refuse, unknownMembers } from '../../kernel/problem.js';
-import { OBJECT_KINDS, type ObjectKind, type ObjectName, type SchemaObject, objectLabel } from '../model/objects.js';
+import {
+  OBJECT_KINDS,
+  type ObjectKind,
+  type ObjectName,
+  type SchemaObject,
+  objectLabel,
+  objectNameParts,
+  renamedId,
+} from '../model/objects.js';
 import { type State, getObject } from '../model/state.js';
 import { toNfc, identifierFault } from '../normal-form/names.js';
 import { mergeObject, readNewObject } from '../normal-form/object.js';
@@ -64,6 +72,7 @@ export const updateObject: Operation<'update-object', ObjectInput & { body: unkn
 };
 
 interface RenameObject extends ObjectName {
+  /** The new name, without argument types. */
   to: string;
 }
 
@@ -88,16 +97,17 @@ export const renameObject: Operation<'rename-object', ObjectInput & { body: unkn
   decide(state, { kind, id, to }) {
     const existing = existingObject(state, { kind, id });
     if (!existing.ok) return existing;
-    if (to === id) return ok([]);
-    if (getObject(state, { kind, id: to }) !== undefined)
+    if (to === objectNameParts({ kind, id }).name) return ok([]);
+    const newId = renamedId({ kind, id }, to);
+    if (getObject(state, { kind, id: newId }) !== undefined)
       return refuse({
         code: 'ALREADY_EXISTS',
-        message: `${objectLabel({ kind, id: to })} already exists`,
+        message: `${objectLabel({ kind, id: newId })} already exists`,
         path: 'to',
         object: { kind, id },
       });
     const draft = new Draft(state);
-    draft.putObject(renamedObject(existing.value, to), draft.extractObject({ kind, id })?.identity);
+    draft.putObject(renamedObject(existing.value, newId), draft.extractObject({ kind, id })?.identity);
     return decideDraft(state, draft, {}, { object: () => ({ at: ['to'], stepsTo: () => [] }) });
   },
 };
@@ -133,7 +143,8 @@ export function existingObject(state: State, name: ObjectName): Result<SchemaObj
   return object === undefined ? refuse(missingObject(name)) : ok(object);
 }
 
-export const OBJECTS_OFF = 'this instance does not manage views and materialized views; set OBJECTS=on to manage them';
+export const OBJECTS_OFF =
+  'this instance does not manage views, functions and other objects; set OBJECTS=on to manage them';
 
 export const missingObject = (name: ObjectName): Problem => ({
   code: 'NOT_FOUND',

@@ -28,7 +28,7 @@ export interface Snapshot {
   collections: CollectionDocument[];
   fields: FieldDocument[];
   relations: Relation[];
-  /** Present on instances that manage views and materialized views. */
+  /** Present on instances that manage objects beside tables. */
   objects?: SchemaObject[];
 }
 
@@ -46,7 +46,7 @@ export const isSnapshotOf = (snapshot: object, state: State): boolean => whole.g
 /**
  * Returns the schema as a document.
  * @param include only these collections with their fields and relations
- * @param objects true on an instance that manages views and materialized views
+ * @param objects true on an instance that manages objects beside tables
  */
 export function* snapshotOf(
   state: State,

@@ -1,15 +1,16 @@
 /*
- * Parses definitions of views and materialized views with PostgreSQL's parser. A definition is exactly one statement. The
- * statement that runs consists of words of the service, the quoted name, and the text after the name, so a definition
- * cannot create anything else.
+ * Parses definitions of objects with PostgreSQL's parser. A definition is exactly one statement. The statement that runs
+ * consists of words of the service, the quoted name, and the text after the name, so a definition cannot create anything
+ * else.
  */
 import { hash } from 'node:crypto';
 import { parseSync } from 'libpg-query';
 import { textFault } from '../../kernel/text.js';
-import { KINDS, OBJECT_KINDS, type ObjectKind, objectLabel } from '../model/objects.js';
+import { KINDS, OBJECT_KINDS, type ObjectKind, type ObjectName, objectLabel, routineId } from '../model/objects.js';
 import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
+import { type RoutineParts, isReplaceable, readRoutineParts, routineRest, startOfName } from './routine.js';
 
 /** Parsing takes 3 ms for 1,000 characters of the worst kind, and blocks the event loop. */
 const LONGEST_DEFINITION = 100_000;
@@ -19,18 +20,27 @@ export interface ParsedDefinition {
   /** Undefined if the definition does not name one. */
   schema: string | undefined;
   name: string;
+  /** The name, for a function with its argument types. */
+  id: string;
   /** The text after the name, without a semicolon: `(a, b) WITH (…) AS SELECT …`. */
   tail: string;
-  /** The column list and the query as the tail of a plain view, or null if the parser cannot separate them. */
-  viewTail: string | null;
+  /**
+   * The tail of a scratch object that PostgreSQL prints alike: for a materialized view that of a plain view. Null if the
+   * parser cannot separate the column list and the query.
+   */
+  scratchTail: string | null;
   /** Equal for definitions with equal parse trees, whatever their names. */
   fingerprint: string;
   /** The options of WITH (…) and of WITH CHECK OPTION, in one form. */
   options: string;
   /** The access method, options and tablespace of a materialized view, in one form. Empty for a view. */
   storage: string;
-  /** The relations that it names, including those of WITH. */
+  /** The relations that it names, including those of WITH and of argument types. Not those in the text of a body. */
   relations: readonly { schema: string | undefined; name: string }[];
+  /** The functions that it calls. */
+  calls: readonly { schema: string | undefined; name: string }[];
+  /** Null for a view. */
+  routine: RoutineParts | null;
 }
 
 /** The most recent definitions. A schema is compared and checked several times in one request. */
@@ -41,7 +51,9 @@ const parsed = new Map<string, ParsedDefinition | string>();
 export function parseDefinition(text: string): ParsedDefinition | string {
   const cached = parsed.get(text);
   if (cached !== undefined) return cached;
-  const result = text.length > LONGEST_DEFINITION ? TOO_LONG : (textFault(text) ?? parseText(text));
+  // A rejected text of many megabytes is not worth its memory.
+  if (text.length > LONGEST_DEFINITION) return TOO_LONG;
+  const result = textFault(text) ?? parseText(text);
   const [oldest] = parsed.size < CACHED ? [] : parsed.keys();
   if (oldest !== undefined) parsed.delete(oldest);
   parsed.set(text, result);
@@ -50,10 +62,23 @@ export function parseDefinition(text: string): ParsedDefinition | string {
 
 const TOO_LONG = `must be at most ${LONGEST_DEFINITION} characters`;
 
-/** Returns the definition with another name. The rest of the text stays as it is. */
-export function renamedDefinition(text: string, name: string): string {
+/** Returns the parts of a definition that was accepted. */
+function readStoredDefinition(text: string): ParsedDefinition {
   const definition = parseDefinition(text);
   if (typeof definition === 'string') throw new Error(`a stored definition is invalid: it ${definition}`);
+  return definition;
+}
+
+/** True if CREATE OR REPLACE changes the first definition to the second and keeps what uses the object. */
+export function canReplace(before: string, after: string): boolean {
+  const [old, now] = [parseDefinition(before), parseDefinition(after)];
+  if (typeof old === 'string' || typeof now === 'string' || old.routine === null || now.routine === null) return false;
+  return isReplaceable(old.routine, now.routine);
+}
+
+/** Returns the definition with another name. The rest of the text stays as it is. */
+export function renamedDefinition(text: string, name: string): string {
+  const definition = readStoredDefinition(text);
   return `CREATE ${KINDS[definition.kind].sqlWords} ${quotedName(name)}${definition.tail}`;
 }
 
@@ -85,18 +110,22 @@ function parseText(text: string): ParsedDefinition | string {
   }
 }
 
-export const ONE_STATEMENT = 'must be exactly one statement: CREATE VIEW or CREATE MATERIALIZED VIEW';
+const CREATE = OBJECT_KINDS.map((kind) => `CREATE ${KINDS[kind].sqlWords}`);
+export const ONE_STATEMENT = `must be exactly one statement: ${CREATE.slice(0, -1).join(', ')} or ${CREATE.at(-1)}`;
 
 interface Creation {
   kind: ObjectKind;
+  /** A RangeVar, or the same members for a function. */
   target: Node;
+  /** The parsed query or body. */
   query: Node;
   /** The statement without its name and without words that do not change what is created. */
   rest: Node;
+  routine?: RoutineParts;
 }
 
 /** Returns the parts of the statement, the reason why it is not accepted, or undefined if it creates another kind. */
-type ReadCreation = (statement: unknown) => Omit<Creation, 'kind'> | string | undefined;
+type ReadCreation = (statement: unknown, text: string) => Omit<Creation, 'kind'> | string | undefined;
 
 const CREATIONS: Readonly<Record<ObjectKind, ReadCreation>> = {
   view(statement) {
@@ -113,11 +142,44 @@ const CREATIONS: Readonly<Record<ObjectKind, ReadCreation>> = {
     const query = created['query'] as Node;
     return { target: rel as Node, query, rest: { into, query } };
   },
+  function: (statement, text) => routineCreation(statement, text, { isProcedure: false }),
+  procedure: (statement, text) => routineCreation(statement, text, { isProcedure: true }),
 };
 
-function creationOf(statement: unknown): Creation | string {
+function routineCreation(
+  statement: unknown,
+  text: string,
+  { isProcedure }: { isProcedure: boolean },
+): ReturnType<ReadCreation> {
+  const created = member(statement, 'CreateFunctionStmt');
+  if (created === undefined || (created['is_procedure'] === true) !== isProcedure) return undefined;
+  const routine = readRoutineParts(created);
+  if (typeof routine === 'string') return routine;
+  const [relname, schemaname, catalogname] = list(created['funcname']).map(stringOf).reverse();
+  const target = {
+    relname,
+    ...(schemaname !== undefined && { schemaname }),
+    ...(catalogname !== undefined && { catalogname }),
+    location: startOfName(text),
+  };
+  const defaults = list(created['parameters']).map((each) => member(each, 'FunctionParameter')?.['defexpr']);
+  return { target, query: { body: created['sql_body'], defaults }, rest: routineRest(created), routine };
+}
+
+/** True if the parser reads the statement of the service as the same routine. */
+function isRoutineOf(kind: ObjectKind, tail: string, rest: Node): boolean {
+  try {
+    const { stmts = [] } = parseSync(`CREATE ${KINDS[kind].sqlWords} f${tail}`) as { stmts?: Statement[] };
+    const created = member(stmts[0]?.stmt, 'CreateFunctionStmt');
+    return stmts.length === 1 && created !== undefined && fingerprintOf(routineRest(created)) === fingerprintOf(rest);
+  } catch {
+    return false;
+  }
+}
+
+function creationOf(statement: unknown, text: string): Creation | string {
   for (const kind of OBJECT_KINDS) {
-    const creation = CREATIONS[kind](statement);
+    const creation = CREATIONS[kind](statement, text);
     if (creation !== undefined) return typeof creation === 'string' ? creation : { kind, ...creation };
   }
   return ONE_STATEMENT;
@@ -127,26 +189,39 @@ function fromStatement(
   bytes: Buffer,
   { stmt, stmt_location: start = 0, stmt_len: length }: Statement,
 ): ParsedDefinition | string {
-  const creation = creationOf(stmt);
-  if (typeof creation === 'string') return creation;
-  const { kind, target, query, rest } = creation;
-  const fault = targetFault(kind, target) ?? queryFault(query);
-  if (fault !== null) return fault;
   const end = length === undefined ? bytes.length : start + length;
-  const at = endOfName(bytes.toString('latin1', 0, end), target);
-  if (at === null) return 'must write its name without comments and without U&';
-  const tail = bytes.toString('utf8', at, end).trimEnd();
+  const text = bytes.toString('latin1', 0, end);
+  const creation = creationOf(stmt, text);
+  if (typeof creation === 'string') return creation;
+  const fault = targetFault(creation.kind, creation.target) ?? queryFault(creation.query);
+  if (fault !== null) return fault;
+  const at = endOfName(text, creation.target);
+  const tail = at === null ? null : bytes.toString('utf8', at, end).trimEnd();
+  return tail !== null && isTailOf(creation, tail)
+    ? partsOf(creation, tail)
+    : 'must write its name without comments and without U&';
+}
+
+const isTailOf = ({ kind, rest, routine }: Creation, tail: string): boolean =>
+  routine === undefined || isRoutineOf(kind, tail, rest);
+
+function partsOf({ kind, target, query, rest, routine }: Creation, tail: string): ParsedDefinition {
   const schema = target['schemaname'];
+  const name = String(target['relname']);
+  const hasScratchForm = kind !== 'materialized_view';
   return {
     kind,
     schema: typeof schema === 'string' ? schema : undefined,
-    name: String(target['relname']),
+    name,
+    id: routine === undefined ? name : routineId(name, routine.argumentTypes),
     tail,
-    viewTail: kind === 'view' ? tail : viewTailOf(tail, query),
+    scratchTail: hasScratchForm ? tail : viewTailOf(tail, query),
     fingerprint: hash('sha256', `${kind} ${fingerprintOf(rest)}`),
     options: optionsOf(rest),
-    storage: kind === 'view' ? '' : fingerprintOf(rest['into'] as Node),
-    relations: relationsIn(query),
+    storage: hasScratchForm ? '' : fingerprintOf(rest['into'] as Node),
+    relations: [...relationsIn(query), ...(routine?.types ?? [])],
+    calls: callsIn(query),
+    routine: routine ?? null,
   };
 }
 
@@ -234,6 +309,16 @@ function relationsIn(query: Node): ParsedDefinition['relations'] {
   return [...relations.values()];
 }
 
+function callsIn(query: Node): ParsedDefinition['calls'] {
+  const calls = new Map<string, { schema: string | undefined; name: string }>();
+  for (const [kind, node] of nodesIn(query)) {
+    if (kind !== 'FuncCall') continue;
+    const [name = '', schema] = list(node['funcname']).map(stringOf).reverse();
+    if (schema !== 'pg_catalog') calls.set(`${schema ?? ''}\0${name}`, { schema, name });
+  }
+  return [...calls.values()];
+}
+
 /** Quoted texts, comments, parentheses and words. Everything else is one character. */
 const TOKEN = /"(?:[^"]|"")*"|'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_\x80-\uffff][\w$\x80-\uffff]*|[\s\S]/g;
 
@@ -269,13 +354,13 @@ function isViewOf(tail: string, query: Node): boolean {
 }
 
 /** Checks the definition of an object of this kind and name. Returns a sentence that follows "definition", or null. */
-export function definitionFault(text: string, named: { kind: ObjectKind; id: string }, schema?: string): string | null {
+export function definitionFault(text: string, named: ObjectName, schema?: string): string | null {
   const definition = parseDefinition(text);
   if (typeof definition === 'string') return definition;
   if (definition.kind !== named.kind)
     return `must create a ${KINDS[named.kind].label}, but creates a ${KINDS[definition.kind].label}`;
-  if (definition.name !== named.id)
-    return `must create ${objectLabel(named)}, but creates ${JSON.stringify(definition.name)}`;
+  if (definition.id !== named.id)
+    return `must create ${objectLabel(named)}, but creates ${JSON.stringify(definition.id)}`;
   if (definition.schema !== undefined && schema !== undefined && definition.schema !== schema)
     return `must create it in the managed schema ${JSON.stringify(schema)}, but names ${JSON.stringify(definition.schema)}`;
   return null;

@@ -1,25 +1,40 @@
 /*
- * Converts views and materialized views to SQL files and back. A file contains the definition, the indexes and the comment
- * as statements that any PostgreSQL client can run.
+ * Converts objects to SQL files and back. A file contains the definition, the indexes and the comment as statements that any
+ * PostgreSQL client can run.
  */
 import { parseSync } from 'libpg-query';
-import { KINDS, type ObjectIndex, type SchemaObject, objectLabel } from '../model/objects.js';
+import {
+  KINDS,
+  type ObjectIndex,
+  type ObjectName,
+  type SchemaObject,
+  objectLabel,
+  objectNameParts,
+  routineId,
+} from '../model/objects.js';
 import { type Node, list, member, stringOf } from './expression.js';
 import { ONE_STATEMENT, type Statement, endOfName, parseDefinition } from './object-definition.js';
 import { quotedName } from './quoted-name.js';
+import { readArgumentType } from './routine.js';
 
 /** Returns the text of the file, with LF line ends. */
 export function writeObjectFile({ kind, id, definition, comment, indexes = [] }: SchemaObject): string {
   const statements = [
     definition.replaceAll('\r\n', '\n').replace(/[\s;]+$/, ''),
     ...indexes.map((index) => indexStatement(id, index)),
-    ...(comment === null ? [] : [`COMMENT ON ${KINDS[kind].sqlWords} ${quotedName(id)} IS ${literal(comment)}`]),
+    ...(comment === null ? [] : [`COMMENT ON ${KINDS[kind].sqlWords} ${sqlName({ kind, id })} IS ${literal(comment)}`]),
   ];
   return statements.map((text) => `${text}${endsInComment(text) ? '\n' : ''};\n`).join('');
 }
 
 const indexStatement = (id: string, { name, unique, definition }: ObjectIndex): string =>
   `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX ${quotedName(name)} ON ${quotedName(id)} ${definition}`;
+
+/** `total(integer)`, with quotes where PostgreSQL needs them. */
+function sqlName(object: ObjectName): string {
+  const { name, argumentTypes } = objectNameParts(object);
+  return quotedName(name) + (argumentTypes === null ? '' : `(${argumentTypes})`);
+}
 
 /** A semicolon in a comment would not end the statement. */
 const endsInComment = (text: string): boolean => text.slice(text.lastIndexOf('\n') + 1).includes('--');
@@ -63,7 +78,7 @@ function readStatements([first, ...others]: readonly FileStatement[]): ObjectFil
   if (first === undefined) return { message: `the definition ${ONE_STATEMENT}`, line: 1 };
   const parsed = parseDefinition(first.text);
   if (typeof parsed === 'string') return { message: `the definition ${parsed}`, line: first.line };
-  const { kind, name: id } = parsed;
+  const { kind, id } = parsed;
   const file: ObjectFile = {
     object: { kind, id, definition: first.text, comment: null, ...(KINDS[kind].hasIndexes && { indexes: [] }) },
     lines: { definition: first.line, comment: first.line, indexes: first.line },
@@ -93,11 +108,20 @@ function addComment({ object, lines }: ObjectFile, { node, line }: FileStatement
   const comment = member(node, 'CommentStmt');
   if (comment?.['objtype'] !== KINDS[kind].commentTarget)
     return `only ${indexes === undefined ? '' : 'CREATE INDEX and '}COMMENT ON ${KINDS[kind].sqlWords} can follow the definition`;
-  const target = list(member(comment['object'], 'List')?.['items']).at(-1);
-  if (stringOf(target) !== id) return `the comment must be on ${objectLabel(object)}`;
+  if (commentedId(comment['object']) !== id) return `the comment must be on ${objectLabel(object)}`;
   object.comment = typeof comment['comment'] === 'string' ? comment['comment'] : null;
   lines.comment = line;
   return null;
+}
+
+/** Undefined if no definition can have this id. */
+function commentedId(object: unknown): string | undefined {
+  const routine = member(object, 'ObjectWithArgs');
+  if (routine === undefined) return stringOf(list(member(object, 'List')?.['items']).at(-1));
+  const types = list(routine['objargs']).map((each) => readArgumentType(member(each, 'TypeName') ?? {}));
+  const texts = types.flatMap((type) => (typeof type === 'string' ? [] : [type.text]));
+  const name = stringOf(list(routine['objname']).at(-1));
+  return texts.length < types.length || name === undefined ? undefined : routineId(name, texts.join(', '));
 }
 
 function indexOf({ text }: FileStatement, { idxname, relation, unique }: Node, view: string): ObjectIndex | string {

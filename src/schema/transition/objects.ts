@@ -1,7 +1,7 @@
-/** Returns the events about views and materialized views between two states. Their statements have their own order. */
+/** Returns the events about objects between two states. Their statements have their own order. */
 import { patchBetween } from '../fold/rename-events.js';
 import { type ObjectEvent, newObjectEvent } from '../model/events.js';
-import { type SchemaObject, objectKey } from '../model/objects.js';
+import { type SchemaObject, objectKey, objectNameParts } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
 import { type State, NEW_IDENTITY, byName } from '../model/state.js';
 import { renamedDefinition } from '../sql-text/object-definition.js';
@@ -37,11 +37,11 @@ function removeSwaps(former: Map<string, string>): ReadonlyMap<string, string> {
   return former;
 }
 
-/** Returns the object with another name, also in its definition. */
+/** Returns the object with another id, also in its definition. The id has the same argument types. */
 export const renamedObject = (object: SchemaObject, id: string): SchemaObject => ({
   ...object,
   id,
-  definition: renamedDefinition(object.definition, id),
+  definition: renamedDefinition(object.definition, objectNameParts({ ...object, id }).name),
 });
 
 export function objectTransition(from: State, to: State): ObjectTransition {

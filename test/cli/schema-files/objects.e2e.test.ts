@@ -51,6 +51,30 @@ describe('files of views', () => {
     expect(await run('plan')).to.include({ code: 0 });
   });
 
+  it('contain functions with their argument types', async () => {
+    const definition =
+      'CREATE FUNCTION "Of age"(years integer, unit text) RETURNS boolean LANGUAGE sql AS $$ SELECT years > 17; $$';
+    await api.ok('POST', '/objects', { kind: 'function', definition, comment: 'Adult' });
+    await run('pull');
+    const name = 'function.%22%4ff%20age%22%28integer%2c%20text%29.sql';
+    expect(await text(name)).to.equal(`${definition};\nCOMMENT ON FUNCTION "Of age"(integer, text) IS 'Adult';\n`);
+    expect(await run('pull', '--check')).to.include({ code: 0 });
+    await writeFile(
+      at(name),
+      `${definition.replace('17', '20')};\nCOMMENT ON FUNCTION "Of age"(int, text) IS 'Adult';\n`,
+    );
+    await writeFile(at('procedure.nothing%28%29.sql'), "CREATE PROCEDURE nothing() LANGUAGE sql AS '';\n");
+    const { code, out } = await run('plan');
+    expect([code, ...out.split('\n').filter((line) => /^[-+~]/.test(line))]).to.deep.equal([
+      1,
+      '~ function "Of age"(integer, text): definition',
+      '+ procedure nothing()',
+    ]);
+    expect((await run('push', '--yes')).code).to.equal(0);
+    await writeFile(at(name), `${definition};\nCOMMENT ON FUNCTION "Of age"(text) IS 'Adult';\n`);
+    expect((await run('plan')).err).to.contain('the comment must be on function');
+  });
+
   it('are pushed: changed, new and deleted ones', async () => {
     await writeFile(at('view.adults.sql'), 'CREATE VIEW adults AS SELECT id FROM members WHERE age > 20;\n');
     await writeFile(at('view.names.sql'), 'CREATE VIEW names AS SELECT name FROM members;\n');

@@ -14,7 +14,14 @@ interface Report {
 const TABLES = `
 CREATE TABLE people (id serial PRIMARY KEY, name text NOT NULL, age integer);
 CREATE FUNCTION twice(integer) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT $1 * 2';
-CREATE TABLE " odd" (id integer)`;
+REVOKE EXECUTE ON FUNCTION twice(integer) FROM PUBLIC;
+CREATE TYPE mood AS ENUM ('sad', 'happy');
+CREATE FUNCTION of_people(OUT feeling mood, OUT person people) RETURNS SETOF record ROWS 5 STRICT PARALLEL SAFE
+  SET work_mem = '1MB' LANGUAGE plpgsql AS $$ BEGIN RETURN; END $$;
+CREATE PROCEDURE "Do it"() LANGUAGE sql AS 'SELECT 1';
+CREATE AGGREGATE total(integer) (sfunc = int4pl, stype = integer);
+CREATE TABLE " odd" (id integer);
+CREATE FUNCTION takes_odd(" odd") RETURNS integer LANGUAGE sql AS 'SELECT 1'`;
 
 const VIEWS = `
 CREATE VIEW adults WITH (security_barrier = true) AS SELECT p.id, p.name, twice(p.age) AS age FROM people p WHERE age > 17
@@ -29,6 +36,9 @@ CREATE UNIQUE INDEX totals_age ON totals (age) WHERE age > 1;
 CREATE VIEW of_odd AS SELECT o.id FROM " odd" o;
 CREATE VIEW of_of_odd AS SELECT id FROM of_odd;
 CREATE VIEW every AS SELECT p.* FROM people p`;
+
+const ROUTINES = `SELECT p.oid::regprocedure::text AS name, pg_get_functiondef(p.oid) AS definition
+  FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prokind IN ('f', 'p') AND p.proname <> 'takes_odd' ORDER BY 1`;
 
 const CATALOG = `SELECT c.relname, c.relkind, c.relacl::text, c.reloptions, c.relispopulated, pg_get_viewdef(c.oid) AS query,
     obj_description(c.oid) AS comment, col_description(c.oid, 2) AS about,
@@ -47,36 +57,49 @@ describe('adopting views with OBJECTS=on', () => {
     const report = await adopt({ all: true });
     expect(report.adopted).to.deep.equal(['people']);
     expect(report.objects.map(({ kind, id }) => `${kind} ${id}`)).to.have.members([
+      'function of_people()',
+      'function twice(integer)',
       'materialized_view totals',
+      'procedure "Do it"()',
       'view A names',
       'view adults',
       'view every',
     ]);
     const ids = report.objects.map(({ id }) => id);
+    expect(ids.indexOf('adults')).to.be.above(ids.indexOf('twice(integer)'));
     expect(ids.indexOf('A names')).to.be.above(ids.indexOf('adults'));
     expect(report.refused.map(({ table, code }) => [table, code])).to.have.deep.members([
       [' odd', 'NAME_NOT_ALLOWED'],
       ['of_odd', 'NEEDS_UNMANAGED'],
       ['of_of_odd', 'NEEDS_UNMANAGED'],
+      ['takes_odd(" odd")', 'NEEDS_UNMANAGED'],
     ]);
     const notes = report.not_represented.map(({ table, kind, code }) => [table, kind, code]);
     expect(notes).to.deep.include.members([
       ['adults', 'comment', 'COMMENT_NOT_REPRESENTED'],
       ['adults', 'privilege', 'PRIVILEGE_NOT_REPRESENTED'],
-      ['adults', 'function', 'OBJECT_NEEDED'],
+      ['twice(integer)', 'privilege', 'PRIVILEGE_NOT_REPRESENTED'],
+      ['of_people()', 'type', 'OBJECT_NEEDED'],
     ]);
-    const views = report.not_represented.filter(({ kind }) => kind.endsWith('view'));
-    expect(views.map(({ name }) => name)).to.have.members(['of_odd', 'of_of_odd']);
+    expect(notes.filter(([, kind, code]) => kind === 'function' && code === 'OBJECT_NEEDED')).to.deep.equal([]);
+    const objects = report.not_represented.filter(({ kind }) => /view|function|procedure|aggregate/.test(kind));
+    expect(objects.map(({ name }) => name)).to.have.members([
+      'of_odd',
+      'of_of_odd',
+      'takes_odd(" odd")',
+      'total(integer)',
+    ]);
     expect(await api.sql(CATALOG)).to.deep.equal(before);
     const { data } = await api.ok<{ data: object[] }>('GET', '/objects');
     const expected = { kind: 'materialized_view', id: 'totals', comment: null };
     const index = { name: 'totals_age', unique: true, definition: 'USING btree (age) WHERE (age > 1)' };
-    expect(data).to.have.length(4);
-    expect(data[0]).to.deep.include({ ...expected, indexes: [index] });
+    expect(data).to.have.length(7);
+    expect(data[2]).to.deep.include({ ...expected, indexes: [index] });
     expect(await api.ok('GET', '/schema/drift')).to.deep.include({
       ok: true,
       objects: [],
       unmanaged_objects: [
+        { kind: 'function', id: 'takes_odd(" odd")' },
         { kind: 'view', id: 'of_odd' },
         { kind: 'view', id: 'of_of_odd' },
       ],
@@ -90,7 +113,7 @@ describe('adopting views with OBJECTS=on', () => {
     const other = await startService({ OBJECTS: 'on' });
     const target = createApi(other);
     try {
-      await target.sql(`CREATE FUNCTION twice(integer) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT $1 * 2'`);
+      await target.sql(`CREATE TYPE mood AS ENUM ('sad', 'happy')`);
       const plan = await target.ok<object>('POST', '/schema/diff', snapshot);
       await target.ok('POST', '/schema/apply', plan);
       const { diff } = await target.ok<{ diff: object }>('POST', '/schema/diff', snapshot);
@@ -100,6 +123,7 @@ describe('adopting views with OBJECTS=on', () => {
           .filter(({ relname }) => !relname.includes('odd'))
           .map(({ relname, query, reloptions, indexes }) => ({ relname, query, reloptions, indexes }));
       expect(definitions(await target.sql(CATALOG))).to.deep.equal(definitions(await api.sql(CATALOG)));
+      expect(await target.sql(ROUTINES)).to.deep.equal(await api.sql(ROUTINES));
     } finally {
       await target.stop();
       await other.stop();
@@ -146,6 +170,7 @@ describe('adopting views with OBJECTS=on', () => {
     expect(named.out).to.contain('+ materialized_view:totals').and.contain('with 0 relations and 1 object.');
     const all = await dps(['adopt', '--all'], environment);
     expect(all.code).to.equal(1);
+    expect(all.out).to.contain('+ function:twice(integer)').and.contain('+ procedure:"Do it"()');
     expect(all.out).to.contain('+ view:adults').and.contain('! view:of_odd stays unmanaged: it uses " odd"');
   });
 });

@@ -29,10 +29,13 @@ const AUTHORS = {
 
 const ADULTS = 'CREATE VIEW adults AS SELECT id, name FROM authors WHERE age > 17';
 const AGES = 'CREATE MATERIALIZED VIEW ages AS SELECT age, count(*) AS authors FROM authors GROUP BY age';
+const TWICE = 'CREATE FUNCTION twice(value integer) RETURNS integer LANGUAGE sql AS $$ SELECT value * 2 $$';
 const INDEX = { name: 'ages_age', unique: true, definition: 'USING btree (age)' };
 const FACTS = `SELECT c.relname, c.relacl::text, c.reloptions, pg_get_viewdef(c.oid) AS query, obj_description(c.oid) AS comment,
     (SELECT array_agg(indexdef ORDER BY indexdef) FROM pg_indexes WHERE tablename = c.relname) AS indexes
-  FROM pg_class c WHERE c.relname IN ('adults', 'ages', 'initials') ORDER BY 1`;
+  FROM pg_class c WHERE c.relname IN ('adults', 'ages', 'initials', 'doubled')
+  UNION ALL SELECT p.proname, NULL, NULL, pg_get_functiondef(p.oid), obj_description(p.oid), NULL FROM pg_proc p
+   WHERE p.proname = 'twice' ORDER BY 1`;
 
 describe('drift of views', () => {
   const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
@@ -48,6 +51,11 @@ describe('drift of views', () => {
       definition: 'CREATE VIEW initials WITH (security_barrier = true) AS SELECT left(name, 1) AS initial FROM adults',
     });
     await api.ok('POST', '/objects', { kind: 'materialized_view', definition: AGES, indexes: [INDEX] });
+    await api.ok('POST', '/objects', { kind: 'function', definition: TWICE, comment: 'Doubles' });
+    await api.ok('POST', '/objects', {
+      kind: 'view',
+      definition: 'CREATE VIEW doubled AS SELECT id, twice(age) AS age FROM authors',
+    });
     await api.sql('GRANT SELECT ON initials TO PUBLIC');
   });
 
@@ -62,6 +70,39 @@ describe('drift of views', () => {
     ['another option', 'ALTER VIEW initials RESET (security_barrier)', 'view initials different', ['definition']],
     ['a new index', 'CREATE INDEX extra ON ages (authors)', 'materialized_view ages different', ['indexes']],
     ['a dropped index', 'DROP INDEX ages_age', 'materialized_view ages different', ['indexes']],
+    [
+      'another body of a function',
+      'CREATE OR REPLACE FUNCTION twice(value integer) RETURNS integer LANGUAGE sql AS $$ SELECT value + value $$',
+      'function twice(integer) different',
+      ['definition'],
+    ],
+    [
+      'another setting of a function',
+      'ALTER FUNCTION twice(integer) SECURITY DEFINER',
+      'function twice(integer) different',
+      ['definition'],
+    ],
+    [
+      'another comment of a function',
+      `COMMENT ON FUNCTION twice(integer) IS 'Changed'`,
+      'function twice(integer) different',
+      ['comment'],
+    ],
+    [
+      'another argument name',
+      `ALTER VIEW doubled RENAME TO gone; DROP VIEW gone; DROP FUNCTION twice(integer);
+       CREATE FUNCTION twice(number integer) RETURNS integer LANGUAGE sql AS $$ SELECT number * 2 $$;
+       COMMENT ON FUNCTION twice(integer) IS 'Doubles';
+       CREATE VIEW doubled AS SELECT id, twice(age) AS age FROM authors`,
+      'function twice(integer) different',
+      ['definition'],
+    ],
+    [
+      'a dropped function',
+      'DROP VIEW doubled; DROP FUNCTION twice(integer)',
+      'function twice(integer) missing, view doubled missing',
+      ['function', 'view'],
+    ],
     ['a dropped view', 'DROP VIEW initials', 'view initials missing', ['view']],
     [
       'a dropped materialized view',
@@ -76,9 +117,12 @@ describe('drift of views', () => {
       await api.sql(change);
       const found = await drift();
       expect(found).to.deep.include({ ok: false, tables: [], unmanaged: [], unmanaged_objects: [] });
-      expect(found.objects.map(({ object, kind }) => `${object.kind} ${object.id} ${kind}`)).to.deep.equal([expected]);
-      const [only] = found.objects as [ObjectDrift];
-      expect(only.differences.map(({ member }) => member)).to.deep.equal(members);
+      expect(found.objects.map(({ object, kind }) => `${object.kind} ${object.id} ${kind}`).join(', ')).to.equal(
+        expected,
+      );
+      expect(found.objects.flatMap(({ differences }) => differences.map(({ member }) => member))).to.deep.equal(
+        members,
+      );
       const repaired = await dps('drift', '--repair', '--allow-drop');
       expect(repaired.code, repaired.out + repaired.err).to.equal(0);
       const after = await api.sql(FACTS);
@@ -90,12 +134,17 @@ describe('drift of views', () => {
       expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(snapshot);
 
       await api.sql(change);
-      const [again] = (await drift()).objects as [ObjectDrift];
-      await api.ok('POST', '/schema/drift/accept', { objects: [again.object] });
+      const again = (await drift()).objects;
+      const head = await api.head();
+      await api.ok('POST', '/schema/drift/accept', { objects: again.map(({ object }) => object) });
       expect(await drift()).to.deep.include({ ok: true, objects: [] });
-      const events = await api.sql('SELECT type, data FROM service.service_events ORDER BY position DESC LIMIT 1');
-      expect(events).to.deep.equal(
-        again.repair.log.map(({ type, data }) => ({ type, data: { ...data, adopted: true } })),
+      const events = await api.sql(
+        'SELECT type, data FROM service.service_events WHERE position > $1 ORDER BY position',
+        [head],
+      );
+      const planned = again.flatMap(({ repair }) => repair.log);
+      expect(events).to.have.deep.members(
+        planned.map(({ type, data }) => ({ type, data: { ...data, adopted: true } })),
       );
       const log = await api.ok<{ objects: object[] }>('GET', '/schema/snapshot');
       const { diff } = await api.ok<{ diff: object }>('POST', '/schema/diff', log);
@@ -111,10 +160,15 @@ describe('drift of views', () => {
     await api.sql('DROP INDEX extra');
   });
 
-  it('lists views that someone created as unmanaged, which is no drift', async () => {
+  it('lists views and functions that someone created as unmanaged, which is no drift', async () => {
     await api.sql('CREATE VIEW by_hand AS SELECT name FROM authors');
-    expect(await drift()).to.deep.include({ ok: true, unmanaged_objects: [{ kind: 'view', id: 'by_hand' }] });
-    expect((await dps('drift')).out).to.contain('Not managed: view:by_hand.');
+    await api.sql(`CREATE FUNCTION by_hand() RETURNS integer LANGUAGE sql AS 'SELECT 1'`);
+    const unmanaged_objects = [
+      { kind: 'function', id: 'by_hand()' },
+      { kind: 'view', id: 'by_hand' },
+    ];
+    expect(await drift()).to.deep.include({ ok: true, unmanaged_objects });
+    expect((await dps('drift')).out).to.contain('Not managed: function:by_hand(), view:by_hand.');
   });
 
   it('accepts only what the request names, also in the shell', async () => {
@@ -135,7 +189,8 @@ describe('drift of views', () => {
     await api.sql('DROP TABLE authors CASCADE');
     await api.ok('POST', '/schema/drift/accept', {});
     expect(await drift()).to.deep.include({ ok: true });
-    expect(await api.ok('GET', '/objects')).to.deep.equal({ data: [] });
+    const { data } = await api.ok<{ data: { id: string }[] }>('GET', '/objects');
+    expect(data.map(({ id }) => id)).to.deep.equal(['twice(integer)']);
   });
 
   it('keeps what a request could not send out of the log, with the reason', async () => {

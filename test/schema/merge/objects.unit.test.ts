@@ -50,6 +50,40 @@ const VIEW: MergeLocation = { part: 'objects', kind: 'view', id: 'names' };
 const SHORT = 'CREATE VIEW names AS SELECT id FROM authors';
 const LONG = 'CREATE VIEW names AS SELECT id, name, id + 1 AS next FROM authors';
 
+describe('a merge of functions', () => {
+  const base = created(BASE, { kind: 'function', definition: 'CREATE FUNCTION f(a integer) RETURNS integer RETURN a' });
+  const existing = { kind: 'function', id: 'f(integer)' };
+  const redefined = (body: string): State =>
+    accepted(base, 'update-object', {
+      ...existing,
+      body: { definition: `CREATE FUNCTION f(a integer) RETURNS integer RETURN ${body}` },
+    });
+  const renamed = accepted(base, 'rename-object', { ...existing, body: { to: 'Of g' } });
+  const mergeAll = (ours: State, theirs: State) => runToEnd(mergeStates({ base, ours, theirs }, { resolutions: [] }));
+
+  it('applies a definition to a function that the other side renamed', () => {
+    const merged = mergeAll(renamed, redefined('a + 1'));
+    if (merged.kind === 'conflicts') throw new Error(JSON.stringify(merged.conflicts));
+    const functions = objectsInOrder(merged.state).filter(({ kind }) => kind === 'function');
+    expect(functions).to.deep.equal([
+      {
+        kind: 'function',
+        id: '"Of g"(integer)',
+        definition: 'CREATE FUNCTION "Of g"(a integer) RETURNS integer RETURN a + 1',
+        comment: null,
+      },
+    ]);
+  });
+
+  it('reports different definitions as a conflict, and keeps functions with other argument types apart', () => {
+    const merged = mergeAll(redefined('a + 1'), redefined('a + 2'));
+    const places = merged.kind === 'conflicts' ? merged.conflicts.map(({ place }) => describeLocation(place)) : [];
+    expect(places).to.deep.equal(['function "f(integer)", definition']);
+    const other = created(base, { kind: 'function', definition: 'CREATE FUNCTION f(a text) RETURNS text RETURN a' });
+    expect(mergeAll(redefined('a + 1'), other).kind).to.equal('merged');
+  });
+});
+
 describe('a merge of views', () => {
   it('applies what one side changed, created or deleted', () => {
     expect(views(BASE, define(SHORT))).to.have.nested.property('[0].definition', SHORT);

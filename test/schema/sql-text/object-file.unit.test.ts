@@ -66,7 +66,11 @@ describe('the file of a view', () => {
   });
 
   for (const [title, text, fault] of [
-    ['is empty', '', '1: the definition must be exactly one statement: CREATE VIEW or CREATE MATERIALIZED VIEW'],
+    [
+      'is empty',
+      '',
+      '1: the definition must be exactly one statement: CREATE VIEW, CREATE MATERIALIZED VIEW, CREATE FUNCTION or CREATE PROCEDURE',
+    ],
     ['creates a table', '\nCREATE TABLE t ();', /^2: the definition must be exactly one statement/],
     [
       'is not SQL',

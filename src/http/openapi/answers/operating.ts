@@ -90,7 +90,7 @@ const differences = z.array(
     where: z.enum(['metadata', 'catalog', 'trash', 'changes', 'accounts']),
     collection: text,
     field: text.optional(),
-    object: z.strictObject({ kind: text, id: text }).optional().describe('A view or materialized view'),
+    object: z.strictObject({ kind: text, id: text }).optional().describe('A view, function or other object'),
     ...difference,
   }),
 );
@@ -161,8 +161,11 @@ export const drift = z
         }),
       )
       .optional()
-      .describe('Views and materialized views that differ. Only with `OBJECTS=on`'),
-    unmanaged_objects: z.array(objectName).optional().describe('Unmanaged views. Only with `OBJECTS=on`'),
+      .describe('Views, functions and other objects that differ. Only with `OBJECTS=on`'),
+    unmanaged_objects: z
+      .array(objectName)
+      .optional()
+      .describe('Unmanaged views, functions and other objects. Only with `OBJECTS=on`'),
   })
   .meta({ id: 'Drift' });
 

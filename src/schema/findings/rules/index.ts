@@ -42,6 +42,7 @@ import {
 } from './locks.js';
 import { dropsIndex, foreignKeyWithoutIndex, indexOfManyColumns, noPrimaryKey } from './indexes.js';
 import { IMPORTED } from './imported.js';
+import { securityDefinerPublicExecute, securityDefinerSearchPath } from './objects.js';
 import { nameLooksAlike, nameNeedsQuotes, nameShortened, reservedName } from './names.js';
 
 export const RULES: readonly Rule[] = [
@@ -89,6 +90,8 @@ export const RULES: readonly Rule[] = [
   createsExtension,
   createsType,
   typeNeeded,
+  securityDefinerSearchPath,
+  securityDefinerPublicExecute,
   ...NOTICED,
   ...IMPORTED,
 ];

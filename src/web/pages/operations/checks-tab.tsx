@@ -130,7 +130,7 @@ function DriftReport({ drift, onChanged }: { drift: Drift; onChanged: () => void
       {!ok && isAdmin && <RepairAllTables onChanged={onChanged} />}
       {names.length > 0 && (
         <Text size="sm" c="dimmed" mt="xs">
-          Unmanaged {unmanaged_objects.length > 0 ? 'tables and views' : 'tables'} (not drift):{' '}
+          Unmanaged {unmanaged_objects.length > 0 ? 'tables and objects' : 'tables'} (not drift):{' '}
           {abbreviate(names.join(', '), 400)}
         </Text>
       )}

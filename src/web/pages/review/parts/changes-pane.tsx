@@ -116,15 +116,16 @@ export function TotalCounts({ review: { items, leftOut } }: { review: Review }) 
   return <Counts items={useMemo(() => dropContents(items), [items])} leftOut={leftOut} />;
 }
 
-/** `3 changes in 1 collection and 1 view` */
+/** `3 changes in 1 collection and 1 view`. Kinds other than views count as objects. */
 function totalText(all: readonly Item[]): string {
   const items = dropContents(all);
-  const namesOf = (isView: boolean) =>
-    new Set(items.flatMap(({ part, collection }) => ((part === 'objects') === isView ? [collection] : []))).size;
-  const [collections, views] = [namesOf(false), namesOf(true)];
+  const namesOf = (isObject: boolean) =>
+    new Set(items.flatMap(({ part, collection }) => ((part === 'objects') === isObject ? [collection] : []))).size;
+  const [collections, objects] = [namesOf(false), namesOf(true)];
+  const noun = items.every(({ part, kind }) => part !== 'objects' || kind?.endsWith('view')) ? 'view' : 'object';
   const parts = [
-    ...(collections > 0 || views === 0 ? [counted(collections, 'collection')] : []),
-    ...(views > 0 ? [counted(views, 'view')] : []),
+    ...(collections > 0 || objects === 0 ? [counted(collections, 'collection')] : []),
+    ...(objects > 0 ? [counted(objects, noun)] : []),
   ];
   return `${counted(items.length, 'change')} in ${parts.join(' and ')}`;
 }

@@ -1,0 +1,36 @@
+/* An object as it is in the database. */
+import type { KINDS, ObjectIndex, ObjectKind } from '../../schema/model/objects.js';
+
+/** A relation, one of its columns, or a function that an object uses. */
+export interface ObjectUse {
+  catalog: (typeof KINDS)[ObjectKind]['catalog'];
+  schema: string;
+  /** The name of a relation, or the id of a function. */
+  name: string;
+  /** Null for the relation as a whole. */
+  column: string | null;
+  /** True if it uses only the row type, which changes of columns and keys do not affect. */
+  isRowType?: boolean;
+}
+
+export interface CatalogObject {
+  kind: ObjectKind;
+  id: string;
+  /** The output of pg_get_viewdef without the semicolon, or of pg_get_functiondef from the arguments on. */
+  query: string;
+  /** One statement without a schema: `CREATE VIEW name WITH (…) AS SELECT …`. */
+  definition: string;
+  comment: string | null;
+  /** Sorted by name. Null for a kind without indexes. */
+  indexes: ObjectIndex[] | null;
+  /** False for a materialized view without data. */
+  populated: boolean;
+  /** Statements for owner, privileges, comments on columns, defaults, triggers and rules. */
+  restoring: string[];
+  uses: ObjectUse[];
+  /** The extension that owns it. */
+  extension: string | null;
+}
+
+/** The managed objects as they are in the database, by `objectKey`. */
+export type ObjectFacts = ReadonlyMap<string, CatalogObject>;

@@ -1,0 +1,136 @@
+/* Writes the statements that create, change, rename and drop objects. */
+import type { ObjectEvent } from '../../schema/model/events.js';
+import {
+  KINDS,
+  type ObjectIndex,
+  type ObjectName,
+  type SchemaObject,
+  objectNameParts,
+} from '../../schema/model/objects.js';
+import type { CatalogObject } from './catalog-object.js';
+import {
+  type Sql,
+  ident,
+  indexDefinition,
+  kindSql,
+  literal,
+  objectSql,
+  objectTail,
+  qualified,
+  restoringStatement,
+  sql,
+} from './sql.js';
+import type { Statement } from './step.js';
+
+/** An object to create: new, changed, or dropped for something that it uses. */
+export interface Creation {
+  object: SchemaObject;
+  /** The view before the batch. Undefined for a new one. */
+  known: CatalogObject | undefined;
+  isNew: boolean;
+  isChanged: boolean;
+  /** The object before the batch if it stays and gets a new definition. Otherwise null. */
+  replaces: SchemaObject | null;
+  index: number;
+}
+
+export const kindWords = ({ kind }: ObjectName): string => KINDS[kind].label;
+
+/** @param schema the default schema */
+export function createStatements(schema: string, creation: Creation): Statement[] {
+  const { object, known, isNew, isChanged, replaces, index } = creation;
+  const name = qualified(schema, objectNameParts(object).name);
+  const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
+  const kept =
+    replaces === null ? { restoring: known?.restoring ?? [], comment: null } : { ...replaces, restoring: [] };
+  const restored = kept.restoring.map((text) =>
+    statement(restoringStatement(text), `restore privileges and settings of ${object.id}`),
+  );
+  const comment = statement(commentOn(schema, object), `comment on ${kindWords(object)} ${object.id}`);
+  const verb = isNew ? 'create' : isChanged ? 'change' : 'recreate';
+  return [
+    statement(creationSql(name, creation), `${verb} ${kindWords(object)} ${object.id}`),
+    ...restored,
+    ...(object.comment === kept.comment ? [] : [comment]),
+    ...(object.indexes ?? []).map((each) => statement(createIndex(name, each), `create index ${each.name}`)),
+  ];
+}
+
+/** An object that did not change is created from what the server printed, because names may have changed since then. */
+function creationSql(name: Sql, { object, known, isChanged, replaces }: Creation): Sql {
+  if (replaces !== null) return sql`CREATE OR REPLACE ${kindSql(object.kind)} ${name}${objectTail(object.definition)}`;
+  if (isChanged || known === undefined)
+    return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(object.definition)}`;
+  const data = known.populated ? sql`` : sql` WITH NO DATA`;
+  return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(known.definition)}${data}`;
+}
+
+type MakeStatement = (text: Sql, summary: string) => Statement;
+
+const statementFor =
+  (object: ObjectName, event: number, type: ObjectEvent['type']): MakeStatement =>
+  (text, summary) => ({
+    sql: text,
+    object: { kind: KINDS[object.kind].label, name: object.id, table: null },
+    drops: [],
+    summary,
+    lock: 'none',
+    locks: [],
+    loses_data: false,
+    rewrites_table: false,
+    may_fail: false,
+    lock_entries: 2,
+    source: { event, type, collection: object.id, field: null },
+  });
+
+const createIndex = (name: Sql, { name: index, unique, definition }: ObjectIndex): Sql =>
+  sql`CREATE ${unique === true ? sql`UNIQUE ` : sql``}INDEX ${ident(index)} ON ${name} ${indexDefinition(definition)}`;
+
+const commentOn = (schema: string, object: SchemaObject): Sql =>
+  sql`COMMENT ON ${kindSql(object.kind)} ${objectSql(schema, object)} IS ${object.comment === null ? sql`NULL` : literal(object.comment)}`;
+
+/** @param index the event that requires it */
+export function dropObject(schema: string, object: SchemaObject, index: number): Statement {
+  const make = statementFor(object, index, 'object.deleted');
+  const statement = make(
+    sql`DROP ${kindSql(object.kind)} ${objectSql(schema, object)}`,
+    `drop ${kindWords(object)} ${object.id}`,
+  );
+  return { ...statement, drops: [statement.object] };
+}
+
+/** @param to the new id */
+export function renameStatement(
+  schema: string,
+  object: SchemaObject,
+  { index, to }: { index: number; to: string },
+): Statement {
+  const name = ident(objectNameParts({ kind: object.kind, id: to }).name);
+  const text = sql`ALTER ${kindSql(object.kind)} ${objectSql(schema, object)} RENAME TO ${name}`;
+  return statementFor(object, index, 'object.renamed')(text, `rename ${kindWords(object)} ${object.id} to ${to}`);
+}
+
+/** Changes comments and indexes of an object that stays. */
+export function describeObject(
+  schema: string,
+  [old, now]: readonly [SchemaObject, SchemaObject],
+  index: number,
+): Statement[] {
+  const statement = statementFor(now, index, 'object.updated');
+  const name = qualified(schema, now.id);
+  const same = new Set((old.indexes ?? []).map((each) => JSON.stringify(each)));
+  const kept = new Set((now.indexes ?? []).map((each) => JSON.stringify(each)));
+  return [
+    ...(old.indexes ?? []).flatMap((each) =>
+      kept.has(JSON.stringify(each))
+        ? []
+        : [statement(sql`DROP INDEX ${qualified(schema, each.name)}`, `drop index ${each.name}`)],
+    ),
+    ...(now.indexes ?? []).flatMap((each) =>
+      same.has(JSON.stringify(each)) ? [] : [statement(createIndex(name, each), `create index ${each.name}`)],
+    ),
+    ...(old.comment === now.comment
+      ? []
+      : [statement(commentOn(schema, now), `comment on ${kindWords(now)} ${now.id}`)]),
+  ];
+}

@@ -1,0 +1,164 @@
+/* Reads the parts of CREATE FUNCTION and CREATE PROCEDURE from the output of PostgreSQL's parser. */
+import { type Node, list, member, stringOf } from './expression.js';
+import { quotedName } from './quoted-name.js';
+import { fingerprintOf } from './renamed-text.js';
+
+export interface RoutineParts {
+  /** As PostgreSQL prints them: `integer, text[]`. */
+  argumentTypes: string;
+  /**
+   * Names, modes and types of the arguments and the result. PostgreSQL replaces a function only if they stay equal.
+   * Arguments without a name may get one.
+   */
+  signature: string;
+  argumentNames: readonly string[];
+  /** The number of arguments with a default, which PostgreSQL does not reduce. */
+  defaults: number;
+  isSecurityDefiner: boolean;
+  setsSearchPath: boolean;
+  /** The types of arguments and results that are not PostgreSQL's own. The row type of a table has its name. */
+  types: readonly { schema: string | undefined; name: string }[];
+}
+
+/** PostgreSQL's spelling of types whose names in the parser's output, or quoted names, differ from it. */
+const SPELLINGS: ReadonlyMap<string, string> = new Map([
+  ['int2', 'smallint'],
+  ['int4', 'integer'],
+  ['int8', 'bigint'],
+  ['float4', 'real'],
+  ['float8', 'double precision'],
+  ['bool', 'boolean'],
+  ['varchar', 'character varying'],
+  ['bpchar', 'character'],
+  ['varbit', 'bit varying'],
+  ['bit', 'bit'],
+  ['numeric', 'numeric'],
+  ['interval', 'interval'],
+  ['json', 'json'],
+  ['time', 'time without time zone'],
+  ['timetz', 'time with time zone'],
+  ['timestamp', 'timestamp without time zone'],
+  ['timestamptz', 'timestamp with time zone'],
+]);
+
+/** Returns the name of a type as PostgreSQL prints it without length, or a sentence that follows "must". */
+export function readArgumentType(type: Node): { text: string } | string {
+  const names = list(type['names']).flatMap((each) => stringOf(each) ?? []);
+  const own = names[0] === 'pg_catalog' ? names.slice(1) : names;
+  const name = own.at(-1) ?? '';
+  if (type['pct_type'] === true) return 'must not contain %TYPE: PostgreSQL replaces it by the type of that moment';
+  if (own.length > 1 && own[0] === 'public')
+    return `must not write the schema public in the argument type ${JSON.stringify(name)}, because PostgreSQL omits it`;
+  if (name.startsWith('_')) return `must write an array type with [] instead of ${JSON.stringify(name)}`;
+  const text = (own.length === 1 && SPELLINGS.get(name)) || own.map(quotedName).join('.');
+  return { text: list(type['arrayBounds']).length > 0 ? `${text}[]` : text };
+}
+
+const INPUT: ReadonlySet<unknown> = new Set(['IN', 'INOUT', 'VARIADIC']);
+
+/** @returns a sentence that follows "must" if the statement is not accepted */
+export function readRoutineParts({ parameters, returnType, options }: Node): RoutineParts | string {
+  if (list(options).some(isNativeLanguage)) return 'must not be written in C, because PostgreSQL would load a library';
+  const inputs: string[] = [];
+  const signature: string[] = [];
+  const argumentNames: string[] = [];
+  let defaults = 0;
+  for (const each of list(parameters)) {
+    const parameter = member(each, 'FunctionParameter') ?? {};
+    const mode = modeOf(parameter);
+    const type = readArgumentType(parameter['argType'] as Node);
+    if (typeof type === 'string') return type;
+    if (INPUT.has(mode)) inputs.push(type.text);
+    if (parameter['defexpr'] !== undefined) defaults += 1;
+    const name = parameter['name'];
+    argumentNames.push(typeof name === 'string' ? name : '');
+    signature.push(`${mode} ${type.text}`);
+  }
+  const result = readResult(returnType as Node | undefined);
+  if (typeof result === 'string') return result;
+  return {
+    argumentTypes: inputs.join(', '),
+    signature: JSON.stringify([signature, result.text]),
+    argumentNames,
+    defaults,
+    ...securityOf(options),
+    types: typesIn([...list(parameters).map((each) => member(each, 'FunctionParameter')?.['argType']), returnType]),
+  };
+}
+
+function readResult(type: Node | undefined): { text: string } | string {
+  const read = type === undefined ? { text: '' } : readArgumentType(type);
+  if (typeof read === 'string') return read;
+  return { text: type?.['setof'] === true ? `SETOF ${read.text}` : read.text };
+}
+
+/** PostgreSQL loads the library of a C function when it creates the function, also to compare it. */
+function isNativeLanguage(option: unknown): boolean {
+  const { defname, arg } = member(option, 'DefElem') ?? {};
+  return defname === 'language' && /^(?:c|internal)$/i.test(stringOf(arg) ?? '');
+}
+
+/** Without a mode, an argument is an input. */
+function modeOf({ mode }: Node): string {
+  const word = String(mode).replace('FUNC_PARAM_', '');
+  return word === 'DEFAULT' ? 'IN' : word;
+}
+
+function securityOf(options: unknown): Pick<RoutineParts, 'isSecurityDefiner' | 'setsSearchPath'> {
+  const all = list(options).map((each) => member(each, 'DefElem') ?? {});
+  const setting = (each: Node) => member(each['arg'], 'VariableSetStmt');
+  return {
+    isSecurityDefiner: all.some(
+      (each) => each['defname'] === 'security' && member(each['arg'], 'Boolean')?.['boolval'] === true,
+    ),
+    setsSearchPath: all.some(
+      (each) =>
+        each['defname'] === 'set' &&
+        setting(each)?.['name'] === 'search_path' &&
+        setting(each)?.['kind'] !== 'VAR_SET_DEFAULT',
+    ),
+  };
+}
+
+function typesIn(types: readonly unknown[]): RoutineParts['types'] {
+  return types.flatMap((type) => {
+    const names = list((type as Node | undefined)?.['names']).flatMap((each) => stringOf(each) ?? []);
+    const name = names.at(-1);
+    if (name === undefined || names[0] === 'pg_catalog') return [];
+    return [{ schema: names.length > 1 ? names.at(-2) : undefined, name }];
+  });
+}
+
+/** The statement without its name, in a form that does not depend on the order of options or on written defaults. */
+export function routineRest(statement: Node): Node {
+  const { parameters, options, funcname: _name, replace: _replace, ...rest } = statement;
+  return {
+    ...rest,
+    parameters: list(parameters).map((each) => {
+      const parameter = member(each, 'FunctionParameter') ?? {};
+      return { ...parameter, mode: modeOf(parameter) };
+    }),
+    options: list(options)
+      .map((each) => fingerprintOf(each as Node))
+      .sort(),
+  };
+}
+
+/** True if CREATE OR REPLACE can turn one routine into the other. */
+export function isReplaceable(before: RoutineParts, after: RoutineParts): boolean {
+  return (
+    before.signature === after.signature &&
+    before.defaults <= after.defaults &&
+    before.argumentNames.every((name, index) => name === '' || name === after.argumentNames[index])
+  );
+}
+
+/** Comments, quoted texts and words. */
+const TOKEN = /"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_]+|[\s\S]/g;
+
+/** Finds where the name begins, which the parser does not report. Checked by parsing the result again. */
+export function startOfName(text: string): number {
+  for (const { 0: token, index } of text.matchAll(TOKEN))
+    if (/^(?:function|procedure)$/i.test(token)) return index + token.length;
+  return 0;
+}
