@@ -106,7 +106,6 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
            ELSE 'tables' END AS kind, c.relname::text AS name, c.oid AS object
     FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace
    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relname = ANY ($2)
-     AND NOT EXISTS (SELECT FROM ${own.objects} o WHERE c.relkind IN ('v', 'm') AND $1 = $4 AND o.kind IN ('view', 'materialized_view') AND o.id = c.relname)
   UNION ALL
   SELECT 'tables', pg_catalog.format('%I.%I', n.nspname, c.relname), c.oid
     FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent JOIN own ON own.oid = p.relnamespace
@@ -115,7 +114,7 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
   UNION ALL
   SELECT 'functions', ${ROUTINE_ID}, p.oid
     FROM pg_catalog.pg_proc p JOIN own ON own.oid = p.pronamespace
-   WHERE NOT EXISTS (SELECT FROM ${own.objects} o WHERE $1 = $4 AND o.kind IN ('function', 'procedure') AND o.id = ${ROUTINE_ID})
+   WHERE NOT ${ROUTINE_ID} = ANY ($2)
   UNION ALL
   SELECT 'triggers', pg_catalog.format('%s on %s', t.tgname, c.relname), t.oid
     FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN own ON own.oid = c.relnamespace
@@ -148,7 +147,7 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
   'row security policies',
 ]);
 
-/** Names of the managed tables and views by schema. Views are managed in the default schema only. */
+/** Names of the managed tables and objects by schema. Objects are managed in the default schema only. */
 function includedNames(
   { schema, state }: LocatedTables,
   managed: readonly string[],
@@ -156,8 +155,8 @@ function includedNames(
   const names = new Map<string, readonly string[]>(
     [...tablesBySchema(state, managed, schema)].map(([place, tables]) => [place, [...tables.keys()]] as const),
   );
-  const views = [...state.objects.values()].map(({ object }) => object.id);
-  return names.set(schema, [...(names.get(schema) ?? []), ...views]);
+  const objects = [...state.objects.values()].map(({ object }) => object.id);
+  return names.set(schema, [...(names.get(schema) ?? []), ...objects]);
 }
 
 /** The objects that a backup of `managed` does not contain, by kind. */

@@ -54,11 +54,11 @@ describe('a merge of functions', () => {
   const base = created(BASE, { kind: 'function', definition: 'CREATE FUNCTION f(a integer) RETURNS integer RETURN a' });
   const existing = { kind: 'function', id: 'f(integer)' };
   const redefined = (body: string): State =>
-    accepted(base, 'update-object', {
+    accept(base, 'update-object', {
       ...existing,
       body: { definition: `CREATE FUNCTION f(a integer) RETURNS integer RETURN ${body}` },
     });
-  const renamed = accepted(base, 'rename-object', { ...existing, body: { to: 'Of g' } });
+  const renamed = accept(base, 'rename-object', { ...existing, body: { to: 'Of g' } });
   const mergeAll = (ours: State, theirs: State) => runToEnd(mergeStates({ base, ours, theirs }, { resolutions: [] }));
 
   it('applies a definition to a function that the other side renamed', () => {
