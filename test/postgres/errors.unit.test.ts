@@ -152,6 +152,7 @@ describe('an error of PostgreSQL', () => {
       duplicate_table: '42P07',
       duplicate_object: '42710',
       duplicate_column: '42701',
+      duplicate_function: '42723',
       dependent_objects_still_exist: '2BP01',
       undefined_table: '42P01',
       undefined_column: '42703',
