@@ -113,7 +113,7 @@ async function webhooks({ api }: Living): Promise<void> {
   await api.ok('DELETE', path);
 }
 
-/** Every event about views and materialized views. The rename of a field rewrites a view. */
+/** Every event about objects. The rename of a field rewrites a view. */
 async function objects({ api }: Living): Promise<void> {
   const fields = ['name', 'city'].map((field) => ({ field, type: 'string', interface: 'input' }));
   await api.ok('POST', '/collections', { collection: 'guests', schema: {}, fields });
@@ -137,6 +137,12 @@ async function objects({ api }: Living): Promise<void> {
   await api.ok('POST', '/fields/guests/name/rename', { to: 'full_name' });
   await api.ok('POST', '/objects/view/guest_names/rename', { to: 'names_of_guests' });
   await api.ok('DELETE', '/objects/view/names_of_guests');
+  const total = 'CREATE FUNCTION total(price numeric, count integer) RETURNS numeric RETURN price * count';
+  await api.ok('POST', '/objects', { kind: 'function', definition: total, comment: 'Before taxes' });
+  await api.ok('POST', '/objects', {
+    kind: 'procedure',
+    definition: 'CREATE PROCEDURE tidy() BEGIN ATOMIC SELECT 1; END',
+  });
   await api.sql(`COMMENT ON MATERIALIZED VIEW cities IS 'By hand'; CREATE VIEW by_hand AS SELECT city FROM guests`);
   await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'materialized_view', id: 'cities' }] });
   await api.ok('POST', '/schema/adopt', { objects: [{ kind: 'view', id: 'by_hand' }] });
@@ -263,7 +269,7 @@ async function remove({ api }: Living): Promise<void> {
   for (const collection of ['newest_lines', 'newer_lines', 'newer', 'noisy?purge']) {
     await api.ok('DELETE', `/collections/${collection}`);
   }
-  await api.sql('DROP FUNCTION shout(text)');
+  await api.ok('DELETE', '/objects/function/shout%28text%29');
   await api.ok('DELETE', '/relations/articles/parent');
   await api.ok('DELETE', '/fields/articles/body');
   await api.ok('DELETE', '/collections/promoted');
