@@ -19,7 +19,7 @@ import type { CatalogObject, ObjectFacts } from '../ddl/catalog-object.js';
 import { type Sql, kindSql, literal, own, scratch, scratchTail, sql } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
-/** What PostgreSQL prints for a scratch object of each catalog. */
+/** Queries for the text that PostgreSQL prints for a scratch object of each catalog. */
 const PRINTED: Readonly<Record<(typeof KINDS)[ObjectKind]['catalog'], (name: string) => Sql>> = {
   pg_class: (name) => sql`
 SELECT pg_catalog.concat_ws(' ', pg_catalog.array_to_string(c.reloptions, ','), pg_catalog.pg_get_viewdef(c.oid)) AS text
