@@ -236,7 +236,7 @@ describe('migrate', () => {
       expect(await missing('public')).to.equal('is at migration 1, and this release needs 3');
       expect(await missing('crm', 'service')).to.match(/belongs to a service that manages the schema "public"/);
       await onPool('public', async (pool) => {
-        expect(await migrationsOf(pool, url)).to.deep.equal({ applied: 1, known: 3 });
+        expect(await migrationsOf(pool, url)).to.deep.equal({ applied: 1, newest: 3 });
         await pool.query(`INSERT INTO service.service_migrations VALUES (4, '0004_future.sql')`);
       });
       expect(await missing('public')).to.equal(
