@@ -150,7 +150,7 @@ describe('dps backup --verify', () => {
       const { code, out, err } = await dps(['backup', file, '--verify', '--json'], both);
       expect(code, err).to.equal(0);
       expect((JSON.parse(out) as { not_included: object }).not_included).to.deep.equal({
-        functions: ['ignore'],
+        functions: ['ignore()'],
         triggers: ['ignoring on viewed'],
         views: ['unmanaged_view'],
       });
