@@ -233,7 +233,7 @@ export interface Config {
   schemas: readonly string[];
   /** The schema of the service's own tables. */
   serviceSchema: string;
-  /** True to manage objects beside tables. */
+  /** True to manage objects other than tables. */
   objects: boolean;
   /** True to show sample rows to admins and auditors. */
   samples: boolean;

@@ -19,7 +19,7 @@ export function parseObjectName(text: string): NamedObject {
   return typeof field === 'string' ? { collection, field } : { collection };
 }
 
-/** Parses the argument for an object beside tables: `view:active_posts`. Undefined if it names another object. */
+/** Parses the argument for an object other than a table: `view:active_posts`. Undefined if it names another object. */
 export function parseObjectKind(text: string): ObjectName | undefined {
   const kind = OBJECT_KINDS.find((each) => text.startsWith(`${each}:`));
   return kind && { kind, id: text.slice(kind.length + 1) };

@@ -97,7 +97,7 @@ export interface HttpDeps {
     schemas: readonly string[];
     /** The schema of the service's own tables. */
     serviceSchema: string;
-    /** True if the service manages objects beside tables. */
+    /** True if the service manages objects other than tables. */
     objects: boolean;
     /** True if admins and auditors may read sample rows. */
     samples: boolean;

@@ -13,7 +13,7 @@ export interface Locations {
   collection?(collection: string): DocumentLocation | undefined;
   field?(collection: string, field: string): DocumentLocation | undefined;
   relation?(collection: string, field: string): DocumentLocation | undefined;
-  /** Finds an object beside tables. */
+  /** Finds an object other than a table. */
   object?(name: { kind: string; id: string }): DocumentLocation | undefined;
 }
 

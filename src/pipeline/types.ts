@@ -107,7 +107,7 @@ export interface PipelineOptions {
    * fields are copied.
    */
   keep: Keep;
-  /** True if the instance manages objects beside tables. */
+  /** True if the instance manages objects other than tables. */
   objects?: boolean;
   readers: Readers;
   clock?: () => Date;
@@ -123,7 +123,7 @@ export interface RequestContext {
   cause: Cause;
   /** True to drop deleted objects at once. */
   purge?: boolean;
-  /** The caller's token is limited to these collections. A batch that concerns another one is rejected. */
+  /** The caller's token is limited to these collections. Batches that affect other collections are rejected. */
   collections?: CollectionScope;
   /** The snapshot hash that the caller believes to be current. */
   ifMatch?: string;
@@ -301,7 +301,7 @@ export interface ReadContext {
   schema: string;
   /** All managed schemas. */
   schemas: readonly string[];
-  /** True if the instance manages objects beside tables. */
+  /** True if the instance manages objects other than tables. */
   objects: boolean;
 }
 

@@ -26,7 +26,7 @@ export interface PipelineContext {
   schema: string;
   /** All managed schemas. */
   schemas: readonly string[];
-  /** True if the instance manages objects beside tables. */
+  /** True if the instance manages objects other than tables. */
   objects: boolean;
 }
 

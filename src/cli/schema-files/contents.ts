@@ -12,7 +12,7 @@ export interface SnapshotParts {
   collections: Document[];
   fields: Document[];
   relations: Document[];
-  /** Absent if the snapshot says nothing about objects beside tables. */
+  /** Absent if the snapshot says nothing about objects other than tables. */
   objects?: SchemaObject[];
 }
 
@@ -103,7 +103,7 @@ export interface Lock {
   /** A position with the hash of its event: `42-3f9a…`; `0` before the first event. */
   position: string;
   release: string;
-  /** True if the files contain all objects beside tables of the service. */
+  /** True if the files contain all objects other than tables of the service. */
   objects?: true;
 }
 

@@ -290,7 +290,7 @@ export interface Adoption extends CatalogFindings {
 
 interface AdoptionTarget extends ManagedTables {
   client: pg.ClientBase;
-  /** True if the instance manages objects beside tables. */
+  /** True if the instance manages objects other than tables. */
   objects?: boolean | undefined;
 }
 
@@ -369,7 +369,7 @@ function addObjectAdoption(
   };
 }
 
-/** @param shown names of objects beside tables that are managed, as notes name them */
+/** @param shown names of objects other than tables that are managed, as notes name them */
 function selectUnrepresented(
   { managed, shown }: { managed: readonly Pick<FoundTable, 'collection'>[]; shown: readonly string[] },
   notes: readonly (readonly Note[])[],
@@ -462,7 +462,7 @@ export interface AdoptionReport {
   refused: Adoption['refused'];
   /** Unsupported objects. They stay in the database and in no snapshot. */
   not_represented: Note[];
-  /** The adopted objects beside tables. Absent if the instance does not manage them. */
+  /** The adopted objects other than tables. Absent if the instance does not manage them. */
   objects?: ObjectName[];
 }
 

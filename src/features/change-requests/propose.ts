@@ -122,7 +122,7 @@ interface Leading {
   /** Their trash entries when the merge was requested. */
   kept: readonly InTrash[];
   resolutions: readonly Resolution[];
-  /** True if the diff of the request may contain objects beside tables. */
+  /** True if the diff of the request may contain objects other than tables. */
   objects?: boolean;
 }
 

@@ -35,7 +35,7 @@ interface DriftTarget {
   /** All managed schemas. */
   schemas?: readonly string[] | undefined;
   state: State;
-  /** True if the instance manages objects beside tables. */
+  /** True if the instance manages objects other than tables. */
   objects?: boolean | undefined;
 }
 
@@ -140,7 +140,7 @@ export interface Acceptance extends FoundDrift {
 interface NotAccepted {
   collection: string;
   field?: string;
-  /** Set for an object beside tables. `collection` is then its id. */
+  /** Set for an object other than a table. `collection` is then its id. */
   object?: ObjectName;
   code: 'FOLDER' | 'PARTITIONED' | 'NOT_REPRESENTABLE' | 'NAME_TAKEN' | 'POINTS_AT_RENAMED' | 'STILL_DIFFERENT';
   message: string;
@@ -374,7 +374,7 @@ export interface AcceptanceReport {
   not_accepted: NotAccepted[];
   /** Unsupported objects of those tables. They stay in the database and in no snapshot. */
   not_represented: Note[];
-  /** The accepted objects beside tables. Absent if the instance does not manage them. */
+  /** The accepted objects other than tables. Absent if the instance does not manage them. */
   objects?: { changed: ObjectName[]; deleted: ObjectName[] };
 }
 

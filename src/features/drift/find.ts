@@ -123,7 +123,7 @@ export interface ManagedSchemas {
   schema: string;
   /** All managed schemas. Absent: only the default schema. */
   schemas?: readonly string[] | undefined;
-  /** True if the instance manages objects beside tables. */
+  /** True if the instance manages objects other than tables. */
   objects?: boolean | undefined;
 }
 

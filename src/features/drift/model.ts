@@ -10,9 +10,9 @@ export interface Drift {
   tables: TableDrift[];
   /** The names of unmanaged tables, which can be adopted or left alone. */
   unmanaged: string[];
-  /** Objects beside tables that differ, ordered by kind and id. Absent if the instance does not manage them. */
+  /** Objects other than tables that differ, ordered by kind and id. Absent if the instance does not manage them. */
   objects?: ObjectDrift[];
-  /** Objects beside tables that can be adopted or left alone. Absent if the instance does not manage them. */
+  /** Objects other than tables that can be adopted or left alone. Absent if the instance does not manage them. */
   unmanaged_objects?: ObjectName[];
 }
 

@@ -14,7 +14,7 @@ export interface RepairOptions {
   state: State;
   schema: string;
   schemas?: readonly string[] | undefined;
-  /** True if the instance manages objects beside tables. */
+  /** True if the instance manages objects other than tables. */
   objects?: boolean | undefined;
   /** If false, no statement that removes something runs. */
   allowDrop: boolean;

@@ -225,7 +225,7 @@ interface ProjectionsOptions {
   indexes: Pick<IndexProjection, 'retry'>;
   lockTimeout: number;
   logger: Logger;
-  /** True if the instance manages objects beside tables. */
+  /** True if the instance manages objects other than tables. */
   objects?: boolean | undefined;
 }
 

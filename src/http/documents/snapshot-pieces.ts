@@ -94,7 +94,7 @@ export function* snapshotBytes(
 }
 
 interface SnapshotBytesOptions {
-  /** True on an instance that manages objects beside tables. */
+  /** True on an instance that manages objects other than tables. */
   objects?: boolean;
   include?: (collection: string) => boolean;
   join?: ReturnType<typeof createJoiner>;

@@ -104,7 +104,7 @@ export interface DecidedBatch<C = unknown> {
   judging: Pick<Enforcing, 'planned' | 'revised'>;
   /** For plans: the steps that would be prepared online first. */
   preparation: PreparedSteps | undefined;
-  /** The managed objects beside tables before the batch. Absent if the batch cannot affect them. */
+  /** The managed objects other than tables before the batch. Absent if the batch cannot affect them. */
   facts?: ObjectFacts | undefined;
 }
 
@@ -213,15 +213,15 @@ async function decideEvents<C>(
     policy,
     waits,
     childless,
-    ...how
+    ...keeping
   }: Pick<Keeping, 'state' | 'options' | 'glance' | 'isDryRun'> &
     Pick<Deciding<C>, 'job' | 'options' | 'waits'> &
     Pick<Begun, 'policy' | 'childless'>,
 ): Promise<Decided<C>> {
-  const { release, location } = how.options;
+  const { release, location } = keeping.options;
   const { schema, schemas } = location;
   const { operation, request } = job;
-  const context = { state, policy, schema, schemas, objects: how.options.objects === true };
+  const context = { state, policy, schema, schemas, objects: keeping.options.objects === true };
   const command = await readCommand(client, job, context);
   const { ifMatch, collections } = request;
   // A caller with a scope knows the hash of the snapshot of its collections.
@@ -236,7 +236,7 @@ async function decideEvents<C>(
   const { events, warnings, problems } = await withDescendants(client, inheriting);
   if (problems.length > 0) return { kind: 'refused', problems: [...problems] };
   if (waits === null) return { kind: 'decided', command, events, warnings };
-  const kept = await keepDeleted(client, { ...how, waits, state, events, request });
+  const kept = await keepDeleted(client, { ...keeping, waits, state, events, request });
   if (kept.kind === 'refused') return kept;
   return { kind: 'decided', command, events: kept.events, warnings: [...warnings, ...kept.warnings] };
 }

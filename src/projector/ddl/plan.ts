@@ -41,16 +41,16 @@ interface Replaying {
 export interface BatchPlan {
   statements: Statement[];
   after: State;
-  /** Objects beside tables that prevent the change. Empty if there are none. */
+  /** Objects other than tables that prevent the change. Empty if there are none. */
   problems: Problem[];
 }
 
 interface PlanOptions {
-  /** The statements about objects beside tables are then left out, because those are created after the last slice. */
+  /** The statements about objects other than tables are then left out, because those are created after the last slice. */
   replaying?: Replaying;
-  /** The objects beside tables that the database contains. */
+  /** The objects other than tables that the database contains. */
   facts?: ObjectFacts | undefined;
-  /** False on an instance that does not manage objects beside tables. */
+  /** False on an instance that does not manage objects other than tables. */
   objects?: boolean;
 }
 

@@ -9,7 +9,7 @@ export interface Difference {
   where: 'metadata' | 'catalog' | 'trash' | 'changes' | 'accounts';
   collection: string;
   field?: string;
-  /** Set for an object beside tables. `collection` is then its id. */
+  /** Set for an object other than a table. `collection` is then its id. */
   object?: { kind: string; id: string };
   /** The member: `table`, `column`, `type`, `primary key`, `index articles_title_index`, `meta.note`. */
   member: string;

@@ -39,7 +39,7 @@ import { sql, own } from '../ddl/sql.js';
 export type { Difference } from './difference.js';
 
 interface VerifyOptions {
-  /** False on an instance that does not manage objects beside tables. It then ignores those in the catalog. */
+  /** False on an instance that does not manage objects other than tables. It then ignores those in the catalog. */
   objects?: boolean | undefined;
 }
 

@@ -34,7 +34,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 };
 const VERBS: Readonly<Record<string, string>> = { 'change.commented': 'commented on' };
 
-/** The name of an object beside tables contains its kind. */
+/** The name of an object other than a table contains its kind. */
 function describeCount({ type, restored, count, collection, field, to, title }: TypeCount): string {
   const [subject = '', done = ''] = type.split('.');
   const kind = NOUNS[subject] ?? subject;
@@ -126,7 +126,7 @@ const RESTORED = `(coalesce(subject ->> 'kind'::text, '') = 'trash' AND type IN 
 /** SQL for the id of the change request that an event is about. */
 const REQUEST = `CASE WHEN type LIKE 'change.%' THEN subject ->> 'id'::text END`;
 
-/** SQL for the name of an object beside tables that an event is about: `view active_posts`. */
+/** SQL for the name of an object other than a table that an event is about: `view active_posts`. */
 const OBJECT = `CASE WHEN type LIKE 'object.%' THEN pg_catalog.replace(subject ->> 'kind'::text, '_', ' ') || ' ' || (subject ->> 'id'::text) END`;
 
 type Counted = TypeCount & { batch: string; type: EventType; request: string | null };

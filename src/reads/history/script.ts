@@ -42,7 +42,7 @@ export function* scriptOf({ state, head }: Point, { schema, serviceSchema }: Scr
     'BEGIN;',
     "SET LOCAL client_encoding = 'UTF8';",
     `SET LOCAL search_path = ${schema === 'public' ? ident('public') : `${ident(schema)}, public`};`,
-    // As in pg_dump: a body may use what the script creates after it.
+    // Like pg_dump, because a body may use objects that the script creates later.
     ...(objectsInOrder(state).some(isRoutine) ? ['SET LOCAL check_function_bodies = off;'] : []),
     ...createPreparations(state, schema).map((statement) => `${statement};`),
     ...systemTables(state, serviceSchema),

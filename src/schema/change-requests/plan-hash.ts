@@ -63,7 +63,7 @@ export interface PlanDocument {
   collections: (Change | Removed)[];
   fields: Change[];
   relations: Change[];
-  /** The existing objects beside tables that the events change or delete. Absent without any. */
+  /** The existing objects other than tables that the events change or delete. Absent without any. */
   objects?: SchemaObject[];
   steps: Step[];
   purge: boolean;
@@ -104,7 +104,7 @@ export function* planDocument(change: HashedChange): Resumable<PlanDocument> {
   };
 }
 
-/** Returns the objects beside tables as they are before the change, by kind and name. */
+/** Returns the objects other than tables as they are before the change, by kind and name. */
 function objectsBefore({ objects }: State, events: readonly LogEvent[]): SchemaObject[] {
   const keys = new Set(events.flatMap((event) => (changesObjects(event) ? [objectKey(event.subject)] : [])));
   return [...keys].sort(byName).flatMap((key) => objects.get(key)?.object ?? []);

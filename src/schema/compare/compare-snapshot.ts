@@ -217,7 +217,7 @@ export interface CompareOptions {
   mode: 'mirror' | 'merge';
   /** The release of this service. */
   release: string;
-  /** Absent on an instance that does not manage objects beside tables. It then rejects them. */
+  /** Absent on an instance that does not manage objects other than tables. It then rejects them. */
   objects?: ObjectEquality;
 }
 

@@ -34,7 +34,7 @@ export interface DesiredStateOptions {
   mode: 'mirror' | 'merge';
   /** The submitted snapshot of another system, accepted with `force`. The documents to read were derived from it. */
   imported?: unknown;
-  /** Absent on an instance that does not manage objects beside tables. */
+  /** Absent on an instance that does not manage objects other than tables. */
   objects?: ObjectEquality;
 }
 

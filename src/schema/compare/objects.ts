@@ -1,4 +1,4 @@
-/* Reads the objects beside tables of a submitted snapshot. */
+/* Reads the objects other than tables of a submitted snapshot. */
 import { isObject } from '../../kernel/json.js';
 import { MAX_PROBLEMS, type Problem, type Result, invalidProblem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';

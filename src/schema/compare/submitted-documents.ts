@@ -63,7 +63,7 @@ export interface SnapshotParts {
   collections?: unknown[] | undefined;
   fields?: unknown[] | undefined;
   relations?: unknown[] | undefined;
-  /** Objects beside tables. */
+  /** Objects other than tables. */
   objects?: unknown[] | undefined;
 }
 

@@ -38,7 +38,7 @@ export interface RelationDiff {
   diff: Entry<NewRelation>[];
 }
 
-/** An item about an object beside tables. An entry with the path `id` renames it, and other entries use the new id. */
+/** An item about an object other than a table. An entry with the path `id` renames it, and other entries use the new id. */
 export interface ObjectDiff extends ObjectName {
   diff: Entry<SchemaObject>[];
 }

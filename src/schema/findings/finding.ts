@@ -178,7 +178,7 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
   };
 }
 
-/** Undefined for an object beside tables. */
+/** Undefined for an object other than a table. */
 function placeOf({ collection, field: observed }: Observed, { event }: LocatedEvent): FindingLocation | undefined {
   const field = observed === undefined ? event.field : observed;
   const name = collection ?? event.collection;

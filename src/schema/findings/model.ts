@@ -268,7 +268,7 @@ export interface Rule extends RuleText {
   field?: (change: FieldChange, planned: PlannedEvent) => Observed | undefined;
   /** Checks each created or changed relation. */
   relation?: (change: RelationChange, planned: PlannedEvent) => Observed | undefined;
-  /** Checks each created or changed object beside tables. */
+  /** Checks each created or changed object other than tables. */
   object?: (change: ObjectChange) => Observed | undefined;
   /** Checks each event about tables. */
   event?: (planned: PlannedEvent) => Observed | readonly Observed[] | undefined;

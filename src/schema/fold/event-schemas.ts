@@ -323,7 +323,7 @@ function logPlace() {
 interface EventKind<T extends EventType = EventType> {
   /** True if the event changes collections. */
   changesSchema: T extends SchemaEventType ? true : false;
-  /** True if the event changes an object beside tables. */
+  /** True if the event changes an object other than a table. */
   changesObjects: T extends ObjectEventType ? true : false;
   /** Schemas of the payload. Index 0 is version 1. */
   versions: readonly z.ZodType[];
@@ -412,7 +412,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'webhook.deleted': otherEvent(noData),
 };
 
-/** True if the event changes an object beside tables. */
+/** True if the event changes an object other than a table. */
 export function changesObjects<E extends { type: EventType }>(
   event: E,
 ): event is Extract<E, { type: ObjectEventType }> {

@@ -241,7 +241,7 @@ interface SchemaEventData {
   'relation.deleted': { adopted?: boolean };
 }
 
-/** Payloads of events about objects beside tables, newest version. The subject is the object: `{ kind: 'view', id }`. */
+/** Payloads of events about objects other than tables, newest version. The subject is the object: `{ kind: 'view', id }`. */
 export interface ObjectEventData {
   'object.created': { object: SchemaObject; adopted?: boolean };
   /**
@@ -385,7 +385,7 @@ export type NewEvent = {
   };
 }[SchemaEventType];
 
-/** An event about an object beside tables, which changes no collection. */
+/** An event about an object other than a table, which changes no collection. */
 export type ObjectEvent = {
   [T in ObjectEventType]: {
     type: T;

@@ -1,5 +1,5 @@
 /*
- * Objects beside tables: views, materialized views, functions and procedures. Their definition is one SQL statement, and
+ * Objects other than tables: views, materialized views, functions and procedures. Their definition is one SQL statement, and
  * they are documents like collections and fields.
  */
 import { z } from 'zod';

@@ -104,7 +104,7 @@ export interface CollectionNode {
   readonly relations: ReadonlyMap<string, Relation>;
 }
 
-/** An object beside tables. Nodes are immutable. */
+/** An object other than a table. Nodes are immutable. */
 export interface ObjectNode {
   /** The position of the event that created it. */
   readonly identity: Identity;
@@ -121,7 +121,7 @@ export interface State {
   readonly referencedBy: PersistentMap<string, PersistentSet<string>>;
   /** Maps the `locationKey` of a field's index, built or pending, to its collection. */
   readonly indexNames: PersistentMap<string, string>;
-  /** The managed objects beside tables, by `objectKey`. */
+  /** The managed objects other than tables, by `objectKey`. */
   readonly objects: PersistentMap<string, ObjectNode>;
 }
 

@@ -31,7 +31,7 @@ export interface AcceptRequest {
   /** Named collections with fields. Undefined accepts all. Null accepts a whole collection. */
   only: ReadonlyMap<string, ReadonlySet<string> | null> | undefined;
   takes(collection: string, field: string | undefined): boolean;
-  /** Named objects beside tables. Undefined accepts all. */
+  /** Named objects other than tables. Undefined accepts all. */
   objects: readonly ObjectName[] | undefined;
 }
 
@@ -118,7 +118,7 @@ export interface FoundDrift {
   tables: DriftedTable[];
   /** Collections whose table was dropped. */
   deleted: string[];
-  /** Objects beside tables that differ from the log, as they are in the database. Absent if none are managed. */
+  /** Objects other than tables that differ from the log, as they are in the database. Absent if none are managed. */
   objects?: { changed: SchemaObject[]; deleted: ObjectName[] };
   /** Requested fields that neither the log nor the database contains. */
   missing: readonly { collection: string; field: string }[];

@@ -26,7 +26,7 @@ import { sortNeededFirst, sortPartitionsFirst } from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
 import { quoteName } from '../../kernel/text.js';
 
-/** Named tables, objects beside tables, or all unmanaged ones. */
+/** Named tables, objects other than tables, or all unmanaged ones. */
 export type AdoptRequest = { tables: string[]; objects?: ObjectName[] } | { all: true };
 
 /** A table of the catalog in normal form. */
@@ -45,7 +45,7 @@ export interface CatalogFindings {
   missing: string[];
   /** Requested tables that cannot be adopted, with reasons. */
   refused: { table: string; object?: ObjectName; message: string }[];
-  /** Objects beside tables, each after those that it uses. Absent if the instance does not manage them. */
+  /** Objects other than tables, each after those that it uses. Absent if the instance does not manage them. */
   objects?: { adopted: SchemaObject[]; missing: ObjectName[] };
 }
 

@@ -55,7 +55,7 @@ export interface ApplyDiff {
 export interface ApplyDiffInput {
   release: string;
   body: unknown;
-  /** True if the diff may contain objects beside tables. */
+  /** True if the diff may contain objects other than tables. */
   objects?: boolean;
 }
 
@@ -104,7 +104,7 @@ function rejectStaleDiff(stale: boolean, current: string, { conflicts, problems 
   return refuse(first, ...conflicts);
 }
 
-/* Applies the items of a diff about objects beside tables to a draft. */
+/* Applies the items of a diff about objects other than tables to a draft. */
 
 /** Removals come first and release names, then renames, which may exchange names, then all other items. */
 function applyObjects(context: ApplyContext, items: readonly ObjectDiff[]): void {
@@ -196,7 +196,7 @@ const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
 
 /**
  * Omitted parts are empty. Only the shape of entries is checked, not their content.
- * @param withObjects true if the diff may contain objects beside tables
+ * @param withObjects true if the diff may contain objects other than tables
  */
 export function* readDiffDocument(
   body: unknown,

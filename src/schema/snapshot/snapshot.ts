@@ -28,7 +28,7 @@ export interface Snapshot {
   collections: CollectionDocument[];
   fields: FieldDocument[];
   relations: Relation[];
-  /** Present on instances that manage objects beside tables. */
+  /** Present on instances that manage objects other than tables. */
   objects?: SchemaObject[];
 }
 
@@ -46,7 +46,7 @@ export const isSnapshotOf = (snapshot: object, state: State): boolean => whole.g
 /**
  * Returns the schema as a document.
  * @param include only these collections with their fields and relations
- * @param objects true on an instance that manages objects beside tables
+ * @param objects true on an instance that manages objects other than tables
  */
 export function* snapshotOf(
   state: State,

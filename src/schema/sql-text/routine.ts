@@ -4,7 +4,7 @@ import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
 
 export interface RoutineParts {
-  /** As PostgreSQL prints them: `integer, text[]`. */
+  /** The argument types as PostgreSQL prints them: `integer, text[]`. */
   argumentTypes: string;
   /**
    * Names, modes and types of the arguments and the result. PostgreSQL replaces a function only if they stay equal.

@@ -116,7 +116,7 @@ export class Draft {
     this.#existing(collection).relations.delete(field);
   }
 
-  /** Returns the object beside tables in the draft. */
+  /** Returns the object other than tables in the draft. */
   object(name: ObjectName): SchemaObject | undefined {
     return this.#objects.get(objectKey(name))?.object;
   }

@@ -10,7 +10,7 @@
  * 7. Update fields, then collections, because archive_field and sort_field may name a new field.
  * 8. Create and update relations.
  *
- * Events about objects beside tables enclose these: deletions and renames come first, creations and changes last.
+ * Events about objects other than tables enclose these: deletions and renames come first, creations and changes last.
  */
 import {
   memberKey,

@@ -200,7 +200,7 @@ describe('change requests', function () {
       expect(again.text).to.include(back.id);
       await apply(back.id);
       expect(await titles()).to.deep.equal(['one', 'two']);
-      expect(rejectionOf(await revert(id)), 'it is so already').to.equal('409 INVALID_STATE');
+      expect(rejectionOf(await revert(id)), 'the schema already has this state').to.equal('409 INVALID_STATE');
 
       // A revert of the revert, and of that.
       const forth = await reverted(back.id);

@@ -1,4 +1,4 @@
-/* Findings about objects beside tables. */
+/* Findings about objects other than tables. */
 import { type SchemaObject, objectLabel } from '../../model/objects.js';
 import { parseDefinition } from '../../sql-text/object-definition.js';
 import type { RoutineParts } from '../../sql-text/routine.js';

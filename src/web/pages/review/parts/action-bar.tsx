@@ -78,7 +78,7 @@ interface Typed {
 interface FormProps {
   typed: Typed;
   onType: (typed: Typed) => void;
-  /** The title of a new request until another one is typed. */
+  /** The suggested title of a new request. */
   suggested: string;
   proposing: ReturnType<typeof useProposing>;
 }
