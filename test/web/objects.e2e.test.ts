@@ -17,7 +17,7 @@ describe('views in the admin app', () => {
     const page = await app.visit({ path: '/operations/checks' });
     await page.getByRole('button', { name: 'Check for drift' }).click();
     await page.getByText('1 view differs').waitFor();
-    await page.getByText('Unmanaged tables and views (not drift): view by_hand').waitFor();
+    await page.getByText('Unmanaged tables and objects (not drift): view by_hand').waitFor();
     await page.getByText('DROP VIEW').first().waitFor();
     await expectAccessible(page);
     await page.getByLabel('Reason for accepting view titles').fill('Hidden articles stay hidden');

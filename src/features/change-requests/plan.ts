@@ -166,7 +166,7 @@ export async function requestedOperationNow(
   if (request === undefined) return refuse(wrongState(id, undefined));
   if (request.proposal === null) return refuse(wrongState(id, request));
   const askedFor = await commandOf(reading, request);
-  if (!askedFor.ok) return askedFor;
+  if (!askedFor.ok) return explainMissingDocument(reading.pool, id, action, askedFor);
   const { command, name, input, ...planOptions } = askedFor.value;
   const decided = command as Command<Proposed>;
   return ok({
@@ -180,6 +180,22 @@ export async function requestedOperationNow(
       return typeof decided === 'function' ? decided(client, ...at) : decided;
     },
   });
+}
+
+type Refusal = Extract<Result<never>, { ok: false }>;
+
+/**
+ * Explains why the document of a request could not be read. Withdrawing a request erases its document, so the state of
+ * the request comes first.
+ */
+export async function explainMissingDocument(
+  db: Queryable,
+  id: string,
+  action: ChangeAction,
+  missing: Refusal,
+): Promise<Refusal> {
+  const now = await requireAction(db, id, action);
+  return now.ok ? missing : now;
 }
 
 /** Returns the request if it allows the action. */

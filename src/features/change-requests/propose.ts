@@ -17,7 +17,14 @@ import {
   type RequestContext,
 } from '../../pipeline/types.js';
 import { changeEvent, replaceBatch } from './planning.js';
-import { type PlanOptions, planOf, type ProposedOperation, requireAllowed, requireAction } from './plan.js';
+import {
+  explainMissingDocument,
+  type PlanOptions,
+  planOf,
+  type ProposedOperation,
+  requireAllowed,
+  requireAction,
+} from './plan.js';
 import {
   changesNothing,
   otherSubject,
@@ -250,7 +257,10 @@ export async function rebase(
   if (!before.ok) return { kind: 'refused', problems: before.problems };
   const { document, online, proposal } = before.value;
   const askedFor = await readRequestedOperation(rebasing.pool, before.value);
-  if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
+  if (!askedFor.ok) {
+    const { problems } = await explainMissingDocument(rebasing.pool, id, 'rebase', askedFor);
+    return { kind: 'refused', problems };
+  }
   const { input, purge, acknowledged } = askedFor.value;
   const { state: base } = await rebasing.at(proposal?.base ?? 0);
   const led = await applyRequestedDiff(rebasing, base, input);

@@ -90,6 +90,14 @@ describe('concurrent actions on change requests', () => {
     }
   });
 
+  it('after a withdrawal name the state, although the requested change is erased', async () => {
+    const { id, plan } = await opened();
+    expect((await post(author.send, id, 'withdraw')).status).to.equal(200);
+    expect(rejectionOf(await post(admin, id, 'approve', { plan }))).to.equal('409 INVALID_STATE');
+    for (const action of ['apply', 'apply?dry_run', 'rebase', 'prepare'])
+      expect(rejectionOf(await post(admin, id, action)), action).to.equal('409 INVALID_STATE');
+  });
+
   it('to approve and update approve the old plan or fail', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id, plan } = await opened();
