@@ -270,7 +270,7 @@ describe('the service as a process', function () {
         /^The database of DATABASE_URL cannot be used: it rejected the role.*\.$/,
       ],
       [
-        'a user without rights',
+        'a user without privileges',
         withoutRights,
         /^The schema "dps_limited_new" does not exist, and the role "dps_limited" may not create it\. .*GRANT CREATE ON DATABASE .*\.$/,
       ],

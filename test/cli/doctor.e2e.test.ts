@@ -200,7 +200,7 @@ describe('dps doctor', () => {
     await expectFound({ DATABASE_URL: connectionString }, 'DATABASE_UNSUPPORTED');
   });
 
-  it('finds a user without rights', async () => {
+  it('finds a user without privileges', async () => {
     const connectionString = await createUsedDatabase();
     const role = new URL(connectionString).pathname.slice(1);
     await asSuperuser(

@@ -60,9 +60,9 @@ for (const schema of ['public', 'An app']) {
       const drift = (await client('/schema/drift')).json as { ok: boolean };
       expect(drift.ok).to.equal(false);
       const { data } = (await client('/server/doctor')).json as { data: { checks: Examined[] } };
-      const rights = data.checks.find(({ name }) => name === 'privileges on the schemas');
-      expect(rights?.findings.map(({ code }) => code)).to.deep.equal(['SCHEMA_NOT_WRITABLE']);
-      expect(rights?.findings[0]?.message).to.contain(`"${schema}" no longer exists`);
+      const privileges = data.checks.find(({ name }) => name === 'privileges on the schemas');
+      expect(privileges?.findings.map(({ code }) => code)).to.deep.equal(['SCHEMA_NOT_WRITABLE']);
+      expect(privileges?.findings[0]?.message).to.contain(`"${schema}" no longer exists`);
     });
 
     it('stops a start, which creates no other schema', async () => {

@@ -23,7 +23,7 @@ On this page you can look up which functions, types and operators SQL text in re
 
 Requests can contain SQL text in defaults, checks, expressions of generated columns, indexes and their \`WHERE\` clauses,
 partition keys and domain constraints (\`schema.generation_expression\`, \`schema.extras\`). PostgreSQL evaluates this text
-with the rights of the service. The service therefore parses each text with PostgreSQL's own parser. If a text uses anything
+with the privileges of the service. The service therefore parses each text with PostgreSQL's own parser. If a text uses anything
 that this page does not list, the service rejects the request with 400 and the location. It never runs a rejected text, not
 even in a dry run.
 

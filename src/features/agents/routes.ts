@@ -124,7 +124,7 @@ function createServer(deps: HttpDeps, serving: Serving): McpServer {
   return server;
 }
 
-/** The routes check the rights again. */
+/** The routes check the permissions again. */
 function isAvailable({ access, action, isLimited, needsScope }: Tool, { caller, req }: Call<unknown>): boolean {
   const required = { action, collections: isLimited ? ('filtered' as const) : null, address: addressOf(req) };
   if (!allows(caller.role, access) || missingScope(caller, required) !== null) return false;

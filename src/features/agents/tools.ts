@@ -1,4 +1,4 @@
-/* The tools that read. Each sends requests to routes of the service, which check the rights of the agent. */
+/* The tools that read. Each sends requests to routes of the service, which check the permissions of the agent. */
 import { z } from 'zod';
 import { RULES } from '../../schema/findings/index.js';
 import type { TokenAction } from '../../schema/model/token-scope.js';

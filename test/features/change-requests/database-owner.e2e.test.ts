@@ -20,7 +20,7 @@ interface Verified {
   disallowed: { position: number; reason: string }[];
 }
 
-/** Someone with the rights of the service's own database role, who removes the traces afterwards. */
+/** Someone with the privileges of the service's own database role, who removes the traces afterwards. */
 describe('a database owner', () => {
   const { service, client: admin } = withService({ each: true, atEnd: () => db.end() });
   let db: pg.Client;

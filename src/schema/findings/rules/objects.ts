@@ -17,7 +17,7 @@ export const securityDefinerSearchPath: Rule = {
   standing: true,
   title: 'SECURITY DEFINER without search_path',
   what: 'A function or procedure with `SECURITY DEFINER` does not set `search_path`.',
-  why: 'It runs with the rights of its owner, but finds tables and functions by the `search_path` of the caller. A caller can make it use objects of their own.',
+  why: 'It runs with the privileges of its owner, but finds tables and functions by the `search_path` of the caller. A caller can make it use objects of their own.',
   safer: 'Add `SET search_path = pg_catalog, pg_temp` to the definition, and write the schema before other names.',
   example: {
     unsafe: 'CREATE FUNCTION f() RETURNS integer LANGUAGE sql SECURITY DEFINER AS $$ SELECT 1 $$',
@@ -35,7 +35,7 @@ export const securityDefinerPublicExecute: Rule = {
   level: 'warn',
   title: 'SECURITY DEFINER for everyone',
   what: 'A new function or procedure has `SECURITY DEFINER`, or an existing one gets it.',
-  why: 'PostgreSQL lets every role execute a new function. With `SECURITY DEFINER`, every role then acts with the rights of its owner.',
+  why: 'PostgreSQL lets every role execute a new function. With `SECURITY DEFINER`, every role then acts with the privileges of its owner.',
   safer: 'After the change, run `REVOKE EXECUTE ON FUNCTION … FROM PUBLIC`, and grant it to the roles that need it.',
   example: {
     unsafe: 'CREATE FUNCTION f() RETURNS integer LANGUAGE sql SECURITY DEFINER AS $$ SELECT 1 $$',
