@@ -188,7 +188,7 @@ describe('readConfig', () => {
     );
   });
 
-  it('keeps the service’s own tables in another schema than the managed one', () => {
+  it('keeps the service’s own tables in a schema other than the managed one', () => {
     expect(readConfig({ DB_SCHEMA: 'shop' }).serviceSchema).to.equal('service_shop');
     expect(readConfig({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'dps' }).serviceSchema).to.equal('dps');
     expect(readConfig({ DB_SCHEMA: 'service' }).serviceSchema).to.equal('service_service');

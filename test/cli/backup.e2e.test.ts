@@ -259,7 +259,7 @@ describe('dps backup', () => {
     expect((await restore(small, target)).err).to.contain('not empty');
   });
 
-  it('writes a whole file or none', async () => {
+  it('writes a whole file or none at all', async () => {
     const kept = join(directory, 'kept.dps');
     await writeFile(kept, 'what was there');
     await truncate(kept, 4);

@@ -20,7 +20,7 @@ function program(): Command {
 const lines = (shell: string): string[] => completionOf(program(), shell).split('\n');
 
 describe('shell completion', () => {
-  it('for fish offers commands first, then the options of the command', () => {
+  it('the fish script offers commands first, then the options of the command', () => {
     expect(lines('fish')).to.deep.equal([
       '# completion of dps for fish',
       "complete -c dps -f -n 'not __fish_seen_subcommand_from users completion help' -a 'users' -d 'who may come in'",
@@ -40,7 +40,7 @@ describe('shell completion', () => {
     ]);
   });
 
-  it('for bash offers every command, its arguments and option values', () => {
+  it('the bash script offers every command, its arguments and option values', () => {
     const script = lines('bash').map((line) => line.trim());
     expect(script[0]).to.equal('# completion of dps for bash');
     expect(script).to.include(`'users'|'users add'|'completion') path="$word" ;;`);
@@ -56,7 +56,7 @@ describe('shell completion', () => {
     expect(script.at(-1)).to.equal('complete -o default -F _dps dps');
   });
 
-  it('for zsh is the bash script in zsh syntax', () => {
+  it('the zsh script is the bash script in zsh syntax', () => {
     const bash = completionOf(program(), 'bash');
     expect(completionOf(program(), 'zsh')).to.equal(
       `#compdef dps\nautoload -U +X bashcompinit && bashcompinit\n${bash}`,

@@ -226,7 +226,7 @@ describe('dps doctor', () => {
     }
   });
 
-  it('finds a user that cannot see other sessions, until it is granted the right', async () => {
+  it('finds a user that cannot see other sessions, until it is granted the privilege', async () => {
     const connectionString = await emptyDatabase();
     const role = `${new URL(connectionString).pathname.slice(1)}_owner`;
     const database = new URL(connectionString).pathname.slice(1);

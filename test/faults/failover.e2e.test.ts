@@ -52,7 +52,7 @@ describe('a failover', function () {
     }
   };
 
-  it('that lost acknowledged events is reported, and the returned old primary gets no writes', async () => {
+  it('the service reports that a failover lost acknowledged events, and writes nothing to the returned old primary', async () => {
     const { primary } = cluster;
     const standby = await cluster.addStandby();
     const address = hostsOf(primary, standby);
@@ -99,7 +99,7 @@ describe('a failover', function () {
     expect(blind.service.log()).to.contain('the address now leads to a different server');
   });
 
-  it('to a server restored from a backup is detected by a running service', async () => {
+  it('a running service detects a failover to a server restored from a backup', async () => {
     const { primary } = cluster;
     const { data } = primary as Server & { data: string };
     const { service, send } = await serve({ DATABASE_URL: primary.connectionString });

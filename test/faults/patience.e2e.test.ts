@@ -62,13 +62,13 @@ describe('a write waits for at most LOCK_TIMEOUT in total', function () {
     return Promise.all(requests);
   }
 
-  it('with silent connections and a locked table', async () => {
+  it('counts the waits for silent connections and a locked table', async () => {
     await lock();
     proxy.fallSilent();
     expect(Math.max(...(await writers()))).to.be.below(AT_MOST);
   });
 
-  it('with a lost COMMIT, lost responses and a locked table', async () => {
+  it('counts the waits for a lost COMMIT, lost responses and a locked table', async () => {
     await lock();
     let met = 0;
     proxy.intercept((sent) => {
@@ -83,13 +83,13 @@ describe('a write waits for at most LOCK_TIMEOUT in total', function () {
     expect(Math.max(await lost, ...waited)).to.be.below(AT_MOST);
   });
 
-  it('with a database that no longer responds', async () => {
+  it('counts the wait for a database that no longer responds', async () => {
     proxy.fallSilent();
     proxy.answer('never');
     expect(Math.max(...(await writers()))).to.be.below(AT_MOST);
   });
 
-  it('with a connection that goes silent while it waits for the table', async () => {
+  it('counts the wait for a connection that goes silent while it waits for the table', async () => {
     await lock();
     const writing = timeRejection(client('/fields/locked', json({ field: 'b', type: 'string' })));
     await sleep(LOCK_TIMEOUT - 2_000);

@@ -101,12 +101,12 @@ describe('a request whose connection to the database goes silent', function () {
     expect(text).to.match(says);
   };
 
-  it('at a login, during the user lookup, gets 503, and the next login succeeds', async () => {
+  it('a login gets 503 when the user lookup loses its connection, and the next login succeeds', async () => {
     expectAway(await expectNoticed(login, interceptOnce(['password_hash'], 'fall silent')));
     expect((await login()).status).to.equal(200);
   });
 
-  it('at a login, while the session is written, gets 503, and no session exists', async () => {
+  it('a login gets 503 when writing the session loses its connection, and no session exists', async () => {
     const count = () => rowsOf('SELECT FROM service.service_sessions', []);
     const before = await count();
     // This statement names the user for the first time. Its text is not sent if the connection has already prepared it.
@@ -114,7 +114,7 @@ describe('a request whose connection to the database goes silent', function () {
     expect(await count()).to.equal(before);
   });
 
-  it('before the COMMIT of a new token arrives gets 503, and no token exists', async () => {
+  it('a new token gets 503 when its COMMIT does not arrive, and no token exists', async () => {
     expectAway(
       await expectNoticed(() => newToken('lost'), interceptOnce(['lost', TOKEN], 'fall silent'), {
         isChangeWaiting: true,
@@ -124,7 +124,7 @@ describe('a request whose connection to the database goes silent', function () {
     expect((await newToken('lost')).status).to.equal(200);
   });
 
-  it('after the COMMIT of a new token gets its response, and the token exists', async () => {
+  it('a new token gets its response when its COMMIT has arrived, and the token exists', async () => {
     const answer = await expectNoticed(() => newToken('kept'), interceptOnce(['kept', TOKEN], 'pass and fall silent'), {
       isChangeWaiting: true,
     });
@@ -134,7 +134,7 @@ describe('a request whose connection to the database goes silent', function () {
     expect((await client('/users/me', { token })).status).to.equal(200);
   });
 
-  it('at the COMMIT of a changed user gets a response that matches the database', async () => {
+  it('a changed user gets a response that matches the database', async () => {
     const body = { email: 'b@example.com', password: 'a long password', role: 'reader' };
     const created = await client('/users', json(body));
     expect(created.status, created.text).to.equal(200);
@@ -153,7 +153,7 @@ describe('a request whose connection to the database goes silent', function () {
     expect(await named('Lost')).to.equal(0);
   });
 
-  it('without a way to check gets a response that says the outcome is unknown', async () => {
+  it('the response says that the outcome is unknown if the service cannot check it', async () => {
     const met = interceptOnce(['unknown one', TOKEN], 'pass and fall silent');
     const pending = newToken('unknown one');
     await until('the connection is silent', () => Promise.resolve(met()));
@@ -164,13 +164,13 @@ describe('a request whose connection to the database goes silent', function () {
     await until('reads are back', async () => (await client('/collections')).status === 200);
   });
 
-  it('during a read of the history gets 503, and the next read succeeds', async () => {
+  it('a read of the history gets 503, and the next read succeeds', async () => {
     const read = () => client('/history/events?collection=asked_for');
     expectAway(await expectNoticed(read, interceptOnce(['asked_for'], 'fall silent')), /not reachable/);
     expect((await read()).status).to.equal(200);
   });
 
-  it('during the switch of a rebuild, before and after its COMMIT, leaves consistent rows', async () => {
+  it('a rebuild leaves consistent rows, before and after the COMMIT of its switch', async () => {
     const rebuild = () => client('/projections/metadata/rebuild', { method: 'POST' });
     // Only this commits on its connection.
     const switches = 'staged_collections';

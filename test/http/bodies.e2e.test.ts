@@ -24,7 +24,7 @@ describe('request bodies', () => {
     return diff(form);
   };
 
-  it('of the schema are JSON, YAML, or a form with one such file', async () => {
+  it('a schema can be sent as JSON, YAML, or a form with one such file', async () => {
     const text = JSON.stringify(snapshot);
     const yaml = (await send('/schema/snapshot?export=yaml')).text;
     const accepted = [
@@ -44,7 +44,7 @@ describe('request bodies', () => {
     expect(accepted.map(({ status, text: body }) => (status === 200 ? 200 : body))).deep.equal(accepted.map(() => 200));
   });
 
-  it('of other types, charsets and codings are rejected', async () => {
+  it('the service rejects other types, charsets and codings', async () => {
     const text = JSON.stringify(snapshot);
     const refused = [
       await diff(text, 'text/plain'),
@@ -62,7 +62,7 @@ describe('request bodies', () => {
     );
   });
 
-  it('that are empty or unreadable are rejected', async () => {
+  it('the service rejects empty and unreadable bodies', async () => {
     const deep = '['.repeat(100) + ']'.repeat(100);
     const refused = [
       await diff('', 'application/json'),

@@ -37,7 +37,7 @@ describe('compressed responses', () => {
     '/history/snapshot',
     '/server/openapi.json',
   ]) {
-    it(`of ${path} have the same content in every coding, each with its own tag`, async () => {
+    it(`a response of ${path} has the same content in every coding, each with its own tag`, async () => {
       const plain = await send(path, {});
       const gzip = await send(path, { 'accept-encoding': 'gzip' });
       const br = await send(path, { 'accept-encoding': 'gzip;q=0.9, br' });
@@ -56,7 +56,7 @@ describe('compressed responses', () => {
     });
   }
 
-  it('to HEAD have the headers of GET', async () => {
+  it('a response to HEAD has the headers of GET', async () => {
     const headers = { 'accept-encoding': 'gzip' };
     const [get, head] = [await send('/fields', headers), await send('/fields', headers, 'HEAD')];
     expect(head.body.length).equal(0);

@@ -235,7 +235,7 @@ describe('dry runs', function () {
     await api.refused(expected, 'POST', `/changes/${data.id}/apply?dry_run`, { at: '2030-01-01T00:00:00Z' });
   });
 
-  it('of a change request reject a plan that is stale', async () => {
+  it('a dry run of a change request rejects a stale plan', async () => {
     await make('moving');
     const snapshot = await api.ok<{ collections: { collection: string }[]; fields: { collection: string }[] }>(
       'GET',

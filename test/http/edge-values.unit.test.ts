@@ -148,7 +148,7 @@ describe('the refresh cookie', () => {
   const request = (headers: object, secure = false) =>
     ({ headers, secure, protocol: secure ? 'https' : 'http', host: 'own.example' }) as unknown as Request;
 
-  it('is found among others', () => {
+  it('is found among other cookies', () => {
     expect(cookieToken(request({ cookie: 'a=b; dps_refresh_token=t; c=d' }))).to.equal('t');
     expect(cookieToken(request({ cookie: 'a=b' }))).to.equal(null);
     expect(cookieToken(request({}))).to.equal(null);
@@ -205,7 +205,7 @@ describe('rejections', () => {
     });
   });
 
-  describe('of unparsable requests', () => {
+  describe('for unparsable requests', () => {
     /** A connection that records what is written to it. */
     function connection(more: object = {}): Duplex & { written: string } {
       const socket = Object.assign(

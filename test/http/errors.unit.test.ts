@@ -19,7 +19,7 @@ const headerOf = (headers: readonly string[], name: string) => headers[headers.i
 describe('errors', () => {
   beforeEach(() => (lines.length = 0));
 
-  it('of overload, or of work that its sharers abandoned, are 503 OVERLOADED with Retry-After, and not logged as an unavailable database', () => {
+  it('overload and abandoned shared work return 503 OVERLOADED with Retry-After, and are not logged as an unavailable database', () => {
     const poolIsFull = new Error('timeout exceeded when trying to connect');
     for (const [index, error] of [new OverloadedError('too much'), new AbandonedError('left'), poolIsFull].entries()) {
       const { status, headers, body } = failure(error);
@@ -142,7 +142,7 @@ describe('errors', () => {
     expect(lines).deep.equal([]);
   });
 
-  it('of an unavailable database are 503', () => {
+  it('an unavailable database returns 503', () => {
     const error = Object.assign(new Error('connect ECONNREFUSED 192.0.2.1:5432'), { code: 'ECONNREFUSED' });
     const { status, body } = failure(error);
     expect(status).equal(503);
@@ -152,7 +152,7 @@ describe('errors', () => {
     ]);
   });
 
-  it('that are unexpected are 500 with details only in the log', () => {
+  it('an unexpected error returns 500, with details only in the log', () => {
     const error = new TypeError("Cannot read properties of undefined (reading 'secret')");
     const { status, body } = failure(error);
     expect(status).equal(500);

@@ -120,7 +120,7 @@ describe('extreme values', function () {
     }
   });
 
-  it('at the end of a token', async () => {
+  it('never cause a 5xx response at the end of a token', async () => {
     const [user] = (await api.ok<{ data: { id: string }[] }>('GET', '/users')).data;
     const create = (expires_at: string) =>
       api.client(`/users/${user?.id}/tokens`, {
@@ -139,7 +139,7 @@ describe('extreme values', function () {
     await api.ok('GET', `/users/${user?.id}/tokens`);
   });
 
-  it('of time are accepted by the history', async () => {
+  it('the history accepts extreme times', async () => {
     expect((await api.client('/history/events?since=0000-01-01')).codes).deep.equal(['INVALID_QUERY']);
     expect((await api.client('/history/snapshot?at=9999-12-31T23:59:59-14:00')).codes).deep.equal(['INVALID_QUERY']);
     const { data } = await api.ok<{ data: unknown[] }>(

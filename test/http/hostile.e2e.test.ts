@@ -176,7 +176,7 @@ describe('hostile clients', function () {
       }
     });
 
-    it('of unmanaged tables cannot be used for folders either', async () => {
+    it('the name of an unmanaged table cannot be used for a folder either', async () => {
       await api.sql('CREATE TABLE unmanaged (id integer)');
       try {
         for (const schema of [{}, null]) {
@@ -188,7 +188,7 @@ describe('hostile clients', function () {
       }
     });
 
-    it('of collections are not confused with types', async () => {
+    it('the name of a collection is not confused with a type', async () => {
       for (const [type, schema] of [
         ['text', { data_type: 'citext' }],
         ['geometry', {}],
@@ -203,7 +203,7 @@ describe('hostile clients', function () {
     });
   });
 
-  it('of unmanaged objects are reported when they block a change', async () => {
+  it('the service reports unmanaged objects that block a change', async () => {
     await create('needed', [plain('x', 'string')]);
     await api.sql('CREATE VIEW looks AS SELECT x FROM needed');
     const error = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/needed');

@@ -155,7 +155,7 @@ describe('changing a column that managed tables inherit', function () {
     expect(childFields.get('z_kid')?.schema).to.include({ is_nullable: true, default_value: null });
   });
 
-  it('adds a column of an enum, which the children need then', async () => {
+  it('adds a column of an enum, which the children then need', async () => {
     const document = await snapshot();
     const { fields } = document;
     const mood = fields.find(({ collection, field }) => collection === 'uses_mood' && field === 'mood');
@@ -275,7 +275,7 @@ describe('changing a column that managed tables inherit', function () {
     expect(await api.head()).to.equal(head);
   });
 
-  it('is a finding of the diff exactly where PostgreSQL rejects to change it in the child alone', async () => {
+  it('produces a finding exactly where PostgreSQL rejects changing the column in the child alone', async () => {
     await api.sql(`ALTER TABLE base ADD CONSTRAINT positive CHECK (b > 0), ADD COLUMN c int NOT NULL DEFAULT 1;
       CREATE TABLE side (s text, t text NOT NULL);
       CREATE TABLE "Both" () INHERITS (distant, side);
@@ -374,7 +374,7 @@ describe('changing a column that managed tables inherit', function () {
     }
   });
 
-  describe('and CHECK constraints', () => {
+  describe('with CHECK constraints', () => {
     const positive = { name: 'positive', definition: 'CHECK ((b > 0))' };
     type Edit = (constraints: Constraint[]) => Constraint[];
     /** Edits the constraints of each named table in one batch. */

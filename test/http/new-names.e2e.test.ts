@@ -31,7 +31,7 @@ describe('names of new collections and fields', function () {
     return (json as Refusal).errors.map(({ message, extensions }) => `${extensions.path}: ${message}`).join('\n');
   };
 
-  it('rejects format characters in every request that introduces a name', async () => {
+  it('are rejected with format characters in every request that introduces a name', async () => {
     await create('articles');
     const field = { field: HIDDEN, type: 'string', interface: 'input' };
     const output = [

@@ -121,7 +121,7 @@ describe('random schemas with views and functions', () => {
   }
 
   for (const seed of [1, 2, 3])
-    it(`are reached by their diff, read as they were, and reached again, with the seed ${seed}`, async () => {
+    it(`are reached by their diff, read back unchanged, and reached again, with the seed ${seed}`, async () => {
       const random = numbersFrom(seed);
       const past: { position: number; text: string }[] = [];
       for (let round = 0; round < 4; round += 1) {

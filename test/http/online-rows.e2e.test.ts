@@ -130,7 +130,7 @@ describe('an applied online change', function () {
       expect(await online.leftBehind()).to.deep.equal([]);
     });
 
-  it('of a primary key adds NOT NULL first, then its index', async () => {
+  it('a new primary key gets NOT NULL first, then its index', async () => {
     for (const name of ['keyless', 'keyless_too']) {
       await api.sql(`CREATE TABLE ${name} (code integer, wide text)`);
       await fill(api, name, 'code = i');
@@ -155,7 +155,7 @@ describe('an applied online change', function () {
     expect(await online.leftBehind()).to.deep.equal([]);
   });
 
-  it('that deletes a field keeps its values, including later rows, for a restore', async () => {
+  it('a deleted field keeps its values, including later rows, for a restore', async () => {
     await online.large('kept', FIELDS, VALUES);
     await gates.close('end 2');
     const { id, steps } = await online.open('DELETE', '/fields/kept/note');
@@ -202,7 +202,7 @@ describe('an applied online change', function () {
     await shop.end();
   });
 
-  it('with one large and a hundred small entries is one request and one batch', async () => {
+  it('one large and a hundred small entries are one request and one batch', async () => {
     await online.large('wide_one', FIELDS, VALUES);
     const fields = Array.from({ length: 10 }, (_, index) => column(`f${index}`));
     for (let index = 0; index < 10; index += 1) {

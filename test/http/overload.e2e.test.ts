@@ -72,7 +72,7 @@ describe('the quota of one user', () => {
     expect(status).to.equal(200);
   });
 
-  it('shows the load in health, which stays healthy', async () => {
+  it('keeps health healthy, which shows the load', async () => {
     const { json: health } = await send('/server/health', { token: null });
     expect(health).to.have.nested.property('load.overloaded', false);
     expect(health).to.have.nested.property('load.answer_bytes', 0);

@@ -50,7 +50,7 @@ describe('unreadable requests', () => {
   ];
 
   for (const [what, bytes, status, code] of CASES) {
-    it(`for ${what} get ${status}`, async () => {
+    it(`get ${status} for ${what}`, async () => {
       const answer = await answerTo(bytes);
       expect(answer.status, answer.text).equal(status);
       const { errors } = JSON.parse(answer.body) as { errors: [{ message: string; extensions: { code: string } }] };
@@ -89,7 +89,7 @@ describe('unreadable requests', () => {
     expect(text).include('INVALID_REQUEST');
   });
 
-  it('from disconnected clients cause no error', async () => {
+  it('cause no error if their client has disconnected', async () => {
     const { hostname, port } = new URL(service.url);
     for (const bytes of ['GET / HT', `GET /${'x'.repeat(17_000)} HTTP/1.1${CRLF}`, 'nonsense\r\n\r\n']) {
       await new Promise<void>((resolve) => {
@@ -118,7 +118,7 @@ describe('unusual requests', () => {
     expect(await statusOf('GET http://[/server/ping HTTP/1.1')).match(/ 40[04] /);
   });
 
-  it('with Expect get 100 Continue', async () => {
+  it('get 100 Continue if they have the header Expect', async () => {
     const head = ['POST /auth/login HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Content-Length: 2'];
     const text = await sendRaw(service.url, `${request(...head, 'Expect: 100-continue', 'Connection: close')}{}`);
     expect(text).match(/^HTTP\/1\.1 100 Continue/);

@@ -134,7 +134,7 @@ describe('renames by snapshot', function () {
     expect(answer.diff.fields).to.have.length(1);
   });
 
-  it('that omit a rename lose data, and the warning names the missing line', async () => {
+  it('lose data if they omit a rename, and the warning names the missing line', async () => {
     const snapshot = await renamedSnapshot();
     for (const each of [...snapshot.collections, ...snapshot.fields] as Doc[]) delete each['renamed_from'];
     for (const each of snapshot.fields) if (each.field === 'headline') each.field = 'title';

@@ -338,7 +338,7 @@ describe('renaming', function () {
       });
     }
 
-    it('for the name of an unmanaged table or an index', async () => {
+    it('if the new name belongs to an unmanaged table or an index', async () => {
       await api.sql('CREATE TABLE public.mine (a integer)');
       const table = await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/collections/articles/rename', {
         to: 'mine',
@@ -350,7 +350,7 @@ describe('renaming', function () {
       await api.sql('DROP TABLE public.mine');
     });
 
-    it('for a PATCH with another name, which names the right request', async () => {
+    it('if a PATCH contains another name, and the error names the right request', async () => {
       const expected = { status: 400, code: 'INVALID_PAYLOAD' };
       const collection = await api.refused({ ...expected, at: 'collection' }, 'PATCH', '/collections/articles', {
         collection: 'posts',

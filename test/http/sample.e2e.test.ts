@@ -64,7 +64,7 @@ describe('GET /collections/{id}/sample', () => {
     expect((await sample('moods')).data.rows).to.deep.equal([{ mood: 'fine' }]);
   });
 
-  it('runs no row security policy, and shows no rows of a table that forces one on the service', async () => {
+  it('runs no row security policy, and shows no rows if a table forces a policy on the service', async () => {
     await api.ok('POST', '/collections', { collection: 'guarded', schema: {} });
     await api.sql('INSERT INTO guarded DEFAULT VALUES');
     await api.sql(`CREATE TABLE calls (at timestamptz DEFAULT now())`);

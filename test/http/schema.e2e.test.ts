@@ -125,7 +125,7 @@ describe('collections and schema over HTTP', () => {
       expect((await send('/schema/diff?force=maybe', json(snapshot))).codes).deep.equal(['INVALID_QUERY']);
     });
 
-    it('of another release are rejected without force', async () => {
+    it('are rejected without force if another release created them', async () => {
       const imported = { ...(await snapshotOf()), service: '0.0.0-other' };
       expect((await send('/schema/diff', json(imported))).codes).deep.equal(['INVALID_PAYLOAD']);
       expect((await send('/schema/diff?force', json(imported))).status).equal(200);

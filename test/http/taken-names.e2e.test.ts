@@ -22,7 +22,7 @@ describe('a name in use in the database', function () {
     ['an index', 'CREATE TABLE y (a int); CREATE INDEX x ON y (a)'],
   ];
   for (const [kind, text] of others) {
-    it(`of ${kind} is rejected for a table and available for a folder`, async () => {
+    it(`the name of ${kind} is rejected for a table and available for a folder`, async () => {
       await api.sql(text);
       const { message, extensions } = await api.refused(TAKEN, 'POST', '/collections', { collection: 'x', schema: {} });
       expect(message).to.equal(`"x" is already the name of ${kind} in the database. Choose another name.`);
@@ -57,7 +57,7 @@ describe('a name in use in the database', function () {
     expect(message).to.include('"t_pkey" is already the name of a table').and.not.to.include('folder');
   });
 
-  it('of an index, a constraint, a foreign key or a column is rejected for a field or relation', async () => {
+  it('a field or relation cannot have the name of an index, a constraint, a foreign key or a column', async () => {
     const fields = [key('id'), plain('a', 'integer'), plain('b', 'integer', { is_unique: true })];
     await api.ok('POST', '/collections', { collection: 't', schema: {}, fields });
     await api.sql(`CREATE TABLE t_a_index (a int); CREATE VIEW t_a_unique AS SELECT 1 AS a`);
@@ -96,7 +96,7 @@ describe('a name in use in the database', function () {
     await api.ok('POST', '/collections', { collection: 't', schema: {} });
   });
 
-  it('of another foreign key yields one problem, for the sent relation', async () => {
+  it('the name of another foreign key yields one problem, for the sent relation', async () => {
     const fields = [key('id'), plain('a', 'integer'), plain('b', 'integer')];
     await api.ok('POST', '/collections', { collection: 't', schema: {}, fields });
     const relation = (field: string, constraint_name: string) => ({

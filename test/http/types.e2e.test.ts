@@ -75,7 +75,7 @@ describe('type definitions', () => {
     return answer.text;
   };
 
-  it("in TypeScript compile strictly and type the SDK's requests", async function () {
+  it("TypeScript types compile strictly and type the SDK's requests", async function () {
     this.timeout(120_000);
     await writeFile(join(directory, 'schema.ts'), await typesIn('ts'));
     await writeFile(join(directory, 'use.ts'), USE);
@@ -96,7 +96,7 @@ describe('type definitions', () => {
     expect(code, output).to.equal(0);
   });
 
-  it('in zod accept valid items and reject others', async () => {
+  it('zod schemas accept valid items and reject others', async () => {
     await writeFile(join(directory, 'zod.ts'), await typesIn('zod'));
     const outfile = join(directory, 'zod.mjs');
     await build({
@@ -116,7 +116,7 @@ describe('type definitions', () => {
     expect(books.safeParse({ ...book, pages: '7' }).success).to.equal(false);
   });
 
-  it('in JSON Schema are valid and agree with zod', async () => {
+  it('JSON Schemas are valid and agree with zod', async () => {
     const text = await typesIn('json-schema');
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
     ajv.addSchema({ $id: 'schema', ...(JSON.parse(text) as object) });

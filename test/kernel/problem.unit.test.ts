@@ -71,7 +71,7 @@ describe('checking the items of a list', () => {
 });
 
 describe('a problem', () => {
-  it('of the schema names its object', () => {
+  it('names the object in the schema', () => {
     const field = { kind: 'field', collection: 'a', field: 'b' } as const;
     expect(problemAbout(field, 'is wrong')).to.deep.equal({
       code: 'INVALID_PAYLOAD',
@@ -90,7 +90,7 @@ describe('a problem', () => {
     });
   });
 
-  it('of a body names its location', () => {
+  it('names the location in the body', () => {
     expect(invalidProblem(['fields', 2, 'a b', 'c'], 'is wrong')).to.deep.equal({
       code: 'INVALID_PAYLOAD',
       message: 'is wrong',

@@ -103,7 +103,7 @@ describe('the ends of lives', () => {
     expect(deleted).to.deep.equal({ '6': [13, true], '6.1': [7, true], '6.2': [13, false] });
   });
 
-  it('of a field exclude later users of its old name', async () => {
+  it('exclude later users of the old name of a field', async () => {
     const endedLives = await ends(
       ['1.1', '1.2'],
       build('a', ['x', 'y']),
@@ -132,7 +132,7 @@ describe('the ends of lives', () => {
     expect(endedLives).to.deep.equal({ '10': [11, true] });
   });
 
-  it('of a field exclude its successor with the same name', async () => {
+  it('exclude the successor of a field with the same name', async () => {
     const endedLives = await ends(
       ['1.1', '3'],
       build('a', ['x']),
@@ -158,7 +158,7 @@ describe('the ends of lives', () => {
     });
   });
 
-  it('of a restored field are followed in an unrequested collection', async () => {
+  it('include the end of a restored field in an unrequested collection', async () => {
     const endedLives = await ends(
       ['2'],
       build('a', []),

@@ -227,7 +227,7 @@ describe('the pipeline under failures', function () {
       { flights: 'several flights', change: () => addField('first', 'b'), whole: ['first'] },
     ];
     for (const { flights, change, whole: full } of CHANGES) {
-      it(`of ${flights} finds that it was committed, and responds normally`, async () => {
+      it(`finds that ${flights} was committed, and responds normally`, async () => {
         proxy.intercept((sent) => (isCommit(sent) ? 'pass and hang up' : 'pass'));
         const outcome = expectDone(await change());
         expect(outcome.position).to.equal(2);
@@ -236,7 +236,7 @@ describe('the pipeline under failures', function () {
         await expectWhole(...full);
       });
 
-      it(`of ${flights} finds that it was not committed, and returns UNAVAILABLE without changes`, async () => {
+      it(`finds that ${flights} was not committed, and returns UNAVAILABLE without changes`, async () => {
         proxy.intercept((sent) => (isCommit(sent) ? 'hang up' : 'pass'));
         const outcome = await change();
         expect(refusedWith(outcome)).to.equal('UNAVAILABLE');

@@ -58,7 +58,7 @@ describe('the holder of a lock', () => {
       expect(holderDetails(holder)).to.deep.equal(details);
     });
 
-  it('of the log is described without a table', () => {
+  it("is described without a table for the log's lock", () => {
     expect(holderDetails(HOLDER, true)).to.deep.equal({ pid: 41, application_name: 'shop', age_seconds: 12 });
   });
 });

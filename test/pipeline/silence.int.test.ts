@@ -98,7 +98,7 @@ for (const path of ['the server', 'a pooler'] as const)
       });
     }
 
-    it('after its COMMIT: the response is right, and others can write', async () => {
+    it('returns the right response after its COMMIT, and others can write', async () => {
       interceptOnce(isCommit, 'pass and fall silent');
       const writing = clock.timed(create('second'));
       await until(
@@ -117,7 +117,7 @@ for (const path of ['the server', 'a pooler'] as const)
       expect(warnings).to.include('closing a database connection that has gone silent');
     });
 
-    it('before its COMMIT: nothing is written, the lock is soon free, and the message is true', async () => {
+    it('writes nothing before its COMMIT, frees the lock soon, and the message is true', async () => {
       interceptOnce(isCommit, 'fall silent');
       const writing = clock.timed(addField('b'));
       await sleep(500);
@@ -135,7 +135,7 @@ for (const path of ['the server', 'a pooler'] as const)
       expect(rows).to.deep.equal([]);
     });
 
-    it(`before the change begins leads to ${pooled ? 'a failure in time' : 'another connection for the change'}`, async () => {
+    it(`leads to ${pooled ? 'a failure in time' : 'another connection for the change'} before the change begins`, async () => {
       interceptOnce((sent) => sent.includes('BEGIN') || sent.includes('batch_'), 'fall silent');
       const [outcome, took] = await clock.timed(create('second'));
       // The request may also wait for a pooler connection and time out.
@@ -145,7 +145,7 @@ for (const path of ['the server', 'a pooler'] as const)
       expectDone(await create('third'));
     });
 
-    it('during its DDL: another connection makes the change once', async () => {
+    it('is replaced during its DDL by another connection, which makes the change once', async () => {
       interceptOnce((sent) => sent.includes('CREATE TABLE'), 'pass and fall silent');
       const [outcome, took] = await clock.timed(create('second'));
       expectDone(outcome);
@@ -160,7 +160,7 @@ for (const path of ['the server', 'a pooler'] as const)
       { whether: 'never arrived', how: 'fall silent', there: ['first', 'third'] },
     ] as const;
     for (const { whether, how: mode, there } of pooled ? [] : UNKNOWN)
-      it(`during a COMMIT that ${whether}, without a way to check: the outcome is unknown, and the next change checks it first`, async () => {
+      it(`leaves the outcome unknown if a COMMIT ${whether} and cannot be checked, and the next change checks it first`, async () => {
         proxy.intercept((sent) => {
           if (!isCommit(sent)) return 'pass';
           proxy.answer('never');

@@ -59,7 +59,7 @@ describe("names of the service's own tables", () => {
     expect(nameOwnSchema('SELECT 1', 'service')).to.equal('SELECT 1');
   });
 
-  it('of the trash contain the position', () => {
+  it('contain the position if they are in the trash', () => {
     const text = `DROP SCHEMA ${trashSchema(7)}; SELECT FROM ${own.trash}, ${trashSchema(12)}.t`;
     expect(nameOwnSchema(text, 'service')).to.equal(
       'DROP SCHEMA service_trash_7; SELECT FROM service.service_trash, service_trash_12.t',

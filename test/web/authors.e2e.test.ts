@@ -37,7 +37,7 @@ describe('the admin app for authors', function () {
 
   before(() => send('/collections', { collection: 'articles', schema: {}, fields: [field('title'), field('text')] }));
 
-  it('lets them draft, review with findings and policy, and propose, but not apply', async () => {
+  it('lets them draft, review with findings and policy, and propose changes, but not apply them', async () => {
     await send('/policy', { findings: { LOSES_DATA: 'approve', NARROWS_TYPE: 'acknowledge' } }, 'PUT');
     const page = await app.visit({ path: '/collections/articles', as: await app.user('author') });
     await row(page, 'title').waitFor();

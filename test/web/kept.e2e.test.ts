@@ -122,7 +122,7 @@ describe('unsaved input in the browser', function () {
     await discard(page);
   });
 
-  it('is kept in all tabs for a draft of a thousand collections, also one that was small before', async () => {
+  it('is kept in all tabs for a draft of a thousand collections, even if the draft was small before', async () => {
     let many: Draft = { ...EMPTY, position: 1 };
     for (let index = 0; index < MANY; index++) {
       const name = `drafted_${String(index).padStart(4, '0')}`;

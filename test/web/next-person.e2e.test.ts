@@ -52,7 +52,7 @@ describe('the next person in the same tab of the admin app', function () {
     expect(await notice(page).count()).to.equal(0);
   });
 
-  it('is not offered it either if the response arrives after they have signed in', async () => {
+  it('is not offered to revert it even if the response arrives after they have signed in', async () => {
     await send('/collections/articles', { meta: { note: 'third' } }, 'PATCH');
     const page = await app.visit({ path: `/review?to=${then}` });
     await applyButton(page).waitFor();
@@ -78,7 +78,7 @@ describe('the next person in the same tab of the admin app', function () {
     expect(await notice(page).count()).to.equal(0);
   });
 
-  it('does not see the reason that somebody else typed, who finds it again', async () => {
+  it('does not see the reason that somebody else typed, and that person finds it again', async () => {
     await send('/collections/articles', { meta: { note: 'fourth' } }, 'PATCH');
     const page = await app.visit({ path: `/review?to=${then}` });
     await why(page).fill('Between me and me');

@@ -56,7 +56,7 @@ describe('snapshots in the admin app', () => {
     await page.getByText('No changes: the schema already matches.').waitFor();
   });
 
-  it('from Directus keep every adopted collection, and delete only what is asked for', async () => {
+  it('keep every adopted collection if they come from Directus, and delete only what the user requests', async () => {
     const tables = ['legacy_orders', 'legacy_people', 'legacy_places'];
     for (const table of tables)
       await app.api.sql(`CREATE TABLE ${table} (id int PRIMARY KEY); INSERT INTO ${table} VALUES (1)`);
@@ -139,7 +139,7 @@ describe('snapshots in the admin app', () => {
     await page.getByRole('button', { name: 'Import without “posts”' }).waitFor();
   });
 
-  it('of another release are offered for import without an error', async () => {
+  it('can be imported without an error if another release created them', async () => {
     app.mayComplain(/status of 400/);
     const page = await app.visit({ path: '/review?bring=true' });
     const collections = [{ collection: 'later', schema: {} }];

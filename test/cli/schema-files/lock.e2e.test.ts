@@ -56,7 +56,7 @@ describe('dps.lock', () => {
     expect(await readFile(join(directory, 'dps.lock'), 'utf8')).to.equal(written);
   });
 
-  it('of another release is accepted with --force', async () => {
+  it('is accepted with --force if another release wrote it', async () => {
     await lockIs(written.replace(/^release: .*$/m, 'release: 9.9.9'));
     expect((await run('plan')).code).to.equal(2);
     expect((await run('plan', '--force')).code).to.equal(0);

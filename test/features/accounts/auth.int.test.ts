@@ -287,7 +287,7 @@ describe('authentication', () => {
       expect(await who(next?.access_token ?? '')).equal(null);
     });
 
-    it('shared by tabs return the same successor of the previous token for half a minute', async () => {
+    it('return the same successor of the previous token to several tabs for half a minute', async () => {
       const { sessions } = database.auth;
       const another = await database.another();
       const tokenAfter = async (token: string, from = sessions) =>
@@ -303,7 +303,7 @@ describe('authentication', () => {
       expect(await tokenAfter(String(third))).equal(null);
     });
 
-    it('shared by tabs end when the token before the previous one, or one from elsewhere, is used', async () => {
+    it('end when the token before the previous one is used, or the previous one from another address', async () => {
       const { sessions } = database.auth;
       const first = (await login()).refresh_token;
       const second = (await sessions.refresh(first, { shared: true }))?.refresh_token ?? '';

@@ -356,7 +356,7 @@ describe('sign-in with an OpenID provider', () => {
     }
   });
 
-  it('lets an identity approve, and not one that was linked with an issued password', async () => {
+  it('lets an identity approve, unless it was linked with an issued password', async () => {
     const password = 'correct horse battery';
     await send('/users', json({ email: 'grace@example.com', role: 'admin', password }));
     const grace = { sub: 'grace', email: 'grace@example.com', groups: ['schema-admins'] };

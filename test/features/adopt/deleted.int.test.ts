@@ -195,7 +195,7 @@ describe('partitioned tables with a foreign key', function () {
     ['divided', 'part'],
     ['whole', 'part'],
   ] as const) {
-    it(`with a multi-column foreign key in ${one} and partition ${part} are created elsewhere and dropped`, async () => {
+    it(`can be created elsewhere and dropped if ${one} has a multi-column foreign key and the partition ${part}`, async () => {
       const [source, target] = [await startAdoptFixture(composite(one, part)), await startAdoptFixture('')];
       try {
         await adopt(source.instance);

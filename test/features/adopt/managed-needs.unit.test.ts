@@ -48,7 +48,7 @@ describe('the needs of managed tables', () => {
     expect(completed(both.toReversed(), managed)).to.deep.equal([['a', [counter()]]]);
   });
 
-  it('of several adopted tables use the first definition', () => {
+  it('use the first definition if several adopted tables have one', () => {
     const adopted = [table('t', moodEnum('x', 'y')), table('u', moodEnum('x', 'z'))];
     expect(completed(adopted, [['a', moodEnum('x')]])).to.deep.equal([['a', [moodEnum('x', 'y')]]]);
   });

@@ -36,7 +36,7 @@ describe('dropping a column that other objects name', function () {
     });
 
   for (const [what, source] of WAYS) {
-    it(`that ${what}: drops them if the snapshot omits them`, async () => {
+    it(`drops objects if the snapshot omits them: objects that ${what}`, async () => {
       const { collections, fields, ...rest } = await api.ok<Snapshot>('GET', '/schema/snapshot');
       const desired = { ...rest, collections: withoutExtras(collections), fields: source(fields) };
       const diff = await api.ok<{ data: object }>('POST', '/schema/diff', desired);
@@ -52,7 +52,7 @@ describe('dropping a column that other objects name', function () {
       });
     });
 
-    it(`that ${what}: is rejected with the location if the snapshot contains them`, async () => {
+    it(`is rejected with the location if the snapshot contains them: objects that ${what}`, async () => {
       const { collections, fields, ...rest } = await api.ok<Snapshot>('GET', '/schema/snapshot');
       const extras = 'collections[0].schema.extras';
       const places = { at: `${extras}.constraints[1]`, also: [`${extras}.indexes[0]`] };

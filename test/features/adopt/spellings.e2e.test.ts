@@ -169,14 +169,14 @@ describe('SQL definitions', function () {
     });
   }
 
-  it('that only the server recognizes as equal are not drift and no change', async () => {
+  it('are neither drift nor a change if the server recognizes them as equal', async () => {
     const rewritten = (text: string) => POSTGRES(text.replaceAll('::text', '').replace('target(id)', 'target'));
     await apply(snapshot(rewritten));
     await expectUndisturbed();
     expect((await diff(snapshot(rewritten))).diff).to.deep.equal(NOTHING);
   });
 
-  it('of a default NULL are not drift, which PostgreSQL stores for domains only', async () => {
+  it('are not drift for a default NULL, which PostgreSQL stores for domains only', async () => {
     const needs = [{ kind: 'domain', name: 'positive', type: 'integer', default: '1' }];
     const fields = ['integer', 'text', 'positive'].map((data_type) => ({
       field: `null_${data_type}`,
@@ -207,7 +207,7 @@ describe('SQL definitions', function () {
     ]);
   });
 
-  it('with another spelling are not part of drift', async () => {
+  it('are not drift if only their spelling differs', async () => {
     const spell = SPELLINGS['with names in quotes'] as Spell;
     await apply(snapshot(spell));
     await api.sql('ALTER TABLE one DROP CONSTRAINT f1; ALTER TABLE one ADD COLUMN more integer');

@@ -17,7 +17,7 @@ interface Diff {
 
 const POLICY = { findings: { LOSES_DATA: 'approve', REWRITES_TABLE: 'approve' }, author_may_approve: false };
 
-describe('approvals and cheating', () => {
+describe('cheating with approvals', () => {
   const { service, client: admin } = withService();
   let author: Person;
   let ada: Person;
@@ -38,7 +38,7 @@ describe('approvals and cheating', () => {
     await send('/policy', POLICY, 'PUT');
   });
 
-  it('do not transfer from one restore to another', async () => {
+  it('approvals do not transfer from one restore to another', async () => {
     const fields = [{ field: 'text', type: 'string', interface: 'input' }];
     for (const collection of ['faq', 'salaries']) await send('/collections', { collection, schema: {}, fields });
     const then = Number((await admin('/server/info')).headers.get('x-log-position'));
@@ -77,7 +77,7 @@ describe('approvals and cheating', () => {
     } else expect(patched.status).within(400, 499);
   });
 
-  it('exclude everyone who changed the requested plan', async () => {
+  it('approvals of everyone who changed the requested plan do not count', async () => {
     await send('/collections', { collection: 'notes', schema: {}, fields: [] });
     const { id, plan } = await open(author.send, { title: 'note', diff: await diffOf(admin, noted('notes', 'one')) });
     const updated = await ada.send(
@@ -95,7 +95,7 @@ describe('approvals and cheating', () => {
     expect(await waits(ada)).equal(false);
   });
 
-  it('exclude tokens and passwords that the admin issued to another admin', async () => {
+  it('approvals with tokens or passwords that the admin issued to another admin do not count', async () => {
     const { id, plan } = await open(author.send, { title: 'note', diff: await diffOf(admin, noted('notes', 'two')) });
     const minted = await ada.send(`/users/${grace.id}/tokens`, json({ name: 'minted' }));
     const { token } = dataOf<{ token: string }>(minted);
@@ -121,7 +121,7 @@ describe('approvals and cheating', () => {
     expect(approval).include({ counts: true, credential: 'password' });
   });
 
-  it('of an online change do not cover the plain change', async () => {
+  it('approvals of an online change do not cover the plain change', async () => {
     await send('/collections', {
       collection: 'large',
       schema: {},
@@ -142,7 +142,7 @@ describe('approvals and cheating', () => {
     expect(rejectionOf(await grace.send(`/changes/${id}/apply`, { method: 'POST' }))).equal('422 POLICY_REFUSED');
   });
 
-  it('cover the visible findings and no later ones', async () => {
+  it('approvals cover the visible findings and no later ones', async () => {
     const fields = [{ field: 'body', type: 'string', interface: 'input' }];
     await send('/collections', { collection: 'pages', schema: {}, fields });
     const drop = await diffOf(admin, (snapshot) => {
@@ -178,7 +178,7 @@ describe('approvals and cheating', () => {
     expect((await admin(`/changes/${id}/apply`, { method: 'POST' })).status).equal(200);
   });
 
-  it('do not cover findings that the policy hid from the approver', async () => {
+  it('approvals do not cover findings that the policy hid from the approver', async () => {
     const fields = [{ field: 'body', type: 'string', interface: 'input' }];
     await send('/collections', { collection: 'drafts', schema: {}, fields });
     await send('/policy', { ...POLICY, findings: { LOSES_DATA: 'off' } }, 'PUT');

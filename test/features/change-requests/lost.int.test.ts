@@ -106,7 +106,7 @@ describe('a lost preparation', function () {
 
   for (const [what, schema, harms] of HARMS)
     for (const [mode, kind, harm] of harms)
-      it(`of ${what} is repeated when ${mode}`, async () => {
+      it(`is repeated for ${what} when ${mode}`, async () => {
         await setUp(schema);
         await gates.close('prepared');
         const id = await opened(schema);
@@ -131,7 +131,7 @@ describe('a lost preparation', function () {
       ['deleted', () => `DROP TABLE ${items} CASCADE`],
       ['renamed', () => `ALTER TABLE ${items} RENAME TO other_${items}`],
     ] as const)
-      it(`of ${what} is removed, and the request has ${schema === 'deleted' ? 'ended' : 'failed'}, when its table is ${mode} by hand`, async () => {
+      it(`is removed for ${what}, and the request has ${schema === 'deleted' ? 'ended' : 'failed'}, when its table is ${mode} by hand`, async () => {
         await setUp(schema);
         await gates.close('prepared');
         const id = await opened(schema);

@@ -200,7 +200,7 @@ describe('changes of the policy itself', () => {
   const apply = (id: string) => admin(`/changes/${id}/apply`, { method: 'POST' });
   const approve = (person: Person, { id, plan }: { id: string; plan: string }) =>
     person.send(`/changes/${id}/approve`, json({ plan }));
-  it('with "acknowledge", loosening the policy needs an acknowledgement, and anything else does not', async () => {
+  it('loosening a policy with "acknowledge" needs an acknowledgement, and other changes do not', async () => {
     expect((await put({ policy_changes: 'acknowledge' })).status, 'the policy was free').to.equal(200);
     expect((await put({ policy_changes: 'acknowledge', approvals: 3 })).status, 'stricter').to.equal(200);
     const looser = { policy_changes: 'acknowledge', approvals: 2 };
@@ -230,7 +230,7 @@ describe('changes of the policy itself', () => {
     expect(await current()).to.deep.include({ approvals: 1, policy_changes: 'free' });
   });
 
-  it('with "approve", a policy is set by an approved change request alone, judged by the policy that it replaces', async () => {
+  it('only an approved change request can replace a policy with "approve", which judges it', async () => {
     const strict = { policy_changes: 'approve', approvals: 1, author_may_approve: false };
     expect((await put(strict)).status).to.equal(200);
     for (const other of [{}, { ...strict, approvals: 2 }]) {

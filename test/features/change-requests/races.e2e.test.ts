@@ -31,7 +31,7 @@ describe('concurrent actions on change requests', () => {
   const typesOf = async (id: string): Promise<string[]> =>
     dataOf<{ type: string }[]>(await admin(`/history/events?subject=change:${id}`)).map(({ type }) => type);
 
-  it('of two approvers both succeed', async () => {
+  it('two approvers succeed with concurrent approvals', async () => {
     const { id, plan } = await opened();
     const replies = await Promise.all([
       post(admin, id, 'approve', { plan }),
@@ -45,7 +45,7 @@ describe('concurrent actions on change requests', () => {
     expect((await post(author.send, id, 'withdraw')).status).to.equal(200);
   });
 
-  it('of one approver twice count once', async () => {
+  it('two concurrent approvals of one approver count once', async () => {
     const { id, plan } = await opened();
     const [first, again] = [
       await post(admin, id, 'approve', { plan, key: 'key' }),
@@ -64,7 +64,7 @@ describe('concurrent actions on change requests', () => {
     expect((await post(author.send, id, 'withdraw')).status).to.equal(200);
   });
 
-  it('to apply twice succeed once', async () => {
+  it('one of two concurrent applies succeeds', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id } = await opened();
       const replies = await Promise.all([post(admin, id, 'apply'), post(second.send, id, 'apply')]);
@@ -74,7 +74,7 @@ describe('concurrent actions on change requests', () => {
     }
   });
 
-  it('to apply and withdraw succeed once in total', async () => {
+  it('either a concurrent apply or a concurrent withdrawal succeeds', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id } = await opened();
       const note = `note ${notes}`;
@@ -90,7 +90,7 @@ describe('concurrent actions on change requests', () => {
     }
   });
 
-  it('after a withdrawal name the state, although the requested change is erased', async () => {
+  it('an action after a withdrawal names the state, although the requested change is erased', async () => {
     const { id, plan } = await opened();
     expect((await post(author.send, id, 'withdraw')).status).to.equal(200);
     expect(rejectionOf(await post(admin, id, 'approve', { plan }))).to.equal('409 INVALID_STATE');
@@ -98,7 +98,7 @@ describe('concurrent actions on change requests', () => {
       expect(rejectionOf(await post(admin, id, action)), action).to.equal('409 INVALID_STATE');
   });
 
-  it('to approve and update approve the old plan or fail', async () => {
+  it('an approval during an update approves the old plan or fails', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id, plan } = await opened();
       const diff = await diffOf(admin, noted('articles', `updated ${++notes}`));

@@ -49,7 +49,7 @@ describe('a rejected change request', () => {
       );
   });
 
-  it('does not exist, but the body is invalid, which is reported first', async () => {
+  it('reports an invalid body before a request that does not exist', async () => {
     for (const act of ['comment', 'approve'])
       expect(await messagesOf(`/changes/${NOBODYS}/${act}`, {}), act).to.match(/^400 INVALID_PAYLOAD /);
   });
@@ -77,7 +77,7 @@ describe('a rejected change request', () => {
     expect(await show(admin, id)).to.deep.equal(before);
   });
 
-  it('needs no preparation and is applied without one', async () => {
+  it('is applied without a preparation if it needs none', async () => {
     const { id, plan } = await open(author.send, { title: 'Quick', diff: await note('fourth'), online: true });
     expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
     expect(await messagesOf(`/changes/${id}/prepare`)).to.equal(

@@ -178,7 +178,7 @@ describe('change requests as rows', () => {
     expect((await listed({ approver: { id: ADA.id, may: 'others' } }))[0]).to.deep.equal([2]);
   });
 
-  it('that revert another one are found while they are open', async () => {
+  it('include the open reverts of another request', async () => {
     await write(
       ...(['applied', 'withdrawn', 'rejected', 'failed'] as const).map((state, index) =>
         request(index + 2, state, { reverts: idOf(1) }),
@@ -193,7 +193,7 @@ describe('change requests as rows', () => {
     expect(await findOpenRevert(pool(), idOf(1))).to.equal(idOf(6));
   });
 
-  it('are due for work if nobody has to be waited for', async () => {
+  it('are due for work if they need not wait for anyone', async () => {
     await write(
       request(1, 'open'),
       request(2, 'preparing', preparing('a')),

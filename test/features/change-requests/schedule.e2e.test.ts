@@ -188,7 +188,7 @@ describe('scheduled change requests', function () {
     await admin(`/changes/${id}/withdraw`, { method: 'POST' });
   });
 
-  it('fail if the policy then lacks approvals or rejects them', async () => {
+  it('fail if the policy then requires more approvals or rejects them', async () => {
     const approver = await newPerson(admin, 'approver', 'admin');
     const policy = { findings: { LOSES_DATA: 'approve' } };
     await api.ok('PUT', '/policy', policy);

@@ -92,7 +92,7 @@ describe('a column under another name', () => {
     expect(columns([column('a', 'text'), column('b', 'alias', null)], text('b'))).to.deep.equal([['a', 'b']]);
   });
 
-  it('does not match if several are possible or none is of its kind', () => {
+  it('does not match if several are possible or none is of the same kind', () => {
     expect(columns([column('a', 'text')], text('b'), text('c'))).to.deep.equal([]);
     expect(columns([column('a', 'text'), column('b', 'text')], text('c'))).to.deep.equal([]);
     expect(columns([column('a', 'text')], catalogColumn('b', 'integer'))).to.deep.equal([]);

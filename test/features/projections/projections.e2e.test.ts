@@ -192,7 +192,7 @@ describe('/projections and /metrics', () => {
       expect(value('process_resident_memory_bytes')).to.be.above(0);
     });
 
-    it('follows the naming conventions: every metric has help, a unit and a total if applicable', () => {
+    it('follows the naming conventions: every metric has help text, a unit, and the suffix total where it applies', () => {
       const names = [...text.matchAll(/^# TYPE (dps_\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({
         name,
         type,

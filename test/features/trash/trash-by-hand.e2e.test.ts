@@ -63,7 +63,7 @@ describe('the trash after manual changes', () => {
     }
   });
 
-  it('rejects to restore a table without the privilege CREATE, names the GRANT, and leaves the table in the trash', async () => {
+  it('rejects restoring a table without the privilege CREATE, names the GRANT, and leaves the table in the trash', async () => {
     await api.ok('POST', '/collections', { collection: 'denied', schema: {}, fields: [plain('a')] });
     await api.sql(`INSERT INTO denied (a) VALUES ('x')`);
     await api.ok('DELETE', '/collections/denied');
@@ -102,7 +102,7 @@ describe('the trash after manual changes', () => {
     expect(await api.sql('SELECT a FROM other')).to.deep.equal([{ a: 'x' }]);
   });
 
-  describe('to the table that it keeps', () => {
+  describe('in the kept table', () => {
     const deleted = async (name: string): Promise<{ position: number; kept: string }> => {
       await api.ok('POST', '/collections', { collection: name, schema: {}, fields: [plain('a'), plain('b')] });
       await api.sql(`INSERT INTO ${name} (a, b) VALUES ('x', 'y')`);
@@ -216,7 +216,7 @@ describe('the trash after manual changes', () => {
       ],
       ['a key of another type', 'id', 'TYPE text', 'TYPE integer USING 1', 'has the type text instead of integer'],
     ] as const)
-      it(`rejects to restore ${what} than the log says, and touches nothing`, async () => {
+      it(`rejects restoring ${what} than the log says, and changes nothing`, async () => {
         const collection = `copied_${fault.length}`;
         await api.ok('POST', '/collections', { collection, schema: {}, fields: [plain('a')] });
         await api.sql(`INSERT INTO ${collection} (a) VALUES ('7')`);

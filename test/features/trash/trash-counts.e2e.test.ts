@@ -47,7 +47,7 @@ describe('row counts of the trash', function () {
     }
   });
 
-  it('that violate NOT NULL distinguish one from several, and stop at a limit', async () => {
+  it('distinguish one row that violates NOT NULL from several, and stop at a limit', async () => {
     const fields = [plain('a', { is_nullable: false }), plain('b')];
     await api.ok('POST', '/collections', { collection: 't', schema: {}, fields });
     await api.sql(`INSERT INTO t (a) VALUES ('x'), ('y')`);

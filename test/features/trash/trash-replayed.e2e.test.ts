@@ -128,7 +128,7 @@ describe('a database created from a log', function () {
     ['replayed', () => replayed()],
     ['restored from an export', exported],
   ] as const) {
-    it(`${mode}: restores former objects empty, and reports it`, async () => {
+    it(`restores former objects empty, and reports it: ${mode}`, async () => {
       const other = await make();
       expect((await other.ok<{ data: unknown[] }>('GET', '/trash')).data).to.deep.equal([]);
       await other.sql('INSERT INTO articles DEFAULT VALUES');
@@ -170,7 +170,7 @@ describe('a database created from a log', function () {
       await isRight(third);
     });
 
-    it(`${mode}: reverts to the same objects, empty, and lists them in the plan`, async () => {
+    it(`reverts to the same objects, empty, and lists them in the plan: ${mode}`, async () => {
       const other = await make();
       const diff = await other.ok<Answer & { diff: { collections: object[]; fields: object[] } }>(
         'GET',

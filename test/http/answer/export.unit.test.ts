@@ -18,7 +18,7 @@ const snapshot = {
 const writeExport = (format: Export, document: Snapshot): string => [...FORMATS[format].write(document)].join('');
 
 describe('exports', () => {
-  it('in YAML yield the same text in chunks as at once', () => {
+  it('a YAML export yields the same text in chunks as at once', () => {
     const lines = [
       '\n',
       ' a\n b',
@@ -35,12 +35,12 @@ describe('exports', () => {
     expect(writeExport('yaml', document)).equal(writeYaml(document));
   });
 
-  it('in JSON and YAML read back as the same document', () => {
+  it('JSON and YAML exports read back as the same document', () => {
     expect(JSON.parse(writeExport('json', snapshot))).deep.equal(snapshot);
     expect(parseYaml(writeExport('yaml', snapshot))).deep.equal(snapshot);
   });
 
-  it('in CSV have one row per collection, field and relation, with nested values as JSON', () => {
+  it('a CSV export has one row per collection, field and relation, with nested values as JSON', () => {
     expect(writeExport('csv', snapshot)).equal(
       [
         '"kind","collection","field","type","meta","schema","id","many_collection","many_field","one_collection",' +
@@ -54,7 +54,7 @@ describe('exports', () => {
     );
   });
 
-  it('in csv_utf8 start with a byte-order mark and contain no formula', () => {
+  it('a csv_utf8 export starts with a byte-order mark and contains no formula', () => {
     const exact = writeExport('csv', snapshot);
     expect(writeExport('csv_utf8', snapshot)).equal(`\ufeff${exact.replaceAll(',"=1+1"', `,"'=1+1"`)}`);
     for (const start of ['=', '+', '-', '@', '\t', '\r']) {
@@ -64,7 +64,7 @@ describe('exports', () => {
     }
   });
 
-  it('in XML are one document', () => {
+  it('an XML export is one document', () => {
     expect(writeExport('xml', snapshot)).match(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<snapshot type="object">\n/);
   });
 

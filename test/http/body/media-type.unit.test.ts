@@ -19,7 +19,7 @@ describe('media types', () => {
     expect(mediaType(undefined)).deep.equal({ type: '', charset: null });
   });
 
-  it('of a file come from its part, its name, or its first character', () => {
+  it('the type of a file comes from its part, its name, or its first character', () => {
     expect(notationOfFile('application/json', 'a.yaml', Buffer.from('x'))).equal('json');
     expect(notationOfFile('application/octet-stream', 'a.YML', Buffer.from('{}'))).equal('yaml');
     expect(notationOfFile('application/octet-stream', 'a.yaml', Buffer.from('{}'))).equal('yaml');
@@ -37,7 +37,7 @@ describe('media types', () => {
     });
   });
 
-  it('of bodies are those of JSON and YAML', () => {
+  it('bodies have the types of JSON and YAML', () => {
     expect(notationOf('application/json')).equal('json');
     for (const type of ['application/yaml', 'text/yaml', 'application/x-yaml', 'text/x-yaml']) {
       expect(notationOf(type), type).equal('yaml');

@@ -114,7 +114,7 @@ describe('the room for bodies', () => {
     expect(room.open(senderOf('d')).take(60)).to.equal(false);
   });
 
-  it('for small bodies is released by a body that becomes large', () => {
+  it('a body that becomes large releases the room for small bodies', () => {
     const [small, large] = [createRoom(LIMITS), createRoom({ ...LIMITS, bytes: 1_000, bytesPerCaller: 1_000 })];
     const share = createGrowingShare(senderOf('a'), { small, large, longest: 10 });
     share.take(10);

@@ -13,7 +13,7 @@ describe('YAML bodies', () => {
       (error: unknown) => (error instanceof Refused ? error.problems[0] : undefined),
     );
 
-  it('above the limit are rejected with advice that also fits an exported snapshot', async () => {
+  it('are rejected above the limit with advice that also fits an exported snapshot', async () => {
     const ten = (of: string): string => `[${Array.from({ length: 10 }, () => of).join(', ')}]`;
     const levels = ['b', 'c', 'd', 'e'].map((name, index) => `${name}: &${name} ${ten(`*${'abcd'[index]}`)}`);
     const problem = await refusalOf([`a: &a ${ten('1')}`, ...levels].join('\n'));

@@ -42,7 +42,7 @@ function* history(): Generator<State> {
 }
 
 describe('cached texts', () => {
-  it('of the snapshot equal the output of JSON.stringify after every change', () => {
+  it('the text of the snapshot equals the output of JSON.stringify after every change', () => {
     for (const state of history()) {
       expect(textOf(state, includeAll)).equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0'))));
       const only = (name: string) => name.startsWith('a');
@@ -85,7 +85,7 @@ describe('cached texts', () => {
     );
   });
 
-  it('of any snapshot equal the output of JSON.stringify', () => {
+  it('the text of any snapshot equals the output of JSON.stringify', () => {
     fc.assert(
       fc.property(schemaState, (state) => {
         expect(textOf(state, includeAll)).equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0'))));
@@ -94,7 +94,7 @@ describe('cached texts', () => {
     );
   });
 
-  it('of collections equal the output of JSON.stringify after every change, by name', () => {
+  it('the texts of collections equal the output of JSON.stringify after every change, by name', () => {
     const texts = createCollectionTexts({ schema: 'public', serviceSchema: 'service' }, [system]);
     for (const state of history()) {
       const documents = collectionsInOrder(state).map((node) =>

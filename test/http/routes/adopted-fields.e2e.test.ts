@@ -41,7 +41,7 @@ describe('a column of an adopted table', function () {
     expect(await catalogColumn(api, 'old', 's')).to.include({ identity: 'd' });
   });
 
-  it('of an unnamed type keeps its type, and rejects a type change with the reason', async () => {
+  it('keeps its unnamed type, and rejects a type change with the reason', async () => {
     await api.ok('PATCH', '/fields/old/arr', { meta: { note: 'x' }, schema: { comment: 'y' } });
     expect(await catalogColumn(api, 'old', 'arr')).to.include({ type: 'integer[]', comment: 'y' });
     const refused = { status: 400, code: 'INVALID_PAYLOAD' };

@@ -62,7 +62,7 @@ describe('signed notes', () => {
     expect(signNote(GO.text, key, privateKey)).to.equal(GO_NOTE);
   });
 
-  it('reject parts of a key', () => {
+  it('reject an incomplete key', () => {
     for (let start = 0; start < GO.key.length; start += 1) {
       for (let end = start + 1; end <= GO.key.length; end += 1) {
         if (end - start === GO.key.length) continue;
@@ -91,7 +91,7 @@ describe('signed notes', () => {
       ).to.equal('is not an Ed25519 key');
   });
 
-  it('need a text, at most 100 signatures, and at most 64 KiB', () => {
+  it('must have a text, at most 100 signatures, and at most 64 KiB', () => {
     const { key, privateKey } = newSigner();
     const signature = signNote('a\n', key, privateKey).split('\n\n')[1] ?? '';
     const read = (text: string) => parseNote(Buffer.from(text));
@@ -149,7 +149,7 @@ describe('signed notes', () => {
     }
   });
 
-  it('with several signatures need one known key and no wrong signature', () => {
+  it('need one known key and no wrong signature if they have several', () => {
     const [one, other, third] = [newSigner('one'), newSigner('other'), newSigner('third')];
     const note = signNote(GO.text, one.key, one.privateKey);
     const second = signNote(GO.text, other.key, other.privateKey).split('\n\n')[1] ?? '';

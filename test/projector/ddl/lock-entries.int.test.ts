@@ -78,7 +78,7 @@ describe('the estimated lock table entries of a statement', () => {
   }
 
   for (const [what, events, expected] of CASES) {
-    it(`for ${what} match the estimate and cover the actual ones`, async () => {
+    it(`the entries for ${what} match the estimate and cover the actual ones`, async () => {
       const { statements } = runToEnd(planBatch(initialState(), events, 'public'));
       for (const { sql, summary, lock_entries } of statements) {
         expect(await countLocks(sql), summary).to.be.within(1, lock_entries);

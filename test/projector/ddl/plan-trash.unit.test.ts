@@ -55,7 +55,7 @@ describe('the plan for the trash', () => {
     ]);
   });
 
-  it('brings a partition back', () => {
+  it('restores a partition', () => {
     expect(
       planned(
         [created('p', [manyColumn('a')], { extras: { partition_by: 'LIST (a)' } })],

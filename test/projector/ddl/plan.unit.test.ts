@@ -290,7 +290,7 @@ describe('a foreign key', () => {
     });
   });
 
-  it('of a new table cannot fail, but locks the referenced table', () => {
+  it('cannot fail for a new table, but locks the referenced table', () => {
     const statements = plan(state, created('n', [column('author', 'integer')]), relationCreated('n.author', 'authors'));
     expect(statements[1]).to.include({ lock: 'SHARE ROW EXCLUSIVE', may_fail: false });
     const both = plan(
@@ -330,7 +330,7 @@ describe('a foreign key', () => {
     expect(plan(tied, update('/one_deselect_action', 'delete'))).to.deep.equal([]);
   });
 
-  it('of tables that reference each other is added after both', () => {
+  it('is added after both tables if these reference each other', () => {
     const statements = plan(
       initialState(),
       created('a', [column('b', 'integer')]),

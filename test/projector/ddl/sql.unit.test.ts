@@ -33,7 +33,7 @@ describe('SQL text', () => {
   }
 
   for (const name of ['', 'a\0b', 'x'.repeat(64), 'é'.repeat(32), '\ud800', 'a\udc00']) {
-    it(`${JSON.stringify(name)} is not an identifier`, () => expect(() => ident(name)).to.throw(UnsafeSqlError));
+    it(`rejects ${JSON.stringify(name)} as an identifier`, () => expect(() => ident(name)).to.throw(UnsafeSqlError));
   }
 
   const LITERALS: [string, string][] = [
@@ -60,10 +60,10 @@ describe('SQL text', () => {
   });
 
   for (const type of ['character varying(255)', 'numeric(10,5)', 'timestamp with time zone', 'inet', 'integer[]']) {
-    it(`${type} is a type`, () => expect(typeName(type)).to.equal(type));
+    it(`accepts ${type} as a type`, () => expect(typeName(type)).to.equal(type));
   }
   for (const type of ['"my type"', 'public."X"(1,2)', 'geometry(Point,4326)', 'interval year to month', 'tstzrange']) {
-    it(`${type} is a type`, () => expect(typeName(type)).to.equal(type));
+    it(`accepts ${type} as a type`, () => expect(typeName(type)).to.equal(type));
   }
   const NO_TYPES = [
     '',
@@ -79,7 +79,7 @@ describe('SQL text', () => {
     'select 1',
   ];
   for (const type of NO_TYPES) {
-    it(`${JSON.stringify(type)} is not a type`, () => expect(() => typeName(type)).to.throw(UnsafeSqlError));
+    it(`rejects ${JSON.stringify(type)} as a type`, () => expect(() => typeName(type)).to.throw(UnsafeSqlError));
   }
 
   it('an expression is exactly one scalar expression', () => {

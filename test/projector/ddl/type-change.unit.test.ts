@@ -51,7 +51,7 @@ const schemaOf = (written: string): ColumnSchema => {
 
 describe('a type change', () => {
   for (const [from, ways] of MATRIX) {
-    it(`from ${from} has the expected conversions and findings`, () => {
+    it(`has the expected conversions and findings from ${from}`, () => {
       const matrix = MATRIX.map(([to]) => {
         const [old, now] = [schemaOf(from), schemaOf(to)];
         const { loses_data: loses, rewrites_table: rewrites, may_fail: fails } = typeChangeCosts(old, now);

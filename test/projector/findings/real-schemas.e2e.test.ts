@@ -90,7 +90,7 @@ describe('findings of real databases', function () {
     return document as typeof document & { schema: Record<string, unknown> };
   };
 
-  it('for Chinook: conventions, each once, and findings of a change', async () => {
+  it('Chinook has conventions, each once, and findings of a change', async () => {
     const findings = await adopt(chinook());
     const [full, { edit }] = [await findingsOfSnapshot(findings), findings];
     expect(countFindings(full), describeFindings(full)).to.deep.equal([
@@ -127,7 +127,7 @@ describe('findings of real databases', function () {
     }
   });
 
-  it('for the image board: eight findings for 66 tables, and a view of many tables once', async () => {
+  it('the image board has eight findings for 66 tables, and names a view of many tables once', async () => {
     const imageBoardFindings = await adopt(imageBoard());
     const full = await findingsOfSnapshot(imageBoardFindings);
     expect(full.map(({ level, code }) => `${level} ${code}`).sort(), describeFindings(full)).to.deep.equal([
@@ -156,7 +156,7 @@ describe('findings of real databases', function () {
     expect(needed[0]?.message).to.contain('view post_events and view user_actions need it');
   });
 
-  it("for Pagila: findings for the parent's columns instead of its partitions", async function () {
+  it('Pagila has findings for the columns of a parent instead of its partitions', async function () {
     if ((await testServer()).majorVersion < 18) this.skip();
     const pagilaFindings = await adopt(pagila());
     const full = await findingsOfSnapshot(pagilaFindings);

@@ -67,7 +67,7 @@ describe('a deferred index', () => {
     expect(dropped).to.deep.equal(['built', ['t_a_index']]);
   });
 
-  it('of a partitioned table is built under a lock with a short wait', async () => {
+  it('is built under a lock with a short wait for a partitioned table', async () => {
     await client.query('DROP TABLE t; CREATE TABLE t (id integer, a integer) PARTITION BY RANGE (id)');
     await other.query('BEGIN; LOCK TABLE t IN ROW EXCLUSIVE MODE');
     const building = reconciled(DESIRED);

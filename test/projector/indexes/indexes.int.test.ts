@@ -169,7 +169,7 @@ describe('deferred indexes', () => {
     await expectVerified();
   });
 
-  it('a failed build stops only this projection, shows the reason, and ends when the index is removed', async () => {
+  it('stops only this projection for a failed build, shows the reason, and continues when the index is removed', async () => {
     await create('notes', [field('body', 'text', { is_indexed: true })]);
     // Random, so that it does not compress below the limit of an index entry.
     await instance.pool.query(

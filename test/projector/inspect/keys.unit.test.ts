@@ -59,7 +59,7 @@ const use = (kind: Use['kind'], name: string, what: string): Use => ({
 const STAYS = 'it stays unchanged, and no snapshot contains it';
 
 describe('the primary key of a table', () => {
-  it('with one column belongs to its field, with its name if custom', () => {
+  it('belongs to its field if it has one column, with its name if custom', () => {
     expectKeys({ parts: { id: { is_primary_key: true, is_unique: true } } }, { constraints: [key('t_pkey', ['id'])] });
     expectKeys(
       { parts: { id: { is_primary_key: true, is_unique: true, names: { primary_key_name: 'k' } } } },
@@ -67,7 +67,7 @@ describe('the primary key of a table', () => {
     );
   });
 
-  it('with two columns belongs to the table', () => {
+  it('belongs to the table if it has two columns', () => {
     const both = { is_primary_key: true, is_unique: true };
     expectKeys(
       { parts: { a: both, b: both }, extras: { primary_key: { name: 't_pkey', columns: ['b', 'a'] } } },
@@ -75,7 +75,7 @@ describe('the primary key of a table', () => {
     );
   });
 
-  it('with further properties is stored as a definition', () => {
+  it('is stored as a definition if it has further properties', () => {
     const definition = 'PRIMARY KEY (id) DEFERRABLE';
     expectKeys(
       {
@@ -111,7 +111,7 @@ describe('the primary key of a table', () => {
 });
 
 describe('unique constraints', () => {
-  it('with one column belong to its field, preferring the default name', () => {
+  it('belong to their field if they have one column, preferring the default name', () => {
     expectKeys({ parts: { a: { is_unique: true } } }, { constraints: [unique('t_a_unique', ['a'])] });
     expectKeys(
       { parts: { a: { is_unique: true, names: { unique_name: 'u' } } } },
@@ -130,7 +130,7 @@ describe('unique constraints', () => {
     );
   });
 
-  it('with further properties belong to the table', () => {
+  it('belong to the table if they have further properties', () => {
     const more: Partial<CatalogConstraint>[] = [
       { definition: 'UNIQUE (a) INCLUDE (b)' },
       { definition: 'UNIQUE NULLS NOT DISTINCT (a)' },
@@ -144,7 +144,7 @@ describe('unique constraints', () => {
     }
   });
 
-  it('stored as definitions stay so', () => {
+  it('remain definitions if they are stored as definitions', () => {
     expectKeys(
       { extras: { constraints: [{ name: 'u', definition: 'UNIQUE (a)' }] } },
       { constraints: [unique('u', ['a'])] },
@@ -173,7 +173,7 @@ describe('other constraints', () => {
     );
   });
 
-  it('that use unsupported objects are left out and noted', () => {
+  it('are left out and noted if they use unsupported objects', () => {
     const left = (name: string, why: string): ExpectedKeys => ({
       extras: { unmanaged: [{ kind: 'constraint', name }] },
       notes: [`t constraint ${name} CONSTRAINT_NOT_REPRESENTED: constraint "${name}" ${why}: ${STAYS}`],
@@ -204,7 +204,7 @@ describe('other constraints', () => {
     });
   });
 
-  it('in the log under the same name are compared if they are constraints', () => {
+  it('are compared with the constraint that the log has under the same name', () => {
     const like = { extras: { constraints: [{ name: 'c', definition: 'CHECK ((a > 0))' }] } };
     const converted = keys({ constraints: [check('c', 'nonsense')] }, { like });
     expect(converted.extras).to.deep.include({ constraints: [], unmanaged: [{ kind: 'constraint', name: 'c' }] });
@@ -213,7 +213,7 @@ describe('other constraints', () => {
     expectKeys({ extras: { constraints: [kept] } }, { constraints: [check('c', 'CHECK (f(a))')] }, { like });
   });
 
-  it('that use extension objects are kept', () => {
+  it('are kept if they use objects of an extension', () => {
     const uses = [{ ...use('constraint', 'c', 'function f(integer)'), extension: 'citext' }];
     expectKeys(
       { extras: { constraints: [{ name: 'c', definition: 'CHECK ((a > 0))' }] } },
@@ -254,7 +254,7 @@ describe('foreign keys that are not relations', () => {
 });
 
 describe('indexes', () => {
-  it('with one column belong to its field, preferring the default name', () => {
+  it('belong to their field if they have one column, preferring the default name', () => {
     expectKeys({ parts: { a: { is_indexed: true } } }, { indexes: [catalogIndex('t_a_index', ['a'])] });
     expectKeys(
       { parts: { a: { is_indexed: true, names: { index_name: 'i' } } } },
@@ -269,11 +269,11 @@ describe('indexes', () => {
     );
   });
 
-  it('of a constraint belong to that constraint', () => {
+  it('belong to their constraint if they have one', () => {
     expectKeys({}, { indexes: [catalogIndex('i', ['a'], { constraint: 'c' })] });
   });
 
-  it('of a key, two columns or with further properties belong to the table, by name', () => {
+  it('belong to the table, by name, if they have a key, two columns or further properties', () => {
     expectKeys(
       {
         parts: { id: { is_primary_key: true, is_unique: true } },
@@ -303,7 +303,7 @@ describe('indexes', () => {
     );
   });
 
-  it('that are invalid or use unsupported objects are left out', () => {
+  it('are left out if they are invalid or use unsupported objects', () => {
     const left = (why: string): ExpectedKeys => ({
       extras: { unmanaged: [{ kind: 'index', name: 'i' }] },
       notes: [`t index i INDEX_NOT_REPRESENTED: index "i" ${why}: ${STAYS}`],

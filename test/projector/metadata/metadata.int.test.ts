@@ -49,7 +49,7 @@ describe('metadata rows', () => {
     );
   });
 
-  it('outside a batch are not written', async () => {
+  it('are not written if they are outside the batch', async () => {
     await projected.project([created('a', [column('x', 'integer')]), created('b')]);
     const before = await projected.rows(`SELECT xmin::text, collection FROM service.service_collections ORDER BY 2`);
     await projected.project([deleted('b')]);

@@ -46,7 +46,7 @@ describe('the failure of a step', () => {
   const key: Preparable = { kind: 'key', name: 'u', type: 'UNIQUE', definition: sql`(a)`, after: sql`` };
   const copy: Preparable = { kind: 'copy', column: { name: 'a', identity: '1.2' }, key: [], position: 7 };
 
-  it('of a check that stands for NOT NULL is reported as NOT NULL', async () => {
+  it('is reported as NOT NULL if its check stands for NOT NULL', async () => {
     const violated = databaseError('23514', `check constraint "${OURS}" of relation "t" is violated by some row`);
     expect(await problemOf(notNull, violated)).to.deep.equal(
       expectedProblem('column "a" of relation "t" contains null values', '23502'),

@@ -128,7 +128,7 @@ describe('obstacles to a preparation', () => {
     });
   }
 
-  it('of a copy include rows that triggers or reads miss', () => {
+  it('include rows that triggers or reads of a copy miss', () => {
     const reasons: [Partial<TableFacts>, string][] = [
       [{ related: true }, ELSEWHERE],
       [{ subscribed: true }, 'logical replication writes rows of the table, and the service cannot track those writes'],

@@ -27,7 +27,7 @@ describe('rows that violate a preparation', () => {
     ['a copy', { kind: 'copy', column: { name: 'a', identity: '1.2' }, key: [], position: 7 }, null],
   ];
   for (const [words, what, kind] of rows) {
-    it(`of ${words} are ${kind ?? 'not queried'}`, () => {
+    it(`are ${kind ?? 'not queried'} for ${words}`, () => {
       expect(kindOf(what)).to.equal(kind);
       expect(kindOf(what, null)).to.equal(null);
     });

@@ -55,7 +55,7 @@ describe('errors of PostgreSQL', () => {
     });
   });
 
-  it("for duplicates and nulls use PostgreSQL's message", async () => {
+  it("use PostgreSQL's message for duplicates and nulls", async () => {
     const unique = await failure([changed(column('a', 'text'), column('a', 'text', { is_unique: true }))]);
     expect(unique).to.deep.include({ code: 'DATABASE_REFUSED', collection: 't', field: 'a' });
     expect(unique.details).to.include({ sqlstate: '23505' });
@@ -66,7 +66,7 @@ describe('errors of PostgreSQL', () => {
     });
   });
 
-  it('for a busy lock are reported as such', async () => {
+  it('report a busy lock as a busy lock', async () => {
     const holder = await projected.pool.connect();
     try {
       await holder.query('BEGIN; LOCK TABLE t IN ACCESS SHARE MODE');
@@ -84,7 +84,7 @@ describe('errors of PostgreSQL', () => {
     }
   });
 
-  it('for a full lock table name the setting, its value and the need', () => {
+  it('name the setting, its value and the need for a full lock table', () => {
     const error = Object.assign(new pg.DatabaseError('out of shared memory', 0, 'error'), {
       code: '53200',
       file: 'lock.c',
@@ -102,14 +102,14 @@ describe('errors of PostgreSQL', () => {
     expect(ddlFailure(error, statements, 300).message).to.match(/Raise max_locks_per_transaction and restart/);
   });
 
-  it('for a lost connection or server shutdown do not blame the batch', () => {
+  it('do not blame the batch for a lost connection or a server shutdown', () => {
     const lost = new Error('Connection terminated unexpectedly');
     const ended = Object.assign(new pg.DatabaseError('terminating connection', 0, 'error'), { code: '57P01' });
     expect(ddlFailure(lost, [], 0)).to.include({ code: 'UNAVAILABLE' });
     expect(ddlFailure(ended, [], 0)).to.include({ code: 'UNAVAILABLE' });
   });
 
-  it('of any other kind are bugs and rethrown', () => {
+  it('are rethrown as bugs if they are of any other kind', () => {
     const bug = new TypeError('undefined is not a function');
     expect(() => ddlFailure(bug, [], 0)).to.throw(bug);
   });

@@ -67,7 +67,7 @@ describe('an error of PostgreSQL', () => {
     });
   }
 
-  it('for a dependency names the dependents if listed', () => {
+  it('names the dependents, if PostgreSQL lists them', () => {
     const detail = 'view v depends on table t\nview w depends on view v';
     expect(ddlFailure(messagesOf('2BP01', 'cannot drop table t', { detail }), STATEMENTS, 0)).to.deep.equal({
       code: 'IN_USE',

@@ -40,7 +40,7 @@ describe('an error about a missing extension', () => {
     expect(messagesOf('word')).to.deep.equal(expectedProblem('word', 'citext', 'citext'));
   });
 
-  it('of a whole table names the first field that needs one', () => {
+  it('names the first field of a new table that needs one', () => {
     expect(nameExtension(refused({ collection: 't' }), AFTER)).to.deep.equal(
       expectedProblem('place', 'PostGIS', 'postgis'),
     );

@@ -39,7 +39,7 @@ describe('names in use', () => {
   const unique = column('t.a', 'integer', { is_unique: true });
   const indexed = column('t.a', 'integer', { is_indexed: true });
 
-  it('of a change are those it assigns', () => {
+  it('include only the names that a change assigns', () => {
     const at = { collection: 't', field: 'a' };
     expect(ask(refused('42P07'), [], [table])).to.deep.equal(["'t_pkey'"]);
     expect(ask(refused('42P07', at), [table], [changed(plain, unique)])).to.deep.equal(["'t_a_unique'"]);
@@ -53,7 +53,7 @@ describe('names in use', () => {
     expect(ask(refused('42P07', { collection: long }), [], [counting])).to.deep.equal([`'${long}_pkey'`]);
   });
 
-  it('of a foreign key are queried although another part of the table has the name', () => {
+  it('are queried for a foreign key although another part of the table has the name', () => {
     const at = { collection: 't', field: 'a' };
     const relation = relationCreated('t.a', 'other', { constraint_name: 't_pkey' });
     expect(ask(refused('42710', at), [created('other'), table], [relation])).to.deep.equal(["'t_pkey'"]);
@@ -62,7 +62,7 @@ describe('names in use', () => {
     );
   });
 
-  it('of a column are compared with columns', () => {
+  it('are compared with columns for a column', () => {
     const at = { collection: 't', field: 'b' };
     const question = ask(refused('42701', at), [table], [added(column('t.b', 'integer', { is_unique: true }))]);
     expect(question).to.contain("attname = 'b'");

@@ -75,7 +75,7 @@ describe('replaying into a database that rejects a table', function () {
     await expectUnusable(target);
   });
 
-  it("from a file reports PostgreSQL's error, and no service starts on the result", async () => {
+  it("reports PostgreSQL's error for a log from a file, and no service starts on the result", async () => {
     const target = await createRefusingDatabase();
     const { code, err } = await dps(['restore', '--file', file], { DATABASE_URL: target });
     expect(code).to.equal(2);

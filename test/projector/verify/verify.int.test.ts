@@ -9,7 +9,7 @@ describe('verification after every batch (generated schemas)', () => {
   });
   after(() => projected.stop());
 
-  it('fold = metadata rows = catalog, from any schema to any other', async function () {
+  it('finds fold, metadata rows and catalog equal, from any schema to any other', async function () {
     this.timeout(300_000);
     await fc.assert(
       fc.asyncProperty(schemaState, async (target) => {

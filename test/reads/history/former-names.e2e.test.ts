@@ -57,7 +57,7 @@ describe('the history of a name', function () {
     'field.updated posts.headline',
   ];
 
-  it('of a field has its creation with the collection and all renames, and no field that took the names', async () => {
+  it('contains the creation of a field with its collection and all renames, and no field that took the names', async () => {
     await renameBoth();
     expect(await messagesOf('collection=posts&field=headline')).to.deep.equal(HEADLINE);
     expect(await messagesOf('collection=posts&field=title')).to.deep.equal([
@@ -78,7 +78,7 @@ describe('the history of a name', function () {
     expect(await messagesOf('collection=nothing&field=title')).to.deep.equal([]);
   });
 
-  it('of a collection has what it was called before, and no collection that took the name', async () => {
+  it('contains the former names of a collection, and no collection that took the name', async () => {
     await renameBoth();
     expect(await messagesOf('collection=posts')).to.deep.equal([
       'collection.created articles',
@@ -159,7 +159,7 @@ describe('the history of a name', function () {
     expect(await messagesOf('collection=posts&field=heading')).to.deep.equal(['field.created posts.heading']);
   });
 
-  it('of a deleted collection has the purge, and the next collection of the name has not', async () => {
+  it('contains the purge of a deleted collection, but not for the next collection of that name', async () => {
     await create('articles', [plain('title')]);
     await api.ok('DELETE', '/collections/articles');
     const position = await trashed('articles');
@@ -192,7 +192,7 @@ describe('the history of a name', function () {
     ]);
   });
 
-  it('of a field has renames of others that its expression mentions, and its relations', async () => {
+  it('contains the relations of a field, and renames of other objects that its expression mentions', async () => {
     await create('people', [
       plain('id', 'integer', { is_primary_key: true }),
       plain('age', 'integer'),

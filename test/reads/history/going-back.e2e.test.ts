@@ -14,7 +14,7 @@ const OTHER = { field: 'x', type: 'integer', schema: {}, meta: { interface: 'inp
 const DIVIDED = `CREATE TABLE p (a int, b text) PARTITION BY RANGE (a);
   CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (1) TO (10); CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (10) TO (20)`;
 
-describe('every offered diff can be applied', function () {
+describe('an offered diff', function () {
   this.timeout(120_000);
 
   const { api } = withService({ each: true });
@@ -47,7 +47,7 @@ describe('every offered diff can be applied', function () {
     await clean();
   });
 
-  it('or is rejected with the location, like apply does', async () => {
+  it('is rejected with the location if an apply would reject it', async () => {
     await adopt(DIVIDED);
     const refused = async (collection: string, field: string, change: (found: Snapshot['fields'][0]) => void) => {
       const desired = await snapshot();
@@ -69,7 +69,7 @@ describe('every offered diff can be applied', function () {
     expect(reply.status, reply.text).to.be.within(400, 409);
   });
 
-  it('or is rejected with the reason for a past that cannot be restored', async () => {
+  it('is rejected with the reason if the past cannot be restored', async () => {
     await adopt(DIVIDED);
     const before = await api.head();
     for (const name of ['p1', 'p2', 'p']) await api.ok('DELETE', `/collections/${name}`);
@@ -81,7 +81,7 @@ describe('every offered diff can be applied', function () {
     await api.ok('GET', `/history/diff?from=${before}&to=${before - 1}`);
   });
 
-  it('or is rejected for every earlier state of random histories', async () => {
+  it('can be applied for every earlier state of random histories, unless it is rejected', async () => {
     await adopt(`CREATE TABLE u (id int PRIMARY KEY, x inet, y int4range DEFAULT '[1,2)'); ${DIVIDED}`);
     await api.sql('CREATE TABLE w (id int PRIMARY KEY, r point)');
     const steps: [string, string, unknown?][] = [

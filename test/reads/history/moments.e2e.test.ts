@@ -110,7 +110,7 @@ describe('the schema at a point in time', () => {
     expect(yaml).to.deep.equal(JSON.parse(snapshots.get(4) ?? ''));
   });
 
-  it('as SQL creates the same catalog on an empty server', async () => {
+  it('creates the same catalog on an empty server as an SQL script', async () => {
     for (const [position, expected] of catalogs) {
       const target = await createDatabase();
       try {
@@ -127,7 +127,7 @@ describe('the schema at a point in time', () => {
     }
   }).timeout(120_000);
 
-  it('as SQL comments references outside the script', async () => {
+  it('is an SQL script that comments references outside the script', async () => {
     const script = (await at(headPosition(), '&export=sql')).text;
     expect(script).to.contain('CREATE TABLE IF NOT EXISTS service.service_users ("id" uuid PRIMARY KEY)');
     expect(script).to.match(/-- The table of the service, reduced to its key/);

@@ -31,7 +31,7 @@ describe('stored states', () => {
 });
 
 describe('folding', () => {
-  it('at once equals folding event by event, and keeps earlier states', () => {
+  it('yields the same at once and event by event, and keeps earlier states', () => {
     fc.assert(
       fc.property(schemaState, schemaState, (from, to) => {
         const events = runToEnd(transition(from, to, new Set([...from.collections.keys(), ...to.collections.keys()])));

@@ -101,7 +101,7 @@ describe('stored folds', () => {
     expect(await stored()).to.deep.equal([100, 200]);
   });
 
-  it('that cannot be stored are only logged', async () => {
+  it('are only logged if they cannot be stored', async () => {
     const { connectionString } = database;
     const away = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 1, logger: silent });
     await away.end();
@@ -123,7 +123,7 @@ describe('stored folds', () => {
     expect([next(0), next(5_001), next(50_001)]).to.deep.equal([5_007, 5_008, 50_007]);
   });
 
-  it('in the queue keep the distance and are few', async () => {
+  it('keep the distance in the queue and are few', async () => {
     const folds = foldsOf();
     for (const position of [100, 200, 250, 300, 350, 400, 500, 600, 700]) folds.offer(at(position));
     await folds.idle();

@@ -185,7 +185,7 @@ describe('the fold of change requests', () => {
     );
   });
 
-  it('makes an author of everyone who changes the plan or its preparation, but not of who changes the title', () => {
+  it('counts everyone who changes the plan or its preparation as an author, but not someone who changes the title', () => {
     const proposal = { title: 'Fewer titles', plan: 'plan', base: null };
     const data = { ...DATA['change.opened'], online: false, proposal };
     const opened = { ...eventOf('change.opened', 1), data } as unknown as StoredChangeEvent;

@@ -121,7 +121,7 @@ describe('the state of a proposal', () => {
     });
   });
 
-  it('loses approvals and the wish to apply when rejected', () => {
+  it('loses its approvals and the request to apply when rejected', () => {
     const story = openedStory()
       .addEvent('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob')
       .addEvent('change.scheduled', { at: at(59) }, 'bob');
@@ -162,7 +162,7 @@ describe('the state of a proposal', () => {
     expect(approved().addEvent('change.updated', { plan: 'plan', online: true }).request.state).equal('approved');
   });
 
-  it('counts everyone who changed the plan as an author, but not who only renamed it', () => {
+  it('counts everyone who changed the plan as an author, but not someone who only renamed it', () => {
     const authors = (story: Story) => story.request.authors.map(({ id }) => id);
     expect(authors(openedStory())).deep.equal(['ada']);
     expect(authors(openedStory().addEvent('change.updated', { title: 'Others' }, 'bob'))).deep.equal(['ada']);

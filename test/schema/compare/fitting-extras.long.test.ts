@@ -142,7 +142,7 @@ describe('extras of a column', () => {
     }
   });
 
-  it('that were accepted change nothing when sent again', () => {
+  it('change nothing when accepted extras are sent again', () => {
     let taken = 0;
     for (const { name, column } of COLUMNS) {
       const first = submit(initialState(), column);

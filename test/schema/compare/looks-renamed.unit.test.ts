@@ -61,7 +61,7 @@ describe('a probable rename', () => {
     expect(pairs(singleTable(text('x')), singleTable(text('x'), text('y')))).to.deep.equal([]);
   });
 
-  it('is not a field with another column', () => {
+  it('does not match a field with another column', () => {
     const differs: [object, object][] = [
       [{}, { max_length: 9 }],
       [{}, { is_nullable: false }],

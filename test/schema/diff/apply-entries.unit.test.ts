@@ -8,7 +8,7 @@ const edit = (path: (string | number)[], rhs: unknown) => ({ kind: 'E', path, lh
 const removed = (path: string[]) => ({ kind: 'D', path, lhs: 1 }) as const;
 
 describe('locations in a diff', () => {
-  it('of a member are in its entry or its parent', () => {
+  it('are in the entry of a member or in its parent', () => {
     const entries = [edit(['meta', 'note'], 'n'), edit(['schema', 'extras'], { indexes: [] }), removed(['type'])];
     const at = (...member: (string | number)[]) => stepsInEntries(entries as never, member);
     expect(at('meta', 'note')).to.deep.equal(['diff', 0, 'rhs']);

@@ -18,7 +18,7 @@ describe('findings of whole schemas', () => {
     expect(countsOf(runToEnd(snapshotOf(LIBRARY, '0.1.0')))).to.deep.equal([]);
   });
 
-  it('are one per code, and one for each table without a key', () => {
+  it('have one entry per code, and one for each table without a key', () => {
     expect(countsOf(readReleaseLog('0.1.0').snapshots.at(-1)?.snapshot ?? {})).to.deep.equal([
       'note CASCADE_DELETES 1',
       'note CREATES_EXTENSION 1',

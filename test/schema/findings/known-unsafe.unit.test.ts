@@ -328,7 +328,7 @@ describe('changes that other tools call unsafe', () => {
       }
     });
 
-    it(`${code} has their names`, () => {
+    it(`lists the names of the other tools for ${code}`, () => {
       const { aliases = {} } = RULES.find((rule) => rule.code === code) ?? {};
       const known = Object.entries(aliases).flatMap(([tool, theirs]: [string, readonly string[]]) =>
         theirs.map((name) => `${tool}:${name}`),

@@ -9,7 +9,7 @@ const codes = (is: (rule: Rule) => unknown): string[] =>
 const splitWords = (text: string): string[] => text.trim().split(/\s+/);
 
 describe('the rules', () => {
-  it('that check existing objects are those of names, keys and types', () => {
+  it('check existing objects only for names, keys and types', () => {
     expect(codes(({ standing }) => standing)).to.deep.equal(
       splitWords(`
         CASCADE_DELETES CHAR_TYPE FOREIGN_KEY_WITHOUT_INDEX INDEX_OF_MANY_COLUMNS JSON_NOT_JSONB KEY_MAY_OVERFLOW
@@ -18,7 +18,7 @@ describe('the rules', () => {
     );
   });
 
-  it('that a policy cannot configure are those of files, renames, the trash and dry runs', () => {
+  it('cannot be configured by a policy for files, renames, the trash and dry runs', () => {
     expect(codes(({ shownOnly }) => shownOnly)).to.deep.equal(
       splitWords(`
         ACTS_WHILE_PREPARED DATA_NOT_RESTORED DATA_RESTORED DEFAULT_LEFT_OUT DUPLICATE_LEFT_OUT EXPRESSION_LEFT_OUT

@@ -24,7 +24,7 @@ describe('imported collections', () => {
     ]);
   });
 
-  it('with columns are tables, whatever members are missing', () => {
+  it('are tables if they have columns, whatever members are missing', () => {
     const result = read(
       file({
         collections: [{ collection: 'a' }, { collection: 'b' }, { collection: 'c' }],
@@ -35,7 +35,7 @@ describe('imported collections', () => {
     expect(result.warnings).to.deep.equal(['FIELD_LEFT_OUT c.x']);
   });
 
-  it('that a relation references are tables, in every format of it', () => {
+  it('are tables if a relation references them, in every format of the relation', () => {
     const collections = ['a', 'b', 'c', 'd'].map((collection) => ({ collection }));
     const relations = [
       { collection: 'x', field: 'y', related_collection: 'a' },

@@ -54,7 +54,7 @@ describe('imported fields', () => {
     expect(counts('string', 'varchar')).to.equal(false);
   });
 
-  it('that are keys get key properties, and missing ones stay absent', () => {
+  it('get key properties if they are keys, and missing ones stay absent', () => {
     const field = { is_primary_key: true, is_nullable: true, is_unique: false, is_indexed: true };
     expect(one('integer', field).schema).to.include({
       is_primary_key: true,
@@ -68,7 +68,7 @@ describe('imported fields', () => {
     expect(one('integer', other).schema).to.include(other);
   });
 
-  it('with only a type get its column', () => {
+  it('get the column of their type if they have no more than a type', () => {
     const counting = one('integer', { default_value: "nextval('a_x_seq'::regclass)" }, 'postgres');
     expect(counting.schema).to.include({ has_auto_increment: true, default_value: null });
     expect(counting.warnings).to.deep.equal([]);
@@ -155,7 +155,7 @@ describe('imported fields', () => {
     ).to.include({ generation_expression: '(a + 1)', default_value: null });
   });
 
-  it('with a null expression are not generated', () => {
+  it('are not generated if their expression is null', () => {
     for (const nothing of [null, ''])
       for (const vendor of ['postgres', 'mysql'] as const) {
         const plain = one('integer', { generation_expression: nothing, default_value: 5 }, vendor);

@@ -5,7 +5,7 @@ import { valueOf } from '../normal-form/read.js';
 import { importInto, column, file, find, key, NOTHING, type PeerFile, read, relation, table } from './read.js';
 
 describe('imported primary keys', () => {
-  it('that the file lacks are added as foreign keys require', () => {
+  it('are added as foreign keys require if the file lacks them', () => {
     const fields = [column('a.x', 'string'), key('b'), column('b.a_code', 'uuid', { data_type: 'uuid' })];
     const toA = relation('b.a_code', 'a', {}, { foreign_key_table: 'a', foreign_key_column: 'code' });
     const result = read(file({ collections: [table('a'), table('b'), table('c')], fields, relations: [toA] }));

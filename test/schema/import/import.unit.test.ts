@@ -4,7 +4,7 @@ import { pathsOf } from '../normal-form/read.js';
 import { column, file, find, key, names, read, relation, table, SYSTEM } from './read.js';
 
 describe('imported snapshots', () => {
-  it('that are invalid report problems at their location', () => {
+  it('report problems at their location if they are invalid', () => {
     expect(pathsOf(importSnapshot([], SYSTEM))).to.deep.equal(['']);
     expect(pathsOf(importSnapshot({ collections: {}, fields: null }, SYSTEM))).to.deep.equal(['collections', 'fields']);
     for (const part of ['collections', 'fields', 'relations']) {

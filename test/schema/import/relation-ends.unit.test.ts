@@ -117,7 +117,7 @@ describe('relations of a file', () => {
     expect(keptRelations({ ...bare, ...ANY }, knows('b'))[0]).to.include({ one_collection: null });
   });
 
-  it('to many collections list each once, and report skipped ones', () => {
+  it('list each of many collections once, and report skipped ones', () => {
     const [created] = keptRelations(
       relation('a.x', null, { ...ANY, one_allowed_collections: ['b', 5, 'a', 'b', 'directus_users'] }, null),
     );

@@ -47,7 +47,7 @@ describe('imported relations', () => {
     expect(result.warnings).to.deep.equal([]);
   });
 
-  it('with a skipped end are skipped, and the column stays', () => {
+  it('are skipped with a skipped end, and the column stays', () => {
     const fields = [column('a.x', 'integer'), column('a.y', 'integer'), alias('a.z')];
     const relations = [
       relation('a.x', 'gone'),
@@ -79,7 +79,7 @@ describe('imported relations', () => {
     expect(onColumn.relations[0]).to.include({ one_field: null });
   });
 
-  it('to many collections keep the existing ones', () => {
+  it('keep the existing ones of many collections', () => {
     const fields = [column('a.item', 'string'), column('a.kind', 'string')];
     const meta = {
       one_collection_field: 'kind',
@@ -117,7 +117,7 @@ describe('imported relations', () => {
     expect(counted.warnings).to.deep.equal(['RELATION_LEFT_OUT a.item']);
   });
 
-  it('and groups recognize aliases of the instance', () => {
+  it('recognize aliases of the instance, as groups do', () => {
     const fields = [
       key('a'),
       key('b'),

@@ -91,7 +91,7 @@ describe('the warnings of an import', () => {
     ]);
   });
 
-  it('depend on the vendor, and include members other than the parts', () => {
+  it('depend on the vendor, and include members outside the parts', () => {
     const [usual, other] = [messagesOf(FILE), messagesOf({ ...FILE, vendor: 'mysql', more: 1 })];
     expect(other.filter((each) => !usual.includes(each))).to.deep.equal([
       'MEMBER_LEFT_OUT : The member more of the snapshot was skipped: the service does not know it.',

@@ -75,7 +75,7 @@ describe('a valid collection', () => {
         }),
       );
 
-    it('has the columns that these name', () => {
+    it('contains every column that its extras name', () => {
       const fine = { name: 'i', definition: 'USING btree (b)' };
       expect(messagesOf({ indexes: [fine], constraints: [{ name: 'u', definition: 'UNIQUE (id, b)' }] })).to.deep.equal(
         [],

@@ -12,7 +12,7 @@ describe('invalid column settings', () => {
   const request = { is_primary_key: true, is_unique: true, is_indexed: true };
   const first = (schema: ColumnSchema) => columnFaults(schema).map(([member]) => member);
 
-  it('for types without comparison or storage are reported once, at the first member', () => {
+  it('are reported once, at the first member, for types without comparison or storage', () => {
     for (const schema of [schemaOf('json', request), schemaOf('integer', { ...request, extras: { virtual: true } })]) {
       expect(first(schema)).to.deep.equal(['is_primary_key']);
       expect(first({ ...schema, is_primary_key: false })).to.deep.equal(['is_unique']);

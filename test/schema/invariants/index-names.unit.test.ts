@@ -28,7 +28,7 @@ function refusals(fields: object[], extras?: object): unknown[] {
 }
 
 describe('index names', () => {
-  it('of two fields are rejected at each field but the first', () => {
+  it('are rejected at each field but the first if two fields have them', () => {
     expect(refusals([indexed('b', 'x'), indexed('c', 'x'), unique('d', 'x')])).to.deep.equal([
       ['fields[2].schema.is_indexed', [{ name: 'x', kind: 'index of the table' }]],
       ['fields[3].schema.is_unique', [{ name: 'x', kind: 'index of the table' }]],
@@ -38,7 +38,7 @@ describe('index names', () => {
     ]);
   });
 
-  it('of a field and another part of its table are rejected at the field', () => {
+  it('are rejected at the field if another part of its table has them', () => {
     const indexes = [{ name: 'x', definition: 'USING btree (id)' }];
     expect(refusals([indexed('b', 'x')], { indexes })).to.deep.equal([
       ['fields[1].schema.is_indexed', [{ name: 'x', kind: 'index of the table' }]],

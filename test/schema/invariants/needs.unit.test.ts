@@ -14,7 +14,7 @@ const moodEnum = (...labels: string[]) => ({ kind: 'enum', name: 'mood', labels 
 const sequence = (more: object = {}) => ({ kind: 'sequence', name: 's', ...more });
 
 describe('needs', () => {
-  it('shared by tables are equal', () => {
+  it('are equal in all tables that share them', () => {
     expect(toldOf(stateOf({ a: using(moodEnum('x', 'y')), b: using(moodEnum('x', 'y')) }))).to.deep.equal([]);
     const other = stateOf({ a: using(moodEnum('x')), b: using({ kind: 'extension', name: 'citext' }, moodEnum('y')) });
     expect(toldOf(other)).to.deep.equal([
@@ -34,7 +34,7 @@ describe('needs', () => {
     ]);
   });
 
-  it('of sequences belong to one existing column', () => {
+  it('belong to one existing column if they are sequences', () => {
     const owned = sequence({ owned_by: 'n' });
     expect(toldOf(stateOf({ a: using(owned), b: using(sequence()) }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: using(sequence()), b: using(owned) }))).to.deep.equal([]);

@@ -25,7 +25,7 @@ function messagesOf(members: Partial<Relation>): string[] {
 }
 
 describe('a valid relation', () => {
-  it('to a table has all of its parts', () => {
+  it('has all of its parts if it references a table', () => {
     expect(messagesOf({})).to.deep.equal([]);
     expect(
       messagesOf({ schema: FOREIGN_KEY, one_field: 'all', sort_field: 'two', junction_field: 'kind' }),
@@ -63,7 +63,7 @@ describe('a valid relation', () => {
     }
   });
 
-  it('to any collection has no foreign key and no one field, and reports all faults', () => {
+  it('has neither foreign key nor one field if it references any collection, and reports all faults', () => {
     expect(messagesOf({ ...ANY, schema: FOREIGN_KEY, one_field: 'all', one_allowed_collections: null })).to.deep.equal([
       'schema: schema must be null: a many-to-any relation references several tables and cannot have a foreign key',
       'one_field: one_field must be null: a many-to-any relation has no single collection that could show it',
@@ -75,7 +75,7 @@ describe('a valid relation', () => {
     ]);
   });
 
-  it('to any collection needs a text column', () => {
+  it('needs a text column if it references any collection', () => {
     const needs =
       'one_collection_field: a many-to-any relation needs one_collection_field, a column of "many" that stores the name of the collection';
     for (const one_collection_field of [null, 'gone', 'shown']) {
@@ -124,7 +124,7 @@ describe('a valid relation', () => {
     expect(messagesOf({ ...ANY, junction_field: 'kind' })).to.deep.equal([holds('junction_field', 'kind', kind)]);
   });
 
-  describe('beside another', () => {
+  describe('next to another relation', () => {
     const keyed = (many_field: string, id: number, more: Partial<Relation> = {}) => ({
       many_collection: 'many',
       many_field,
@@ -136,7 +136,7 @@ describe('a valid relation', () => {
       `relation many.${field} schema.constraint_name: constraint "k" is already the foreign key of "${other}" (ALREADY_EXISTS)`;
     const state = (...relations: Partial<Relation>[]) => stateOf(COLLECTIONS, relations);
 
-    it('with the same constraint name: the newer or changed one is rejected', () => {
+    it('is rejected for the same constraint name if it is newer or changed', () => {
       const both = state(keyed('one', 1), keyed('two', 2));
       expect(toldOf(both)).to.deep.equal([taken('two', 'one')]);
       expect(toldOf(state(keyed('one', 2), keyed('two', 1)))).to.deep.equal([taken('one', 'two')]);
@@ -150,7 +150,7 @@ describe('a valid relation', () => {
       expect(toldOf(both, ['many'], initialState()), 'both are').to.deep.equal([taken('two', 'one')]);
     });
 
-    it('with another name or table: both are valid', () => {
+    it('is valid with another name or table', () => {
       expect(
         toldOf(state(keyed('one', 1), keyed('two', 2, { schema: { ...FOREIGN_KEY, constraint_name: 'l' } }))),
       ).to.deep.equal([]);
@@ -159,7 +159,7 @@ describe('a valid relation', () => {
       expect(toldOf(stateOf(two, [keyed('one', 1), keyed('one', 2, { many_collection: 'others' })]))).to.deep.equal([]);
     });
 
-    it('with the same alias: one is rejected', () => {
+    it('is rejected if both have the same alias', () => {
       const shown = (many_field: string, id: number) => keyed(many_field, id, { schema: null, one_field: 'all' });
       const already = (field: string, other: string) =>
         `relation many.${field} one_field: alias "all" of "one" already shows the relation "many.${other}"`;

@@ -36,7 +36,7 @@ describe('valid renames', () => {
     return renameProblems(STATE, renames, unwritten).map(shownProblem);
   };
 
-  it('of partition columns follow the parent', () => {
+  it('rename the columns of partitions with the parent', () => {
     // In the state after them, new names exist.
     expect(problems({ day: { was: 'title' } })).to.deep.equal([
       'IN_USE | day.title | a partition has the columns of "days": rename the column there too',
@@ -46,7 +46,7 @@ describe('valid renames', () => {
     expect(problems({ days: { was: 'title' }, plain: { was: 'title' } })).to.deep.equal([]);
   });
 
-  it('of objects without a column, or of missing objects, are free', () => {
+  it('are free for objects without a column, and for missing objects', () => {
     expect(problems({ day: { was: 'notice' }, none: { was: 'title' } })).to.deep.equal([]);
     expect(problems({ day: { was: 'nothing' } })).to.deep.equal([]);
   });

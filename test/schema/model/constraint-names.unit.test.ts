@@ -63,7 +63,7 @@ describe('names of constraints and indexes', () => {
     );
   });
 
-  it("for NOT NULL and sequences match PostgreSQL's, cutting the longer part", () => {
+  it("match PostgreSQL's for NOT NULL and sequences, cutting the longer part", () => {
     expect(postgresName('articles', 'id', '_seq')).to.equal('articles_id_seq');
     const [a, b] = ['a'.repeat(63), 'b'.repeat(63)];
     expect(postgresName(a, b, '_seq')).to.equal(`${a.slice(0, 29)}_${b.slice(0, 29)}_seq`);

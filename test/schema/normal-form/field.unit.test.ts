@@ -266,7 +266,7 @@ describe('new fields', () => {
     expect(faultsOf(field({ type: 'constructor' }))[0]).to.include('type must be one of');
   });
 
-  it('of type alias have no column', () => {
+  it('have no column if their type is alias', () => {
     expect(valueOf(field({ type: 'alias' })).schema).to.equal(null);
     expect(valueOf(field({ type: 'alias', schema: null })).schema).to.equal(null);
     expect(faultsOf(field({ type: 'alias', schema: {} }))[0]).to.include('schema must be null');
@@ -320,7 +320,7 @@ describe('new fields', () => {
     expect(pathsOf(field({ ...twice, interface: 'other' }, options))).to.deep.equal(['interface']);
   });
 
-  it('from another vendor ignore unknown members and translate types', () => {
+  it('ignore unknown members and translate types if another vendor wrote them', () => {
     const input = {
       type: 'integer',
       foo: 1,

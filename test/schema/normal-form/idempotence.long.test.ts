@@ -90,7 +90,7 @@ function pickMembers(value: object, keep: number): Record<string, unknown> {
 }
 
 describe('the normal form', () => {
-  it('of a field is idempotent, and merging it changes nothing', () => {
+  it('is idempotent for a field, and merging it changes nothing', () => {
     fc.assert(
       fc.property(document, (input) => {
         const normal = valueOf(readNewField(input, [], STRICT));
@@ -103,7 +103,7 @@ describe('the normal form', () => {
     );
   });
 
-  it('of a field is reached from any field of its type, completely or in parts', () => {
+  it('is reached from any field of its type, completely or in parts', () => {
     let halfways = 0;
     fc.assert(
       fc.property(document, document, fc.nat(), fc.nat(), (before, after, metaPart, schemaPart) => {
@@ -125,7 +125,7 @@ describe('the normal form', () => {
     expect(halfways, 'parts that were taken').to.be.above(10);
   });
 
-  it('of a collection is idempotent', () => {
+  it('is idempotent for a collection', () => {
     fc.assert(
       fc.property(collectionMeta, fc.constantFrom(null, {}, { comment: 'c' }, { comment: '' }), (meta, schema) => {
         const input = sent({ collection: 'articles', meta, schema });
@@ -137,7 +137,7 @@ describe('the normal form', () => {
     );
   });
 
-  it('of a relation is idempotent', () => {
+  it('is idempotent for a relation', () => {
     fc.assert(
       fc.property(nullable(foreignKey), nullable(text.filter((value) => value !== '')), (schema, one_field) => {
         const input = { many_collection: 'a', many_field: 'b', one_collection: 'c', one_field, schema };

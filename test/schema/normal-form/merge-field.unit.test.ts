@@ -8,7 +8,7 @@ const make = (type: string, schema: Record<string, unknown> = {}, meta: Record<s
 const schemaAfter = (existing: Field, input: Record<string, unknown>) => valueOf(changed(existing, input)).schema;
 
 describe('field updates', () => {
-  it('without changes return the same field', () => {
+  it('return the same field if they change nothing', () => {
     const existing = make(
       'json',
       { default_value: { a: [1] } },
@@ -115,7 +115,7 @@ describe('field updates', () => {
     }
   });
 
-  it('to and from auto increment and generated columns drop the default', () => {
+  it('drop the default when they change to or from auto-increment or a generated column', () => {
     expect(schemaAfter(make('integer', { default_value: 5 }), { schema: { has_auto_increment: true } })).to.include({
       default_value: null,
     });
@@ -132,7 +132,7 @@ describe('field updates', () => {
     ).to.include('auto increment');
   });
 
-  it('that remove a primary key leave a plain column', () => {
+  it('leave a plain column when they remove a primary key', () => {
     const key = make('integer', { is_primary_key: true });
     expect(schemaAfter(key, { schema: { is_primary_key: false } })).to.include({
       is_primary_key: false,
@@ -165,7 +165,7 @@ describe('field updates', () => {
     expect(faultsOf(changed(make('string'), [] as never)).join()).to.include('JSON object');
   });
 
-  it('from another vendor keep the type of an incomplete document', () => {
+  it("keep the type if another vendor's document is incomplete", () => {
     const csv = make('csv');
     expect(valueOf(changed(csv, { schema: { data_type: 'text', max_length: 65535 } }, FORCED))).to.equal(csv);
     const binary = make('binary');

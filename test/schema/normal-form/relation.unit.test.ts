@@ -63,7 +63,7 @@ describe('relations in normal form', () => {
     expect(faultsOf(relation({ ...nested, one_collection: 'other' })).join()).to.include('must not differ');
   });
 
-  it('to many collections have no foreign key', () => {
+  it('have no foreign key if they reference many collections', () => {
     expect(valueOf(relation(ANY))).to.deep.include({ ...ANY, schema: null });
     expect(valueOf(relation({ ...ANY, one_allowed_collections: [] }))).to.deep.include({ one_allowed_collections: [] });
     expect(faultsOf(relation({ ...ANY, schema: {} })).join()).to.include('schema must be null');
@@ -105,7 +105,7 @@ describe('relations in normal form', () => {
     });
   }
 
-  it('from another vendor accept any case, unnamed foreign keys and unknown members', () => {
+  it('accept any case, unnamed foreign keys and unknown members from another vendor', () => {
     const schema = { on_delete: 'set null', constraint_name: null, foreign_key_schema: 'public' };
     expect(valueOf(relation({ one_collection: 'authors', foo: 1, schema }, FORCED)).schema).to.deep.equal({
       ...KEY,
@@ -121,7 +121,7 @@ describe('relation updates', () => {
   };
   const { id: _, ...withoutId } = existing;
 
-  it('without changes return the same relation', () => {
+  it('return the same relation if they change nothing', () => {
     expect(valueOf(changedRelation(existing, {}))).to.equal(existing);
     expect(valueOf(changedRelation(existing, sent(existing)))).to.equal(existing);
     expect(valueOf(changedRelation(existing, { id: 5, meta: null, schema: {} }))).to.equal(existing);
@@ -137,7 +137,7 @@ describe('relation updates', () => {
     expect(valueOf(changedRelation({ ...existing, schema: null }, { schema: {} })).schema).to.deep.equal(KEY);
   });
 
-  it('to several collections drop the foreign key', () => {
+  it('drop the foreign key when they allow several collections', () => {
     expect(valueOf(changedRelation(existing, ANY))).to.deep.include({ ...ANY, schema: null });
   });
 

@@ -14,7 +14,7 @@ function problemsOf(name: OperationName, input: object): string[] {
 }
 
 describe('a repeated name in a body', () => {
-  it('of a field must equal its path, in either location', () => {
+  it('must equal the path of a field, in either location', () => {
     const update = (body: unknown) =>
       problemsOf('update-fields', { collection: 'a', field: 'b', body, concurrentIndexes: false });
     expect(update({ collection: 'a', field: 'b' })).to.deep.equal([]);
@@ -24,7 +24,7 @@ describe('a repeated name in a body', () => {
     expect(update([])).to.deep.equal([': the body must be an object with the members to change']);
   });
 
-  it('among several fields is rejected with its index', () => {
+  it('is rejected with its index among several fields', () => {
     const update = (body: unknown) => problemsOf('update-fields', { collection: 'a', body, concurrentIndexes: false });
     expect(update([{ field: 'b' }, { field: 'c' }])).to.deep.equal([]);
     expect(update({})).to.deep.equal([
@@ -38,7 +38,7 @@ describe('a repeated name in a body', () => {
     expect(twice[0]).to.match(/^\[2\].*"b"/);
   });
 
-  it('of a relation must be its many side', () => {
+  it('must be the many side of a relation', () => {
     const update = (body: unknown) => problemsOf('update-relation', { collection: 'a', field: 'b', body });
     const keeps = (member: string, now: string) =>
       `${member}: the many side of a relation cannot change. It is "${now}"; delete the relation and create another`;

@@ -13,7 +13,7 @@ const renderLocation = (place: DocumentLocation | undefined, ...member: string[]
   place && renderPath([...place.at, ...place.stepsTo(member)]);
 
 describe('locations in requests', () => {
-  it('of meta members are where they were sent: in meta or at the top', () => {
+  it('point to meta members where they were sent: in meta or at the top', () => {
     const CASES: [body: unknown, member: string[], place: string][] = [
       [{ meta: { icon: 'x' } }, ['meta', 'icon'], 'meta.icon'],
       [{ icon: 'x' }, ['meta', 'icon'], 'icon'],
@@ -36,7 +36,7 @@ describe('locations in requests', () => {
     expect(renderLocation(requestLocation([3], { icon: 'x' }), 'meta', 'icon')).to.equal('[3].icon');
   });
 
-  it('of collections and fields are those of the first with the name', () => {
+  it('point to the first collection or field with the name', () => {
     const places = collectionLocations([
       { collection: 'a', body: { fields: ['text', { field: 'b', meta: {} }, { field: 'b' }] }, at: [0] },
       { collection: 'c', body: {}, at: [1] },
@@ -51,7 +51,7 @@ describe('locations in requests', () => {
     expect(places.field?.('gone', 'b')).to.equal(undefined);
   });
 
-  it('of fields, a relation and adopted tables are the given ones', () => {
+  it('are the given ones for fields, a relation and adopted tables', () => {
     const fields = fieldLocations('a', [{ field: 'b', body: { type: 'string' }, at: [4] }]);
     expect(renderLocation(fields.field?.('a', 'b'), 'type')).to.equal('[4].type');
     expect([fields.field?.('a', 'c'), fields.field?.('x', 'b')]).to.deep.equal([undefined, undefined]);

@@ -132,7 +132,7 @@ describe('update-collection', () => {
     expect(of(null)).to.deep.equal(['accepted']);
   });
 
-  it('needs an existing collection, named using its index among several', () => {
+  it('requires an existing collection, and names the index of a missing one among several', () => {
     expect(messagesOf('update-collection', { collection: 'nothing', body: {} })).to.deep.equal([
       'NOT_FOUND -: collection "nothing" does not exist',
     ]);
@@ -184,7 +184,7 @@ describe('create-collections', () => {
 });
 
 describe('rename operations', () => {
-  it('need another free name', () => {
+  it('require a new name that is free', () => {
     const rename = (body: unknown, collection = 'articles') => messagesOf('rename-collection', { collection, body });
     expect(rename('text')).to.deep.equal([
       'INVALID_PAYLOAD : the body must be an object with the new name: {"to": "…"}',

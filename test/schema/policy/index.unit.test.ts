@@ -135,7 +135,7 @@ describe('a finding with a policy', () => {
     assert.equal(judgeFinding({ ...policy, collections }, notOnline)?.action, 'approve');
   });
 
-  it('of a renamed collection uses the stricter of both names', () => {
+  it('uses the stricter of both names of a renamed collection', () => {
     const collections = [
       { pattern: 'prod_*', findings: { LOSES_DATA: 'refuse' as const } },
       { pattern: 'tmp_*', findings: { LOSES_DATA: 'off' as const } },

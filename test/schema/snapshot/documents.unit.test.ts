@@ -45,7 +45,7 @@ describe('response documents', () => {
     expect(collectionDocument(state.collections.get('folder')!.collection).schema).to.equal(null);
   });
 
-  it('of fields show the target of a foreign key', () => {
+  it('show the target of the foreign key of a field', () => {
     expect(keyTarget(state, node, 'b')).to.deep.equal({ table: 'one', column: 'key' });
     expect(keyTarget(state, node, 'c'), 'a relation without one').to.equal(null);
     expect(keyTarget(state, node, 'id')).to.equal(null);
@@ -53,7 +53,7 @@ describe('response documents', () => {
     expect(keyTarget(state, node, 'k')).to.deep.equal({ table: 'keyless', column: null });
   });
 
-  it('of columns derive dependent members', () => {
+  it('derive the dependent members of a column', () => {
     const field = getField(state, 'a', 'b')!;
     expect(fieldDocument(field, { table: 'one', column: 'key' }).schema).to.deep.equal({
       name: 'b',
@@ -82,7 +82,7 @@ describe('response documents', () => {
     expect(fieldDocument(field, null).meta).to.include({ collection: 'a', field: 'b' });
   });
 
-  it('of relations are flat and nested at once', () => {
+  it('show a relation in the flat and the nested format at once', () => {
     const created = node.relations.get('b')!;
     const { schema: _, ...ends } = created;
     const shown = relationDocument(created, { table: 'one', column: 'key' });

@@ -32,7 +32,7 @@ interface Ordered {
 const order = (document: unknown): string[] => Object.keys(document as object);
 
 describe('the member order of a document', () => {
-  it('of a collection is fixed', () => {
+  it('is fixed for a collection', () => {
     const parts = { schema: backwards(['name', 'comment']), meta: backwards(COLLECTION_META) };
     const ordered = orderCollectionMembers(backwards(COLLECTION, parts)) as unknown as Ordered;
     expect(order(ordered)).to.deep.equal(COLLECTION);
@@ -40,7 +40,7 @@ describe('the member order of a document', () => {
     expect(order(ordered['schema'])).to.deep.equal(['name', 'comment']);
   });
 
-  it('of a field is fixed', () => {
+  it('is fixed for a field', () => {
     const parts = { schema: backwards(COLUMN), meta: backwards(FIELD_META) };
     const ordered = orderFieldMembers(backwards(FIELD, parts)) as unknown as Ordered;
     expect(order(ordered)).to.deep.equal(FIELD);
@@ -48,7 +48,7 @@ describe('the member order of a document', () => {
     expect(order(ordered['schema'])).to.deep.equal(COLUMN);
   });
 
-  it('of a relation is fixed', () => {
+  it('is fixed for a relation', () => {
     const ordered = orderRelationMembers(backwards(RELATION, { schema: backwards(FOREIGN_KEY) })) as unknown as Ordered;
     expect(order(ordered)).to.deep.equal(RELATION);
     expect(order(ordered['schema'])).to.deep.equal(FOREIGN_KEY);

@@ -69,7 +69,7 @@ describe('the definition of a constraint', () => {
     for (const [definition, why] of refuses) expect(parseConstraint(definition), definition).to.equal(why);
   });
 
-  it('of a key yields its columns and whether there is more', () => {
+  it('yields the columns of a key, and whether there is more', () => {
     const all: [definition: string, keys: string[], including: string[], isPlain: boolean][] = [
       ['PRIMARY KEY (b, a)', ['b', 'a'], [], true],
       ['UNIQUE (a)', ['a'], [], true],

@@ -25,7 +25,7 @@ const extrasOf = (state: State, collection: string) => state.collections.get(col
 describe('cascading deletes', () => {
   const library = withRelations();
 
-  it('of a collection delete relations to it with their aliases and its entry among allowed collections', () => {
+  it('delete relations to a deleted collection with their aliases, and its entry among allowed collections', () => {
     const state = after(library, (draft) => dropCollection(draft, library, 'articles'));
     expect([...state.collections.keys()]).not.to.include('articles');
     expect(fieldsOf(state, 'authors'), 'the alias that showed articles').to.deep.equal(['id']);
@@ -35,13 +35,13 @@ describe('cascading deletes', () => {
     expect(relation(state, 'comments', 'item')?.one_allowed_collections).to.deep.equal(['authors']);
   });
 
-  it('of a missing collection delete nothing', () => {
+  it('delete nothing for a missing collection', () => {
     expect(after(library, (draft) => dropCollection(draft, library, 'gone')).collections.size).to.equal(
       library.collections.size,
     );
   });
 
-  it('of a group move its members to its own group', () => {
+  it('move the members of a deleted group to its own group', () => {
     const grouped = (group: string | null) => ({
       change: (collection: Collection) => ({ ...collection, meta: { ...collection.meta, group } }),
     });
@@ -52,7 +52,7 @@ describe('cascading deletes', () => {
     expect([groupOf(none, 'middle'), groupOf(none, 'low')]).to.deep.equal([null, 'middle']);
   });
 
-  it('of a collection drop foreign keys of others on it outside relations', () => {
+  it('drop foreign keys outside relations that reference a deleted collection', () => {
     const key = (table: string, name: string) => ({
       name,
       definition: `FOREIGN KEY (id) REFERENCES ${table}(id)`,
@@ -65,7 +65,7 @@ describe('cascading deletes', () => {
     expect(extrasOf(state, 'many')?.constraints?.map(({ name }) => name)).to.deep.equal(['l', 'c']);
   });
 
-  it('of a relation delete its alias and its use as a junction half', () => {
+  it('delete the alias of a deleted relation and its use as a junction half', () => {
     const state = after(library, (draft) => dropRelation(draft, relation(library, 'articles_tags', 'articles_id')!));
     expect(fieldsOf(state, 'articles')).not.to.include('tags');
     expect(fieldsOf(state, 'tags'), 'which the other half shows').to.include('articles');
@@ -73,7 +73,7 @@ describe('cascading deletes', () => {
     expect(relation(state, 'articles_tags', 'articles_id')).to.equal(undefined);
   });
 
-  it('of a retargeted relation delete the alias at the former target', () => {
+  it('delete the alias at the former target of a retargeted relation', () => {
     const before = relation(library, 'articles', 'author')!;
     const other = { ...before, one_collection: 'tags', one_field: null };
     const moved = after(library, (draft) => changeRelation(draft, before, other));

@@ -60,7 +60,7 @@ describe('templates after a rename', () => {
     item_duplication_fields: ['title', 'above.title', 'part:chapters.title'],
   });
 
-  it('of their own collection use its new name', () => {
+  it('use the new name of their own collection', () => {
     expect(metaOf(renamed(before, 'chapters', 'sections'), 'sections')).to.deep.equal({
       display_template:
         '{{ part:sections.title }} in {{above.above.title}}, {{ part:notes.title }}, {{title}}, {{ part:none.title }}',
@@ -69,7 +69,7 @@ describe('templates after a rename', () => {
     });
   });
 
-  it("of another collection use that collection's new name", () => {
+  it('use the new name of another collection', () => {
     expect(metaOf(renamed(before, 'notes', 'remarks'), 'chapters')).to.deep.equal({
       display_template:
         '{{ part:chapters.title }} in {{above.above.title}}, {{ part:remarks.title }}, {{title}}, {{ part:none.title }}',
@@ -78,7 +78,7 @@ describe('templates after a rename', () => {
     });
   });
 
-  it('of a field use its new name on every path', () => {
+  it('use the new name of a field on every path', () => {
     expect(metaOf(renamedField(before, 'chapters', 'title', 'name'), 'chapters')).to.deep.equal({
       display_template:
         '{{ part:chapters.name }} in {{above.above.name}}, {{ part:notes.title }}, {{name}}, {{ part:none.title }}',

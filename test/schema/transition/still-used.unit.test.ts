@@ -90,7 +90,7 @@ describe('an old name that is still used', () => {
     expect(messagesOf(state, {}, { articles: { state: 'status' } })).to.deep.equal([]);
   });
 
-  it('of a field is searched in its collection and where that is shown', () => {
+  it('is searched in the collection of the field and where that is shown', () => {
     const options = { text: 'headline' };
     const state = saying({
       'articles.author': { options },
@@ -108,7 +108,7 @@ describe('an old name that is still used', () => {
     );
   });
 
-  it('of a field is searched in templates of its collection', () => {
+  it('is searched in templates of the collection of the field', () => {
     const state = saying({
       articles: { display_template: '{{headline}} {{ author.headline }}', preview_url: 'https://a/{{headline}}' },
       authors: { display_template: '{{headline}}' },
@@ -122,7 +122,7 @@ describe('an old name that is still used', () => {
     ).to.deep.equal([]);
   });
 
-  it('of both a collection and a field is reported for both', () => {
+  it('is reported twice if both a collection and a field had it', () => {
     const more: Edit = ({ collections, fields }) => {
       collections.push(table('more'));
       fields.push(key('more'), column('more', 'text', 'string'));

@@ -186,7 +186,7 @@ describe('default values', () => {
     });
   }
 
-  it('of texts may be numbers and booleans from another vendor', () => {
+  it('may be numbers and booleans from another vendor for texts', () => {
     expect(defaultOf('string', 5, {}, FORCED)).to.equal('5');
     expect(defaultOf('text', false, {}, FORCED)).to.equal('false');
   });

@@ -52,7 +52,7 @@ describe('a valid collation', () => {
     ]);
   });
 
-  it('with two equal categories has one locale, as in PostgreSQL', () => {
+  it('has one locale if its two categories are equal, as in PostgreSQL', () => {
     const plain = { kind: 'collation', name: 'c', provider: 'libc' };
     expect(read({ provider: 'libc', lc_collate: 'C', lc_ctype: 'C' }).need).to.deep.equal({ ...plain, locale: 'C' });
     const two = { lc_collate: 'C', lc_ctype: 'de' };

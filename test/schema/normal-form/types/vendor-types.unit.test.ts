@@ -30,7 +30,7 @@ describe('types of other vendors', () => {
     }
   }
 
-  it('of floats have 8 bytes if the vendor has no others', () => {
+  it('have 8 bytes for floats if the vendor has no others', () => {
     for (const [vendor, data_type] of [
       ['sqlite', 'double precision'],
       ['mssql', 'double precision'],
@@ -79,7 +79,7 @@ describe('types of other vendors', () => {
     });
   });
 
-  it('that fit only without their data type get its default', () => {
+  it('get the default data type if they fit only without their own', () => {
     expect(readVendorColumn('integer', { data_type: 'nvarchar(20)' }, 'mysql')).to.include({ data_type: 'integer' });
     expect(readVendorColumn('json', { data_type: 'longtext' }, 'mysql')).to.include({
       type: 'json',
@@ -95,7 +95,7 @@ describe('types of other vendors', () => {
     });
   });
 
-  it('of PostgreSQL stay, and unnamed arrays and enums become text', () => {
+  it("stay if they are PostgreSQL's, and unnamed arrays and enums become text", () => {
     const none = { max_length: null, numeric_precision: null, numeric_scale: null };
     const read = (data_type: string) => readVendorColumn('unknown', { data_type }, 'postgres');
     expect(read('inet')).to.deep.equal({ type: 'unknown', data_type: 'inet', ...none });
@@ -104,7 +104,7 @@ describe('types of other vendors', () => {
     expect(read('varchar')).to.include({ type: 'string', data_type: 'character varying' });
   });
 
-  it('of Directus fields without a column are aliases', () => {
+  it('are aliases for fields of Directus without a column', () => {
     for (const type of ['alias', 'o2m', 'm2m', 'm2a', 'o2a', 'files', 'translations', 'presentation', 'group']) {
       expect(readVendorColumn(type, { data_type: 'text' })).to.deep.equal({ type: 'alias' });
     }
