@@ -44,8 +44,9 @@ export interface Store {
   /**
    * Announces that `point` is being committed and will be published before `ended` settles. A reader that sees it in
    * the database first waits for it instead of reading the log.
+   * @param patience milliseconds that the reader waits at most
    */
-  expect(point: Point, ended: Promise<unknown>): void;
+  expect(point: Point, ended: Promise<unknown>, patience: number): void;
   /** Reports every new state in order. Returns the function that unsubscribes. */
   subscribe(listener: StoreListener): () => void;
   /** Replaces the state, even by an older one, because the log was replaced. */
@@ -69,16 +70,10 @@ interface StoreOptions {
   folds?: StoredFolds;
 }
 
-/**
- * Milliseconds to wait for the response to a commit that is already visible. After that, the commit is read from the
- * log.
- */
-const SOON = 1_000;
-
-/** Resolves with `ended`, or after a short time without it. */
-async function waitBriefly(ended: Promise<unknown>): Promise<void> {
+/** Resolves with `ended`, or after `patience` milliseconds without it. */
+async function waitBriefly(ended: Promise<unknown>, patience: number): Promise<void> {
   const waiting = new AbortController();
-  await Promise.race([ended, sleep(SOON, undefined, { signal: waiting.signal }).catch(() => undefined)]);
+  await Promise.race([ended, sleep(patience, undefined, { signal: waiting.signal }).catch(() => undefined)]);
   waiting.abort();
 }
 
@@ -92,7 +87,7 @@ const LOOK_AGAIN = 2_000;
 export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): Store {
   let point: Point | undefined;
   let failure: { error: UnreadableEventError; again: number } | undefined;
-  let expected: { position: number; ended: Promise<unknown> } | undefined;
+  let expected: { position: number; ended: Promise<unknown>; patience: number } | undefined;
   const listeners = new Set<StoreListener>();
   /** Points of the current log. They ensure that states of two logs are never mixed. */
   let lineage = new WeakSet<Point>();
@@ -180,16 +175,17 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     publish,
     atHead: async (head) => {
       const isBehind = () => at().head.position < head;
-      if (isBehind() && expected !== undefined && expected.position <= head) await waitBriefly(expected.ended);
+      if (isBehind() && expected !== undefined && expected.position <= head)
+        await waitBriefly(expected.ended, expected.patience);
       if (isBehind() && (failure === undefined || performance.now() > failure.again)) await catchUp();
       if (isBehind() && failure !== undefined) throw failure.error;
       return at().state;
     },
-    expect: ({ head: { position } }, ended) => {
+    expect: ({ head: { position } }, ended, patience) => {
       const over = () => {
         if (expected === coming) expected = undefined;
       };
-      const coming = { position, ended: ended.then(over, over) };
+      const coming = { position, ended: ended.then(over, over), patience };
       expected = coming;
     },
     subscribe: (listener) => {

@@ -71,7 +71,7 @@ describe('reading at the head', () => {
     const point = writer.store.point();
     const { position } = point.head;
     const ended = new Promise(setImmediate).then(() => store.publish(point));
-    store.expect(point, ended);
+    store.expect(point, ended, 10_000);
     expect((await store.atHead(position)).position).to.equal(position);
     expect(requested.times).to.equal(0);
   });
@@ -80,10 +80,10 @@ describe('reading at the head', () => {
     const { store } = await countingStore();
     await create('expected');
     const point = writer.store.point();
-    store.expect(point, Promise.reject(new Error('the connection was lost')));
+    store.expect(point, Promise.reject(new Error('the connection was lost')), 10_000);
     expect((await store.atHead(point.head.position)).position).to.equal(point.head.position);
     const { position } = await create('later');
-    store.expect(writer.store.point(), new Promise(() => undefined));
+    store.expect(writer.store.point(), new Promise(() => undefined), 10);
     expect((await store.atHead(position)).position).to.equal(position);
   });
 

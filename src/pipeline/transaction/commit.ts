@@ -250,13 +250,19 @@ export class CommitInDoubt<C = unknown> extends Error {
 }
 
 /**
- * Commits and publishes the new state. Readers wait for it from now on, except for a whole change: until it has the log
- * lock, another process may commit its position, and they would wait in vain.
+ * Milliseconds that a reader who already sees the commit waits for its response. After that, the reader reads the log.
+ * Until a whole change has the log lock, another process may commit its position, and the reader would wait in vain.
+ */
+const RESPONSE = { afterDecision: 1_000, wholeChange: 20 };
+
+/**
+ * Commits and publishes the new state. Readers wait for it from now on.
  * @throws CommitInDoubt
  */
 export function finishDone<C>(client: pg.ClientBase, options: PipelineOptions, batch: Batch<C>): Promise<Done<C>> {
   const ended = commitAndPublish(client, options, batch);
-  if (batch.isWholeChange !== true) options.store.expect(batch.point, ended);
+  const patience = batch.isWholeChange === true ? RESPONSE.wholeChange : RESPONSE.afterDecision;
+  options.store.expect(batch.point, ended, patience);
   return ended;
 }
 
