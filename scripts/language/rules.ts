@@ -91,7 +91,7 @@ function testTitle(node: Node): string | undefined {
 
 /** Verbs as plural subjects have them: `describe('sessions')` and `it('expire at their expiry time')`. */
 const VERBS = new Set(
-  `accept appear apply are is has assume cause check collide delay depend exist overwrite plan run reference become begin belong can cannot carry change combine come commit compare concern conflict contain continue
+  `accept appear apply are is has assume cause check collide delay depend exist overwrite plan run reference become begin belong can cannot carry change combine come commit compare concern conflict contain continue convert
   count create default delete did differ distinguish do end equal exclude expire explain fail fit fold follow get give had
   handle happen have include keep lead leave limit list map match may merge must name need pass pin prefer prepare produce prove
   query read rebuild recognize refer reject report require respond return say scan set should show skip start stay stop

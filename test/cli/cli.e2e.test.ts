@@ -129,7 +129,7 @@ describe('dps', () => {
   });
 
   describe('snapshot, diff, apply', () => {
-    it('carry a change from a file to the service', async () => {
+    it('apply a change from a file to the service', async () => {
       const [snapshot, diff] = [join(directory, 'schema.yaml'), join(directory, 'diff.json')];
       await createCollection('promoted');
       expect((await dps(['snapshot', '--output', snapshot])).code).to.equal(0);

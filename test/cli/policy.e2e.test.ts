@@ -35,7 +35,7 @@ describe('dps and the policy', () => {
   beforeEach(() => api.ok('PUT', '/policy', {}));
   after(() => rm(directory, { recursive: true }));
 
-  it('shows and sets it', async () => {
+  it('shows and sets the policy', async () => {
     expect((await dps('policy')).out).to.contain('nothing is rejected');
     const policy = {
       findings: { LOSES_DATA: 'refuse' },
@@ -53,7 +53,7 @@ describe('dps and the policy', () => {
     expect(wrong.err).to.contain('findings.LOSES_DATA');
   });
 
-  it('tests it: exit code 0 if a change is allowed, 3 if it is blocked', async () => {
+  it('tests a change, with exit code 0 if it is allowed and 3 if it is blocked', async () => {
     const change = await without('a', 'body');
     expect((await dps('policy', 'test', change)).code).to.equal(0);
     const policy = await file('policy.json', { findings: { LOSES_DATA: 'acknowledge' } });

@@ -91,7 +91,7 @@ describe('a standby in trouble', function () {
     await until('it has followed the primary', async () => (await read('/collections')).status === 200);
   });
 
-  it('notices that its log is another one, reports it, and never mixes both', async () => {
+  it('notices and reports a different log, and never mixes both logs', async () => {
     const write = await serve(cluster.primary.connectionString);
     await create(write, 'shared');
     const [one, other] = [await cluster.addStandby(), await cluster.addStandby()];

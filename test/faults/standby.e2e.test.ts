@@ -193,7 +193,7 @@ describe('a service that reads from a standby', function () {
     expect(first.status).to.equal(401);
   });
 
-  it('makes no request without a token wait', async () => {
+  it('does not make requests without a token wait', async () => {
     for (const send of [read, write])
       for (const headers of [{}, { authorization: 'Basic eDp5' }] as Record<string, string>[]) {
         const request = { token: null, headers: { ...headers, 'x-log-position-at-least': '999999' } };
@@ -275,7 +275,7 @@ describe('a service that reads from a standby', function () {
     expect(applied.code, applied.err).to.equal(0);
   });
 
-  it('wrote nothing and tried nothing that PostgreSQL rejects', async () => {
+  it('has written nothing and tried nothing that PostgreSQL rejects', async () => {
     expect(reader.log()).not.to.match(/"level":"(?:warn|error)"/);
     expect(reader.log()).not.to.match(/read-only transaction|during recovery/);
   });

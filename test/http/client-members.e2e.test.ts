@@ -129,7 +129,7 @@ describe('members of Directus responses', () => {
     await api.refused({ ...INVALID, at: 'schema.size' }, 'PATCH', '/fields/t/id', { schema: { size: 1 } });
   });
 
-  it('allow users of every role to read themselves', async () => {
+  it('users of every role can read themselves', async () => {
     for (const role of ['admin', 'auditor', 'reader']) {
       const email = `one-${role}@example.com`;
       const { data: user } = await api.ok<{ data: { id: string } }>('POST', '/users', { email, role });

@@ -211,7 +211,7 @@ describe('dry runs', function () {
     });
   }
 
-  it('answer what PostgreSQL rejects, and leave the key of the request unused', async () => {
+  it('return what PostgreSQL would reject, and leave the key of the request unused', async () => {
     await make('taken', plain('a'));
     await api.sql(`INSERT INTO taken (a) VALUES ('x'), ('x')`);
     const body = { schema: { is_unique: true } };
@@ -227,7 +227,7 @@ describe('dry runs', function () {
     expect(done.json).to.have.nested.property('data.schema.is_unique', true);
   });
 
-  it('reject a time for a change request that is only tried', async () => {
+  it('reject a scheduled time in the dry run of a change request', async () => {
     const snapshot = await api.ok<{ collections: object[] }>('GET', '/schema/snapshot');
     const desired = { ...snapshot, collections: [...snapshot.collections, { collection: 'later', schema: {} }] };
     const { data } = await api.ok<{ data: { id: string } }>('POST', '/changes', { title: 't', snapshot: desired });

@@ -48,7 +48,7 @@ describe('GET /server/doctor', () => {
     expect(proxy?.findings[0]?.message).to.contain('127.0.0.1').and.contain('TRUST_PROXY');
   });
 
-  it('is for auditors, and not for readers', async () => {
+  it('is available to auditors, but not to readers', async () => {
     for (const [role, status] of [
       ['auditor', 200],
       ['reader', 403],

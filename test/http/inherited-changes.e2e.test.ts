@@ -441,13 +441,13 @@ describe('changing a column that managed tables inherit', function () {
       expect(refused.message).to.contain('Use the same definition, or rename or drop the constraint');
     });
 
-    it('carries no constraint with NO INHERIT', async () => {
+    it('does not pass on constraints with NO INHERIT', async () => {
       const constraint = { name: 'alone', definition: 'CHECK ((b > 0)) NO INHERIT' };
       expect(await changed(() => edit({ base: add(constraint) }))).to.deep.equal(updated(['base']));
       expect(await changed(() => edit({ base: drop(constraint) }))).to.deep.equal(updated(['base']));
     });
 
-    it('keeps what another parent still gives', async () => {
+    it('keeps constraints that another parent still has', async () => {
       await api.sql('CREATE TABLE side (b int); CREATE TABLE "both" () INHERITS (base, side)');
       await api.ok('POST', '/schema/adopt', { tables: ['side', 'both'] });
       await edit({ side: add(positive) });
@@ -478,7 +478,7 @@ describe('changing a column that managed tables inherit', function () {
       expect(await checks('more')).to.deep.equal(each(['diamond', 'z_kid'], more.definition));
     });
 
-    it('gives the children the functions and types that a constraint needs', async () => {
+    it('adds the functions and types that a constraint needs to the children', async () => {
       const document = await snapshot();
       const mood = document.collections.find(({ collection }) => collection === 'uses_mood')?.schema?.extras;
       const base = document.collections.find(({ collection }) => collection === 'base');

@@ -61,7 +61,7 @@ describe('an open transaction of an application', function () {
     expect(Number(await head())).to.equal(position + 2);
   });
 
-  it('is no longer awaited when the client disconnects', async () => {
+  it('ends the wait when the client disconnects', async () => {
     const position = await head();
     const waits = (): number => service.log().split('a change is waiting for a lock').length;
     const before = waits();

@@ -12,7 +12,7 @@ import { GENESIS_HASH } from '../../src/log/head.js';
 const place = (position: number, hash = 'a'.repeat(64)) => ({ position, hash });
 
 describe('a diverged log', () => {
-  it('ends earlier or has another event at a position, and a longer log may be the same', () => {
+  it('ends earlier or has another event at a position, and a longer log may continue the same log', () => {
     const at = (position: number, hash?: string): Pick<HeadCheck, 'head'> => ({ head: place(position, hash) });
     const seen = place(5);
     expect(isReplaced(at(4), seen)).to.equal(true);

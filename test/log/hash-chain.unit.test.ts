@@ -215,7 +215,7 @@ describe('the chain with erased events', () => {
     expect(chainOf([ADA, EVE, [EVE, [[1, 2]]]], [1, 2]).fault).to.deep.equal(unnamed(1));
   });
 
-  it('is broken at an event that names itself, later positions or none that exist', () => {
+  it('is broken at an event that names itself, later positions or positions that do not exist', () => {
     const impossible = 'it names positions that are not before it';
     for (const range of [
       [2, 2],

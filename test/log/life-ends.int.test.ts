@@ -4,7 +4,7 @@ import type { LogEvent } from '../../src/schema/model/events.js';
 import { append } from '../support/append.js';
 import { withPool } from '../support/with-pool.js';
 
-describe('the ends of lives', () => {
+describe('the ends of object lifetimes', () => {
   const { database, pool } = withPool({ each: true });
 
   /** The members of an event that are read. */
@@ -26,7 +26,7 @@ describe('the ends of lives', () => {
     return Object.fromEntries([...lives].map(([identity, { position, isOwn }]) => [identity, [position, isOwn]]));
   }
 
-  it('are empty for unrequested and living objects', async () => {
+  it('are empty for unrequested and existing objects', async () => {
     expect(await ends([], build('a', ['x']))).to.deep.equal({});
     expect(Object.fromEntries(await endsOf(pool(), ['1', '1.1', '7']))).to.deep.equal({});
   });

@@ -250,7 +250,7 @@ describe('the divergence watch of a process', () => {
     expect([one.pending(), await noted()]).to.deep.equal([undefined, []]);
   });
 
-  it('notices a divergence while reading on', async () => {
+  it('notices a divergence while it continues to read', async () => {
     const one = watch();
     const seen = last(await logged('a', 'b'));
     await cutOff(database.connectionString, 1);
@@ -293,7 +293,7 @@ describe('the divergence watch of a process', () => {
     expect(await fork(4_000)).to.equal(null);
   });
 
-  it('forgets positions of the replaced log from the common one on', async () => {
+  it('forgets the positions of the replaced log after the last common one', async () => {
     const one = watch();
     const records = await logged('a', 'b', 'c');
     const [first, second, third] = records as [EventRecord, EventRecord, EventRecord];

@@ -82,7 +82,7 @@ describe('a change that timed out on locks', () => {
     });
   });
 
-  it("names the other change for the log's lock, without a table", () => {
+  it("names the other change, and no table, if it waited for the log's lock", () => {
     expect(refused({ holders: [{ ...HOLDER, table: '' }], log: true })).to.deep.equal({
       ...lockTimeout('Another change is in progress: by "shop" (PostgreSQL process 41, transaction started 12 s ago)'),
       details: { blocked_by: [{ pid: 41, application_name: 'shop', age_seconds: 12 }] },

@@ -57,7 +57,7 @@ describe("a process older than its database's migrations", function () {
       (error: unknown) => error as Error,
     );
 
-  it('rejects changes, dry runs and rebuilds, but reads', async () => {
+  it('rejects changes, dry runs and rebuilds, but serves reads', async () => {
     await migrated();
     const input = table('b');
     const outcome = await instance.pipeline.apply('create-collection', input, { cause: CAUSE });

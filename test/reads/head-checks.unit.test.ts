@@ -70,7 +70,7 @@ describe('head checks', () => {
     expect(world).to.deep.equal({ examined: 1, reloaded: 0 });
   });
 
-  it('treat it as another log if the standby has long received everything', async () => {
+  it('treat a shorter log as a different one if the standby has long received everything', async () => {
     const { world, server, examine } = createWorld({ standby: true, lag: 0 }, 60);
     expect(await examine(40)).to.match(/behind/);
     now += 30;

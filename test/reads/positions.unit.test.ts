@@ -12,7 +12,7 @@ const messagesOf = (answer: Promise<Fresh>): Promise<string> =>
   );
 
 describe('waiting for a position', () => {
-  it('has places for any number of callers with unknown tokens', async () => {
+  it('has room for any number of callers with unknown tokens', async () => {
     let head = 5;
     const check = (): Promise<Fresh> => Promise.resolve({ head, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 20_000 });

@@ -29,7 +29,7 @@ describe('the state at the head', () => {
     expect(store.point().head.position).to.equal(1);
   });
 
-  it('tells its listeners which events this process committed, and of others only that there are some', async () => {
+  it('tells its listeners which events this process committed, and only the existence of other events', async () => {
     const { store, pipeline } = instance;
     const received: (string[] | undefined)[] = [];
     store.subscribe((_point, _replaced, events) => void received.push(events?.map(({ type }) => type)));

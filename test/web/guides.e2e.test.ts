@@ -21,7 +21,7 @@ describe('the guides in the admin app', () => {
     await page.waitForURL(/\/app\/docs\/trash$/);
   });
 
-  it('are found by their headings, and open there', async () => {
+  it('can be found by their headings, and open there', async () => {
     const page = await app.visit({ path: '/timeline' });
     await page.getByRole('button', { name: /^Search/ }).click();
     await page.keyboard.type('worked example: not null');

@@ -58,7 +58,7 @@ describe('paginated lists in the admin app', function () {
     await expectAnotherTry(page, { address: /\/history\/batches\?.*after=/, label: /^Show older changes/ });
   });
 
-  it('shows what a large change applied', async () => {
+  it('shows the result of a large change', async () => {
     const page = await app.visit({ path: `/review?done=${batch}` });
     const show = page.getByRole('button', { name: /^Show/ });
     const showAll = async () => {

@@ -141,7 +141,7 @@ describe('the schema page of the admin app', () => {
     await app.api.sql('alter table public.authors alter column title drop not null');
   });
 
-  it('is the same for a reader', async () => {
+  it('looks the same to a reader', async () => {
     const page = await app.visit({ path: '?c=articles', as: await app.user('reader') });
     await page.getByLabel('Table articles').waitFor();
   });

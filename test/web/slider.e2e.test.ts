@@ -164,7 +164,7 @@ describe('the replay of the log', () => {
     await item(page, 'authors new').waitFor();
   });
 
-  it('is available to auditors, who cannot revert, and not to readers', async () => {
+  it('is available to auditors, who cannot revert, but not to readers', async () => {
     const page = await app.visit({ path: `?at=${ends[1]}`, as: await app.user('auditor') });
     await table(page, 'books, new').waitFor();
     expect(await page.getByRole('link', { name: 'Go back to this point' }).count()).to.equal(0);

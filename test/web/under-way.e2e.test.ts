@@ -33,7 +33,7 @@ describe('running changes in the operations of the admin app', function () {
     await expectAccessible(page);
   });
 
-  it('shows one with its steps and the blocking transaction, and withdraws it', async () => {
+  it('shows a running change with its steps and the blocking transaction, and withdraws it', async () => {
     const holder = new pg.Client({ connectionString: app.service.databaseUrl, application_name: 'night report' });
     holder.on('error', () => undefined);
     await holder.connect();

@@ -245,7 +245,7 @@ describe('scopes over collections', () => {
     await api.ok('PATCH', '/collections/shop_items', { meta: { group: null } });
   });
 
-  it('apply a diff within the scope, which a snapshot within the scope leads to', async () => {
+  it('apply a diff that a snapshot within the scope produces', async () => {
     const snapshot = await read<Snapshot>('/schema/snapshot');
     const target = { ...snapshot, fields: [...snapshot.fields, { collection: 'shop_orders', ...field('vat') }] };
     const compared = await change('/schema/diff', target);
@@ -393,7 +393,7 @@ describe('scopes over collections', () => {
     expect(created.status).equal(403);
   });
 
-  it('limit the tools of an agent, and offer the one that applies only with the action apply', async () => {
+  it('limit the tools of an agent, and offer the apply tool only with the action apply', async () => {
     const limited = await connectAgent(service, token);
     const applying = await connectAgent(
       service,

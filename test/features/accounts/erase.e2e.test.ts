@@ -169,7 +169,7 @@ describe('an erased person', () => {
     expect(await api.head()).to.equal(head);
   });
 
-  it('can be an account that was deleted before, by its e-mail address in any case', async () => {
+  it('can be a deleted account, found by its e-mail address in any case', async () => {
     const mallory = await newPerson(admin, 'mallory', 'admin');
     await change(mallory.send, 'first');
     await api.ok('DELETE', `/users/${mallory.id}`);
@@ -187,7 +187,7 @@ describe('an erased person', () => {
     expect(await verified()).to.include({ ok: true, erased: count });
   });
 
-  it('must be known and not the last admin, and only admins can erase', async () => {
+  it('must exist and must not be the last admin, and only admins can erase', async () => {
     const { id } = dataOf<{ id: string }>(await admin('/users/me'));
     await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', `/users/${id}?erase`);
     await api.refused({ status: 404, code: 'NOT_FOUND' }, 'DELETE', `/users/${crypto.randomUUID()}?erase`);
@@ -219,7 +219,7 @@ describe('an erased person', () => {
     expect(await verified()).to.include({ ok: true });
   });
 
-  it('can be an operator of the command, apart from other operators', async () => {
+  it('can be an operator of the command line, without any effect on other operators', async () => {
     await dps(['users', 'add', 'a@example.com', '--role', 'reader', '--no-password'], settings());
     await dps(['users', 'remove', 'a@example.com'], { ...settings(), USER: 'eve' });
     const ran = await dps(['users', 'erase', '--operator', 'bob'], { ...settings(), USER: 'eve' });
@@ -314,7 +314,7 @@ describe('an erased person', () => {
     await database.drop();
   });
 
-  it('is erased in parts of bounded size, each with the event that names them', async () => {
+  it('is erased in parts of bounded size, each with an event that names its positions', async () => {
     const { id } = await newPerson(admin, 'mallory', 'reader');
     const actor = { id, name: 'Mallory' };
     const many = Array.from({ length: ERASED_AT_ONCE + 10 }, () => ACKNOWLEDGED);

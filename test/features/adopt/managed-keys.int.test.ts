@@ -141,7 +141,7 @@ describe('foreign keys adopted before their target', function () {
     await expectVerified(fixture.instance);
   });
 
-  it('are listed while they stay out', async () => {
+  it('are listed while they are not managed', async () => {
     fixture = await startAdoptFixture(PAIR);
     const { instance } = fixture;
     await adopt(instance, { tables: ['kid'] });

@@ -96,7 +96,7 @@ describe('a foreign key that waited for its target', () => {
     });
   });
 
-  it('stays out and is noted if it is unsupported', () => {
+  it('is left out and noted if it is unsupported', () => {
     const hidden = catalogReference('f', 'a', 'other', {
       columns: ['a', 'b'],
       definition: 'FOREIGN KEY (a, b) REFERENCES elsewhere.other(id, x)',
@@ -123,7 +123,7 @@ describe('a foreign key that waited for its target', () => {
     expect(completed({ extras: index })).to.deep.include({ waiting: [], relations: [], collections: [] });
   });
 
-  it('is one that the log left out, and no other of the table', () => {
+  it('must be one that the log left out, and no other key of the table', () => {
     const constraints = [catalogReference('f', 'a', 'other'), catalogReference('z', 'b', 'other')];
     expect(completed({ constraints })).to.deep.equal(completed());
     const here = catalogReference('f', 'a', 'other').references;

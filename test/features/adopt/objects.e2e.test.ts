@@ -107,7 +107,7 @@ describe('adopting views with OBJECTS=on', () => {
     expect((await adopt({ all: true })).objects).to.deep.equal([]);
   });
 
-  it('carries the adopted views to an empty database, where the second diff is empty', async () => {
+  it('copies the adopted views to an empty database, where the second diff is empty', async () => {
     await adopt({ all: true });
     const snapshot = await api.ok<object>('GET', '/schema/snapshot');
     const other = await startService({ OBJECTS: 'on' });
@@ -130,7 +130,7 @@ describe('adopting views with OBJECTS=on', () => {
     }
   });
 
-  it('changes an adopted view like one that it created', async () => {
+  it('changes adopted views like the ones that it created', async () => {
     await adopt({ all: true });
     await api.ok('PATCH', '/fields/people/age', { type: 'bigInteger' }).then(
       () => expect.fail('twice(integer) does not accept a bigint'),

@@ -281,7 +281,7 @@ describe('hostile calls of agents', () => {
         }
     }));
 
-  it('open change requests at most, even with the permissions of an admin', () =>
+  it('can only open change requests, even with the permissions of an admin', () =>
     unchanged(async () => {
       for (const role of ['author', 'admin'] as const) {
         const all = { delete: { collections: ['target', ...ORDERS.map((_, index) => `ordering_${index}`)] } };

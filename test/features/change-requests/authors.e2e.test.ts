@@ -52,7 +52,7 @@ describe('authors', () => {
     await api.ok('PUT', '/policy', {});
   });
 
-  it('see it during concurrent changes, because a plan takes no blocking lock', async () => {
+  it('see the plan during concurrent changes, because a plan takes no blocking lock', async () => {
     const diff = await diffOf(admin, without('articles', 'body'));
     const session = new pg.Client(service.databaseUrl);
     await session.connect();

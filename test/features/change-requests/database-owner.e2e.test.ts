@@ -114,7 +114,7 @@ describe('a database owner', () => {
     expect(rejectionOf(await apply(id))).equal('422 POLICY_REFUSED');
   });
 
-  it('cannot have a policy or an approval counted that was altered in the log', async () => {
+  it('gains nothing from a policy or an approval that was altered in the log', async () => {
     const { id, plan } = await opened();
     const at = await positionOf('policy.updated');
     const { rows } = await db.query<{ data: object; hash: string }>(

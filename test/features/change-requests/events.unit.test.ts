@@ -21,7 +21,7 @@ describe('events of change requests', () => {
     expect(createServiceCause('tidy')).to.deep.equal({ actor: SERVICE, command: 'tidy', reason: null, ...NOBODY });
   });
 
-  it('are attributed to the person who applies it, otherwise to its author, with its reason', () => {
+  it('are attributed to the person who applies the request, otherwise to its author, with its reason', () => {
     const [author, applicant] = ['ann', 'bob'].map((name) => ({ id: name, name }));
     const request = { author, applicant, operation: 'apply-diff', reason: 'because' } as unknown as ChangeRequest;
     const cause = { command: 'apply-diff', reason: 'because', ...NOBODY };

@@ -53,7 +53,7 @@ describe('/projections and /metrics', () => {
     auditor = await tokenOf('auditor');
   });
 
-  it('are for auditors, and rebuilds for admins', async () => {
+  it('are available to auditors, and rebuilds to admins', async () => {
     const reader = await tokenOf('reader');
     for (const path of ['/projections', '/projections/verify', '/metrics']) {
       expect((await client(path, { token: auditor })).status, path).to.equal(200);

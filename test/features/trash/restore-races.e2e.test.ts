@@ -74,7 +74,7 @@ describe('restores during concurrent changes', function () {
     await isRight();
   });
 
-  it('handle an expiry in between', async () => {
+  it('handle an expiry during the restore', async () => {
     const position = await gone('/fields/articles/title');
     const reply = await whileItWaits(position, async () => {
       await keepInLog(other, 'now()');

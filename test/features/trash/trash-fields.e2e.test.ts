@@ -485,7 +485,7 @@ describe('the trash of fields', function () {
     ).to.deep.equal([]);
   });
 
-  it('rejects it even if the trash keeps nothing', async () => {
+  it('rejects deleting an inherited column even if the trash keeps nothing', async () => {
     const without = await startService({ KEEP_DELETED: '0' });
     const other = createApi(without);
     try {
@@ -499,7 +499,7 @@ describe('the trash of fields', function () {
     }
   });
 
-  it('says of a change request what the trash will not keep and why, and warns when it is applied', async () => {
+  it('shows for a change request what the trash will not keep and why, and warns when it is applied', async () => {
     await table('large', [plain('a')]);
     await table('small', [plain('c'), { field: 'd', type: 'alias', interface: 'x' }]);
     await table('whole');

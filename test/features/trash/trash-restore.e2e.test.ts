@@ -236,7 +236,7 @@ describe('restoring tables', function () {
     expect(await restore(position)).to.deep.equal([]);
   });
 
-  it('happens once: concurrently, with a purge in between, and with a repeated key', async () => {
+  it('restores a table once: concurrently, with a purge in between, and with a repeated key', async () => {
     await make('races');
     const position = await remove('races');
     const call = (method: string, path: string) => client(path, { method });

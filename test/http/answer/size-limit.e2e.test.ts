@@ -4,7 +4,7 @@ import { json } from '../../support/client.js';
 
 const KIB = 1024;
 
-describe('MAX_BODY, the limit of what clients send,', function () {
+describe('MAX_BODY, the limit of request bodies', function () {
   this.timeout(60_000);
   const LIMIT = 96 * KIB;
 
@@ -25,7 +25,7 @@ describe('MAX_BODY, the limit of what clients send,', function () {
   };
   const diff = (count: number, start = 0) => api.client('/schema/diff?force&mode=merge', json(trimmed(count, start)));
 
-  it('also limits diffs, which clients send back, and the advice to send parts works', async () => {
+  it('limits diffs too, because clients send them back, and the advice to send parts works', async () => {
     const large = await diff(60);
     expect([large.status, large.codes], large.text.slice(0, 500)).to.deep.equal([413, ['CONTENT_TOO_LARGE']]);
     expect(large.text).to.include('mode=merge');
@@ -37,7 +37,7 @@ describe('MAX_BODY, the limit of what clients send,', function () {
     }
   });
 
-  it('is no limit of snapshots, and their collections can be sent back in parts', async () => {
+  it('does not limit snapshots, and their collections can be sent back in parts', async () => {
     for (const query of ['', '?export=json', '?export=yaml', '?export=csv', '?export=csv_utf8', '?export=xml']) {
       const reply = await api.client(`/schema/snapshot${query}`);
       expect(reply.status, query).to.equal(200);
@@ -47,7 +47,7 @@ describe('MAX_BODY, the limit of what clients send,', function () {
     expect((await api.client('/schema/diff?mode=merge', json(some.json))).status).to.equal(200);
   });
 
-  it('also limits diffs to earlier points in time', async () => {
+  it('limits diffs to earlier points in time too', async () => {
     const middle = Math.floor((await api.head()) / 3);
     const far = await api.client('/history/diff?from=0');
     expect([far.status, far.codes]).to.deep.equal([413, ['CONTENT_TOO_LARGE']]);

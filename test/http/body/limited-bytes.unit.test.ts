@@ -51,7 +51,7 @@ const tooLarge = (limit: number) => ({
 });
 
 describe('reading a body', () => {
-  it('expects one if the headers announce it', () => {
+  it('expects a body if the headers announce one', () => {
     for (const [headers, there] of [
       [{}, false],
       [{ 'content-length': '0' }, false],
@@ -72,7 +72,7 @@ describe('reading a body', () => {
     expect(await refusalOf(readRaw(request({ 'content-length': '10' }), 9))).to.deep.equal(tooLarge(9));
   });
 
-  it('decodes it, and limits both its sent and decoded size', async () => {
+  it('decodes the body, and limits both its sent and decoded size', async () => {
     const text = Buffer.from('x'.repeat(1_000));
     for (const [coding, bytes] of [
       ['gzip', gzipSync(text)],

@@ -46,7 +46,7 @@ describe('media types', () => {
     expect(unsupported('', 'send JSON').message).equal('A body without a Content-Type is not supported: send JSON.');
   });
 
-  it('is rejected with a charset other than UTF-8', () => {
+  it('are rejected with a charset other than UTF-8', () => {
     for (const charset of [null, 'utf-8', 'utf8', 'us-ascii', 'ascii']) checkCharset(charset);
     for (const charset of ['utf-16', 'iso-8859-1']) {
       expect(refusalOf(() => checkCharset(charset))).deep.equal({

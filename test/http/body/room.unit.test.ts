@@ -65,7 +65,7 @@ describe('the room for bodies', () => {
     expect(over).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('is awaited by a request that waits several times for no longer than by any other', async () => {
+  it('lets a request that waits several times wait no longer in total than any other', async () => {
     const room = createRoom(LIMITS);
     room.open(senderOf('a')).take(40);
     const [held, sender] = [room.open(senderOf('b')), senderOf('c')];

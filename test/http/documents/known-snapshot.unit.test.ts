@@ -34,7 +34,7 @@ function edited(full: Snapshot, { part, at, kind }: { part: keyof Snapshot; at: 
 }
 
 describe('a submitted snapshot that mostly equals the current one', () => {
-  it('becomes the documents of the state where it is equal', () => {
+  it('uses the documents of the state that it equals', () => {
     const state = withRelations();
     const authors = state.collections.get('authors') as CollectionNode;
     const submitted = snapshot(state);
@@ -92,7 +92,7 @@ describe('a submitted snapshot that mostly equals the current one', () => {
     ],
     ['nothing', () => ''],
   ] as const) {
-    it(`does not recognize ${what}`, () => {
+    it(`is not recognized in ${what}`, () => {
       const state = withRelations();
       expect(read(state, text(snapshot(state)))).to.equal(undefined);
     });

@@ -192,7 +192,7 @@ describe('geometry with PostGIS', function () {
     expect([data.type, data.schema.data_type]).to.deep.equal(['unknown', 'geography(Point,4326)']);
   });
 
-  it('takes the log and the snapshots of a release that had no name for restricted geometries', async () => {
+  it('accepts the log and the snapshots of a release that had no name for restricted geometries', async () => {
     const SPOT = 'geometry(Point,4326)';
     const old = await startService();
     await asSuperuser(old.databaseUrl, 'CREATE EXTENSION postgis');

@@ -73,7 +73,7 @@ describe('published checkpoints', () => {
     expect(ran.code, ran.out + ran.err).to.equal(0);
   });
 
-  it('follow a number of events, or a time with at least one event', async () => {
+  it('are published after a number of events, or after a time with at least one event', async () => {
     const { send } = await start({ CHECKPOINT_TO: folder, CHECKPOINT_EVERY: '5,1440min' });
     await create(send);
     await until('the first is published', async () => (await published()).length === 1);

@@ -111,7 +111,7 @@ describe('a change in one round trip', function () {
     await expectIntact();
   });
 
-  it('is not tried on a connection that has not told its server process', async () => {
+  it('is not tried on a connection whose server process is unknown', async () => {
     proxy.cut();
     flights();
     expectDone(await annotate('a'));
@@ -217,7 +217,7 @@ describe('a change in one round trip', function () {
     await expectIntact();
   });
 
-  it('is begun again if a change request has come to hold tables', async () => {
+  it('begins again if a change request now holds tables', async () => {
     const held = `INSERT INTO service.service_changes (id, state, collections, held, opened_position, request)
                   VALUES (gen_random_uuid(), 'running', '{first}', '{first}', 1, '{}')`;
     expectDone(await runBetween(() => annotate('a'), held));

@@ -15,7 +15,7 @@ describe('the lock of a data directory', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it('is refused while held, whatever the names, and then free again', async () => {
+  it('cannot be taken while another process holds it, whatever the names, and is free afterwards', async () => {
     const held = (await takeLock(directory)) as DataLock;
     expect(isLock(held)).to.equal(true);
     // Each name is random. If an attempt waited until it gave up, about half of them would, for 60 s in total.
@@ -42,7 +42,7 @@ describe('the lock of a data directory', () => {
   }
   const wanting = JSON.stringify({ pid: 4711, held: false });
 
-  it('is awaited while a process with a later name also wants it', async () => {
+  it('is awaited while a process with a later name also requests it', async () => {
     const leave = await startContender('zzz.sock', wanting);
     let taken: Awaited<ReturnType<typeof takeLock>> | undefined;
     const taking = takeLock(directory).then((lock) => (taken = lock));

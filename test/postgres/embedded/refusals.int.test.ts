@@ -120,7 +120,7 @@ describe('a failing embedded server', function () {
       await writeFile(join(home, 'postmaster.pid'), text);
     };
 
-    it('is read for process, port and readiness', async () => {
+    it('reads process, port and readiness', async () => {
       expect(await readPostmaster(home)).to.equal(null);
       await note('123\n/data\n0\n5433\n\n\n\nready   \n');
       expect(await readPostmaster(home)).to.deep.equal({ pid: 123, port: 5433, ready: true });

@@ -107,7 +107,7 @@ describe('a field', () => {
     expect(alignedField(computed, known, 'schema.generation_expression')).to.deep.equal(computed.schema);
   });
 
-  it('has a default as SQL only if the log has it so', () => {
+  it('shows a default as SQL only if the log does', () => {
     const [value, words] = [text({}, { default_value: 'x' }), text({ default: "'x'::text" })];
     expect(alignedField(value, words)).to.equal(words.schema);
     expect(alignedField(words, value)).to.equal(value.schema);

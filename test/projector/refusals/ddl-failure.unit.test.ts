@@ -60,7 +60,7 @@ describe('an error of PostgreSQL', () => {
     ['57P01', 'UNAVAILABLE'],
   ];
   for (const [sqlstate, code] of codes) {
-    it(`with ${sqlstate} becomes ${code}, with a location if known`, () => {
+    it(`becomes ${code} if its SQLSTATE is ${sqlstate}, with a location if known`, () => {
       const problem = ddlFailure(messagesOf(sqlstate, 'no'), STATEMENTS, 1);
       const place = code === 'UNAVAILABLE' ? [undefined, undefined] : ['t', 'a'];
       expect([problem.code, problem.collection, problem.field]).to.deep.equal([code, ...place]);

@@ -30,7 +30,7 @@ const alter = (sqlstate: string, from: Field, to: Field) => ask(sqlstate, [creat
 const T = '"public"."t"';
 
 describe('violating rows', () => {
-  it('are null or would be', () => {
+  it('are null or would become null', () => {
     expect(alter('23502', a('text'), a('text', { is_nullable: false }))).to.deep.equal([
       `SELECT FROM ${T} WHERE "a" IS NOT DISTINCT FROM NULL`,
       'null',

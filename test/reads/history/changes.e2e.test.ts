@@ -86,7 +86,7 @@ describe('changes of batches', () => {
     return batches;
   };
 
-  it('transform nothing forward, and the present backward, into every past state', async () => {
+  it('lead forward from the empty schema, and backward from the present, to every past state', async () => {
     const batches = await all('asc', 3);
     expect(batches).to.have.length(11);
     let held: Documents = { collections: [], fields: [], relations: [] };

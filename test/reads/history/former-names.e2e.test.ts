@@ -131,7 +131,7 @@ describe('the history of a name', function () {
     ]);
   });
 
-  it('goes on when a field or its collection is restored, and ends with a purge', async () => {
+  it('continues when a field or its collection is restored, and ends with a purge', async () => {
     await create('articles', [plain('title')]);
     await api.ok('DELETE', '/fields/articles/title');
     await create('others', [plain('title')]);

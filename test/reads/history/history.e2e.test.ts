@@ -80,7 +80,7 @@ describe('the log over HTTP', () => {
     'stream',
   ];
 
-  it('is for admins and auditors', async () => {
+  it('is available to admins and auditors', async () => {
     for (const path of PATHS) {
       expect((await send(`/history/${path}`, { token: tokens.reader })).codes, path).to.deep.equal(['FORBIDDEN']);
       expect((await send(`/history/${path}`, { token: null })).codes, path).to.deep.equal(['UNAUTHENTICATED']);

@@ -148,7 +148,7 @@ describe('the tail of the log', () => {
     expect(new Set(turns).size).to.be.at.least(100 / 16);
   });
 
-  it('gives followers what came while others were woken', async () => {
+  it('delivers events that arrived while other followers were woken', async () => {
     const followers = Array.from({ length: 40 }, () => follow(0));
     await add(1);
     await add(1);

@@ -55,12 +55,12 @@ describe('a column missing from a snapshot', () => {
     ]);
   });
 
-  it('keeps them while it exists', () => {
+  it('keeps its indexes and checks while it exists', () => {
     const diff = differences([ID, field('title', 'string'), field('body', 'text')], {});
     expect(diff).to.deep.equal({ collections: [], fields: [], relations: [] });
   });
 
-  it('keeps them when another column is dropped', () => {
+  it('keeps its indexes and checks when another column is dropped', () => {
     const diff = differences([ID, field('title', 'string')], {}) as Record<string, unknown[]>;
     expect(diff['collections']).to.deep.equal([]);
     expect(diff['fields']).to.have.length(1);

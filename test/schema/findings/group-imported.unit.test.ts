@@ -28,7 +28,7 @@ describe('findings of an imported file', () => {
     expect(shown[0]?.places?.map(({ collection }) => collection)).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('stay separate if there is one, or if the policy treats them differently', () => {
+  it('stay separate if there is only one, or if the policy treats them differently', () => {
     const one = omittedRelation('a', 'image', 'the collection does not exist');
     expect(messagesOf(one)).to.deep.equal([one]);
     const judged = ['a', 'b'].map((name, at) => ({
@@ -38,7 +38,7 @@ describe('findings of an imported file', () => {
     expect(runToEnd(together(judged))).to.deep.equal(judged);
   });
 
-  it('name some of many and list 50', () => {
+  it('name only some of many objects, and list 50', () => {
     const [first] = messagesOf(...Array.from({ length: 80 }, (_, at) => omittedRelation(`t${at}`, 'x', 'why')));
     expect(first?.message).to.match(/; also applies to t1.x, t2.x, t3.x and 76 more$/);
     expect(first?.places).to.have.length(50);

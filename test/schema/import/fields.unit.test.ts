@@ -38,7 +38,7 @@ describe('imported fields', () => {
     ['postgres', 'csv', 'character varying', 'csv', 'text'],
   ];
   for (const [vendor, type, dataType, ours, becomes] of types) {
-    it(`of type ${type} as ${dataType} of ${vendor} become ${ours}`, () => {
+    it(`become ${ours} from type ${type} with data type ${dataType} of ${vendor}`, () => {
       const field = one(type, { data_type: dataType }, vendor);
       expect(field).to.include({ type: ours });
       expect(field.schema).to.include({ data_type: becomes });
@@ -124,7 +124,7 @@ describe('imported fields', () => {
     ['integer', 'NULL', null],
   ];
   for (const [type, input, normal, vendor] of defaults) {
-    it(`of type ${type} have the default ${JSON.stringify(input)} as ${JSON.stringify(normal)}`, () => {
+    it(`map the default ${JSON.stringify(input)} of type ${type} to ${JSON.stringify(normal)}`, () => {
       const field = one(type, { data_type: '', default_value: input }, vendor);
       expect(field.schema).to.deep.include({ default_value: normal });
       expect(field.warnings).to.deep.equal([]);

@@ -18,12 +18,12 @@ const created = (schema: object, concurrent = true) =>
   defersIndex('create-field', { body: { ...column('new'), schema } }, concurrent);
 
 describe('a deferred index', () => {
-  it('is one of a new or an existing field', () => {
+  it('can belong to a new or an existing field', () => {
     expect(created({ is_indexed: true })).to.equal(true);
     expect(updated('plain', { is_indexed: true })).to.equal(true);
   });
 
-  it('is not one that exists, is dropped or unwanted', () => {
+  it('cannot be one that exists, is dropped or was not requested', () => {
     expect(created({})).to.equal(false);
     expect(updated('plain', { comment: 'x' })).to.equal(false);
     expect(updated('indexed', { comment: 'x' })).to.equal(false);

@@ -35,7 +35,7 @@ describe('a field removed and created by a diff', () => {
       body: { hash, diff: { collections: [], relations: [], ...diff } },
     });
 
-  it('may become what no column can be altered to', () => {
+  it('may change in ways that ALTER COLUMN does not support', () => {
     const result = apply({ fields: replaced });
     if (!result.ok) throw new Error(JSON.stringify(result.problems));
     expect(result.value.map(({ type, field }) => `${type} ${field}`)).to.deep.equal([
@@ -44,7 +44,7 @@ describe('a field removed and created by a diff', () => {
     ]);
   });
 
-  it('may do so together with a rename', () => {
+  it('may change in such ways together with a rename', () => {
     const renamed = [
       { collection: 'journeys', diff: [{ kind: 'E', path: ['collection'], lhs: 'trips', rhs: 'journeys' }] },
     ];

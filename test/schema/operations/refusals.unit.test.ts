@@ -289,7 +289,7 @@ describe('a needed field', () => {
     expect(drop('nothing', 'x')).to.deep.equal(['NOT_FOUND -: collection "nothing" does not exist']);
   });
 
-  it('includes INCLUDE columns of the key', () => {
+  it('can be an INCLUDE column of the key', () => {
     const extras = { primary_key: { name: 'pk', columns: ['id'], definition: 'PRIMARY KEY (id) INCLUDE (x)' } };
     const state = stateOf({ t: { fields: [{ ...KEY }, column('x')], collection: { schema: { extras } } } });
     expect(drop('t', 'x', state)).to.deep.equal([

@@ -137,7 +137,7 @@ describe('restoring a field', () => {
     expect(articles(single.state).fields.get('rank')?.meta.group).to.equal(null);
   });
 
-  it('leaves out what the caller names, of each kind', () => {
+  it('leaves out the objects of each kind that the caller names', () => {
     const of = (field: string, ...names: string[]) => {
       const { state, left } = restored(without(LIBRARY, 'articles', field), 'articles', field, { without: names });
       expect(left).to.deep.equal([]);

@@ -74,7 +74,7 @@ describe('an old name that is still used', () => {
     ]);
   });
 
-  it('is part of a path or template, and not of a word', () => {
+  it('is found in a path or template, but not inside a word', () => {
     const of = (text: string): string[] =>
       messagesOf(saying({ 'articles.title': { options: { text } } }), { posts: 'articles' });
     for (const text of ['posts', 'a.posts', 'posts:b', 'a:posts.b', '{{posts}}', 'x {{ a.posts }} y'])

@@ -281,7 +281,7 @@ describe('a draft of the admin app', () => {
     when.then('collection.renamed articles', 'relation.deleted posts.author', 'field.deleted authors.articles');
   });
 
-  it('deletes it also if the name of the foreign key is shortened, before or after the rename', () => {
+  it('deletes the relation also if the name of its foreign key is shortened, before or after the rename', () => {
     const long = 'a_collection_with_a_name_that_fills_what_postgresql_has_for_it';
     const renamed = renameCollection(EMPTY, 'articles', long);
     const after = follow(start, appliedTo(start, renamed).when.then('collection.renamed articles'));

@@ -171,7 +171,7 @@ const REFUSED: Case[] = [
 
 describe('default values', () => {
   for (const [type, input, normal, schema] of READ) {
-    it(`of ${type}: ${JSON.stringify(input)} becomes ${JSON.stringify(normal)}`, () => {
+    it(`convert ${JSON.stringify(input)} of type ${type} to ${JSON.stringify(normal)}`, () => {
       const read = defaultOf(type, input, schema);
       expect(read).to.deep.equal(normal);
       expect(defaultOf(type, read, schema), 'read again').to.deep.equal(normal);
@@ -179,7 +179,7 @@ describe('default values', () => {
   }
 
   for (const [type, input, message, schema] of REFUSED) {
-    it(`of ${type}: ${JSON.stringify(input).slice(0, 60)} is rejected`, () => {
+    it(`reject ${JSON.stringify(input).slice(0, 60)} for type ${type}`, () => {
       const read = defaultOf(type, input, schema);
       expect(read).to.have.property('wrong').that.includes(message);
       expect(read).to.have.property('wrong').that.includes('schema.default_value: default_value ');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { timeInName } from '../../../../../src/web/pages/review/model/file-document.js';
 
-describe('when a snapshot was made, by its name', () => {
+describe('the creation time in the name of a snapshot', () => {
   const NOW = Date.parse('2026-11-22T12:00:00Z');
 
   const NAMES: [string, string | null][] = [
