@@ -248,6 +248,29 @@ export interface Replayed {
   damaged: { position: number; reason: string } | null;
 }
 
+type ReplayCheck = Pick<ReplayOptions, 'pages' | 'tables'> & Pick<ReplayTarget, 'schema' | 'schemas'>;
+
+/**
+ * Reads a log to its end before anything is written, because a failed replay leaves an unusable database.
+ * @throws OperatorError if the chain is broken, or the settings lack a schema that the replay needs
+ */
+export async function checkReplay({ pages, tables, schema, schemas }: ReplayCheck): Promise<void> {
+  const chain = createChain();
+  let state = initialState();
+  for await (const page of pages)
+    for (const record of page) {
+      check({ chain }, record);
+      const event = readEvent(record);
+      state = evolve(state, event);
+      // Such a replay also creates tables that were deleted later.
+      const touched = tables === 'every-event' ? state.collections.get(event.collection ?? '') : undefined;
+      if (touched !== undefined) requireManaged({ schema, schemas, state: { collections: new Map([['', touched]]) } });
+    }
+  const missing = chain.end();
+  if (missing !== null) throw createBrokenChainError(missing);
+  requireManaged({ schema, schemas, state });
+}
+
 /** @throws OperatorError if the chain is broken or PostgreSQL rejects a statement; the database is unusable then */
 export async function replay(options: ReplayOptions): Promise<Replayed> {
   const { target, tables } = options;
@@ -256,7 +279,6 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
     for (const event of page) check(run, event);
     if (tables === 'every-event') await replayPage(run, page);
     else await restorePage(run, page);
-    requireManaged({ ...target, state: run.state });
     await storeReadDocuments(run);
   }
   await storeReadDocuments(run);
@@ -278,7 +300,7 @@ interface Run extends ReplayOptions {
   chain: ReturnType<typeof createChain>;
 }
 
-function check({ chain }: Run, event: EventRecord): void {
+function check({ chain }: Pick<Run, 'chain'>, event: EventRecord): void {
   const reason = chain.add(event);
   if (reason !== null) throw createBrokenChainError({ position: event.position, reason });
 }
@@ -292,7 +314,6 @@ const createBrokenChainError = ({ position, reason }: { position: number; reason
 async function replayPage(run: Run, page: readonly EventRecord[]): Promise<void> {
   let done = 0;
   for (const group of groupsOf(run.state, page.map(readEvent), run.target.schema)) {
-    requireManaged({ ...run.target, state: group.after });
     await inTransaction(run, async () => {
       await restoreEvents(run.target.client, page.slice(done, done + group.events.length));
       await runGroup(run, group);

@@ -194,7 +194,7 @@ describe('backup and restore', () => {
     ],
     ['another document', () => ['{"version": 1}'], 'Line 1 is not an event'],
   ] as const) {
-    it(`rejects ${what}, and no service starts on the result`, async () => {
+    it(`rejects ${what} without touching the database`, async () => {
       const damaged = join(directory, 'damaged.ndjson');
       const lines = (await readFile(file, 'utf8')).split('\n');
       await writeFile(damaged, damage(lines).join('\n'));
@@ -202,17 +202,55 @@ describe('backup and restore', () => {
       const { code, err } = await restoreInto(connectionString, damaged);
       expect(code).to.equal(2);
       expect(err).to.contain(message);
-      const started = startService({ DATABASE_URL: connectionString });
-      await started.then(
-        async (unexpected) => {
-          await unexpected.stop();
-          throw new Error('it started');
-        },
-        (error: Error) => expect(error.message).to.contain('restore was interrupted'),
-      );
-      expect((await restoreInto(connectionString)).err).to.contain('an earlier restore into it was interrupted');
+      expect(await ownTablesIn(connectionString)).to.deep.equal([]);
     });
   }
+
+  it('rejects a log with a schema that DB_SCHEMAS lacks without touching the database', async () => {
+    const two = await emptyDatabase();
+    const backup = join(directory, 'schemas.dps');
+    const log = join(directory, 'schemas.ndjson');
+    const settings = { DATABASE_URL: two, DB_SCHEMAS: 'public,billing' };
+    const service = await startService(settings);
+    try {
+      const client = clientOf(service);
+      for (const collection of ['billing.kept', 'billing.deleted']) {
+        const created = await client('/collections', json({ collection, schema: { schema: 'billing' } }));
+        expect(created.status, created.text).to.equal(200);
+      }
+      const deleted = await client('/collections/billing.deleted', { method: 'DELETE' });
+      expect(deleted.status, deleted.text).to.be.oneOf([200, 204]);
+      await writeFile(log, (await client('/history/export')).text);
+    } finally {
+      await service.stop();
+    }
+    expect((await dps(['backup', backup], settings)).code).to.equal(0);
+    const target = await emptyDatabase();
+    const commands = [
+      ['restore', '--backup', backup, '--into', target],
+      ['restore', '--file', log, '--into', target],
+    ];
+    for (const command of commands) {
+      const { code, err } = await dps(command, { DATABASE_URL: target });
+      expect(code, err).to.equal(2);
+      expect(err).to.contain('"billing" is missing in DB_SCHEMAS').and.contain('"billing.kept"');
+      expect(await ownTablesIn(target)).to.deep.equal([]);
+    }
+    for (const command of [...commands, ['rebuild', 'tables', '--into', target]]) {
+      const { code, err } = await dps(command, { ...settings, DATABASE_URL: two });
+      expect(code, err).to.equal(0);
+      await sql(target, 'drop schema billing, service, public cascade', 'create schema public');
+    }
+  });
+
+  it('rejects a target whose transactions are read-only by default', async () => {
+    const target = await emptyDatabase();
+    await sql(target, `alter database ${nameOf(target)} set default_transaction_read_only = on`);
+    const { code, err } = await restoreInto(target);
+    expect(code, err).to.equal(2);
+    expect(err).to.match(/The database is read-only: .* read-only by default/);
+    expect(await ownTablesIn(target)).to.deep.equal([]);
+  });
 
   it('reports errors on the command line', async () => {
     expect(await dps(['restore'], {})).to.deep.include({ code: 2, out: '' });
@@ -278,6 +316,16 @@ async function snapshotOf(service: TestService): Promise<string> {
 }
 
 const nameOf = (connectionString: string): string => new URL(connectionString).pathname.slice(1);
+
+async function ownTablesIn(connectionString: string): Promise<unknown[]> {
+  const client = new pg.Client(connectionString);
+  await client.connect();
+  try {
+    return (await client.query(`select relname from pg_class where relname like 'service%'`)).rows;
+  } finally {
+    await client.end();
+  }
+}
 
 async function kindsOf(connectionString: string): Promise<object> {
   const client = new pg.Client({ connectionString });

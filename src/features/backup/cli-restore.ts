@@ -10,7 +10,7 @@ import { newestMigration } from '../../postgres/migrate.js';
 import { readNdjsonPages } from '../../log/ndjson.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { NoteKey } from '../../log/signed-checkpoints/checkpoint.js';
-import type { Replayed } from '../../projector/replay.js';
+import { type Replayed, checkReplay } from '../../projector/replay.js';
 import { readKeys } from '../../cli/checkpoint-files.js';
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../../cli/command.js';
 import { toOneLine, type Progress, createProgress } from '../../cli/output.js';
@@ -18,8 +18,8 @@ import { withServer, withServerAt } from '../../cli/connections/database.js';
 import { replayInto, showReplay } from '../../cli/connections/projections.js';
 
 /**
- * Returns 1 if the log is damaged or the database differs from it. A backup is read completely before anything is
- * written.
+ * Returns 1 if a document of the log is damaged or the database differs from the log. The file is read completely
+ * before anything is written.
  */
 export async function restore(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
@@ -30,7 +30,7 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
   }
   const keys = await readKeys(texts(values, 'key'));
   // Checks the whole file before anything is changed.
-  if (backup !== undefined) await checkBackup(invocation, backup, keys);
+  await (backup === undefined ? checkFile(invocation, file ?? '') : checkBackup(invocation, backup, keys));
   const work = (connectionString: string) =>
     file === undefined
       ? restoreBackup(invocation, { file: backup ?? '', keys, connectionString })
@@ -38,7 +38,7 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
   return into === undefined ? withServer(invocation.config(), work, true) : withServerAt(invocation, into, work);
 }
 
-async function checkBackup({ terminal }: Invocation, file: string, keys: readonly NoteKey[]): Promise<void> {
+async function checkBackup({ terminal, config }: Invocation, file: string, keys: readonly NoteKey[]): Promise<void> {
   const size = await sizeOf(file);
   const progress = createProgress(terminal, 'checking');
   const source = readBackupFile(file, (read) => progress.at(read, size));
@@ -50,11 +50,21 @@ async function checkBackup({ terminal }: Invocation, file: string, keys: readonl
   }
   for await (const _ of opened.sections());
   progress.end();
+  // The log is read again, because a wrong checksum explains every other error.
+  const { schema, schemas } = config();
+  const { pages } = restoreFrom(await openBackup(readBackupFile(file)));
+  await checkReplay({ pages, tables: 'end-state', schema, schemas });
   terminal.note(
     keys.length > 0
       ? 'The signature of the backup was verified.'
       : 'The signature of the backup was not verified. Pass the public key, which you must obtain separately, with --key.',
   );
+}
+
+async function checkFile({ terminal, config }: Invocation, file: string): Promise<void> {
+  const { schema, schemas } = config();
+  const pages = await open(file, createProgress(terminal, 'checking'), () => undefined);
+  await checkReplay({ pages, tables: 'end-state', schema, schemas });
 }
 
 interface BackupInto {

@@ -4,7 +4,7 @@ import { type EventRecord, readRecordPages } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { documentsOf } from '../../schema/change-requests/referenced-documents.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { PROJECTION_NAMES, type ProjectionName } from '../../projector/replay.js';
+import { PROJECTION_NAMES, type ProjectionName, checkReplay } from '../../projector/replay.js';
 import { type Rebuilt, isProjectionName } from './index.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
 import { countDifferences, describeDifference } from '../../doctor/differences.js';
@@ -69,15 +69,17 @@ async function rebuildInto(
   into: string,
 ): Promise<ExitCode> {
   const { head } = await projections.list();
-  const progress = createProgress(invocation.terminal, 'replaying');
   const { schema, schemas, serviceSchema } = invocation.config();
+  const range = { after: 0, upTo: head };
+  await checkReplay({ pages: readRecordPages(pool, range), tables: 'every-event', schema, schemas });
+  const progress = createProgress(invocation.terminal, 'replaying');
   const documents = gatherDocuments();
   const replayed = await replayInto({
     connectionString: into,
     schema,
     schemas,
     serviceSchema,
-    pages: withDocuments(pool, readRecordPages(pool, { after: 0, upTo: head }), documents.add),
+    pages: withDocuments(pool, readRecordPages(pool, range), documents.add),
     documents: documents.take,
     tables: 'every-event',
     onReplayed: (position) => progress.at(position, head),

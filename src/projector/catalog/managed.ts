@@ -17,7 +17,11 @@ export interface ManagedTables {
  * The settings must name every schema with tables or objects of the log.
  * @throws OperatorError
  */
-export function requireManaged({ schema, schemas, state }: ManagedTables): void {
+export function requireManaged({
+  schema,
+  schemas,
+  state,
+}: Omit<ManagedTables, 'state'> & { state: Parameters<typeof schemasOf>[0] }): void {
   const missing = schemasOf(state, schema).find((each) => !schemas.includes(each));
   if (missing === undefined) return;
   const names = [...state.collections.values()].flatMap(({ collection }) => {

@@ -318,7 +318,10 @@ export function tablesBySchema(
 }
 
 /** The default schema, and the other schemas with tables or objects of the state. */
-export function schemasOf({ collections }: Pick<State, 'collections'>, schema: string): string[] {
+export function schemasOf(
+  { collections }: { collections: Pick<State['collections'], 'values'> },
+  schema: string,
+): string[] {
   const schemas = new Set([schema]);
   for (const { collection } of collections.values()) {
     if (collection.schema?.schema !== undefined) schemas.add(collection.schema.schema);
