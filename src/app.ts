@@ -40,7 +40,7 @@ import { setUp } from './set-up.js';
 import { type Shutdown, createShutdown } from './shutdown.js';
 import { type Examined, examine } from './doctor/index.js';
 import { shareNext } from './kernel/memoize.js';
-import { sqlState, SQLSTATE } from './postgres/errors.js';
+import { READ_ONLY_BY_DEFAULT, sqlState, SQLSTATE } from './postgres/errors.js';
 import { OperatorError } from './kernel/operator-error.js';
 import { type ChangeRequests, createChangeRequests, createChangeRunner } from './features/change-requests/index.js';
 import type { ChangeRunnerOptions } from './features/change-requests/runner.js';
@@ -82,13 +82,11 @@ async function foldAll(pool: pg.Pool, logger: Logger): Promise<void> {
 
 /* Explains database errors of a start whose own message does not say what to do. */
 
-const READ_ONLY =
-  'Transactions are read-only by default in this database. Remove default_transaction_read_only from it and from the role of DATABASE_URL.';
-
 /** Only a missing privilege of the database user needs an explanation. Other messages explain themselves. */
 function explainFailure(error: unknown): unknown {
   if (isStartupRefused(error)) return createUnexpectedPoolerError(error);
-  if (sqlState(error) === SQLSTATE.read_only_sql_transaction) return new OperatorError(READ_ONLY, { cause: error });
+  if (sqlState(error) === SQLSTATE.read_only_sql_transaction)
+    return new OperatorError(READ_ONLY_BY_DEFAULT, { cause: error });
   if (sqlState(error) !== SQLSTATE.insufficient_privilege) return error;
   return new OperatorError(
     `The role of DATABASE_URL lacks a privilege that the service needs (${(error as Error).message}). Grant it USAGE and CREATE on the schemas of DB_SCHEMA and SERVICE_SCHEMA ("dps doctor" shows the statements).`,

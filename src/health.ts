@@ -1,10 +1,11 @@
 /** The health check, for load balancers and people. */
+import type pg from 'pg';
 import type { HealthCheck, HealthReport } from './http/deps.js';
 import { limitTime } from './kernel/time.js';
 import type { LogWatch } from './log/watch.js';
 import type { Pipeline } from './pipeline/index.js';
-import { DISK_FULL } from './postgres/errors.js';
-import type { Queryable } from './postgres/pool.js';
+import { DISK_FULL, READ_ONLY_BY_DEFAULT, ReadOnlyServerError } from './postgres/errors.js';
+import { withClient } from './postgres/pool.js';
 import type { Freshness } from './reads/freshness.js';
 import type { Store } from './reads/state-store.js';
 import { own } from './postgres/own-tables.js';
@@ -14,7 +15,7 @@ import { UnreadableEventError } from './schema/fold/upcasting.js';
 export interface HealthDeps {
   freshness: Pick<Freshness, 'check'>;
   store: Pick<Store, 'atHead'>;
-  pool: Queryable;
+  pool: pg.Pool;
   watch: Pick<LogWatch, 'pending'>;
   pipeline: Pick<Pipeline, 'isDiskFull'>;
   /** The managed schemas. */
@@ -46,22 +47,37 @@ export function createHealth({
   };
 }
 
-async function checkDatabase(
-  head: Promise<unknown>,
-  pool: Queryable,
-  schemas: readonly string[],
-): Promise<HealthCheck> {
-  const { text, values } = schemasExist(schemas);
+const UNREACHABLE = 'The database does not respond.';
+
+async function checkDatabase(head: Promise<unknown>, pool: pg.Pool, schemas: readonly string[]): Promise<HealthCheck> {
   try {
-    const [{ rows }] = await limitTime(Promise.all([pool.query<{ there: boolean }>(text, values), head]), LIMIT_MS);
-    if (rows[0]?.there === true) return { ok: true };
-  } catch {
-    return { ok: false, message: 'The database does not respond.' };
+    const [hasSchemas] = await limitTime(Promise.all([checkSession(pool, schemas), head]), LIMIT_MS);
+    if (hasSchemas) return { ok: true };
+  } catch (error) {
+    return { ok: false, message: error instanceof ReadOnlyServerError ? READ_ONLY_BY_DEFAULT : UNREACHABLE };
   }
   return {
     ok: false,
     message: 'The managed schema does not exist. Someone renamed or dropped it outside the service.',
   };
+}
+
+const IS_READ_ONLY = `
+  SELECT pg_catalog.current_setting('default_transaction_read_only') = 'on' AND NOT pg_catalog.pg_is_in_recovery() AS is_read_only`;
+
+/**
+ * @returns true if all managed schemas exist
+ * @throws ReadOnlyServerError on a primary that rejects changes. This closes the connection, because a session keeps
+ * the setting that it began with.
+ */
+function checkSession(pool: pg.Pool, schemas: readonly string[]): Promise<boolean> {
+  const { text, values } = schemasExist(schemas);
+  return withClient(pool, async (client) => {
+    const { rows } = await client.query<{ there: boolean }>(text, values);
+    const settings = await client.query<{ is_read_only: boolean }>(IS_READ_ONLY);
+    if (settings.rows[0]?.is_read_only === true) throw new ReadOnlyServerError(READ_ONLY_BY_DEFAULT);
+    return rows[0]?.there === true;
+  });
 }
 
 async function checkLog(read: Promise<unknown>, watch: HealthDeps['watch']): Promise<HealthCheck> {
@@ -91,7 +107,7 @@ const STOPPED = `
   select name, last_error ->> 'position'::text as at, last_error ->> 'sqlstate'::text as sqlstate
     from ${own.projections} where status = 'failed' order by name`;
 
-async function checkProjections(pool: Queryable): Promise<HealthCheck> {
+async function checkProjections(pool: pg.Pool): Promise<HealthCheck> {
   try {
     const { rows } = await limitTime(pool.query<Stopped>(STOPPED), LIMIT_MS);
     if (rows.length === 0) return { ok: true };

@@ -1,5 +1,6 @@
 /** The service's log on stderr: one JSON object per line, or text for people. Secrets are redacted. */
 import winston from 'winston';
+import { environmentProblem } from './postgres/errors.js';
 
 export interface LoggerOptions {
   level: 'error' | 'warn' | 'info' | 'debug';
@@ -65,14 +66,17 @@ function redactText(text: string, secrets: readonly string[]): string {
   return shown;
 }
 
-/** The `detail` and `where` of a database error may quote rows, so they are left out. */
+/**
+ * The `detail` and `where` of a database error may quote rows, so they are left out. While the database is unavailable
+ * or read-only, many requests fail at once, and a stack would explain none of them.
+ */
 function errorFields(error: Error): Record<string, unknown> {
   const { code } = error as { code?: unknown };
   return {
     name: error.name,
     message: error.message,
     ...(typeof code === 'string' ? { code } : {}),
-    stack: error.stack,
+    ...(environmentProblem(error) === undefined && { stack: error.stack }),
     ...(error.cause === undefined ? {} : { cause: error.cause }),
   };
 }

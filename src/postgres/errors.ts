@@ -169,6 +169,10 @@ function unavailability(error: unknown, state: string | undefined): Problem | un
 /** The message for clients and for the health check. */
 export const DISK_FULL = 'The disk of the database server is full (SQLSTATE 53100). Free space on it, then try again.';
 
+/** The message for operators: at the start and in the health check. */
+export const READ_ONLY_BY_DEFAULT =
+  'Transactions are read-only by default in this database. Remove default_transaction_read_only from it and from the role of DATABASE_URL.';
+
 const RECOVERY_CONFLICT = 'The standby canceled the query, because it conflicted with replay. Try again.';
 
 /** The problem READ_ONLY. @param primaryUrl where changes are accepted */

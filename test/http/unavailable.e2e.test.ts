@@ -77,6 +77,33 @@ describe('an unavailable database', function () {
     expect((await client('/server/ready', { token: null })).status).to.equal(200);
   });
 
+  it('serves reads while transactions are read-only by default, says why it rejects changes, and recovers', async () => {
+    const owner = new pg.Client(database.connectionString);
+    await owner.connect();
+    const name = owner.escapeIdentifier(owner.database ?? '');
+    const logged = service.log().length;
+    const create = () => client('/collections', json({ collection: 'on_read_only', schema: {} }));
+    const ready = () => client('/server/ready', { token: null });
+    await owner.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    proxy.cut();
+    const credentials = { email: service.adminEmail, password: service.adminPassword };
+    const login = () => client('/auth/login', { ...json(credentials), token: null });
+    for (const request of [create, login]) {
+      const refused = await request();
+      expect([refused.status, ...refused.codes], refused.text).to.deep.equal([503, 'READ_ONLY']);
+      expect(refused.text).to.contain('its transactions are read-only by default');
+    }
+    expect((await client('/collections')).status).to.equal(200);
+    const unready = await ready();
+    expect([unready.status, unready.text.includes('Remove default_transaction_read_only')]).to.deep.equal([503, true]);
+    expect(service.log().slice(logged)).to.contain('read-only').and.not.contain('    at ');
+    await owner.query('SET default_transaction_read_only = off');
+    await owner.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+    await owner.end();
+    await until('every session is writable again', async () => (await ready()).status === 200);
+    await until('the change succeeds', async () => (await create()).status === 200);
+  });
+
   it('keeps no request waiting for a token lookup on a silent connection', async () => {
     const unknown = { token: 'dps_unknown-token-0123456789' };
     expect((await client('/collections', unknown)).status).to.equal(401);
