@@ -1264,6 +1264,11 @@ export interface Operations {
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: Schemas['CurrentUser'] } };
   }>;
+  /** Change the own password. */ changeOwnPassword: Operation<{
+    headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
+    body: { /** The new password. */ password: string; /** Protects a session that somebody else uses for a moment. */ current_password: string };
+    answer: { status: 200; headers: Headers; body: { data: Schemas['User'] } };
+  }>;
   /** Retrieve a user. */ getUser: Operation<{
     params: { /** The id of a user. */ id: string };
     query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at')[] | undefined };
@@ -1558,6 +1563,7 @@ export const OPERATIONS = {
   listUsers: { method: 'GET', path: '/users', repeat: 'safe', answers: [] },
   createUser: { method: 'POST', path: '/users', repeat: 'no', answers: [] },
   getMe: { method: 'GET', path: '/users/me', repeat: 'safe', answers: [] },
+  changeOwnPassword: { method: 'PATCH', path: '/users/me', repeat: 'no', answers: [] },
   getUser: { method: 'GET', path: '/users/:id', repeat: 'safe', answers: [] },
   updateUser: { method: 'PATCH', path: '/users/:id', repeat: 'no', answers: [] },
   deleteUser: { method: 'DELETE', path: '/users/:id', repeat: 'no', answers: [] },

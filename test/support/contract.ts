@@ -21,13 +21,13 @@ export interface Observed {
 
 interface Operation {
   pointer: string;
-  pattern: RegExp;
   responses: Record<string, { content?: Record<string, object>; $ref?: string }>;
 }
 
 interface Contract {
   ajv: Ajv2020;
-  operations: Map<string, Operation[]>;
+  /** In route order: fixed paths before those with parameters. */
+  paths: { pattern: RegExp; operations: Map<string, Operation> }[];
   compiled: Map<string, ValidateFunction>;
 }
 
@@ -81,9 +81,10 @@ function check(known: Contract, place: string, value: unknown, shown: string): v
   expect.fail(`${shown} is not as the document says (${place}):\n${faults}\n${JSON.stringify(value)?.slice(0, 2_000)}`);
 }
 
-function operationOf({ operations }: Contract, method: string, path: string): Operation | undefined {
+/** A fixed path hides one with parameters, also for methods that it lacks: `DELETE /users/me` deletes no user. */
+function operationOf({ paths }: Contract, method: string, path: string): Operation | undefined {
   const name = path.replace(/[?#].*/, '');
-  return operations.get(method.toLowerCase())?.find(({ pattern }) => pattern.test(name));
+  return paths.find(({ pattern }) => pattern.test(name))?.operations.get(method.toLowerCase());
 }
 
 function readContract(): Contract {
@@ -91,16 +92,17 @@ function readContract(): Contract {
   const ajv = new Ajv2020({ strict: false, allErrors: false });
   addFormats.default(ajv);
   ajv.addSchema({ ...document, $id: 'openapi' });
-  const operations = new Map<string, Operation[]>();
-  // Listed in route order: fixed paths before those with parameters.
-  for (const [template, methods] of Object.entries(document.paths)) {
-    const pattern = new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
-    for (const [method, { responses }] of Object.entries(methods)) {
-      const pointer = `#/paths/${template.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/${method}`;
-      const list = operations.get(method) ?? [];
-      list.push({ pointer, pattern, responses: responses as Operation['responses'] });
-      operations.set(method, list);
-    }
-  }
-  return { ajv, operations, compiled: new Map() };
+  const paths = Object.entries(document.paths).map(([template, methods]) => {
+    const path = template.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D');
+    return {
+      pattern: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+      operations: new Map(
+        Object.entries(methods).map(([method, { responses }]) => [
+          method,
+          { pointer: `#/paths/${path}/${method}`, responses: responses as Operation['responses'] },
+        ]),
+      ),
+    };
+  });
+  return { ajv, paths, compiled: new Map() };
 }

@@ -107,14 +107,15 @@ describe('approving a change request in the admin app', () => {
     const page = await app.visit({ path: `/review?change=${id}`, as: login });
     await approve(page);
     await page.getByText('Another user set this password, so it cannot approve.').waitFor();
-    const form = page.getByRole('form', { name: 'Choose your own password' });
+    const form = page.getByRole('form', { name: 'Change your password' });
+    await form.getByRole('textbox', { name: 'Current password' }).fill(login.password);
     const password = form.getByRole('textbox', { name: 'New password' });
     await password.fill('short');
-    await form.getByRole('button', { name: 'Set password' }).click();
+    await form.getByRole('button', { name: 'Change password' }).click();
     await form.getByText('must have at least 12 characters.').waitFor();
     await expectAccessible(page);
     await password.fill('known to nobody else');
-    await form.getByRole('button', { name: 'Set password' }).click();
+    await form.getByRole('button', { name: 'Change password' }).click();
     await page.getByText('Your password was changed. You can approve now.').waitFor();
     await approve(page);
     await page.getByText('This request is approved but not applied.').waitFor();

@@ -139,5 +139,32 @@ describe('the search of the admin app', function () {
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await until('the address no longer opens the form', async () => !page.url().includes('new='));
+    const download = page.waitForEvent('download');
+    await searchAtOnce(page, 'download snapshot');
+    expect((await download).suggestedFilename()).to.match(/^snapshot-\d+-\d+\.json$/);
+  });
+
+  it('opens a form to change the own password, with a generated one', async () => {
+    app.mayComplain(/status of 40[01]/);
+    const user = await app.user('reader');
+    const page = await app.visit({ as: user });
+    await page.getByRole('tree').waitFor();
+    await searchAtOnce(page, 'change password');
+    const dialog = page.getByRole('dialog', { name: 'Change password' });
+    await dialog.getByLabel('Current password').fill('another horse battery');
+    await dialog.getByRole('button', { name: 'Generate password' }).click();
+    const password = await dialog.getByRole('textbox', { name: 'New password' }).inputValue();
+    expect(password).to.match(/^([a-z2-9]{4}-){4}[a-z2-9]{4}$/);
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Change password' }).click();
+    await dialog.getByText('The current password is wrong.').waitFor();
+    await dialog.getByLabel('Current password').fill(user.password);
+    await dialog.getByRole('button', { name: 'Change password' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    // The session of this tab goes on, with the new password.
+    await page.reload();
+    await page.getByRole('tree').waitFor();
+    const login = { email: user.email, password };
+    expect((await app.client('/auth/login', json(login))).status).to.equal(200);
   });
 });

@@ -124,22 +124,37 @@ export const startOf = (req: Request): Pick<SessionStart, 'network' | 'userAgent
   userAgent: userAgentOf(req),
 });
 
+type LimitedLogins = Pick<HttpDeps['auth'], 'sessions' | 'loginLimit'>;
+
 /**
- * Returns the id of the user whose password it is. An attempt is counted before the password is checked.
- * @throws Refused
+ * Returns the id of the user whose password it is.
+ * @throws Refused UNAUTHENTICATED, TOO_MANY_REQUESTS
  */
 export async function passwordOwner(
-  { sessions, loginLimit }: Pick<HttpDeps['auth'], 'sessions' | 'loginLimit'>,
+  auth: LimitedLogins,
+  req: Request,
+  login: { email: string; password: string },
+): Promise<string> {
+  const user = await findPasswordOwner(auth, req, login);
+  if (user === null) throw unauthenticated('The e-mail address or the password is wrong.');
+  return user;
+}
+
+/**
+ * Returns the id of the user whose password it is, or null. An attempt is counted before the password is checked.
+ * @throws Refused TOO_MANY_REQUESTS
+ */
+export async function findPasswordOwner(
+  { sessions, loginLimit }: LimitedLogins,
   req: Request,
   { email, password }: { email: string; password: string },
-): Promise<string> {
+): Promise<string | null> {
   const attempt = { address: addressOf(req) ?? '', email };
   const isAtHome = async () => (await sessions.lastNetwork(email)) === networkOf(attempt.address);
   const wait = await loginLimit.begin(attempt, isAtHome);
   if (wait !== null) throw tooManyLogins(wait);
   const user = await sessions.passwordOwner({ email, password });
-  if (user === null) throw unauthenticated('The e-mail address or the password is wrong.');
-  await loginLimit.succeeded(attempt);
+  if (user !== null) await loginLimit.succeeded(attempt);
   return user;
 }
 
@@ -231,7 +246,8 @@ export function grantAnswer(req: Request, grant: Grant, byCookie: boolean): Answ
   return jsonAnswer(200, { data: rest }, setCookie(req, refresh_token));
 }
 
-const PASSWORD_LOGIN_OFF = 'Password login is turned off. Sign in with the OpenID provider, or use an API token.';
+export const PASSWORD_LOGIN_OFF =
+  'Password login is turned off. Sign in with the OpenID provider, or use an API token.';
 
 function duplicateRefreshToken(): Refused {
   return refused('INVALID_PAYLOAD', 'The refresh token is in a cookie and in the body. Send only one of them.', {

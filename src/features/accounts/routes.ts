@@ -9,6 +9,8 @@ import { ERASE_USER, erasePerson } from './erase.js';
 import { refuse } from '../../kernel/problem.js';
 import { isUuid } from '../../kernel/text.js';
 import { createAccountCommand } from './change-account.js';
+import { credentials, findPasswordOwner, PASSWORD_LOGIN_OFF } from './routes-login.js';
+import { refused } from '../../http/errors.js';
 import { type Answer, jsonAnswer, noContent, unwrap, largeJsonAnswer } from '../../http/answer/answer.js';
 import { runRecording } from '../../http/change/change.js';
 import type { HttpDeps } from '../../http/deps.js';
@@ -37,6 +39,10 @@ const newUser = z.strictObject({
   status: z.enum(USER_STATUSES).optional(),
 });
 const userChanges = newUser.partial();
+const ownPassword = z.strictObject({
+  password: password.unwrap().describe('The new password'),
+  current_password: credentials.shape.password.describe('Protects a session that somebody else uses for a moment'),
+});
 
 const newToken = z.strictObject({
   name: name.optional(),
@@ -54,7 +60,7 @@ const newToken = z.strictObject({
 /** These routes are for admins, except /users/me, which is for every user. */
 export function userRoutes(deps: HttpDeps): Route[] {
   // The path with `me` must be matched before paths with an id.
-  return [...allUsers(deps), ownUser(deps), ...singleUserRoutes(deps), ...tokensOfUser(deps)];
+  return [...allUsers(deps), ownUser(deps), ownPasswordRoute(deps), ...singleUserRoutes(deps), ...tokensOfUser(deps)];
 }
 
 /**
@@ -95,6 +101,42 @@ function ownUser({ auth: { users } }: HttpDeps): Route {
     async handle({ caller, query: { fields } }) {
       const user = { ...unwrap(await users.get(caller.id)), access: accessOf(caller) };
       return jsonAnswer(200, { data: pick(user, fields) });
+    },
+  });
+}
+
+/** Every user may change the own password. Admins change those of others. */
+function ownPasswordRoute(deps: HttpDeps): Route {
+  const { auth } = deps;
+  return route({
+    ...unscoped,
+    method: 'patch',
+    path: '/users/me',
+    operationId: 'changeOwnPassword',
+    summary: 'Change the own password',
+    description:
+      'Ends all sessions of the user, including the current one. API tokens stay valid. A user who has no password gets the first one from an admin.',
+    access: 'reader',
+    query: noQuery,
+    body: jsonBody(ownPassword, {
+      example: { password: 'correct horse battery', current_password: 'chosen by an admin' },
+    }),
+    answers: { 200: data(accounts.user) },
+    errors: ['TOO_MANY_REQUESTS'],
+    async handle(call) {
+      const { req, caller, body } = call;
+      if (!auth.passwordLogin) throw refused('FORBIDDEN', PASSWORD_LOGIN_OFF);
+      const { email } = unwrap(await auth.users.get(caller.id));
+      const owner = await findPasswordOwner(auth, req, { email, password: body.current_password });
+      if (owner !== caller.id)
+        throw refused('INVALID_PAYLOAD', 'The current password is wrong.', { path: 'current_password' });
+      if (body.password === body.current_password)
+        throw refused('INVALID_PAYLOAD', 'The new password must differ from the current one.', { path: 'password' });
+      return changeAccount(deps, call, {
+        command: 'update-user',
+        change: await auth.users.update(caller.id, { password: body.password, passwordSetBy: null }),
+        render: (user) => jsonAnswer(200, { data: user }),
+      });
     },
   });
 }

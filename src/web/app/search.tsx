@@ -26,7 +26,8 @@ import { withDraft } from '../draft/collection-list.js';
 import { useDraft } from '../draft/store.js';
 import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
 import { hasAbility, type ListedCollection, type FieldDocument } from '../service/types.js';
-import { signOut, useRole } from '../service/session.js';
+import { saveAnswer } from '../shared/save.js';
+import { signOut, useMay, useRole, useSession } from '../service/session.js';
 import { ACTIONS, PAGES, PARTS, type PageEntry } from './pages.js';
 import { abbreviate } from '../shared/text.js';
 import { Shortcuts } from './shortcuts.js';
@@ -280,28 +281,39 @@ interface Command {
   run: () => void;
 }
 
-/** @param onShortcuts shows the keyboard shortcuts */
-function useCommands(onShortcuts: () => void): readonly Command[] {
+/** If it fails, the top bar shows that the service does not respond. */
+const downloadSnapshot = (): Promise<void> =>
+  saveAnswer('/history/snapshot?export=json', 'snapshot.json').catch(() => undefined);
+
+function useCommands(onShortcuts: () => void, onPassword: () => void): readonly Command[] {
   const { setColorScheme } = useMantineColorScheme();
+  const session = useSession();
+  const hasCookie = 'by' in session && session.by === 'cookie';
+  const mayRead = useMay('readRequests');
   return useMemo(
     () => [
       { label: 'Dark mode', run: () => setColorScheme('dark') },
       { label: 'Light mode', run: () => setColorScheme('light') },
       { label: 'Color scheme of the system', run: () => setColorScheme('auto') },
       { label: 'Keyboard shortcuts', run: onShortcuts },
+      ...(mayRead ? [{ label: 'Download snapshot', run: () => void downloadSnapshot() }] : []),
+      ...(hasCookie ? [{ label: 'Change password', run: onPassword }] : []),
       { label: 'Sign out', run: () => void signOut() },
     ],
-    [setColorScheme, onShortcuts],
+    [setColorScheme, onShortcuts, onPassword, hasCookie, mayRead],
   );
 }
 
 /** Opens on ⌘K, ⌘P or `openSearch`. Field names and headings are requested only then. */
-export function Search() {
+export function Search({ onPassword }: { onPassword: () => void }) {
   const [query, setQuery] = useState('');
   const [isRequested, setAsked] = useState(false);
   const navigate = useNavigate();
   const [isShortcutsOpen, setShortcutsOpen] = useState(false);
-  const commands = useCommands(useCallback(() => setShortcutsOpen(true), []));
+  const commands = useCommands(
+    useCallback(() => setShortcutsOpen(true), []),
+    onPassword,
+  );
   const { found, isReading, isFinal } = useSearchHits(query, isRequested, commands);
   const choose = useCallback(
     (hit: SearchHit) => {

@@ -12,17 +12,19 @@ import {
   Tooltip,
   UnstyledButton,
   Menu,
+  Modal,
   useMantineColorScheme,
 } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { Suspense, useEffect, useRef, Component, type ReactNode } from 'react';
+import { Suspense, useCallback, useEffect, useRef, useState, Component, type ReactNode } from 'react';
 import { DraftBar } from '../draft/draft-bar.js';
 import { useDraft } from '../draft/store.js';
 import { hasAbility, type Info } from '../service/types.js';
 import { toApproveQuery } from '../service/change-queries.js';
 import { useMay, useRole, currentUserId, signOut, useSession } from '../service/session.js';
 import { Glyph } from '../shared/glyph.js';
+import { OwnPasswordForm } from '../shared/password.js';
 import { LoadingIndicator, ProblemAlert } from '../shared/problem-alert.js';
 import { PAGES } from './pages.js';
 import classes from './shell.module.css';
@@ -35,6 +37,7 @@ import darkIcon from 'icon:dark_mode';
 import deviceIcon from 'icon:contrast';
 import lightIcon from 'icon:light_mode';
 import forgetIcon from 'icon:delete';
+import keyIcon from 'icon:key';
 import outIcon from 'icon:logout';
 import { usePageTitle } from '../shared/page.js';
 import { Search, openSearch } from './search.js';
@@ -202,7 +205,7 @@ const SCHEMES = [
 ] as const;
 
 /** Renders nothing without a user. The colour scheme is stored in the browser, not in the account. */
-function UserMenu() {
+function UserMenu({ onPassword }: { onPassword: () => void }) {
   const session = useSession();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   if (!('user' in session)) return null;
@@ -237,6 +240,11 @@ function UserMenu() {
           </Menu.Item>
         ))}
         <Menu.Divider />
+        {session.by === 'cookie' && (
+          <Menu.Item leftSection={<Glyph path={keyIcon} size={18} />} onClick={onPassword}>
+            Change password
+          </Menu.Item>
+        )}
         <Menu.Item leftSection={<Glyph path={outIcon} size={18} />} onClick={() => void signOut()}>
           Sign out
         </Menu.Item>
@@ -245,6 +253,21 @@ function UserMenu() {
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+/** @param props.onClose also called after the change */
+function PasswordDialog({ onClose }: { onClose: () => void }) {
+  const session = useSession();
+  if (!('user' in session)) return null;
+  return (
+    <Modal opened onClose={onClose} title="Change password" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <OwnPasswordForm
+        user={session.user}
+        hint="All your other sessions end. API tokens stay valid."
+        onChanged={onClose}
+      />
+    </Modal>
   );
 }
 
@@ -270,6 +293,8 @@ function lettersOf(name: string): string {
  */
 function TopBar({ info, isLost }: { info: Info | undefined; isLost: boolean }) {
   const title = usePageTitle();
+  const [isPasswordOpen, setPasswordOpen] = useState(false);
+  const openPassword = useCallback(() => setPasswordOpen(true), []);
   useDocumentTitle(title === '' ? 'Data Platform' : `${title} · Data Platform`);
   return (
     <section className={barClasses.bar} aria-label="Search and account">
@@ -284,9 +309,10 @@ function TopBar({ info, isLost }: { info: Info | undefined; isLost: boolean }) {
       </UnstyledButton>
       <Group gap="sm" wrap="nowrap">
         <div role="status">{isLost ? <Lost /> : info && <Head info={info} />}</div>
-        <UserMenu />
+        <UserMenu onPassword={openPassword} />
       </Group>
-      <Search />
+      <Search onPassword={openPassword} />
+      {isPasswordOpen && <PasswordDialog onClose={() => setPasswordOpen(false)} />}
     </section>
   );
 }

@@ -63,12 +63,15 @@ export async function changeUser(id: string, user: UserInput): Promise<void> {
 }
 
 /**
- * Sets the password of the signed-in user.
- * @throws RefusedError at `password`
+ * Changes the password of the signed-in user.
+ * @throws RefusedError at `password` or `current_password`
  */
-export async function setOwnPassword(user: Pick<User, 'id' | 'email'>, password: string): Promise<void> {
-  await request(`/users/${user.id}`, { method: 'PATCH', json: { password } });
-  await signInAgain(user, password);
+export async function setOwnPassword(
+  user: Pick<User, 'id' | 'email'>,
+  passwords: { password: string; current_password: string },
+): Promise<void> {
+  await request('/users/me', { method: 'PATCH', json: passwords });
+  await signInAgain(user, passwords.password);
 }
 
 /** A new password ends all sessions of the user. If it is the signed-in user, this tab begins another session. */

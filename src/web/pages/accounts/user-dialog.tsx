@@ -1,4 +1,4 @@
-import { Checkbox, Group, Modal, NativeSelect, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Checkbox, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import {
@@ -14,6 +14,7 @@ import {
 import { RefusedError } from '../../service/send.js';
 import type { Role, User } from '../../service/types.js';
 import { ConfirmButton, SteadyButton } from '../../shared/buttons.js';
+import { NewPasswordInput } from '../../shared/password.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 
 const ROLES = [
@@ -128,18 +129,16 @@ function Boxes({ input: { email, name, role, status, password }, isNew, error, o
         error={at('role')}
         onChange={(event) => onChange({ role: event.currentTarget.value as Role })}
       />
-      <PasswordInput
+      <NewPasswordInput
         label="Password"
         description={
           isNew
             ? 'Optional. Without a password, the user signs in with API tokens only.'
             : 'Leave it empty to keep the password. A new one ends all sessions of the user.'
         }
-        autoComplete="new-password"
         value={password}
         error={at('password')}
-        aria-invalid={at('password') !== undefined}
-        onChange={(event) => onChange({ password: event.currentTarget.value })}
+        onChange={(changed) => onChange({ password: changed })}
       />
       {!isNew && (
         <NativeSelect

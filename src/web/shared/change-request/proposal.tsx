@@ -1,9 +1,8 @@
-import { Badge, Group, Stack, Text, Textarea, PasswordInput } from '@mantine/core';
-import { useState, type FormEvent } from 'react';
-import { useMutation } from '@tanstack/react-query';
+import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
+import { useState } from 'react';
 import type { Act } from '../../service/change-queries.js';
 import { RefusedError } from '../../service/send.js';
-import type { ChangeRequest, User } from '../../service/types.js';
+import type { ChangeRequest } from '../../service/types.js';
 import { useMay, useSession } from '../../service/session.js';
 import { abbreviate } from '../text.js';
 import { Caution } from '../form.js';
@@ -12,44 +11,8 @@ import { ProblemAlert } from '../problem-alert.js';
 import { Section } from '../page.js';
 import { Time } from '../time.js';
 import { ActError, Later, useAct } from './later.js';
-import { setOwnPassword } from '../../service/account-queries.js';
+import { OwnPasswordForm } from '../password.js';
 import { actorName } from '../../../schema/model/events.js';
-
-/** @param props.onChosen called when the user is signed in with the new password */
-function ChoosePassword({ user, onChosen }: { user: User; onChosen: () => void }) {
-  const [password, setPassword] = useState('');
-  const setting = useMutation({ mutationFn: () => setOwnPassword(user, password), onSuccess: onChosen });
-  const problem = setting.error instanceof RefusedError ? setting.error.at('password') : undefined;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setting.mutate();
-  };
-  return (
-    <form onSubmit={submit} aria-label="Choose your own password">
-      <Stack gap="sm" maw={420}>
-        <Text size="sm">
-          A password that only you know confirms that the approval is yours. All your other sessions end.
-        </Text>
-        {/* Password managers store the new password with the address. */}
-        <input type="text" hidden readOnly autoComplete="username" value={user.email} />
-        <PasswordInput
-          label="New password"
-          autoComplete="new-password"
-          required
-          withAsterisk={false}
-          value={password}
-          error={problem}
-          aria-invalid={problem !== undefined}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
-        {setting.error !== null && problem === undefined && <ProblemAlert error={setting.error} />}
-        <SteadyButton type="submit" w="fit-content" disabled={password === ''} loading={setting.isPending}>
-          Set password
-        </SteadyButton>
-      </Stack>
-    </form>
-  );
-}
 
 type Proposed = NonNullable<ChangeRequest['proposal']>;
 type Remark = Proposed['comments'][number];
@@ -147,7 +110,13 @@ function OwnPassword({ request, doing }: { request: ChangeRequest; doing: Return
     setChosen(true);
     doing.reset();
   };
-  return <ChoosePassword user={session.user} onChosen={onChosen} />;
+  return (
+    <OwnPasswordForm
+      user={session.user}
+      hint="A password that only you know confirms that the approval is yours. All your other sessions end."
+      onChanged={onChosen}
+    />
+  );
 }
 
 /** Shown to admins, depending on its state. */
