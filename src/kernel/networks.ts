@@ -7,13 +7,31 @@ export function isNetwork(text: string): boolean {
   return family !== 0 && !address.includes('%') && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
-/** Matches addresses with networks for which `isNetwork` is true. */
-export function networkList(networks: readonly string[]): BlockList {
-  const list = new BlockList();
+export interface NetworkList {
+  /** True if one of the networks contains the IP address. */
+  check(address: string): boolean;
+}
+
+/** An IPv4 client has such an address on a socket that accepts both families. */
+const MAPPED_IPV4 = new BlockList();
+MAPPED_IPV4.addSubnet('::ffff:0:0', 96, 'ipv6');
+
+const typeOf = (address: string) => (address.includes(':') ? 'ipv6' : 'ipv4');
+
+const isIpv4 = (address: string): boolean => typeOf(address) === 'ipv4' || MAPPED_IPV4.check(address, 'ipv6');
+
+/**
+ * Matches addresses with networks for which `isNetwork` is true. `BlockList` itself would match IPv4 addresses with
+ * IPv6 networks, such as `::/0`.
+ */
+export function networkList(networks: readonly string[]): NetworkList {
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const network of networks) {
-    const [address = '', bits] = network.split('/');
-    const type = isIP(address) === 4 ? 'ipv4' : 'ipv6';
-    list.addSubnet(address, bits === undefined ? (type === 'ipv4' ? 32 : 128) : Number(bits), type);
+    const [address = '', length] = network.split('/');
+    const type = typeOf(address);
+    const bits = length === undefined ? (type === 'ipv4' ? 32 : 128) : Number(length);
+    const isMapped = type === 'ipv6' && bits >= 96 && isIpv4(address);
+    lists[isMapped ? 'ipv4' : type].addSubnet(address, bits, type);
   }
-  return list;
+  return { check: (address) => lists[isIpv4(address) ? 'ipv4' : 'ipv6'].check(address, typeOf(address)) };
 }

@@ -1,6 +1,6 @@
 /* Scopes of API tokens. A scope limits what a token may do, and never allows more than the role of its user. */
 import { z } from 'zod';
-import { isNetwork, networkList } from '../../kernel/networks.js';
+import { type NetworkList, isNetwork, networkList } from '../../kernel/networks.js';
 import { COLLECTIONS_MISSING } from '../../schema/collection-scope.js';
 import { TOKEN_ACTIONS, type TokenAction, type TokenScope } from '../../schema/model/token-scope.js';
 import { type Access, type Caller, type Role, ROLES } from './caller.js';
@@ -128,13 +128,13 @@ function missingAction({ actions }: TokenScope, action: RouteAction): MissingSco
   };
 }
 
-const lists = new WeakMap<readonly string[], ReturnType<typeof networkList>>();
+const lists = new WeakMap<readonly string[], NetworkList>();
 
 function isWithin(networks: readonly string[], address: string | null): boolean {
   if (address === null) return false;
   const found = lists.get(networks) ?? networkList(networks);
   lists.set(networks, found);
-  return found.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+  return found.check(address);
 }
 
 export const scopeOf = (role: Role, { actions, collections, networks }: NewScope): TokenScope => ({

@@ -46,10 +46,9 @@ export function createClassify(networks: readonly string[]): Classify {
     const address = text.replace(/%.*$/, '');
     const family = isIP(address);
     if (family === 0) return 'forbidden';
-    const type = family === 4 ? 'ipv4' : 'ipv6';
-    if (allowed.check(address, type)) return 'allowed';
-    if (type === 'ipv6' && !publicV6.check(address, type)) return 'forbidden';
-    return notPublic.check(address, type) ? 'forbidden' : 'public';
+    if (allowed.check(address)) return 'allowed';
+    if (family === 6 && !publicV6.check(address)) return 'forbidden';
+    return notPublic.check(address) ? 'forbidden' : 'public';
   };
 }
 
