@@ -127,7 +127,7 @@ export const FINDINGS = {
   },
   OWN_TABLES_DIFFER: {
     severity: 'error',
-    fix: 'Someone changed the tables of the service in the database itself. Restore what the message names (db/*.sql creates it), then run "dps verify".',
+    fix: 'Someone changed the tables of the service in the database itself. Restore what the message names (db/*.sql creates it), or remove it if it was added. Then run "dps verify".',
   },
   KEY_ALTERED: {
     severity: 'error',

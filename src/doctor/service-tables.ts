@@ -3,8 +3,9 @@ import type pg from 'pg';
 import { rawPublicKey } from '../log/signed-checkpoints/checkpoint.js';
 import { storedKey } from '../log/signed-checkpoints/keys.js';
 import { createOwnTables } from '../postgres/migrate.js';
-import { own } from '../postgres/own-tables.js';
+import { SETTING_KEYS, own } from '../postgres/own-tables.js';
 import { type Queryable, withClient } from '../postgres/pool.js';
+import { PROJECTION_NAMES } from '../projector/replay.js';
 import { type Check, type Finding, finding } from './check.js';
 
 /**
@@ -135,6 +136,7 @@ export const serviceTableDefinitions: Check = {
       if (one === other) return [];
       return `  ${name} ${other === undefined ? 'is missing' : one === undefined ? 'was added' : `was changed: expected ${one}, found ${other}`}`;
     });
+    different.push(...(await listUnknownRows(pool)));
     const more = different.length > SHOWN ? [`  and ${different.length - SHOWN} more`] : [];
     const message = ['The tables of the service differ from its migrations:', ...different.slice(0, SHOWN), ...more];
     return [
@@ -143,6 +145,16 @@ export const serviceTableDefinitions: Check = {
     ];
   },
 };
+
+/** Each row of these tables has a name that this release uses. The values may be secrets. */
+async function listUnknownRows(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ kind: string; name: string }>(
+    `SELECT 'setting' AS kind, key AS name FROM ${own.settings} WHERE key <> ALL ($1)
+     UNION ALL SELECT 'projection', name FROM ${own.projections} WHERE name <> ALL ($2) ORDER BY 1, 2 LIMIT $3`,
+    [Object.values(SETTING_KEYS), PROJECTION_NAMES, SHOWN + 1],
+  );
+  return rows.map(({ kind, name }) => `  row ${JSON.stringify(name)} of service_${kind}s was added`);
+}
 
 /** The public half of the key that is kept in the database must be that of its private half. */
 async function alteredKey(db: Queryable): Promise<Finding[]> {

@@ -7,31 +7,29 @@ import { SQLSTATE, sqlState } from './errors.js';
 import type { Database } from './server.js';
 import type { Logger } from './logger.js';
 import { type Queryable, withClient } from './pool.js';
-import { own, MIGRATIONS, MIGRATION_FILE } from './own-tables.js';
+import { own, MIGRATIONS, MIGRATION_FILE, SETTING_KEYS } from './own-tables.js';
 import { PLACE_COMMENT, ensureSchema, rejectLeftoverTrash, rejectForeignObjects } from './schemas.js';
 import { unlimited } from './limits.js';
 
 /* Marks a database as incomplete until its restore has finished. */
-
-const KEY = 'restoring';
 
 /** Sets the mark, or updates its time. */
 export async function markRestoring(db: Queryable): Promise<void> {
   await db.query(
     `INSERT INTO ${own.settings} (key, value) VALUES ($1, pg_catalog.jsonb_build_object('since', now()))
      ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-    [KEY],
+    [SETTING_KEYS.restoring],
   );
 }
 
 /** Does nothing if there is no mark. */
 export async function unmarkRestoring(db: Queryable): Promise<void> {
-  await db.query(`DELETE FROM ${own.settings} WHERE key = $1`, [KEY]);
+  await db.query(`DELETE FROM ${own.settings} WHERE key = $1`, [SETTING_KEYS.restoring]);
 }
 
 /** True if a restore has begun and not finished, including an aborted one. */
 export async function isRestoring(db: Queryable): Promise<boolean> {
-  const { rowCount } = await db.query(`SELECT FROM ${own.settings} WHERE key = $1`, [KEY]);
+  const { rowCount } = await db.query(`SELECT FROM ${own.settings} WHERE key = $1`, [SETTING_KEYS.restoring]);
   return rowCount === 1;
 }
 

@@ -40,6 +40,9 @@ export const own = {
   webhooks: ownTable('service_webhooks'),
 };
 
+/** The keys of the rows of `own.settings`. */
+export const SETTING_KEYS = { logBeginning: 'log_beginning', restoring: 'restoring', tokenSecret: 'token_secret' };
+
 /** For catalog queries: the oid of the service's own schema, or null if missing. */
 export const OWN_SCHEMA_OID = `(SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass('${own.migrations}')::oid)`;
 

@@ -115,6 +115,18 @@ describe("the comparison of the service's tables with the migrations", () => {
       'table service_projections was changed',
     ],
     [
+      'a setting that the service does not use',
+      `INSERT INTO ${S}settings (key, value) VALUES (E'evil\\n', '"secret"')`,
+      `DELETE FROM ${S}settings WHERE key = E'evil\\n'`,
+      String.raw`row "evil\n" of service_settings was added`,
+    ],
+    [
+      'a projection that the service does not have',
+      `INSERT INTO ${S}projections (name, kind) VALUES ('other', 'transactional')`,
+      `DELETE FROM ${S}projections WHERE name = 'other'`,
+      'row "other" of service_projections was added',
+    ],
+    [
       'a table that others can change',
       `GRANT SELECT, UPDATE ON ${S}users TO PUBLIC`,
       `REVOKE ALL ON ${S}users FROM PUBLIC`,

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import type { Pool } from 'pg';
-import { own } from '../../postgres/own-tables.js';
+import { SETTING_KEYS, own } from '../../postgres/own-tables.js';
 import { expectOneRow } from './queries.js';
 
 /** The prefix of static tokens, so that leaked ones can be recognized. */
@@ -57,8 +57,6 @@ export function createPasswords(): Passwords {
 
 /* The secret that access tokens are signed with. */
 
-const KEY = 'token_secret';
-
 /**
  * The given secret (TOKEN_SECRET), or the generated one of this database. The first process generates it, so that all
  * processes accept each other's tokens, also after a restart.
@@ -68,14 +66,18 @@ export async function tokenSecret(pool: Pick<Pool, 'query'>, configured: string 
   await pool.query(
     `insert into ${own.settings} as s (key, value) values ($1, pg_catalog.to_jsonb($2::text))
       on conflict (key) do update set value = excluded.value where pg_catalog.jsonb_typeof(s.value) <> 'string'`,
-    [KEY, randomSecret()],
+    [SETTING_KEYS.tokenSecret, randomSecret()],
   );
-  const stored = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [KEY]);
+  const stored = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [
+    SETTING_KEYS.tokenSecret,
+  ]);
   return expectOneRow(stored).value;
 }
 
 /** The secret in the database; null if there is none yet. */
 export async function storedSecret(pool: Pick<Pool, 'query'>): Promise<string | null> {
-  const { rows } = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [KEY]);
+  const { rows } = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [
+    SETTING_KEYS.tokenSecret,
+  ]);
   return rows[0]?.value ?? null;
 }

@@ -1,7 +1,7 @@
 /* Decides which position of the log may be signed. No failover may lose it, and the log must be the one seen before. */
 import { CHECK_COLUMNS, type CheckRow, type HeadCheck, toHeadCheck } from '../divergence.js';
 import type { LogPosition } from '../../schema/model/events.js';
-import { own } from '../../postgres/own-tables.js';
+import { SETTING_KEYS, own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { originOf } from './checkpoint.js';
 import type { Parameterised } from '../../postgres/exchange.js';
@@ -27,20 +27,18 @@ export async function originAt(db: Queryable, position: number): Promise<string 
   return rows[0] === undefined ? null : originOf(rows[0].hash);
 }
 
-const KEY = 'log_beginning';
-
 /**
  * SQL for the beginning of the log, as stored at the last signature or acknowledgement. If the whole log was replaced,
  * it no longer contains this event.
  */
 const KEPT_BEGINNING = `
   SELECT (k.value ->> 'position'::text)::bigint AS position, k.value ->> 'hash'::text AS hash
-    FROM ${own.settings} k WHERE k.key = '${KEY}'`;
+    FROM ${own.settings} k WHERE k.key = '${SETTING_KEYS.logBeginning}'`;
 
 /** Does nothing if the log does not contain the event. */
 export const storeFirstEvent = ({ position, hash }: LogPosition): Parameterised => ({
   text: `INSERT INTO ${own.settings} (key, value)
-         SELECT '${KEY}', pg_catalog.jsonb_build_object('position', e.position, 'hash', e.hash)
+         SELECT '${SETTING_KEYS.logBeginning}', pg_catalog.jsonb_build_object('position', e.position, 'hash', e.hash)
            FROM ${own.events} e WHERE e.position = $1 AND e.hash = $2
          ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
   values: [position, hash],
