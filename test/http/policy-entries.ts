@@ -367,6 +367,7 @@ export function entriesOf(api: Api): Entries {
     'POST /auth/oidc/logout',
     'POST /auth/oidc/link',
     'POST /users',
+    'PATCH /users/me',
     'PATCH /users/{id}',
     'DELETE /users/{id}',
     'POST /users/{id}/tokens',
