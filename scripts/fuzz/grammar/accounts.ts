@@ -82,6 +82,17 @@ const USERS: Rules = {
   },
   'POST /users': { weight: 0.7, make: (context) => ({ path: '/users', body: json(newUser(context)) }) },
   'GET /users/me': { weight: 0.3, make: () => ({ path: '/users/me' }) },
+  'PATCH /users/me': {
+    weight: 0.2,
+    make({ random, admin: { password } }) {
+      // Never succeeds, because the fuzzer continues to use the password.
+      const current = random.chance(0.2) ? 'wrong, and long enough' : password;
+      return {
+        path: '/users/me',
+        body: json({ password: random.chance(0.5) ? password : 'short', current_password: current }),
+      };
+    },
+  },
   'GET /users/{id}': { weight: 0.5, make: (context) => ({ path: at`/users/${userId(context)}` }) },
   'PATCH /users/{id}': {
     weight: 0.7,
