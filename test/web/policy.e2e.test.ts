@@ -1,7 +1,8 @@
 /** The policy in the admin app: admins set it, auditors read it, and a review that it blocks. */
 import { expect } from 'chai';
-import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectFits, expectValue, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
+import { until } from '../support/until.js';
 
 describe('the policy in the admin app', () => {
   const app = withApp();
@@ -37,6 +38,37 @@ describe('the policy in the admin app', () => {
       author_may_approve: true,
       policy_changes: 'free',
     });
+  });
+
+  it('starts from a preset that keeps the rules for collections', async () => {
+    const collections = [{ pattern: 'tmp_*', findings: { LOSES_DATA: 'note' } }];
+    await set({ findings: { MAY_FAIL: 'refuse' }, collections });
+    const page = await app.visit({ path: '/operations/policy' });
+    await page.getByRole('button', { name: 'Use Production' }).click();
+    await expectValue(page.getByLabel('Online above this row count'), '100,000');
+    expect((await policy())['author_may_approve'], 'nothing is saved yet').to.equal(true);
+    await page.getByRole('button', { name: 'Use Cautious' }).click();
+    await expectValue(page.getByLabel('Online above this row count'), '');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save policy' }).click();
+    await until('the policy is saved', async () => (await policy())['policy_changes'] === 'acknowledge');
+    expect(await policy()).to.deep.equal({
+      findings: {
+        BREAKS_CLIENTS: 'acknowledge',
+        DATA_NOT_KEPT: 'acknowledge',
+        LONG_LOCK: 'acknowledge',
+        LOSES_DATA: 'acknowledge',
+        REWRITES_TABLE: 'acknowledge',
+      },
+      collections,
+      online_above_rows: null,
+      approvals: 1,
+      author_may_approve: true,
+      policy_changes: 'acknowledge',
+    });
+    const loosened = json({}, 'PUT');
+    const headers = { ...loosened.headers, 'x-acknowledge': 'LOOSENS_POLICY:' };
+    expect((await app.client('/policy', { ...loosened, headers })).status).to.equal(200);
   });
 
   it('does not overwrite the policy that another user has set in the meantime', async () => {
