@@ -38,13 +38,13 @@ import { readSystemCollections } from './reads/system-collections.js';
 import { readRelease } from './release.js';
 import { setUp } from './set-up.js';
 import { type Shutdown, createShutdown } from './shutdown.js';
-import { type Examined, examine } from './doctor/index.js';
+import { type ExaminedCheck, examine } from './doctor/index.js';
 import { shareNext } from './kernel/memoize.js';
 import { READ_ONLY_BY_DEFAULT, sqlState, SQLSTATE } from './postgres/errors.js';
 import { OperatorError } from './kernel/operator-error.js';
 import { type ChangeRequests, createChangeRequests, createChangeRunner } from './features/change-requests/index.js';
 import type { ChangeRunnerOptions } from './features/change-requests/runner.js';
-import type { Keep, Pipeline } from './pipeline/types.js';
+import type { RetentionOptions, Pipeline } from './pipeline/types.js';
 import { type Proposals, createProposals } from './features/change-requests/proposals.js';
 import { createPreparationEngine } from './projector/online/index.js';
 import { type Changes, createChanges } from './features/change-requests/read.js';
@@ -55,7 +55,7 @@ type ServiceOptions = Config &
   ConnectionOptions & { pool: pg.Pool; logger: Logger; projections: Projections; untrustedProxy: () => string | null };
 
 /** An examination reads the whole log. Requests that arrive during one share the next. */
-function createDoctor(options: ServiceOptions): () => Promise<Examined[]> {
+function createDoctor(options: ServiceOptions): () => Promise<ExaminedCheck[]> {
   const { logger, projections, untrustedProxy } = options;
   // Addresses and paths of this machine appear in the service's own log only.
   const explain = (error: unknown, check: string): string => {
@@ -103,7 +103,7 @@ interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'on
   lockWait: number;
   store: Pick<Store, 'subscribe'>;
   quotas: { changes: number };
-  keep: Keep;
+  keep: RetentionOptions;
   role: Pick<ServerRole, 'current' | 'subscribe'>;
   history: Pick<History, 'inTrash' | 'at'>;
   metrics: { step(kind: string, milliseconds: number): void };

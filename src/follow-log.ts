@@ -18,7 +18,7 @@ export interface FollowOptions {
   shutdown: Shutdown;
 }
 
-export interface Following {
+export interface LogFollower {
   /** True while notifications of other processes reach this one. */
   listening(): boolean;
 }
@@ -27,7 +27,7 @@ export interface Following {
  * Each read checks the end of the log itself. Following the log saves it the catching up, and wakes projections and
  * streams.
  */
-export function followLog({ connection, role, freshness, store, logger, shutdown }: FollowOptions): Following {
+export function followLog({ connection, role, freshness, store, logger, shutdown }: FollowOptions): LogFollower {
   let listener: Listener | undefined;
   const failed = (error: unknown): void => {
     // At a stop, running reads find their connections closed.

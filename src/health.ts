@@ -96,7 +96,7 @@ async function checkLog(read: Promise<unknown>, watch: HealthDeps['watch']): Pro
   };
 }
 
-interface Stopped {
+interface FailedProjection {
   name: string;
   at: string | null;
   sqlstate: string | null;
@@ -109,7 +109,7 @@ const STOPPED = `
 
 async function checkProjections(pool: pg.Pool): Promise<HealthCheck> {
   try {
-    const { rows } = await limitTime(pool.query<Stopped>(STOPPED), LIMIT_MS);
+    const { rows } = await limitTime(pool.query<FailedProjection>(STOPPED), LIMIT_MS);
     if (rows.length === 0) return { ok: true };
     const stopped = rows.map(({ name, at, sqlstate }) => `${name} at event ${at} (SQLSTATE ${sqlstate ?? 'none'})`);
     return {

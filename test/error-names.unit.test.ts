@@ -1,7 +1,7 @@
 /** A log line starts with the name of the error's class. */
 import { expect } from 'chai';
 import { UsageError } from '../src/cli/command.js';
-import { Refused } from '../src/http/errors.js';
+import { RejectedError } from '../src/http/errors.js';
 import { JsonFault } from '../src/http/body/json.js';
 import { AbandonedError, OverloadedError } from '../src/kernel/scheduler.js';
 import { ClientGone } from '../src/http/body/limited-bytes.js';
@@ -15,7 +15,11 @@ import { RefusedError } from '../src/log/signed-checkpoints/targets.js';
 import { redact } from '../src/logger.js';
 import { DivergedError } from '../src/pipeline/diverged.js';
 import { LogBusyError } from '../src/pipeline/lock-conflict.js';
-import { NotOursError, LostError, NotNowError } from '../src/features/change-requests/advance-request.js';
+import {
+  NoLongerPreparingError,
+  LostError,
+  TemporaryObstacleError,
+} from '../src/features/change-requests/advance-request.js';
 import { StaleConnectionError } from '../src/pipeline/transaction/begin.js';
 import { UnknownOutcomeError, CommitInDoubt } from '../src/pipeline/transaction/commit.js';
 import { CommandRefused } from '../src/pipeline/types.js';
@@ -37,8 +41,8 @@ const DONE = {} as CommitInDoubt;
 /** One error per class with its further arguments. */
 const ERRORS: readonly [error: Error, name: string, message?: string][] = [
   [new UsageError(SAYS), 'UsageError'],
-  [new Refused([PROBLEM]), 'Refused'],
-  [new Refused([]), 'Refused', 'refused'],
+  [new RejectedError([PROBLEM]), 'RejectedError'],
+  [new RejectedError([]), 'RejectedError', 'rejected'],
   [new JsonFault('syntax', SAYS, { path: [], at: null }), 'JsonFault'],
   [new ClientGone(SAYS), 'ClientGone'],
   [new AbandonedError(SAYS), 'AbandonedError'],
@@ -57,8 +61,8 @@ const ERRORS: readonly [error: Error, name: string, message?: string][] = [
     'the log has forked: it no longer contains the events that were read before',
   ],
   [new LogBusyError(SAYS), 'LogBusyError'],
-  [new NotOursError(SAYS), 'NotOursError'],
-  [new NotNowError(SAYS), 'NotNowError'],
+  [new NoLongerPreparingError(SAYS), 'NoLongerPreparingError'],
+  [new TemporaryObstacleError(SAYS), 'TemporaryObstacleError'],
   [new LostError(SAYS), 'LostError'],
   [new StaleConnectionError(SAYS), 'StaleConnectionError'],
   [new UnknownOutcomeError(SAYS), 'UnknownOutcomeError'],

@@ -12,7 +12,7 @@ import { formatCount } from '../kernel/text.js';
 type Finding = z.output<typeof finding>;
 
 /** Earlier releases return no level. */
-export type Shown = Pick<Finding, 'code' | 'message'> & Partial<Finding>;
+export type PrintedFinding = Pick<Finding, 'code' | 'message'> & Partial<Finding>;
 
 export interface Source {
   /** The name of the checked file; null for stdin or no file. */
@@ -26,13 +26,13 @@ export interface Source {
 export type Locate = (collection?: string, field?: string) => { file: string; line: number } | null;
 
 /** `articles.title`; empty without a location. */
-const placeOf = ({ object, ...finding }: Shown): string => {
+const placeOf = ({ object, ...finding }: PrintedFinding): string => {
   const location = locationText(finding);
   return object === undefined ? location : `${location} (${object.kind} ${object.name})`;
 };
 
 /** `PATCH /fields/articles/title?online {"schema":…}` */
-function requestOf({ safer }: Shown): string | undefined {
+function requestOf({ safer }: PrintedFinding): string | undefined {
   const request = safer?.request;
   if (request === undefined) return undefined;
   const body = request.body === undefined ? '' : ` ${JSON.stringify(request.body)}`;
@@ -43,13 +43,13 @@ function requestOf({ safer }: Shown): string | undefined {
 
 const MEMBER = /^[\s-]*(?:\{\s*)?"?(collection|field)"?\s*:\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s,}#]+))/;
 
-type LineOf = (collection: string | undefined, field?: string) => number;
+type LineLookup = (collection: string | undefined, field?: string) => number;
 
 /**
  * Starts at 1; the first line if the location is not found. Members are searched line by line, so one-line JSON has
  * one line.
  */
-function linesOf({ text }: Source): LineOf {
+function linesOf({ text }: Source): LineLookup {
   const countByLine = new Map<string, number>();
   let collection = '';
   for (const [index, line] of text.split('\n').entries()) {
@@ -80,7 +80,7 @@ function locatorOf(source: Source): Locate {
 const COMMANDS: Readonly<Record<string, string>> = { danger: 'error', warn: 'warning', note: 'notice' };
 
 /** One line per finding; empty without findings. Findings that the policy blocks are errors. */
-function githubAnnotations(findings: readonly Shown[], source: Source): string {
+function githubAnnotations(findings: readonly PrintedFinding[], source: Source): string {
   const locate = locatorOf(source);
   const lines = findings.map((finding) => {
     const { level = 'warn', code, collection, field, message, safer } = finding;
@@ -104,7 +104,7 @@ const property = (text: string): string => data(text).replaceAll(':', '%3A').rep
 const LEVEL: Readonly<Record<Level, 'note' | 'warning' | 'error'>> = { note: 'note', warn: 'warning', danger: 'error' };
 
 /** @param release of this command */
-function sarifLog(findings: readonly Shown[], source: Source, release: string): object {
+function sarifLog(findings: readonly PrintedFinding[], source: Source, release: string): object {
   const used = RULES.filter(({ code }) => findings.some((finding) => finding.code === code));
   const locate = locatorOf(source);
   return {
@@ -135,7 +135,7 @@ interface FileLocations {
   used: readonly Rule[];
 }
 
-function resultOf(finding: Shown, { locate, used }: FileLocations): object {
+function resultOf(finding: PrintedFinding, { locate, used }: FileLocations): object {
   const { code, level = 'warn', collection, field, message, why, safer } = finding;
   const rule = ruleOf(code);
   const location = placeOf(finding);
@@ -162,7 +162,7 @@ const uriOf = (file: string): string =>
   isAbsolute(file) ? pathToFileURL(file).href : file.split(/[\\/]/).map(encodeURIComponent).join('/');
 
 /** Each with the reason and the alternative. */
-function findingsText(findings: readonly Shown[]): string {
+function findingsText(findings: readonly PrintedFinding[]): string {
   const blocks = findings.map((finding) => {
     const { level = 'warn', code, message, why, safer } = finding;
     const lines = [`${level.padEnd(6)} ${code} ${placeOf(finding)}`.trimEnd(), `  ${message}`];
@@ -178,7 +178,7 @@ function findingsText(findings: readonly Shown[]): string {
 }
 
 /** `3 findings: 1 danger, 2 notes` */
-function countText(findings: readonly Shown[]): string {
+function countText(findings: readonly PrintedFinding[]): string {
   if (findings.length === 0) return 'No findings.';
   const counts = LEVELS.toReversed().flatMap((level) => {
     const count = findings.filter((finding) => (finding.level ?? 'warn') === level).length;
@@ -190,7 +190,7 @@ function countText(findings: readonly Shown[]): string {
 const MARKS: Readonly<Record<string, string>> = { danger: '🛑', warn: '⚠️', note: 'ℹ️' };
 
 /** A table with a count, or the count alone. */
-function findingsMarkdown(findings: readonly Shown[]): string {
+function findingsMarkdown(findings: readonly PrintedFinding[]): string {
   if (findings.length === 0) return `${countText(findings)}\n`;
   const rows = findings.map((finding) => {
     const { level = 'warn', code, message, safer } = finding;
@@ -226,7 +226,7 @@ export const FINDING_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'] a
 export type FindingFormat = (typeof FINDING_FORMATS)[number];
 
 /** @param source the document of the findings, for formats with line numbers */
-export function printFindings(findings: readonly Shown[], format: FindingFormat, source: Source): string {
+export function printFindings(findings: readonly PrintedFinding[], format: FindingFormat, source: Source): string {
   switch (format) {
     case 'text':
       return findingsText(findings);

@@ -4,7 +4,7 @@
  * The types are generated from the routes of the service; `src/client` imports nothing else of it.
  */
 import { OPERATIONS, type Operations } from './api.js';
-import { type ClientOptions, type OperationName, type Sent, sendOperation } from './request.js';
+import { type ClientOptions, type OperationName, type RequestContent, sendOperation } from './request.js';
 import { bodyOf } from './streams.js';
 
 export type { ErrorCode, Operations, Schemas, StreamMessage } from './api.js';
@@ -37,22 +37,22 @@ export interface SentFile {
   type: string;
 }
 
-type QueryOf<A> = A extends { query: infer Q } ? Q : object;
+type OperationQuery<A> = A extends { query: infer Q } ? Q : object;
 /** `always` for a literal `true`, `maybe` for a boolean, otherwise `never`. */
-type Requested<Q, Name extends string> = Q extends { [name in Name]?: infer V }
+type RequestedFlag<Q, Name extends string> = Q extends { [name in Name]?: infer V }
   ? [V] extends [true]
     ? 'always'
     : true extends V
       ? 'maybe'
       : 'never'
   : 'never';
-type Planning<Q> = Requested<Q, 'dry_run'> | Requested<Q, 'explain'>;
+type PlanMode<Q> = RequestedFlag<Q, 'dry_run'> | RequestedFlag<Q, 'explain'>;
 
 /** The response: a plan if the arguments request a dry run, a change request if they request an online change. */
 export type Answer<K extends OperationName, A = object> =
-  | ('always' extends Planning<QueryOf<A>> ? never : Operations[K]['answer'])
-  | (Planning<QueryOf<A>> extends 'never' ? never : Operations[K]['planned'])
-  | (Requested<QueryOf<A>, 'online'> extends 'never' ? never : Operations[K]['online']);
+  | ('always' extends PlanMode<OperationQuery<A>> ? never : Operations[K]['answer'])
+  | (PlanMode<OperationQuery<A>> extends 'never' ? never : Operations[K]['planned'])
+  | (RequestedFlag<OperationQuery<A>, 'online'> extends 'never' ? never : Operations[K]['online']);
 
 type Method<K extends OperationName> =
   object extends Arguments<K>
@@ -62,10 +62,11 @@ type Method<K extends OperationName> =
 /** A method for each operation of the OpenAPI document. */
 export type Client = { readonly [K in OperationName]: Method<K> } & {
   /** The response of an operation as `fetch` returns it, for bodies that must not be parsed. Errors are thrown. */
-  readonly raw: <K extends OperationName>(operation: K, ...args: GivenTo<K>) => Promise<Response>;
+  readonly raw: <K extends OperationName>(operation: K, ...args: OperationArguments<K>) => Promise<Response>;
 };
 
-type GivenTo<K extends OperationName> = object extends Arguments<K> ? [args?: Arguments<K>] : [args: Arguments<K>];
+type OperationArguments<K extends OperationName> =
+  object extends Arguments<K> ? [args?: Arguments<K>] : [args: Arguments<K>];
 
 /**
  * A client of one service. Its methods throw `ServiceError` and `ConnectionError`.
@@ -75,15 +76,15 @@ type GivenTo<K extends OperationName> = object extends Arguments<K> ? [args?: Ar
  * repeated.
  */
 export function createClient(options: ClientOptions): Client {
-  const call = async (operation: OperationName, sent: Sent = {}): Promise<unknown> => {
+  const call = async (operation: OperationName, sent: RequestContent = {}): Promise<unknown> => {
     const response = await sendOperation(options, operation, sent);
     const body = await bodyOf(response, { options, operation, sent });
     return { status: response.status, headers: response.headers, body };
   };
   const methods = (Object.keys(OPERATIONS) as OperationName[]).map((operation) => [
     operation,
-    (sent?: Sent) => call(operation, sent),
+    (sent?: RequestContent) => call(operation, sent),
   ]);
-  const raw = (operation: OperationName, sent: Sent = {}) => sendOperation(options, operation, sent);
+  const raw = (operation: OperationName, sent: RequestContent = {}) => sendOperation(options, operation, sent);
   return { ...(Object.fromEntries(methods) as Client), raw: raw as Client['raw'] };
 }

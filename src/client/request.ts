@@ -18,7 +18,7 @@ export interface ClientOptions {
 type QueryValue = string | number | boolean | null | undefined | readonly (string | number)[];
 
 /** The content of a request, untyped. */
-export interface Sent {
+export interface RequestContent {
   params?: Readonly<Record<string, string | number>>;
   query?: Readonly<Record<string, QueryValue>>;
   headers?: Readonly<Record<string, string | undefined>>;
@@ -41,7 +41,11 @@ const FROM_PROXY: ReadonlySet<number> = new Set([502, 504]);
  * The response of an operation, if it is no error.
  * @throws ServiceError, ConnectionError; the reason of an aborted signal
  */
-export async function sendOperation(options: ClientOptions, operation: OperationName, sent: Sent): Promise<Response> {
+export async function sendOperation(
+  options: ClientOptions,
+  operation: OperationName,
+  sent: RequestContent,
+): Promise<Response> {
   const { retries = 3 } = options;
   const { repeat } = OPERATIONS[operation];
   const headers = { ...sent.headers };
@@ -68,7 +72,7 @@ function waitAfter(error: ServiceError | ConnectionError, waitMs: number): numbe
 async function attempt(
   options: ClientOptions,
   operation: OperationName,
-  sent: Sent,
+  sent: RequestContent,
 ): Promise<Response | ServiceError | ConnectionError> {
   const { method, answers } = OPERATIONS[operation];
   const { signal } = sent;
@@ -90,7 +94,7 @@ async function attempt(
 export const interrupted = (cause: unknown): ConnectionError =>
   new ConnectionError('The connection to the service was lost before its response ended.', cause);
 
-async function headersOf({ token }: ClientOptions, { headers = {}, body, file }: Sent): Promise<Headers> {
+async function headersOf({ token }: ClientOptions, { headers = {}, body, file }: RequestContent): Promise<Headers> {
   const found = typeof token === 'function' ? await token() : token;
   const all = new Headers();
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, asBytes(value));
@@ -105,7 +109,7 @@ const asBytes = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 
 /** The address of an operation. A parameter that is undefined or false is left out. */
-function addressOf(base: string, operation: OperationName, { params = {}, query = {} }: Sent): string {
+function addressOf(base: string, operation: OperationName, { params = {}, query = {} }: RequestContent): string {
   const path = OPERATIONS[operation].path.replaceAll(/:(\w+)/g, (_, name: string) => segmentOf(name, params[name]));
   const url = new URL(path.slice(1), base.endsWith('/') ? base : `${base}/`);
   for (const [name, value] of Object.entries(query)) {

@@ -1,7 +1,14 @@
 /* Reads streams: server-sent events, and JSON by lines. */
 import type { Schemas, StreamMessage } from './api.js';
 import { ConnectionError } from './errors.js';
-import { type ClientOptions, type OperationName, type Sent, interrupted, pause, sendOperation } from './request.js';
+import {
+  type ClientOptions,
+  type OperationName,
+  type RequestContent,
+  interrupted,
+  pause,
+  sendOperation,
+} from './request.js';
 
 /**
  * The lines of a response.
@@ -33,10 +40,10 @@ async function* valuesOf<T>(response: Response): AsyncGenerator<T, void, void> {
   for await (const line of linesOf(response)) yield JSON.parse(line) as T;
 }
 
-interface Following {
+interface StreamSource {
   options: ClientOptions;
   operation: OperationName;
-  sent: Sent;
+  sent: RequestContent;
 }
 
 /**
@@ -44,7 +51,7 @@ interface Following {
  * none is missing or repeated.
  * @throws ServiceError, for example once the token is revoked; ConnectionError if it cannot reconnect
  */
-async function* messagesOf(response: Response, following: Following): AsyncGenerator<StreamMessage, void, void> {
+async function* messagesOf(response: Response, following: StreamSource): AsyncGenerator<StreamMessage, void, void> {
   const { options, sent } = following;
   const { retries = 3 } = options;
   // The stream begins after this position.
@@ -85,7 +92,7 @@ async function* readMessages(
   }
 }
 
-function reconnected({ options, operation, sent }: Following, lastId: string | null): Promise<Response> {
+function reconnected({ options, operation, sent }: StreamSource, lastId: string | null): Promise<Response> {
   const headers = { ...sent.headers, ...(lastId !== null && { 'Last-Event-ID': lastId }) };
   return sendOperation(options, operation, { ...sent, headers });
 }
@@ -120,7 +127,7 @@ function frameOf({ event = 'message', id = '', data }: Record<string, string>): 
 }
 
 /** The body of a response as its content type says. */
-export async function bodyOf(response: Response, following: Following): Promise<unknown> {
+export async function bodyOf(response: Response, following: StreamSource): Promise<unknown> {
   const type = response.headers.get('content-type') ?? '';
   if (type.startsWith('text/event-stream')) return messagesOf(response, following);
   if (type.startsWith('application/x-ndjson')) return valuesOf<Schemas['Event']>(response);

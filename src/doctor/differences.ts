@@ -1,7 +1,7 @@
 import { formatCount, visibleText } from '../kernel/text.js';
 import type { AcknowledgedDivergence } from '../log/verify-log.js';
 import type { Difference } from '../projector/verify/index.js';
-import type { Disallowed } from '../schema/change-requests/replay-policy.js';
+import type { DisallowedChange } from '../schema/change-requests/replay-policy.js';
 import { locationText } from '../schema/model/location.js';
 import type { Divergence, LogPosition } from '../schema/model/events.js';
 
@@ -24,7 +24,7 @@ export const describeErased = (events: number): string =>
   events === 0 ? '' : ` Personal data was erased from ${events} ${events === 1 ? 'event' : 'events'}.`;
 
 /** One line: `The change at position 7 was not allowed: …`. Reasons may contain names of a hostile log. */
-export const describeDisallowed = ({ position, reason }: Disallowed): string =>
+export const describeDisallowed = ({ position, reason }: DisallowedChange): string =>
   `The change at position ${position} was not allowed: ${visibleText(reason).replaceAll('\n', '\\n')}.`;
 
 /** One line: `2026-11-21T08:05:03Z: position 16 (3f9a…) was seen; the log ended at 13 (77c1…)`. */

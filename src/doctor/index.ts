@@ -21,7 +21,7 @@ import {
 } from './database.js';
 import { chain, protection, readable, storedFolds, comparison, lag, preparations, trash, webhooks } from './state.js';
 
-export interface Examined {
+export interface ExaminedCheck {
   name: string;
   /** `skipped`: an earlier finding prevents it, or it needs a primary. */
   result: 'ok' | 'warning' | 'error' | 'skipped';
@@ -63,13 +63,13 @@ const isImpossible = ({ needsPrimary, needsService }: Check, { server, untrusted
  * One result per check, in order; it never throws. A failing check is a separate error (`CHECK_FAILED`). After a
  * decisive error the rest is `skipped`, as are checks that need a primary on a standby, or a running service.
  */
-export async function examine(context: DoctorContext): Promise<Examined[]> {
-  const examined: Examined[] = [];
+export async function examine(context: DoctorContext): Promise<ExaminedCheck[]> {
+  const examined: ExaminedCheck[] = [];
   let stopped = false;
   for (const check of CHECKS) {
     const isSkipped: boolean = stopped || isImpossible(check, context);
     const findings: Finding[] = isSkipped ? [] : await runCheck(check, context);
-    const result: Examined['result'] = isSkipped ? 'skipped' : worstResult(findings);
+    const result: ExaminedCheck['result'] = isSkipped ? 'skipped' : worstResult(findings);
     examined.push({ name: check.name, result, findings });
     stopped ||= check.decisive === true && result === 'error';
   }

@@ -12,7 +12,7 @@ import { respond } from './answer/stream.js';
 import { createQuotas } from './quotas.js';
 import type { Method, Route } from './route.js';
 import { createRoutes } from './routes/index.js';
-import { serve, type Serving } from './serve.js';
+import { serve, type ServeContext } from './serve.js';
 
 /** The application for the whole API. It does not listen, and the caller owns its dependencies. */
 export function createHttp(deps: HttpDeps): Express {
@@ -29,7 +29,7 @@ export function createHttp(deps: HttpDeps): Express {
     next();
   });
   if (deps.config.corsOrigins.length > 0) app.use(crossOrigin(deps.config.corsOrigins));
-  const serving: Serving = {
+  const serving: ServeContext = {
     deps,
     log: requestObserver(deps),
     bodies: createBodies(deps.config.maxBody, (json) =>
@@ -78,7 +78,7 @@ function requestObserver({ logger, config, metrics }: HttpDeps): RequestLog {
 }
 
 /** Registers the routes of one path, and its response to other methods. */
-function mount(app: Express, path: string, routes: readonly Route[], serving: Serving): void {
+function mount(app: Express, path: string, routes: readonly Route[], serving: ServeContext): void {
   for (const route of routes) app[route.method](path, serve(route, serving));
   const allow = allowHeader(routes.map(({ method }) => method));
   const otherMethod = (req: Request): Answer =>
@@ -108,7 +108,7 @@ function unknownRoute({ path }: Request, { objects }: HttpDeps['config']): Answe
 }
 
 /** A handler for requests that match no route. */
-function mountFallback(route: string, answerTo: (req: Request) => Answer, { log }: Serving) {
+function mountFallback(route: string, answerTo: (req: Request) => Answer, { log }: ServeContext) {
   return (req: Request, res: Response): void => {
     const started = performance.now();
     const requestId = requestIdOf(req);

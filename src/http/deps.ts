@@ -17,7 +17,7 @@ import type { RenderedCache } from '../reads/rendered-cache.js';
 import type { Store } from '../reads/state-store.js';
 import type { CollectionMeta } from '../schema/model/model.js';
 import type { QuotaLimits } from './quotas.js';
-import type { Handled } from './request-log.js';
+import type { HandledRequest } from './request-log.js';
 
 /** The source of the Prometheus metrics. */
 export interface MetricsSource {
@@ -81,9 +81,13 @@ export interface HttpDeps {
   webhooks: Webhooks;
   /** Reports a diverged log. */
   watch: Pick<LogWatch, 'subscribe'>;
-  metrics: MetricsSource & { request(handled: Handled): void };
+  metrics: MetricsSource & { request(handled: HandledRequest): void };
   traces: {
-    request(req: IncomingMessage, route: string, work: () => Promise<Handled | null>): Promise<Handled | null>;
+    request(
+      req: IncomingMessage,
+      route: string,
+      work: () => Promise<HandledRequest | null>,
+    ): Promise<HandledRequest | null>;
   };
   logger: Logger;
   config: {

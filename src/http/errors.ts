@@ -81,29 +81,33 @@ export interface EdgeProblem extends Omit<Problem, 'code'> {
 }
 
 /** Ends a request with problems. The HTTP layer throws no other error on purpose. */
-export class Refused extends Error {
-  override readonly name = 'Refused';
+export class RejectedError extends Error {
+  override readonly name = 'RejectedError';
   readonly problems: readonly EdgeProblem[];
   /** Alternating names and values. */
   readonly headers: readonly string[];
 
   constructor(problems: readonly EdgeProblem[], headers: readonly string[] = []) {
-    super(problems[0]?.message ?? 'refused');
+    super(problems[0]?.message ?? 'rejected');
     this.problems = problems;
     this.headers = headers;
   }
 }
 
-/** A `Refused` with one problem. */
-export function refused(code: ErrorCode, message: string, more: Omit<EdgeProblem, 'code' | 'message'> = {}): Refused {
-  return new Refused([{ code, message, ...more }]);
+/** A `RejectedError` with one problem. */
+export function refused(
+  code: ErrorCode,
+  message: string,
+  more: Omit<EdgeProblem, 'code' | 'message'> = {},
+): RejectedError {
+  return new RejectedError([{ code, message, ...more }]);
 }
 
 /**
  * INVALID_QUERY, for the caller to throw.
  * @param message without the parameter's name, which is its `path`
  */
-export function invalidQuery(parameter: string, message: string): Refused {
+export function invalidQuery(parameter: string, message: string): RejectedError {
   return refused('INVALID_QUERY', message, { path: parameter });
 }
 
@@ -156,7 +160,7 @@ export function headersOf(problems: readonly EdgeProblem[]): string[] {
 const MEMBERS = ['schema', 'foreign_key_schema'] as const;
 
 /**
- * Returns `body` without the name of the default schema. Throws `Refused` with one problem per location that names a
+ * Returns `body` without the name of the default schema. Throws `RejectedError` with one problem per location that names a
  * schema that is not managed. Snapshots of Directus may name any schema, which is then ignored.
  * @param schemas the managed schemas, the default first
  * @param options.members for a relation, which has no schema of its own, `foreign_key_schema` alone
@@ -168,7 +172,7 @@ export async function inManagedSchemas<T>(
 ): Promise<T> {
   const ignores = force && isObject(body) && isForeign(body);
   const problems = await runYielding(otherSchemas(body, { schemas, members, ignores }));
-  if (problems.length > 0) throw new Refused(problems);
+  if (problems.length > 0) throw new RejectedError(problems);
   return body;
 }
 

@@ -163,13 +163,13 @@ function describe({ reason, mark }: YAMLException): string {
   return mark ? `${reason} (line ${mark.line + 1}, column ${mark.column + 1})` : reason;
 }
 
-interface Open {
+interface OpenYamlNode {
   anchor: string | null;
   values: number;
   characters: number;
 }
 
-const emptyNode = (anchor: string | null): Open => ({ anchor, values: 0, characters: 0 });
+const emptyNode = (anchor: string | null): OpenYamlNode => ({ anchor, values: 0, characters: 0 });
 
 /** Counts nodes as if every alias were expanded, without expanding them. */
 function checkSize(events: readonly Event[], source: string, limits: YamlLimits): void {
@@ -186,8 +186,8 @@ interface Count {
   source: string;
   limits: YamlLimits;
   /** Complete nodes by anchor. */
-  sizes: Map<string, Open>;
-  open: Open[];
+  sizes: Map<string, OpenYamlNode>;
+  open: OpenYamlNode[];
 }
 
 function close(event: Event, count: Count): void {
@@ -205,7 +205,7 @@ function close(event: Event, count: Count): void {
   }
 }
 
-function finished(event: Event, { source, sizes, open }: Count): Open {
+function finished(event: Event, { source, sizes, open }: Count): OpenYamlNode {
   if (event.type === EVENT_ID.POP) return open.pop() ?? emptyNode(null);
   if (event.type === EVENT_ID.SCALAR) {
     return { anchor: anchorOf(event, source), values: 1, characters: event.valueEnd - event.valueStart };

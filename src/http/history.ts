@@ -4,7 +4,7 @@ import { invalidProblem } from '../kernel/problem.js';
 import { readMoment, type Moment } from '../reads/history/time-travel.js';
 import type { State } from '../schema/model/state.js';
 import type { HttpDeps } from './deps.js';
-import { Refused, refused } from './errors.js';
+import { RejectedError, refused } from './errors.js';
 import { cursor, requireInLog, type Cursor, moment } from './request/history-query.js';
 import type { Call } from './route.js';
 import { EVENT_TYPES, type EventFilter } from '../reads/history/filter.js';
@@ -55,7 +55,7 @@ export const afterCursor = (filter: EventFilter, order: Order, cursor: number | 
 
 /**
  * Undefined if no cursor was given.
- * @throws Refused if the log does not contain that event
+ * @throws RejectedError if the log does not contain that event
  */
 export async function positionOf(
   cursor: Cursor | undefined,
@@ -140,16 +140,16 @@ const MOMENT =
 
 /**
  * Checks the hash of the log if the body contains one.
- * @throws Refused at `member`
+ * @throws RejectedError at `member`
  */
 export function createMomentState(deps: Pick<HttpDeps, 'history' | 'store'>) {
   const pointAt = createPointAt(deps, 'INVALID_PAYLOAD');
   return async (value: unknown, member: string, call: Call<unknown>): Promise<State> => {
     const text = Number.isSafeInteger(value) ? String(value) : value;
-    if (typeof text !== 'string') throw new Refused([invalidProblem([member], MOMENT)]);
+    if (typeof text !== 'string') throw new RejectedError([invalidProblem([member], MOMENT)]);
     const parsed = cursor.safeParse(text);
     const moment = parsed.success ? ({ kind: 'position', position: parsed.data.position } as const) : readMoment(text);
-    if (moment === null) throw new Refused([invalidProblem([member], MOMENT)]);
+    if (moment === null) throw new RejectedError([invalidProblem([member], MOMENT)]);
     if (parsed.success) await requireInLog(parsed.data, deps.history);
     return (await pointAt(moment, member, call)).state;
   };

@@ -14,7 +14,7 @@ import type { State } from '../schema/model/state.js';
 import { operations } from '../schema/operations/index.js';
 import {
   type Acknowledgement,
-  type Judged,
+  type FindingWithAction,
   type Policy,
   byAction,
   isStopping,
@@ -28,7 +28,7 @@ import {
 import { readAcknowledgements, takeAcknowledgements, commandOf } from './change/change.js';
 import { unwrap } from './answer/answer.js';
 import type { HttpDeps } from './deps.js';
-import { Refused, inManagedSchemas } from './errors.js';
+import { RejectedError, inManagedSchemas } from './errors.js';
 import { prefixLocations, createBodyLocator, translateLocations } from '../features/change-requests/routes-actions.js';
 import type { Call } from './route.js';
 import { equalityOf } from './diff-answer.js';
@@ -109,12 +109,13 @@ export const policyBody = z
 
 /**
  * Reads the policy from a member of a body, or from the body itself.
- * @throws Refused
+ * @throws RejectedError
  */
 export function readPolicyBody(body: unknown, member?: string): Policy {
   const at = member === undefined ? [] : [member];
   const hidden = hiddenMembers(body, at);
-  if (hidden.length > 0) throw new Refused(hidden.map((path) => invalidProblem(path, 'is not the code of a finding')));
+  if (hidden.length > 0)
+    throw new RejectedError(hidden.map((path) => invalidProblem(path, 'is not the code of a finding')));
   return member === undefined
     ? readShape(policyBody, body)
     : (readShape(z.object({ [member]: policyBody }), { [member]: body })[member] as Policy);
@@ -142,14 +143,14 @@ interface PolicyTest {
   outcome: (typeof OUTCOMES)[number];
   /** The number of required approvals; null if none is required. */
   approvals: number | null;
-  findings: Omit<Judged<Finding>, 'event' | 'statement'>[];
+  findings: Omit<FindingWithAction<Finding>, 'event' | 'statement'>[];
 }
 
 type TestCall = Call<{ online: boolean; force: boolean; mode: 'mirror' | 'merge' }>;
 
 const MEMBERS = new Set(['diff', 'snapshot', 'policy']);
 
-/** The returned function throws Refused for an unreadable body and for a change that the schema rejects. */
+/** The returned function throws RejectedError for an unreadable body and for a change that the schema rejects. */
 export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store' | 'history' | 'config'>) {
   const { pool, store, history, config } = deps;
   const { release, schema, schemas, keepDeleted } = config;
@@ -158,7 +159,7 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
   async function diffOf(body: Record<string, unknown>, state: State, { query }: TestCall): Promise<unknown> {
     const { diff, snapshot } = body;
     if ((diff === undefined) === (snapshot === undefined))
-      throw new Refused([
+      throw new RejectedError([
         invalidProblem([], 'the body must have either diff (with its hash, as returned by /schema/diff) or snapshot'),
       ]);
     if (diff !== undefined) return diff;
@@ -197,18 +198,19 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
 }
 
 function bodyOf(body: unknown): Record<string, unknown> {
-  if (!isObject(body)) throw new Refused([invalidProblem([], 'the body must be an object with diff or snapshot')]);
+  if (!isObject(body))
+    throw new RejectedError([invalidProblem([], 'the body must be an object with diff or snapshot')]);
   const problems = unknownMembers(body, MEMBERS, []);
-  if (problems.length > 0) throw new Refused(problems);
+  if (problems.length > 0) throw new RejectedError(problems);
   return body;
 }
 
 function outcomeOf(
   { approvals }: Policy,
-  findings: readonly Judged<Finding>[],
+  findings: readonly FindingWithAction<Finding>[],
   acknowledged: ReadonlySet<string>,
 ): Pick<PolicyTest, 'outcome' | 'approvals'> {
-  const isKnown = (finding: Judged<Finding>): boolean => acknowledged.has(keyOf(acknowledgementOf(finding)));
+  const isKnown = (finding: FindingWithAction<Finding>): boolean => acknowledged.has(keyOf(acknowledgementOf(finding)));
   const [strictest] = findings
     .filter((finding) => isStopping(finding.action) && !(finding.action === 'acknowledge' && isKnown(finding)))
     .sort(byAction);

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Caller } from '../features/accounts/caller.js';
 import { createCounts, once } from '../kernel/scheduler.js';
 import { onClose } from './answer/stream.js';
-import { Refused } from './errors.js';
+import { RejectedError } from './errors.js';
 
 export interface QuotaLimits {
   /** Concurrent requests. */
@@ -15,12 +15,12 @@ export interface QuotaLimits {
 export interface Quotas {
   /**
    * Counts a request until its response is sent.
-   * @throws Refused TOO_MANY_REQUESTS
+   * @throws RejectedError TOO_MANY_REQUESTS
    */
   enter(caller: Caller, res: ServerResponse): void;
   /**
    * From now on, counts an entered request as a stream.
-   * @throws Refused TOO_MANY_REQUESTS
+   * @throws RejectedError TOO_MANY_REQUESTS
    */
   stream(caller: Caller, res: ServerResponse): void;
 }
@@ -56,5 +56,5 @@ function createQuota(limit: number, name: string, setting: string): (user: strin
   };
 }
 
-const tooMany = (message: string): Refused =>
-  new Refused([{ code: 'TOO_MANY_REQUESTS', message }], ['Retry-After', '1']);
+const tooMany = (message: string): RejectedError =>
+  new RejectedError([{ code: 'TOO_MANY_REQUESTS', message }], ['Retry-After', '1']);

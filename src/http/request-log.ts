@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../features/accounts/caller.js';
 import type { Logger } from '../postgres/logger.js';
 
-export interface Handled {
+export interface HandledRequest {
   method: string;
   /** The route template, which contains no collection names. */
   route: string;
@@ -15,7 +15,7 @@ export interface Handled {
   caller: Caller | null;
 }
 
-export type RequestLog = (handled: Handled) => void;
+export type RequestLog = (handled: HandledRequest) => void;
 
 /** Milliseconds between two lines about overload, which affects many requests at once. */
 const OVERLOAD_EVERY = 10_000;

@@ -57,7 +57,7 @@ export interface BodySpec<Body> {
   /** Used for the reference. Without it, the example of the schema is shown. */
   example: unknown;
   isOptional: boolean;
-  /** @throws Refused */
+  /** @throws RejectedError */
   read: (value: unknown) => Body;
 }
 

@@ -6,7 +6,7 @@ import type { Identify } from '../features/accounts/identify.js';
 import { NotInTimeError, limitTime } from '../kernel/time.js';
 import { AbandonedError, runAsChange, runAsRead, scheduler } from '../kernel/scheduler.js';
 import { environmentProblem, readOnly, unavailableProblem } from '../postgres/errors.js';
-import type { Fresh } from '../reads/freshness.js';
+import type { FreshState } from '../reads/freshness.js';
 import { type Answer, failureAnswer } from './answer/answer.js';
 import type { Bodies } from './body/index.js';
 import type { HttpDeps } from './deps.js';
@@ -14,10 +14,10 @@ import { encodeAnswer, requireAcceptable } from './answer/representation.js';
 import { onClose, respond } from './answer/stream.js';
 import { readParams } from './request/query.js';
 import { requireInLog } from './request/history-query.js';
-import { Refused, refused } from './errors.js';
+import { RejectedError, refused } from './errors.js';
 import { atLeastOf, bearerToken, requestIdOf } from './request/headers.js';
 import { CHALLENGE, requireScope } from './request/scope.js';
-import type { Handled, RequestLog } from './request-log.js';
+import type { HandledRequest, RequestLog } from './request-log.js';
 import type { Quotas } from './quotas.js';
 import type { Route } from './route.js';
 import { ProblemError } from '../kernel/problem.js';
@@ -25,7 +25,7 @@ import { ProblemError } from '../kernel/problem.js';
 /* Authenticates and authorizes the caller. */
 
 /**
- * The caller of the bearer token. Throws `Refused`: UNAUTHENTICATED, or FORBIDDEN if the role is too low or the scope of
+ * The caller of the bearer token. Throws `RejectedError`: UNAUTHENTICATED, or FORBIDDEN if the role is too low or the scope of
  * the token does not cover the request.
  */
 export async function authorize(
@@ -47,14 +47,14 @@ export async function authorize(
 }
 
 /** `error`: the error code of RFC 6750. */
-export function unauthenticated(message: string, error?: string): Refused {
+export function unauthenticated(message: string, error?: string): RejectedError {
   const challenge = error === undefined ? CHALLENGE : `${CHALLENGE}, error="${error}"`;
-  return new Refused([{ code: 'UNAUTHENTICATED', message }], ['WWW-Authenticate', challenge]);
+  return new RejectedError([{ code: 'UNAUTHENTICATED', message }], ['WWW-Authenticate', challenge]);
 }
 
 type Handler = (req: Request, res: Response) => Promise<void>;
 
-export interface Serving {
+export interface ServeContext {
   deps: HttpDeps;
   log: RequestLog;
   bodies: Bodies;
@@ -101,7 +101,7 @@ function identifyFromCache(identify: Identify, token: string): Promise<Caller> {
 
 /** Facts that are known when the response is written. */
 interface ResponseContext {
-  fresh: Fresh | null;
+  fresh: FreshState | null;
   caller: Caller | null;
 }
 
@@ -120,7 +120,7 @@ async function admit(
   facts.fresh = await (route.whileDatabaseIsAway ? awaitOrNull(check) : check);
   if (access !== 'anyone') {
     facts.caller = await identify(req, route, { deps, facts }).catch((refusal: unknown) => {
-      if (refusal instanceof Refused && isStillToCome(req, route, facts.fresh)) return null;
+      if (refusal instanceof RejectedError && isStillToCome(req, route, facts.fresh)) return null;
       throw refusal;
     });
   }
@@ -128,7 +128,7 @@ async function admit(
 }
 
 /** On a standby, the caller's token or role may not have arrived yet, like the awaited position. */
-function isStillToCome(req: Request, { needsPrimary }: Route, fresh: Fresh | null): boolean {
+function isStillToCome(req: Request, { needsPrimary }: Route, fresh: FreshState | null): boolean {
   if (needsPrimary || fresh?.standby !== true || typeof bearerToken(req) !== 'string') return false;
   return fresh.head < (atLeastOf(req)?.position ?? 0);
 }
@@ -173,7 +173,7 @@ interface ServedRequest {
 }
 
 /** The express handler of a route. It never rejects. */
-export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: Serving): Handler {
+export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: ServeContext): Handler {
   const { path } = route;
   const { logger, config } = deps;
   // A change waits for an unavailable database as long as for a lock. Any client can repeat a read.
@@ -201,7 +201,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
     return runAsRead(caller, () => res.destroyed || req.socket.destroyed, answering);
   };
 
-  const handle = async (req: Request, res: Response): Promise<Handled | null> => {
+  const handle = async (req: Request, res: Response): Promise<HandledRequest | null> => {
     const started = performance.now();
     const requestId = requestIdOf(req);
     const context: ResponseContext = { fresh: null, caller: null };
@@ -227,7 +227,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
 }
 
 /** A standby reports the possible age of its response in seconds. */
-function withLag(answer: Answer, fresh: Fresh | null): Answer {
+function withLag(answer: Answer, fresh: FreshState | null): Answer {
   if (fresh?.standby !== true) return answer;
   return { ...answer, headers: [...answer.headers, 'X-Log-Lag', String(Math.ceil(fresh.lag * 1000) / 1000)] };
 }

@@ -17,7 +17,7 @@ class Itself {
 
 /** Each attachment is independent of the others. A key may be frozen. */
 export function createAttachment<K extends object, V>(): Attachment<K, V> {
-  class Attached extends Itself {
+  class AttachmentHolder extends Itself {
     #value: V;
 
     constructor(key: K, value: V) {
@@ -31,8 +31,8 @@ export function createAttachment<K extends object, V>(): Attachment<K, V> {
 
     static set(key: K, value: V): void {
       if (#value in key) key.#value = value;
-      else void new Attached(key, value);
+      else void new AttachmentHolder(key, value);
     }
   }
-  return Attached;
+  return AttachmentHolder;
 }

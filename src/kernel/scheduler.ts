@@ -199,12 +199,12 @@ export interface Scheduler {
 
 interface Waiter {
   job: Job;
-  piece: Held;
+  piece: HeldSlot;
   enter(): void;
   leave(error: Error): void;
 }
 
-interface Held {
+interface HeldSlot {
   readonly isGated: boolean;
   /** True if the piece holds a slot for long work. */
   isLong: boolean;
@@ -288,7 +288,8 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
   const isQuick = ({ spentMs, madeBytes }: Job): boolean => spentMs < limits.quickMs && madeBytes < limits.quickBytes;
 
   /** True if the piece needs no further slot. */
-  const isFree = (job: Job, piece: Held): boolean => piece.isLong || !piece.isGated || job.hasBegun || !job.isRefusable;
+  const isFree = (job: Job, piece: HeldSlot): boolean =>
+    piece.isLong || !piece.isGated || job.hasBegun || !job.isRefusable;
 
   const ringFor = ({ job, piece }: Waiter): Ring => {
     if (job.isUrgent) return urgent;
@@ -296,7 +297,7 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
     return isFree(job, piece) ? begun : unbegun;
   };
 
-  const wait = (job: Job, piece: Held): Promise<void> =>
+  const wait = (job: Job, piece: HeldSlot): Promise<void> =>
     new Promise((resolve, reject) => {
       const settle = (act: () => void): void => {
         endWait?.();
@@ -322,7 +323,7 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
     isBusy: () => used >= limits.sliceMs || quick.size() > 0,
     begin(isGated) {
       const job = currentJob();
-      const piece: Held = { isGated, isLong: false };
+      const piece: HeldSlot = { isGated, isLong: false };
       return {
         job,
         turn: () => wait(job, piece),

@@ -8,7 +8,7 @@ export interface Permit {
   release(): void;
 }
 
-interface Acquire {
+interface AcquireOptions {
   /** Defaults to 1. Capped at the units of the semaphore. */
   units?: number;
   /** Identifies the caller, where one caller may not take all units. */
@@ -22,7 +22,7 @@ interface Acquire {
 }
 
 export interface Semaphore {
-  acquire(request?: Acquire): Promise<Permit>;
+  acquire(request?: AcquireOptions): Promise<Permit>;
 }
 
 interface Waiter {

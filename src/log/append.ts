@@ -21,7 +21,7 @@ export interface Append {
   now?: Date;
 }
 
-export interface Prepared {
+export interface PreparedAppend {
   events: StoredEvent[];
   /** The end of the log after the append. */
   head: LogHead;
@@ -53,7 +53,7 @@ const SALT_SIZE = 16;
  * Assigns positions, ids and hashes to events, without I/O. It starts in a later turn of the event loop, so that bytes
  * that the caller has just written to a socket are sent first. Long work yields to the event loop.
  */
-export async function prepareEvents(append: Append): Promise<Prepared> {
+export async function prepareEvents(append: Append): Promise<PreparedAppend> {
   const { head, events, cause, batch = randomUUID(), now = new Date() } = append;
   const stamp = now.toISOString();
   const occurred_at = head.occurred_at !== null && head.occurred_at > stamp ? head.occurred_at : stamp;

@@ -22,10 +22,10 @@ interface PersonalData {
   user_agent: string | null;
 }
 
-type Erasable = Pick<EventRecord, 'actor' | 'ip' | 'reason' | 'user_agent'>;
+type ErasableMembers = Pick<EventRecord, 'actor' | 'ip' | 'reason' | 'user_agent'>;
 
 /** Returns the canonical JSON that a commitment covers. */
-export const personalText = ({ actor: { name }, ip, reason, user_agent }: Erasable): string =>
+export const personalText = ({ actor: { name }, ip, reason, user_agent }: ErasableMembers): string =>
   JSON.stringify({ ip, name, reason, user_agent });
 
 /**
@@ -35,7 +35,10 @@ export const personalText = ({ actor: { name }, ip, reason, user_agent }: Erasab
 export const commitmentTo = (personal: string, salt: string, sha256: Sha256): string => sha256(salt + personal);
 
 /** Returns why the personal data of an event is not what was appended, or null. Erased data is not judged here. */
-function personalFault(event: Erasable & Pick<EventRecord, 'salt' | 'commitment'>, sha256: Sha256): string | null {
+function personalFault(
+  event: ErasableMembers & Pick<EventRecord, 'salt' | 'commitment'>,
+  sha256: Sha256,
+): string | null {
   const { salt, commitment } = event;
   if (salt !== null) return commitmentTo(personalText(event), salt, sha256) === commitment ? null : OTHER_PERSONAL_DATA;
   const { actor, ip, reason, user_agent } = event;

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { runToEnd } from '../kernel/resumable.js';
 import type { Sha256 } from '../kernel/sha256.js';
-import { type Disallowed, type PlanReplay, createPolicyReplay } from '../schema/change-requests/replay-policy.js';
+import { type DisallowedChange, type PlanReplay, createPolicyReplay } from '../schema/change-requests/replay-policy.js';
 import { documentsOf } from '../schema/change-requests/referenced-documents.js';
 import { createHashChain } from './event-hash.js';
 import { type Document, documentFault, explainMissing, readDocumentLine } from './document-lines.js';
@@ -71,7 +71,7 @@ export interface ExportedLog {
   /** The first event that failed verification. */
   broken?: Fault;
   /** Listed in the order of the log. At most 100 are returned. */
-  disallowed: Disallowed[];
+  disallowed: DisallowedChange[];
 }
 
 interface ExportOptions {

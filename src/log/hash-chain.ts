@@ -7,7 +7,7 @@ import type { LogHead } from './head.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { createTimeSlice, runYielding } from '../kernel/event-loop.js';
 import { createPlanReplay } from '../schema/change-requests/replay-plans.js';
-import { type Disallowed, createPolicyReplay } from '../schema/change-requests/replay-policy.js';
+import { type DisallowedChange, createPolicyReplay } from '../schema/change-requests/replay-policy.js';
 import { type EventRecord, readRecordPages } from './read.js';
 
 /**
@@ -42,7 +42,7 @@ export interface Verification {
   /** The first event that breaks the chain, or whose personal data is missing without an event that names it. */
   broken?: { position: number; reason: string };
   /** Listed in the order of the log. At most 100 are returned. */
-  disallowed: Disallowed[];
+  disallowed: DisallowedChange[];
 }
 
 export interface VerifyOptions {

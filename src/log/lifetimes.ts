@@ -155,7 +155,7 @@ async function readNameChanges(db: Queryable): Promise<NameChanges> {
 }
 
 /** Maps identities to lives, in the order of creation. */
-interface Lives {
+interface ObjectLifetimes {
   lives: ReadonlyMap<Identity, ObjectLifetime>;
   /** Empty if the query reads no fields. */
   fields: ReadonlyMap<Identity, FieldLife>;
@@ -167,7 +167,7 @@ async function readLives(
   names: ReadonlySet<string>,
   { renames }: NameChanges,
   statement = ENDS,
-): Promise<Lives> {
+): Promise<ObjectLifetimes> {
   const { rows } = await db.query<Row>(statement, [[...names]]);
   return collectLives([...renames, ...rows].sort((a, b) => a.position - b.position));
 }
@@ -177,7 +177,7 @@ interface LivingCollection {
   fields: Map<string, FieldLife>;
 }
 
-interface Walk {
+interface LifetimeWalk {
   lives: Map<Identity, ObjectLifetime>;
   fields: Map<Identity, FieldLife>;
   /** Maps current names to lives. */
@@ -185,8 +185,8 @@ interface Walk {
 }
 
 /** @param rows sorted by position */
-function collectLives(rows: readonly Row[]): Lives {
-  const walk: Walk = { lives: new Map(), fields: new Map(), alive: new Map() };
+function collectLives(rows: readonly Row[]): ObjectLifetimes {
+  const walk: LifetimeWalk = { lives: new Map(), fields: new Map(), alive: new Map() };
   for (const row of rows) {
     if (row.type === 'collection.created' || row.type === 'collection.adopted') beginCollection(walk, row);
     else {
@@ -198,7 +198,7 @@ function collectLives(rows: readonly Row[]): Lives {
   return walk;
 }
 
-type Step = (walk: Walk, living: LivingCollection, row: Row) => void;
+type Step = (walk: LifetimeWalk, living: LivingCollection, row: Row) => void;
 
 const STEPS: Readonly<Record<Exclude<Row['type'], 'collection.created' | 'collection.adopted'>, Step>> = {
   'collection.deleted'({ alive }, { life, fields }, row) {
@@ -237,7 +237,7 @@ const STEPS: Readonly<Record<Exclude<Row['type'], 'collection.created' | 'collec
 };
 
 /** A restored collection continues its life, and so do its fields. */
-function beginCollection(walk: Walk, row: Row): void {
+function beginCollection(walk: LifetimeWalk, row: Row): void {
   const { lives, alive } = walk;
   const identity = row.restored?.identity ?? String(row.position);
   const life = lives.get(identity) ?? { identity, names: [] };
@@ -251,7 +251,7 @@ function beginCollection(walk: Walk, row: Row): void {
   }
 }
 
-function beginField(walk: Walk, living: LivingCollection, row: Row & { identity: Identity }): void {
+function beginField(walk: LifetimeWalk, living: LivingCollection, row: Row & { identity: Identity }): void {
   const { identity, field: name, collection, position } = row;
   if (name === null) return;
   const field = walk.fields.get(identity) ?? { of: living.life, spans: [] };
@@ -321,7 +321,7 @@ const EVENTS = `SELECT ${END_COLUMNS} FROM ${own.events}
 const readBirth = (identity: Identity): number => Number(identity.split('.')[0]);
 
 /** A collection, found by its current name, and its requested fields by their current names. */
-interface Living {
+interface ExistingCollection {
   identity: Identity;
   fields: Map<string, Identity>;
 }
@@ -343,7 +343,7 @@ export async function endsOf(
   const [first] = births;
   if (first === undefined) return ends;
   const { rows } = await db.query<EndRow>(EVENTS, [births, first]);
-  const living = new Map<string, Living>();
+  const living = new Map<string, ExistingCollection>();
   for (const row of rows) follow(living, row, { requested, ends });
   return ends;
 }
@@ -353,9 +353,9 @@ interface EndSearch {
   ends: Map<Identity, LifetimeEnd>;
 }
 
-type Follow = (living: Map<string, Living>, row: EndRow, found: EndSearch) => void;
+type Follow = (living: Map<string, ExistingCollection>, row: EndRow, found: EndSearch) => void;
 
-function follow(living: Map<string, Living>, row: EndRow, search: EndSearch): void {
+function follow(living: Map<string, ExistingCollection>, row: EndRow, search: EndSearch): void {
   FOLLOW[row.type]?.(living, row, search);
 }
 
@@ -402,11 +402,11 @@ function endLife(identity: Identity, at: LifetimeEnd, { requested, ends }: EndSe
 }
 
 function beginLife(
-  living: Map<string, Living>,
+  living: Map<string, ExistingCollection>,
   { collection, position, fields, restored }: EndRow,
   { requested, ends }: EndSearch,
 ): void {
-  const node: Living = { identity: restored?.identity ?? String(position), fields: new Map() };
+  const node: ExistingCollection = { identity: restored?.identity ?? String(position), fields: new Map() };
   for (const [index, name] of (fields ?? []).entries()) {
     const identity = restored?.fields?.[index] ?? `${position}.${index + 1}`;
     if (requested.has(identity)) node.fields.set(name, identity);
@@ -416,7 +416,7 @@ function beginLife(
 }
 
 /** Adds a collection that was not requested but contains a requested field. */
-function at(living: Map<string, Living>, collection: string): Living {
+function at(living: Map<string, ExistingCollection>, collection: string): ExistingCollection {
   const node = living.get(collection) ?? { identity: '', fields: new Map<string, Identity>() };
   living.set(collection, node);
   return node;

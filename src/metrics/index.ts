@@ -1,6 +1,6 @@
 /* Prometheus metrics. Names and units follow https://prometheus.io/docs/practices/naming/. */
 import { Registry, collectDefaultMetrics, Histogram, Counter } from 'prom-client';
-import type { Handled } from '../http/request-log.js';
+import type { HandledRequest } from '../http/request-log.js';
 import { type Sources, addGauges } from './gauges.js';
 import type { ProblemCode } from '../kernel/problem.js';
 import type { Apply, CommandName, Outcome, Pipeline, RequestContext } from '../pipeline/types.js';
@@ -120,7 +120,7 @@ export function outcomeLabels(outcome: Outcome): { outcome: string; code: string
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Labelled by route template, because collection names would create one series each. */
-function createRequestMetrics(registry: Registry): (handled: Handled) => void {
+function createRequestMetrics(registry: Registry): (handled: HandledRequest) => void {
   const seconds = new Histogram({
     name: 'dps_http_request_duration_seconds',
     help: 'Duration from the request to its response, by method, route template and status.',
@@ -141,7 +141,7 @@ function methodOf(method: string): string {
 
 interface Metrics {
   /** Counts a request that was answered. */
-  request(handled: Handled): void;
+  request(handled: HandledRequest): void;
   /** Metrics of preparations. */
   changes: ChangeMetrics;
   /** Metrics of pipeline commands. */

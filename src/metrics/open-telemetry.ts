@@ -18,17 +18,17 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { limitTime } from '../kernel/time.js';
-import type { Handled } from '../http/request-log.js';
+import type { HandledRequest } from '../http/request-log.js';
 import type { Apply, Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
 import { commandLabel, outcomeLabels } from './index.js';
 
 /** Returns what the request was answered with, or null if its client disconnected. */
-type Answering = () => Promise<Handled | null>;
+type AnswerRequest = () => Promise<HandledRequest | null>;
 
 export interface Traces {
   /** Runs `work` in a span. The caller's `traceparent` is its parent. */
-  request(req: IncomingMessage, route: string, work: Answering): Promise<Handled | null>;
+  request(req: IncomingMessage, route: string, work: AnswerRequest): Promise<HandledRequest | null>;
   /** Wraps a pipeline: each command is a span, inside the span of its request. */
   traced(pipeline: Pipeline): Pipeline;
   /** Exports the last spans, for a few seconds at most. */

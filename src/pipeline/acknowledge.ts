@@ -6,7 +6,7 @@ import { sendBatch } from '../postgres/exchange.js';
 import { commitOrThrow } from '../postgres/transaction.js';
 import type { Cause, LogEvent } from '../schema/model/events.js';
 import { evolve } from '../schema/fold/evolve.js';
-import type { Try } from './keep-alive.js';
+import type { TransactionAttempt } from './keep-alive.js';
 import { begin } from './transaction/begin.js';
 import { checkpoints } from './transaction/attempt.js';
 import { own } from '../postgres/own-tables.js';
@@ -40,7 +40,11 @@ const DROPPED = [
 ];
 
 /** Runs in one transaction under the log lock. */
-export async function acknowledge(at: Try, options: PipelineOptions, cause: Cause): Promise<Acknowledged> {
+export async function acknowledge(
+  at: TransactionAttempt,
+  options: PipelineOptions,
+  cause: Cause,
+): Promise<Acknowledged> {
   const { client } = at;
   const { point } = await begin(client, options, { ...at, evenDiverged: true });
   const pending = await pendingDivergences(client);

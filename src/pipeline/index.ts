@@ -8,7 +8,7 @@ import { UnreadableEventError } from '../schema/fold/upcasting.js';
 import { operations } from '../schema/operations/index.js';
 import { type Problem, ProblemError, ok } from '../kernel/problem.js';
 import { AUTOMATIC, acknowledge } from './acknowledge.js';
-import type { Try } from './keep-alive.js';
+import type { TransactionAttempt } from './keep-alive.js';
 import { type Attempt, attempt, attemptDryRun, attemptPlan, reloadPostgrest } from './transaction/attempt.js';
 import {
   CommitInDoubt,
@@ -197,7 +197,7 @@ async function retryAfterLogCheck<T>(
   }
 }
 
-interface Waiting<C> {
+interface WaitOptions<C> {
   request: RequestContext;
   deadline: number;
   /** Runs the command again. */
@@ -211,7 +211,7 @@ interface Waiting<C> {
 async function resolveCommitInDoubt<C>(
   doubt: CommitInDoubt<C>,
   { options, commitsInDoubt }: Writer,
-  waiting: Waiting<C>,
+  waiting: WaitOptions<C>,
 ): Promise<Outcome<C>> {
   const { request, deadline, again } = waiting;
   const { lost, done, point } = doubt;
@@ -234,7 +234,7 @@ async function resolveCommitInDoubt<C>(
 async function inTransaction<T>(
   writer: Writer,
   attemptOptions: AttemptOptions,
-  work: (at: Try) => Promise<T>,
+  work: (at: TransactionAttempt) => Promise<T>,
 ): Promise<T> {
   const { deadline } = attemptOptions;
   try {

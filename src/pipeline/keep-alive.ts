@@ -16,7 +16,7 @@ export interface KeepAlive {
 }
 
 /** One transaction: its connection and its time limits. */
-export interface Try {
+export interface TransactionAttempt {
   client: pg.PoolClient;
   attendance: KeepAlive;
   /** Milliseconds to wait for the log lock. */
@@ -27,14 +27,14 @@ export interface Try {
   vacuumWait?: number;
 }
 
-type Connected = pg.PoolClient & { readyForQuery: boolean };
+type ConnectedClient = pg.PoolClient & { readyForQuery: boolean };
 
 /**
  * The caller must end it with the transaction.
  * @param deadline when the caller gives up waiting (`performance.now`)
  */
 export function keepAlive(client: pg.ClientBase, deadline: number): KeepAlive {
-  const connected = client as Connected;
+  const connected = client as ConnectedClient;
   let begun = false;
   attachWatch(client, { deadline });
 

@@ -4,7 +4,7 @@ import type { Document } from '../log/document-lines.js';
 import type { LogWatch } from '../log/watch.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Statement } from '../projector/ddl/step.js';
-import type { Held } from '../features/change-requests/rows.js';
+import type { HeldCollections } from '../features/change-requests/rows.js';
 import type { Preparation } from '../projector/online/types.js';
 import type { Return } from '../features/trash/rows.js';
 import type { Parameterised } from '../postgres/exchange.js';
@@ -106,14 +106,14 @@ export interface PipelineOptions {
    * How long deleted objects stay in the trash (milliseconds), and up to how many rows of a table the values of deleted
    * fields are copied.
    */
-  keep: Keep;
+  keep: RetentionOptions;
   /** True if the instance manages objects other than tables. */
   objects?: boolean;
   readers: Readers;
   clock?: () => Date;
 }
 
-export interface Keep {
+export interface RetentionOptions {
   /** In milliseconds. 0 drops deleted objects at once. */
   deleted: number;
   copyRows: number;
@@ -166,7 +166,7 @@ export interface PlannedBatch<C = unknown> {
   /** The managed schema. */
   schema: string;
   /** Tables that only their change request may change, oldest first. */
-  held: readonly Held[];
+  held: readonly HeldCollections[];
   /** The policy at the head of the log. */
   policy: Policy;
 }
@@ -215,7 +215,7 @@ export interface Idempotency {
    * Renders the response to store, using only the outcome. Called before COMMIT, without I/O. Long responses yield to
    * the event loop.
    */
-  render(outcome: Done | Refusal): StoredAnswer | Promise<StoredAnswer>;
+  render(outcome: CompletedChange | Refusal): StoredAnswer | Promise<StoredAnswer>;
 }
 
 /** The stored response for a repeated request. Headers and body are returned unchanged. */
@@ -225,7 +225,7 @@ export interface StoredAnswer {
   body: Json;
 }
 
-export interface Done<C = unknown> {
+export interface CompletedChange<C = unknown> {
   kind: 'done';
   /** The command that the transaction carried out. It may have been read from the database. */
   command: C;
@@ -254,7 +254,7 @@ export interface Replay extends StoredAnswer {
   kind: 'replayed';
 }
 
-export type Outcome<C = unknown> = Done<C> | Refusal | Replay;
+export type Outcome<C = unknown> = CompletedChange<C> | Refusal | Replay;
 
 export interface Plan<C = unknown> {
   kind: 'planned';

@@ -8,7 +8,7 @@ import { isConnectionLoss, isLocked, lockTimeout, unavailableProblem } from '../
 import { withClient } from '../postgres/pool.js';
 import { IDLE } from '../postgres/limits.js';
 import { type Holder, LockedError, holderKey } from '../projector/ddl/table-locks.js';
-import { type Try, keepAlive } from './keep-alive.js';
+import { type TransactionAttempt, keepAlive } from './keep-alive.js';
 import { StaleConnectionError } from './transaction/begin.js';
 import {
   LogBusyError,
@@ -21,7 +21,7 @@ import type { Semaphore } from '../kernel/semaphore.js';
 import type { OnBlocked, PipelineOptions } from './types.js';
 import { ProblemError } from '../kernel/problem.js';
 
-export interface Trying {
+export interface LockWaitOptions {
   semaphore: Semaphore;
   options: PipelineOptions;
   /** When the caller gives up waiting (`performance.now`). */
@@ -47,7 +47,10 @@ const LOOK_AT_HOLDER = IDLE + 1_000;
  * Runs `work` with a permit of the semaphore on a client of the pool. Each attempt is a new transaction.
  * @throws ProblemError LOCK_TIMEOUT if it is blocked until the deadline, and the errors of `work`
  */
-export async function retryWhileLocked<T>(trying: Trying, work: (at: Try) => Promise<T>): Promise<T> {
+export async function retryWhileLocked<T>(
+  trying: LockWaitOptions,
+  work: (at: TransactionAttempt) => Promise<T>,
+): Promise<T> {
   const { options, deadline } = trying;
   const waited = new Set<string>();
   let stale = 0;
@@ -74,7 +77,7 @@ export async function retryWhileLocked<T>(trying: Trying, work: (at: Try) => Pro
 
 /** @param count the number of attempts */
 async function waitForServer(
-  { deadline, abandoned, options }: Trying,
+  { deadline, abandoned, options }: LockWaitOptions,
   error: StaleConnectionError,
   count: number,
 ): Promise<void> {
@@ -99,13 +102,16 @@ function willCancelItself(holders: readonly Holder[], waited: Set<string>): bool
 /** Milliseconds: PostgreSQL's default deadlock_timeout, and time for the cancellation. */
 const AUTOVACUUM_CANCEL = 1_500;
 
-interface Pausing {
+interface LockPause {
   conflict: LockConflict;
   pause: number;
 }
 
 /** Waits until the known holders have ended. @returns the next pause */
-async function waitForHolders({ options, deadline, abandoned }: Trying, { conflict, pause }: Pausing): Promise<number> {
+async function waitForHolders(
+  { options, deadline, abandoned }: LockWaitOptions,
+  { conflict, pause }: LockPause,
+): Promise<number> {
   const isKnown = conflict.holders.length > 0;
   let next = pause;
   for (;;) {
@@ -124,20 +130,20 @@ function createClientGoneProblem() {
   return unavailableProblem('The client disconnected while the change waited for a lock. Nothing was changed.');
 }
 
-type Ended<T> =
+type AttemptResult<T> =
   | { kind: 'done'; value: T }
   | { kind: 'stale'; error: StaleConnectionError }
   | { kind: 'locked'; conflict: LockConflict };
 
 async function tryOnce<T>(
-  { semaphore, options, deadline }: Trying,
-  { left, ...waits }: { left: number } & Pick<Try, 'tableWait' | 'vacuumWait'>,
-  work: (at: Try) => Promise<T>,
-): Promise<Ended<T>> {
+  { semaphore, options, deadline }: LockWaitOptions,
+  { left, ...waits }: { left: number } & Pick<TransactionAttempt, 'tableWait' | 'vacuumWait'>,
+  work: (at: TransactionAttempt) => Promise<T>,
+): Promise<AttemptResult<T>> {
   const permit = await semaphore.acquire({ timeout: left, refusal: semaphoreTimeout });
   let begun = false;
   try {
-    const onClient = async (client: pg.PoolClient): Promise<Ended<T>> => {
+    const onClient = async (client: pg.PoolClient): Promise<AttemptResult<T>> => {
       begun = true;
       const lockWait = Math.max(1, Math.min(deadline - performance.now(), LOOK_AT_HOLDER));
       const attendance = keepAlive(client, deadline);

@@ -33,14 +33,14 @@ interface RowDescription {
 type Column = { name: string; parse: (text: string) => unknown };
 
 /** Converts a row to a value. */
-type ToRow<Row> = (columns: readonly Column[], fields: readonly (string | null)[]) => Row;
+type ConvertRow<Row> = (columns: readonly Column[], fields: readonly (string | null)[]) => Row;
 
 /** Writes the messages of one exchange. The last one must make the server send ReadyForQuery. */
 type Write = (connection: pg.Connection) => void;
 
 interface ExchangeOptions<Row> {
   write: Write;
-  toRow: ToRow<Row>;
+  toRow: ConvertRow<Row>;
   /** Called in the order of the statements, when the last row of each has arrived. */
   onRows?: (rows: Row[]) => void;
   /** Called for each completed statement, even if its rows cannot be parsed. */

@@ -14,7 +14,7 @@ import type { Addresses } from './pool.js';
 export class PoolerError extends OperatorError {}
 
 /** The properties of a connection to the database over one route. */
-export interface Seen {
+export interface RouteProperties {
   pooled: boolean;
   /** The reason why no transaction can begin. Undefined if one can. */
   refuses: string | undefined;
@@ -24,7 +24,7 @@ export interface Seen {
 }
 
 /** @param client a plain client of the driver, without start-up parameters that a pooler might reject */
-async function inspectConnection(client: pg.Client): Promise<Seen> {
+async function inspectConnection(client: pg.Client): Promise<RouteProperties> {
   const { rows } = await client.query<{ database: string }>('SELECT pg_catalog.current_database() AS database');
   return {
     pooled: await isThroughPooler(client),
@@ -64,20 +64,20 @@ async function readTransactionError(client: pg.Client): Promise<string | undefin
   }
 }
 
-interface Ways {
+interface DatabaseRoutes {
   /** The properties found for DATABASE_URL. */
-  seen: Seen;
+  seen: RouteProperties;
   /** The value of DB_POOLER, or null. */
   expected: 'none' | 'transaction' | null;
   /** The properties found for DIRECT_DATABASE_URL, or null if it is not set. */
-  direct: Seen | null;
+  direct: RouteProperties | null;
 }
 
 /**
  * Returns the pooling mode of DATABASE_URL.
  * @throws PoolerError that names the missing or wrong setting
  */
-export function poolerOf({ seen, expected, direct }: Ways): Addresses['pooler'] {
+export function poolerOf({ seen, expected, direct }: DatabaseRoutes): Addresses['pooler'] {
   if (seen.refuses !== undefined) throw new PoolerError(statementMode(seen.refuses));
   const isPooled = expected === null ? seen.pooled : expected === 'transaction';
   if (direct !== null) requireDirect(direct, seen, expected);
@@ -85,12 +85,12 @@ export function poolerOf({ seen, expected, direct }: Ways): Addresses['pooler'] 
   return isPooled ? 'transaction' : undefined;
 }
 
-function requireDirect(direct: Seen, seen: Seen, expected: Ways['expected']): void {
+function requireDirect(direct: RouteProperties, seen: RouteProperties, expected: DatabaseRoutes['expected']): void {
   if (direct.pooled && expected !== 'none') throw new PoolerError(DIRECT_IS_POOLED);
   if (!isSamePlace(direct, seen)) throw new PoolerError(ELSEWHERE);
 }
 
-const isSamePlace = (one: Seen, other: Seen): boolean =>
+const isSamePlace = (one: RouteProperties, other: RouteProperties): boolean =>
   one.database === other.database && (one.system === null || other.system === null || one.system === other.system);
 
 const statementMode = (reason: string): string =>
@@ -180,7 +180,7 @@ async function checkAddresses(databaseUrl: string, options: SourceOptions): Prom
 }
 
 /** @param setting the name of the setting with the address */
-async function inspectServer(address: string, setting: string): Promise<Seen> {
+async function inspectServer(address: string, setting: string): Promise<RouteProperties> {
   const hosts = hostsOf(address);
   const limit = Date.now() + START_UP_LIMIT_MS;
   for (;;) {

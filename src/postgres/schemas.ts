@@ -15,7 +15,7 @@ export interface Schemas {
 }
 
 /** Privileges of the role in a schema. */
-interface Right {
+interface SchemaPrivilege {
   account: string;
   database: string;
   exists: boolean;
@@ -34,8 +34,8 @@ const RIGHT = `
 
 /** Returns a sentence that names the missing privilege and the statement to run, or null. */
 export async function missingPrivilege(db: Queryable, schema: string): Promise<string | null> {
-  const { rows } = await db.query<Right>(RIGHT, [schema]);
-  const { account, database, exists, ok } = rows[0] as Right;
+  const { rows } = await db.query<SchemaPrivilege>(RIGHT, [schema]);
+  const { account, database, exists, ok } = rows[0] as SchemaPrivilege;
   if (ok) return null;
   const [who, which] = [quoted(account), quoted(schema)];
   if (exists) {

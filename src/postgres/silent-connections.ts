@@ -32,15 +32,15 @@ const ON_ITS_WAY = 500;
 /** Milliseconds after which the service abandons a statement behind a pooler that hides the server process. */
 const HIDDEN = 60_000;
 
-interface Watching {
+interface WatchContext {
   /** The server to ask. */
   target: Target;
   logger: Logger;
   /** Shared by the connections to one server. */
-  suspicion: Suspicion;
+  suspicion: SilenceSuspicion;
 }
 
-interface Suspicion {
+interface SilenceSuspicion {
   /**
    * When a connection was last found silent (`performance.now`). A network failure usually affects several connections.
    */
@@ -48,14 +48,14 @@ interface Suspicion {
 }
 
 /** The running transaction of a connection. */
-export interface Watched {
+export interface WatchedTransaction {
   /** The server process. Behind a pooler, it differs from the one that the driver knows. */
   backend?: Backend | undefined;
   /** When the caller gives up waiting (`performance.now`). */
   deadline?: number | undefined;
 }
 
-type Connected = pg.PoolClient & { readyForQuery: boolean; processID?: number };
+type ConnectedClient = pg.PoolClient & { readyForQuery: boolean; processID?: number };
 
 const watched = new WeakMap<pg.ClientBase, Watch>();
 
@@ -71,21 +71,21 @@ export function watchOwnClient(client: pg.Client, options: pg.ClientConfig, logg
 }
 
 /** Passes the current transaction to the watch of a connection. Pass an empty object after its end. */
-export function attachWatch(client: pg.ClientBase, what: Watched): void {
+export function attachWatch(client: pg.ClientBase, what: WatchedTransaction): void {
   watched.get(client)?.setWatched(what);
 }
 
-function watchClient(client: pg.ClientBase, watching: Watching): void {
-  const watch = new Watch(client as Connected, watching);
+function watchClient(client: pg.ClientBase, watching: WatchContext): void {
+  const watch = new Watch(client as ConnectedClient, watching);
   watched.set(client, watch);
   const timer = setInterval(() => watch.tick(), TICK).unref();
   client.once('end', () => clearInterval(timer));
 }
 
 class Watch {
-  readonly #client: Connected;
-  readonly #watching: Watching;
-  #watched: Watched = {};
+  readonly #client: ConnectedClient;
+  readonly #watching: WatchContext;
+  #watched: WatchedTransaction = {};
   #looking = false;
   #progress: string;
   /** Time of the last change, or of the last idle check. */
@@ -95,13 +95,13 @@ class Watch {
   /** Start of the running statement. */
   #began = performance.now();
 
-  constructor(client: Connected, watching: Watching) {
+  constructor(client: ConnectedClient, watching: WatchContext) {
     this.#client = client;
     this.#watching = watching;
     this.#progress = progressOf(client);
   }
 
-  setWatched(what: Watched): void {
+  setWatched(what: WatchedTransaction): void {
     this.#watched = what;
   }
 
@@ -159,7 +159,7 @@ class Watch {
   }
 
   /** Does not use the pool, because its other connections may be dead or in use. */
-  async #doing(): Promise<Doing> {
+  async #doing(): Promise<BackendActivity> {
     const { deadline = Infinity } = this.#watched;
     const limit = deadline - performance.now() < LOOK + TO_FIND_OUT ? SHORT_LOOK : LOOK;
     return doingOf(this.#sameServer(), limit, this.#watched.backend ?? ownBackend(this.#client));
@@ -180,16 +180,16 @@ class Watch {
 }
 
 /** Changes with all incoming data, and with all outgoing data that the other side accepts. */
-function progressOf({ connection: { stream } }: Connected): string {
+function progressOf({ connection: { stream } }: ConnectedClient): string {
   const { bytesRead, bytesWritten, writableLength } = stream as Socket;
   return `${bytesRead} ${bytesWritten} ${writableLength}`;
 }
 
-const hasUnread = ({ connection: { stream } }: Connected): boolean => (stream as Socket).readableLength > 0;
+const hasUnread = ({ connection: { stream } }: ConnectedClient): boolean => (stream as Socket).readableLength > 0;
 
 const readBy = (progress: string): string | undefined => progress.split(' ', 1)[0];
 
-interface Doing {
+interface BackendActivity {
   /** `cut off`: the database cannot be reached either. `hidden`: the process is unknown behind a pooler. */
   kind: 'working' | 'waiting for us' | 'gone' | 'cut off' | 'hidden';
   /** The server process, if known. */
@@ -207,12 +207,12 @@ const DOING = `
     FROM (SELECT) one LEFT JOIN pg_catalog.pg_stat_activity a ON ${IS_BACKEND}`;
 
 /** Returns the process that the driver knows. Behind a pooler, its id is made up. */
-function ownBackend(client: Connected): Backend | undefined {
+function ownBackend(client: ConnectedClient): Backend | undefined {
   return isPooled(client) || client.processID === undefined ? undefined : { pid: client.processID, since: null };
 }
 
 /** @param limit milliseconds @param backend undefined if a pooler hides it */
-async function doingOf(target: Target, limit: number, backend: Backend | undefined): Promise<Doing> {
+async function doingOf(target: Target, limit: number, backend: Backend | undefined): Promise<BackendActivity> {
   try {
     return await withOwnClient(target, limit, async (client) => {
       const values = [backend?.pid ?? 0, backend?.since ?? null];

@@ -21,7 +21,7 @@ import {
 import { type NamesBefore, collectionsNamed } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
 import { type State, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
-import { type Judged, type Policy, isEarlyPurge, isStopping, judgeAll } from '../schema/policy.js';
+import { type FindingWithAction, type Policy, isEarlyPurge, isStopping, judgeAll } from '../schema/policy.js';
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
 import { readTableFacts } from './online/steps.js';
 import { sql } from './ddl/sql.js';
@@ -170,7 +170,7 @@ export async function judgeFindings(
   db: Queryable,
   schema: string,
   { plan, noticed }: { plan: Plan; noticed: readonly Warning[] },
-): Promise<Judged<Finding>[]> {
+): Promise<FindingWithAction<Finding>[]> {
   const { policy } = await readPolicy(db);
   return findingsByPolicy(db, schema, { plan, policy, noticed });
 }
@@ -180,7 +180,7 @@ export async function stoppingFindings(
   db: Queryable,
   schema: string,
   { warnings, ...plan }: Plan & { warnings: readonly Warning[] },
-): Promise<Judged<Finding>[]> {
+): Promise<FindingWithAction<Finding>[]> {
   const shown = await judgeFindings(db, schema, { plan: { ...plan, adopted: true }, noticed: warnings });
   return shown.filter(({ action }) => isStopping(action));
 }
@@ -191,7 +191,7 @@ export async function findingsByPolicy(
   schema: string,
   { plan, policy, noticed }: { plan: Plan; policy: Policy; noticed: readonly Warning[] },
   options: Parameters<typeof planFindings>[3] = {},
-): Promise<Judged<Finding>[]> {
+): Promise<FindingWithAction<Finding>[]> {
   const findings = await planFindings(db, schema, { ...plan, policy }, options);
   const before = await readJudgedNames(db, { policy, before: plan.before, events: plan.events });
   const shown = await runYielding(judgeAll(policy, findings, before));
@@ -236,7 +236,7 @@ function* namesBefore({ collections }: State, events: readonly LogEvent[]): Iter
   for (const { type, data } of events) if (type === 'collection.created' && data.restored) yield data.restored.name;
 }
 
-interface Asking {
+interface FindingQueries {
   questions: Questions;
   patient: boolean;
 }
@@ -244,7 +244,7 @@ interface Asking {
 async function askWithLimit(
   db: Queryable,
   place: DescribedTables,
-  { questions, patient }: Asking,
+  { questions, patient }: FindingQueries,
 ): Promise<DatabaseFacts> {
   if (patient) return answer(db, place, questions);
   try {

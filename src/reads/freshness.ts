@@ -13,7 +13,7 @@ import { own } from '../postgres/own-tables.js';
 import { ROLE_COLUMNS, type RoleRow, type ServerRole, type ServerState } from '../postgres/server.js';
 import { ProblemError, type Problem } from '../kernel/problem.js';
 
-export interface Fresh extends ServerState {
+export interface FreshState extends ServerState {
   head: number;
   hash: string;
   /** Increases with every change of users, tokens and sessions. */
@@ -25,7 +25,7 @@ export interface Freshness {
    * Returns the head as committed at some time after the call. Concurrent calls share one query.
    * @throws ProblemError UNAVAILABLE while the database cannot be reached
    */
-  check(): Promise<Fresh>;
+  check(): Promise<FreshState>;
   close(): Promise<void>;
 }
 
@@ -99,7 +99,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
     return client;
   };
 
-  const readOn = async (client: pg.Client): Promise<Fresh> => {
+  const readOn = async (client: pg.Client): Promise<FreshState> => {
     try {
       const seen = options.watch?.seen();
       const { rows } = await client.query<Row>(QUERY);
@@ -123,7 +123,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
     failed = message;
   };
 
-  const ask = async (): Promise<Fresh> => {
+  const ask = async (): Promise<FreshState> => {
     if (closed) throw new ProblemError(unavailableProblem('The service is stopping.'));
     try {
       const kept = current;
@@ -175,10 +175,10 @@ export interface Positions {
    * the log.
    * @throws ProblemError UNAVAILABLE if that takes too long, or if too many requests wait already
    */
-  reach(position: number, who: Who): Promise<Fresh>;
+  reach(position: number, who: WaitingCaller): Promise<FreshState>;
 }
 
-interface Who {
+interface WaitingCaller {
   isKnown: boolean;
   /** True if the client no longer waits. Its slot is then free. */
   abandoned?: () => boolean;
@@ -201,10 +201,10 @@ const MOST_STRANGERS = 500;
 /** The first and the longest pause between two checks, in milliseconds. */
 const PAUSES = { first: 2, longest: 50 };
 
-interface Waiting extends Who {
+interface PositionWaiter extends WaitingCaller {
   position: number;
   deadline: number;
-  resolve: (fresh: Fresh) => void;
+  resolve: (fresh: FreshState) => void;
   reject: (error: ProblemError) => void;
 }
 
@@ -214,7 +214,7 @@ const TOO_MANY = unavailableProblem(`Too many requests already wait for a positi
 
 /** All waiting requests share the checks. */
 export function createPositions({ check, timeout }: PositionsOptions): Positions {
-  const waiting = new Set<Waiting>();
+  const waiting = new Set<PositionWaiter>();
   let strangers = 0;
   let pause = PAUSES.first;
   let running = false;
@@ -243,7 +243,7 @@ export function createPositions({ check, timeout }: PositionsOptions): Positions
   };
 
   const createTooFarError = (
-    { position, isKnown }: Pick<Waiting, 'position' | 'isKnown'>,
+    { position, isKnown }: Pick<PositionWaiter, 'position' | 'isKnown'>,
     head: number,
   ): ProblemError => {
     const where = isKnown ? `: here it ends at ${head}` : '';

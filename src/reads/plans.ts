@@ -10,7 +10,7 @@ import { areEquivalent } from '../projector/verify/objects.js';
 import type { ObjectEquality } from '../schema/compare/objects.js';
 import type { Finding, Plan } from '../schema/findings/index.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
-import type { Judged } from '../schema/policy.js';
+import type { FindingWithAction } from '../schema/policy.js';
 import type { RecreatedObjects } from '../schema/transition/restoring-transition.js';
 import type { Warning } from '../kernel/warning.js';
 import { warnAboutMentions, returnsOf } from './history/returns.js';
@@ -31,9 +31,9 @@ export interface PlanReads {
    * Returns the findings and the tables that the plan locks. The findings include recreated objects and rows that would
    * make the plan fail.
    */
-  describe(plan: DescribedPlan): Promise<{ warnings: Judged<Finding>[]; tables: LockedTableFacts[] }>;
+  describe(plan: DescribedPlan): Promise<{ warnings: FindingWithAction<Finding>[]; tables: LockedTableFacts[] }>;
   /** Returns the findings without those about recreated objects. */
-  findings(plan: Omit<DescribedPlan, 'again' | 'further'>): Promise<Judged<Finding>[]>;
+  findings(plan: Omit<DescribedPlan, 'again' | 'further'>): Promise<FindingWithAction<Finding>[]>;
   /**
    * Asks PostgreSQL which definitions mean the same as those of existing objects. On a standby, none do, because it
    * cannot create a temporary view.

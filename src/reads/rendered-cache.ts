@@ -20,7 +20,7 @@ export interface Rendered {
 }
 
 /** A body whose digest is not known is hashed. */
-type Content = Buffer | Digested;
+type Content = Buffer | DigestedBytes;
 
 /** Renders a response in steps. Returns a promise if it needs to wait first. */
 type Render = () => Resumable<Content> | Promise<Resumable<Content>>;
@@ -39,15 +39,15 @@ export interface RenderedCache {
 
 /** @param maxBytes size of the answers about one subject */
 export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): RenderedCache {
-  const subjects = new WeakMap<object, Kept>();
+  const subjects = new WeakMap<object, CachedResponses>();
   const size = { answers: 0, bytes: 0 };
   const count = (answers: number, bytes: number): void => {
     size.answers += answers;
     size.bytes += bytes;
   };
-  const registry = new FinalizationRegistry<Kept>((kept) => count(-kept.answers.size, -kept.bytes));
+  const registry = new FinalizationRegistry<CachedResponses>((kept) => count(-kept.answers.size, -kept.bytes));
   /** An entry that was removed in the meantime no longer counts. */
-  const grow = (kept: Kept, entry: Entry, bytes: number): void => {
+  const grow = (kept: CachedResponses, entry: Entry, bytes: number): void => {
     if (entry.dropped) return;
     entry.bytes += bytes;
     kept.bytes += bytes;
@@ -60,15 +60,15 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
       count(-1, -each.bytes);
     }
   };
-  const getKept = (subject: object): Kept => {
+  const getKept = (subject: object): CachedResponses => {
     const cached = subjects.get(subject);
     if (cached !== undefined) return cached;
-    const kept: Kept = { answers: new Map(), begun: new Map(), bytes: 0 };
+    const kept: CachedResponses = { answers: new Map(), begun: new Map(), bytes: 0 };
     subjects.set(subject, kept);
     registry.register(subject, kept);
     return kept;
   };
-  const make = async (kept: Kept, key: string, render: Render): Promise<Rendered> => {
+  const make = async (kept: CachedResponses, key: string, render: Render): Promise<Rendered> => {
     const rendered = await runYielding(renderInChunks(await render(), (bytes) => grow(kept, entry, bytes)));
     const entry: Entry = { rendered, bytes: 0, dropped: false };
     kept.answers.set(key, entry);
@@ -76,7 +76,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     grow(kept, entry, rendered.body.length);
     return rendered;
   };
-  const begin = (kept: Kept, key: string, render: Render): Begun => {
+  const begin = (kept: CachedResponses, key: string, render: Render): PendingRendering => {
     const waiting: Job[] = [];
     const isAbandoned = (): boolean => waiting.every((job) => job.isAbandoned());
     const over = (): void => void kept.begun.delete(key);
@@ -118,20 +118,20 @@ interface Entry {
   dropped: boolean;
 }
 
-interface Begun {
+interface PendingRendering {
   making: Promise<Rendered>;
   waiting: Job[];
 }
 
-interface Kept {
+interface CachedResponses {
   answers: Map<string, Entry>;
   /** Responses that are being rendered. */
-  begun: Map<string, Begun>;
+  begun: Map<string, PendingRendering>;
   bytes: number;
 }
 
 /** Bytes, and a digest that differs if they differ. */
-export interface Digested {
+export interface DigestedBytes {
   body: SharedBytes;
   digest: string;
 }
@@ -155,7 +155,7 @@ const GROUP_BYTES = 1024 * 1024;
  * Returns a function that joins sections, and the text `end` after them. It joins and hashes only those groups of
  * pieces that differ from its last call. The digest depends on the pieces alone, so all processes compute the same one.
  */
-export function createJoiner(): (sections: readonly Section[], end: string) => Resumable<Digested> {
+export function createJoiner(): (sections: readonly Section[], end: string) => Resumable<DigestedBytes> {
   let last: readonly (readonly Group[])[] = [];
   // The same buffer each time, because what belongs to a part of a body is cached by its buffer.
   let ending = Buffer.alloc(0);

@@ -52,7 +52,7 @@ interface FindingFacts {
 }
 
 /** The action of the policy. Never `off`, because such findings are hidden. */
-export type Judged<F extends FindingFacts> = F & { action: Exclude<Action, 'off'> };
+export type FindingWithAction<F extends FindingFacts> = F & { action: Exclude<Action, 'off'> };
 
 /** A finding that a user knows and accepts. */
 export interface Acknowledgement {
@@ -72,18 +72,18 @@ function actionOnItself({ policy_changes }: Policy, code: string): Action {
   return policy_changes === 'acknowledge' ? 'acknowledge' : 'warn';
 }
 
-type ActionOf = (code: string, collection: string | undefined) => Action | undefined;
+type ActionLookup = (code: string, collection: string | undefined) => Action | undefined;
 
-const READ = new WeakMap<Policy, ActionOf>();
+const READ = new WeakMap<Policy, ActionLookup>();
 
 /** Compiles a policy once, because it judges thousands of findings. */
-function actionsOf(policy: Policy): ActionOf {
+function actionsOf(policy: Policy): ActionLookup {
   const read = READ.get(policy) ?? readActions(policy);
   READ.set(policy, read);
   return read;
 }
 
-function readActions({ findings, collections }: Policy): ActionOf {
+function readActions({ findings, collections }: Policy): ActionLookup {
   const general = new Map(Object.entries(findings));
   const special = new Map<string, { fits: (name: string) => boolean; action: Action }[]>();
   for (const rule of collections) {
@@ -108,7 +108,7 @@ export function judgeFinding<F extends FindingFacts>(
   policy: Policy,
   finding: F,
   before = NOT_RENAMED,
-): Judged<F> | undefined {
+): FindingWithAction<F> | undefined {
   const { code, collection, level } = finding;
   const names = collection === undefined ? [undefined] : [collection, ...before(collection)];
   const actions = names.map((name) => actionOf(policy, code, name) ?? defaultAction(code, level));
@@ -127,8 +127,8 @@ export function* judgeAll<F extends FindingFacts>(
   policy: Policy,
   findings: readonly F[],
   before = NOT_RENAMED,
-): Resumable<Judged<F>[]> {
-  const shown: Judged<F>[] = [];
+): Resumable<FindingWithAction<F>[]> {
+  const shown: FindingWithAction<F>[] = [];
   for (const finding of findings) {
     const one = judgeFinding(policy, finding, before);
     if (one !== undefined) shown.push(one);

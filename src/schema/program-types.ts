@@ -230,10 +230,10 @@ function memberOf({ field, target }: ItemField, outline: Outline): string {
   return `${memberName(field.field)}: ${isSaid ? value : `${value} | null`};`;
 }
 
-type Related = ItemField & { target: NonNullable<ItemField['target']> };
+type RelatedField = ItemField & { target: NonNullable<ItemField['target']> };
 
 /** Returns the type of the item, or of its key if the item is not fetched. */
-function targetType({ field, target }: Related, { names, keyOf }: Outline): string {
+function targetType({ field, target }: RelatedField, { names, keyOf }: Outline): string {
   const items = target.collections.flatMap((collection) => names.get(collection) ?? []);
   const keyField = target.kind === 'one' ? field : keyOf(target.collections[0] ?? '');
   const key = keyField === undefined ? 'unknown' : TYPESCRIPT_TYPES[valueKind(keyField)];

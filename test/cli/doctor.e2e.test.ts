@@ -4,7 +4,7 @@ import pg from 'pg';
 import { FINDINGS, type FindingCode, type DoctorContext } from '../../src/doctor/check.js';
 import { clock, lockFindings } from '../../src/doctor/database.js';
 import { FOLD_FORMAT } from '../../src/reads/stored-folds.js';
-import type { Examined } from '../../src/doctor/index.js';
+import type { ExaminedCheck } from '../../src/doctor/index.js';
 import { clientOf, json } from '../support/client.js';
 import { until } from '../support/until.js';
 import { dps } from '../support/dps.js';
@@ -53,7 +53,7 @@ describe('dps doctor', () => {
 
   async function examine(settings: Record<string, string>): Promise<{ code: number; found: string[]; text: string }> {
     const { code, out } = await dps(['doctor', '--json'], settings);
-    const { checks } = JSON.parse(out) as { checks: Examined[] };
+    const { checks } = JSON.parse(out) as { checks: ExaminedCheck[] };
     return { code, found: checks.flatMap(({ findings }) => findings.map((each) => each.code)), text: out };
   }
 
@@ -268,7 +268,7 @@ describe('dps doctor', () => {
        values (1, ${FOLD_FORMAT}, '', now(), '', 'nonsense')`,
     );
     const { text } = await examine(settings);
-    const { checks } = JSON.parse(text) as { checks: Examined[] };
+    const { checks } = JSON.parse(text) as { checks: ExaminedCheck[] };
     const fixes = checks.flatMap(({ findings }) => findings.map(({ fix }) => fix));
     const statements = fixes.flatMap((fix) => /(?:ALTER TABLE|DELETE FROM) "its.*?(?=,| removes)/.exec(fix) ?? []);
     expect(statements, text).to.have.length(2);

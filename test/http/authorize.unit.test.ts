@@ -4,7 +4,7 @@ import type { Access, Role } from '../../src/features/accounts/caller.js';
 import type { RouteAction, RouteCollections } from '../../src/features/accounts/scope.js';
 import type { TokenScope } from '../../src/schema/model/token-scope.js';
 import { authorize } from '../../src/http/serve.js';
-import { Refused } from '../../src/http/errors.js';
+import { RejectedError } from '../../src/http/errors.js';
 
 const CALLERS: Readonly<Record<string, Role>> = { a: 'admin', r: 'reader' };
 
@@ -27,7 +27,7 @@ async function answerTo(
         : { id: token, name: token, role, credential: { ...CREDENTIAL, ...(scope && { scope }) } };
     });
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RejectedError)) throw error;
     const [problem] = error.problems;
     return [problem?.code, problem?.message, ...error.headers];
   }

@@ -6,7 +6,15 @@ import type { Request } from 'express';
 import { expect } from 'chai';
 import { toBuffer } from '../../src/kernel/bytes.js';
 import { encode, readAcceptEncoding } from '../../src/http/answer/representation.js';
-import { type ErrorCode, Refused, STATUS, errorBody, headersOf, refused, statusOf } from '../../src/http/errors.js';
+import {
+  type ErrorCode,
+  RejectedError,
+  STATUS,
+  errorBody,
+  headersOf,
+  refused,
+  statusOf,
+} from '../../src/http/errors.js';
 import { cursor, pageSize, requireInLog } from '../../src/http/request/history-query.js';
 import {
   listQueryOf,
@@ -96,7 +104,7 @@ describe('log cursors', () => {
     const error: unknown = await requireInLog({ position: 5, hash: 'abcdef12' }, holds(false)).catch(
       (reason: unknown) => reason,
     );
-    expect((error as Refused).problems[0]).to.deep.include({
+    expect((error as RejectedError).problems[0]).to.deep.include({
       code: 'DIVERGED',
       details: { position: 5, hash: 'abcdef12' },
     });
@@ -174,7 +182,7 @@ describe('the refresh cookie', () => {
       requireOwnPage(request({ origin }), allowed);
     }
     for (const origin of ['https://own.example', 'http://own.example:81', 'http://sub.own.example', 'null']) {
-      expect(() => requireOwnPage(request({ origin }), allowed), origin).to.throw(Refused);
+      expect(() => requireOwnPage(request({ origin }), allowed), origin).to.throw(RejectedError);
     }
   });
 });
@@ -193,7 +201,7 @@ describe('rejections', () => {
     expect(headersOf(of('NOT_FOUND'))).to.deep.equal([]);
     expect(headersOf([])).to.deep.equal([]);
     expect(refused('IN_USE', 'used', { path: 'a' })).to.include({ message: 'used' });
-    expect(new Refused([]).message).to.equal('refused');
+    expect(new RejectedError([]).message).to.equal('refused');
     expect(STATUS).to.include({ CONTENT_TOO_LARGE: 413, IN_USE: 409, DATABASE_REFUSED: 422, LOG_DIVERGED: 503 });
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { refusalAnswer, failureAnswer } from '../../src/http/answer/answer.js';
-import { errorBody, type ErrorBody, refused, Refused, STATUS } from '../../src/http/errors.js';
+import { errorBody, type ErrorBody, refused, RejectedError, STATUS } from '../../src/http/errors.js';
 import { createLogUnreadableProblem } from '../../src/pipeline/diverged.js';
 import { UnreadableEventError } from '../../src/schema/fold/upcasting.js';
 import { lockTimeout, unavailableProblem } from '../../src/postgres/errors.js';
@@ -137,7 +137,9 @@ describe('errors', () => {
       const [problem] = (JSON.parse(String(answer.body)) as ErrorBody).errors;
       expect([problem?.extensions.code, problem?.message]).deep.equal([code, message]);
     }
-    const { headers } = failure(new Refused([{ code: 'REQUEST_TIMEOUT', message: 'x' }], ['Connection', 'close']));
+    const { headers } = failure(
+      new RejectedError([{ code: 'REQUEST_TIMEOUT', message: 'x' }], ['Connection', 'close']),
+    );
     expect(headerOf(headers, 'Connection')).equal('close');
     expect(lines).deep.equal([]);
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Refused, inManagedSchemas } from '../../src/http/errors.js';
+import { RejectedError, inManagedSchemas } from '../../src/http/errors.js';
 
 const OTHER = { schema: 'other' };
 
@@ -8,7 +8,7 @@ async function messagesOf(body: unknown): Promise<string[]> {
     expect(await inManagedSchemas(body, ['shop'])).to.equal(body);
     return [];
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RejectedError)) throw error;
     expect(error.problems.map(({ code }) => code)).to.deep.equal(error.problems.map(() => 'INVALID_PAYLOAD'));
     return error.problems.map(({ path, message }) => `${path}: ${message}`);
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Examined } from '../../src/doctor/index.js';
+import type { ExaminedCheck } from '../../src/doctor/index.js';
 import { OperatorError } from '../../src/kernel/operator-error.js';
 import { type Client, type Reply, clientOf, json } from '../support/client.js';
 import { expectConsistent } from '../support/consistent.js';
@@ -224,7 +224,7 @@ describe('a service behind a pooler', function () {
     const { code, out } = await dps(['status', '--json'], both());
     expect(code, out).to.equal(0);
     const examined = await dps(['doctor', '--json'], both());
-    const { checks } = JSON.parse(examined.out) as { checks: Examined[] };
+    const { checks } = JSON.parse(examined.out) as { checks: ExaminedCheck[] };
     expect(checks.flatMap(({ findings }) => findings)).to.deep.equal([]);
     const missing = await dps(['doctor', '--json'], { DATABASE_URL: address });
     expect(missing.out).to.include('POOLER_UNUSABLE').and.include('DIRECT_DATABASE_URL is required');

@@ -2,18 +2,22 @@ import { expect } from 'chai';
 import pg from 'pg';
 import {
   PoolerError,
-  type Seen,
+  type RouteProperties,
   isStartupRefused,
   createLostOptionsError,
   poolerOf,
   createUnexpectedPoolerError,
 } from '../../src/postgres/open-database.js';
 
-const SERVER: Seen = { pooled: false, refuses: undefined, database: 'app', system: '7' };
-const POOLER: Seen = { ...SERVER, pooled: true };
+const SERVER: RouteProperties = { pooled: false, refuses: undefined, database: 'app', system: '7' };
+const POOLER: RouteProperties = { ...SERVER, pooled: true };
 
 describe('the pooler on DATABASE_URL', () => {
-  const of = (seen: Seen, direct: Seen | null = null, expected: 'none' | 'transaction' | null = null): string => {
+  const of = (
+    seen: RouteProperties,
+    direct: RouteProperties | null = null,
+    expected: 'none' | 'transaction' | null = null,
+  ): string => {
     try {
       return poolerOf({ seen, direct, expected }) ?? 'none';
     } catch (error) {

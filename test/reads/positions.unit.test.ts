@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ProblemError } from '../../src/kernel/problem.js';
-import { type Fresh, createPositions } from '../../src/reads/freshness.js';
+import { type FreshState, createPositions } from '../../src/reads/freshness.js';
 
 const STRANGERS = 500;
 
-const messagesOf = (answer: Promise<Fresh>): Promise<string> =>
+const messagesOf = (answer: Promise<FreshState>): Promise<string> =>
   answer.then(
     ({ head }) => `at ${head}`,
     (error: unknown) => (error as ProblemError).problem.message,
@@ -14,7 +14,7 @@ const messagesOf = (answer: Promise<Fresh>): Promise<string> =>
 describe('waiting for a position', () => {
   it('has room for any number of callers with unknown tokens', async () => {
     let head = 5;
-    const check = (): Promise<Fresh> => Promise.resolve({ head, hash: '', authEpoch: 1, standby: true, lag: 0 });
+    const check = (): Promise<FreshState> => Promise.resolve({ head, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 20_000 });
     const strangers = Array.from({ length: STRANGERS }, () => messagesOf(positions.reach(6, { isKnown: false })));
     await sleep(5);
@@ -35,7 +35,7 @@ describe('waiting for a position', () => {
   it('shares frequent checks among all waiting callers', async () => {
     let requestCount = 0;
     // Available at the tenth check, after all have checked once.
-    const check = (): Promise<Fresh> => {
+    const check = (): Promise<FreshState> => {
       requestCount += 1;
       return Promise.resolve({ head: requestCount < 30 ? 5 : 6, hash: '', authEpoch: 1, standby: true, lag: 0 });
     };
@@ -48,7 +48,8 @@ describe('waiting for a position', () => {
   });
 
   it('ends when the client disconnects', async () => {
-    const check = (): Promise<Fresh> => Promise.resolve({ head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 });
+    const check = (): Promise<FreshState> =>
+      Promise.resolve({ head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 60_000 });
     let gone = false;
     const waiting = Array.from({ length: STRANGERS }, () =>
@@ -65,7 +66,7 @@ describe('waiting for a position', () => {
 
   it('is rejected when ten thousand already wait', async () => {
     let head = 5;
-    const check = (): Promise<Fresh> => Promise.resolve({ head, hash: '', authEpoch: 1, standby: true, lag: 0 });
+    const check = (): Promise<FreshState> => Promise.resolve({ head, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 20_000 });
     const all = Array.from({ length: 10_000 }, () => messagesOf(positions.reach(6, { isKnown: true })));
     const tooMany =
@@ -78,7 +79,7 @@ describe('waiting for a position', () => {
   it('reports a check that still fails at the deadline', async () => {
     let fails = false;
     const away = new ProblemError({ code: 'UNAVAILABLE', message: 'away' });
-    const fresh: Fresh = { head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 };
+    const fresh: FreshState = { head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 };
     const positions = createPositions({
       check: () => (fails ? Promise.reject(away) : Promise.resolve(fresh)),
       timeout: 50,
@@ -89,7 +90,8 @@ describe('waiting for a position', () => {
   });
 
   it('reports the end of the log only if known', async () => {
-    const check = (): Promise<Fresh> => Promise.resolve({ head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 });
+    const check = (): Promise<FreshState> =>
+      Promise.resolve({ head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 20 });
     const problemOf = (isKnown: boolean) =>
       positions.reach(6, { isKnown }).then(

@@ -1,7 +1,7 @@
 /** The diagram and the history slider, as far as they need no browser. */
 import { expect } from 'chai';
 import { SaxesParser } from 'saxes';
-import type { Graph, Table, Placed, Point } from '../../src/web/pages/schema/graph/graph.js';
+import type { Graph, Table, PlacedGraph, Point } from '../../src/web/pages/schema/graph/graph.js';
 import { svgOf } from '../../src/web/pages/schema/diagram/svg-export.js';
 import { placeSteadily } from '../../src/web/pages/schema/replay/steady-layout.js';
 
@@ -30,9 +30,9 @@ const link = (from: string, to: string) => ({
   kind: 'key' as const,
 });
 
-const EMPTY: Placed = { tables: [], links: [], places: new Map(), lines: new Map() };
+const EMPTY: PlacedGraph = { tables: [], links: [], places: new Map(), lines: new Map() };
 
-function overlaps({ tables, places }: Placed): string[] {
+function overlaps({ tables, places }: PlacedGraph): string[] {
   const boxes = tables.map(({ name, width, height }) => ({ name, width, height, ...(places.get(name) as Point) }));
   return boxes.flatMap((a, index) =>
     boxes

@@ -1,7 +1,7 @@
 /** The app offers a role exactly the actions that the service permits. */
 import { expect } from 'chai';
 import { ROLES } from '../../src/features/accounts/caller.js';
-import { type Ability, MAY, hasAbility } from '../../src/web/service/types.js';
+import { type Capability, MAY, hasAbility } from '../../src/web/service/types.js';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
 import { type Person, diffOf, newPerson, noted, open } from '../features/change-requests/people.js';
@@ -11,7 +11,7 @@ type Request = [method: string, path: string, body?: unknown];
 describe('what the admin app offers to a role', () => {
   const { client: admin } = withService();
   const people = {} as Record<(typeof ROLES)[number], Person>;
-  let requests: Record<Ability, Request[]>;
+  let requests: Record<Capability, Request[]>;
 
   before(async () => {
     expect((await admin('/collections', json({ collection: 'pages', schema: {} }))).status).to.equal(200);
@@ -88,7 +88,7 @@ describe('what the admin app offers to a role', () => {
 
   for (const role of ROLES)
     it(`equals what the service allows for the role ${role}, and nothing else`, async () => {
-      for (const ability of Object.keys(MAY) as Ability[])
+      for (const ability of Object.keys(MAY) as Capability[])
         for (const [method, path, body] of requests[ability]) {
           const { status, text } = await people[role].send(path, body === undefined ? { method } : json(body, method));
           const what = `${role}, ${ability}: ${method} ${path} ${text.slice(0, 200)}`;

@@ -13,7 +13,7 @@ import { locationText } from '../../schema/model/location.js';
 
 export type Plan = z.output<typeof planSchema>;
 
-export interface Applied {
+export interface AppliedSummary {
   batch: string | null;
   position: number;
   events: number;
@@ -126,7 +126,7 @@ export function lossRefusedMessage(lost: readonly string[]): string {
   return `Nothing was changed: the data of ${lost.map(toOneLine).join(', ')} would be lost. To allow that, use ${options.join(' ')}`;
 }
 
-function toApplied(answer: ServiceResponse, plan: Plan): Applied {
+function toApplied(answer: ServiceResponse, plan: Plan): AppliedSummary {
   const batch = answer.headers.get('x-batch-id');
   return {
     batch: typeof batch === 'string' ? batch : null,
@@ -137,7 +137,7 @@ function toApplied(answer: ServiceResponse, plan: Plan): Applied {
 }
 
 /** One line. */
-export function describeApplied({ batch, position, events, statements }: Applied): string {
+export function describeApplied({ batch, position, events, statements }: AppliedSummary): string {
   return `Applied: ${formatCount(events, 'event')}, ${formatCount(statements, 'statement')}; position ${position}, batch ${batch ?? 'none'}.`;
 }
 

@@ -7,7 +7,7 @@ import { readServerState } from '../../postgres/server.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { openPool, withServer } from '../connections/database.js';
 import { type Finding, finding } from '../../doctor/check.js';
-import { type Examined, examine } from '../../doctor/index.js';
+import { type ExaminedCheck, examine } from '../../doctor/index.js';
 import { json, createProgress } from '../output.js';
 import { openProjectionTools } from '../connections/projections.js';
 
@@ -20,7 +20,7 @@ export async function doctor(invocation: Invocation): Promise<ExitCode> {
   return ok ? 0 : 1;
 }
 
-async function runChecks(invocation: Invocation): Promise<Examined[]> {
+async function runChecks(invocation: Invocation): Promise<ExaminedCheck[]> {
   const config = invocation.config();
   if (config.databaseUrl === null && !(await containsServer(config.dataDir))) {
     return [databaseCheck(finding('SERVICE_MISSING', `${config.dataDir} contains no embedded server.`))];
@@ -34,7 +34,7 @@ async function runChecks(invocation: Invocation): Promise<Examined[]> {
   }
 }
 
-async function examineOn(invocation: Invocation, addresses: Addresses): Promise<Examined[]> {
+async function examineOn(invocation: Invocation, addresses: Addresses): Promise<ExaminedCheck[]> {
   const config = invocation.config();
   const { connectionString } = toDirectOptions(addresses);
   const pool = openPool(connectionString, config);
@@ -57,14 +57,14 @@ async function examineOn(invocation: Invocation, addresses: Addresses): Promise<
   }
 }
 
-const databaseCheck = (unreachable: Finding): Examined => ({
+const databaseCheck = (unreachable: Finding): ExaminedCheck => ({
   name: 'database',
   result: 'error',
   findings: [unreachable],
 });
 
 /** One line per check with its findings, and the totals. */
-export function describeChecks(examined: readonly Examined[]): string {
+export function describeChecks(examined: readonly ExaminedCheck[]): string {
   const lines = examined.flatMap(({ name, result, findings }) => [
     `${result.padEnd(8)} ${name}`,
     ...findings.flatMap(({ code, message, fix }) => [

@@ -3,7 +3,7 @@ import { isEnded } from '../../schema/change-requests/model.js';
 import { LEVELS, type Level } from '../../schema/findings/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { parseDocument, readDocument } from '../document.js';
-import { FINDING_FORMATS, type FindingFormat, type Shown, type Source, printFindings } from '../findings.js';
+import { FINDING_FORMATS, type FindingFormat, type PrintedFinding, type Source, printFindings } from '../findings.js';
 import { writeResult } from '../output.js';
 import { selectBlocked } from '../planned-changes.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
@@ -12,7 +12,7 @@ import { type ServiceRequest, requestText, readInfo } from '../connections/servi
 import { readChange } from '../follow-change.js';
 
 interface LintedSource {
-  findings: readonly Shown[];
+  findings: readonly PrintedFinding[];
   source: Source;
 }
 
@@ -66,7 +66,7 @@ const fileExists = (file: string): Promise<boolean> =>
 
 type Body = Awaited<ReturnType<typeof readDocument>>;
 
-async function findOfDocument(invocation: Invocation, body: Body, file: string): Promise<readonly Shown[]> {
+async function findOfDocument(invocation: Invocation, body: Body, file: string): Promise<readonly PrintedFinding[]> {
   if ('diff' in parseDocument(body, file)) {
     expectOptions(invocation, 'a diff', []);
     return findOf(invocation, 'applyDiff', { file: body, query: { explain: true } });
@@ -81,9 +81,9 @@ async function findOf(
   invocation: Invocation,
   operation: 'applyDiff' | 'diffSnapshot',
   request: ServiceRequest,
-): Promise<readonly Shown[]> {
+): Promise<readonly PrintedFinding[]> {
   const answer = await requestText(invocation, operation, request);
-  return answer === '' ? [] : ((JSON.parse(answer) as { warnings?: Shown[] }).warnings ?? []);
+  return answer === '' ? [] : ((JSON.parse(answer) as { warnings?: PrintedFinding[] }).warnings ?? []);
 }
 
 /** The findings of a request. For an open diff, they include those of applying it. */
@@ -109,7 +109,7 @@ async function hashOf(invocation: Invocation): Promise<string> {
 }
 
 /** Removes repetitions. */
-export function withoutRepetitions(findings: readonly Shown[]): readonly Shown[] {
+export function withoutRepetitions(findings: readonly PrintedFinding[]): readonly PrintedFinding[] {
   const seen = new Set<string>();
   return findings.filter(({ code, collection, field, message }) => {
     const key = JSON.stringify([code, collection, field, message]);

@@ -29,7 +29,7 @@ export async function propose(invocation: Invocation): Promise<ExitCode> {
   return openRequest(invocation, { policy });
 }
 
-type Tested = z.output<typeof policyTest>;
+type PolicyTestResult = z.output<typeof policyTest>;
 
 /** Returns 3 unless the policy allows the change. Changes nothing. */
 export async function test(invocation: Invocation): Promise<ExitCode> {
@@ -55,13 +55,13 @@ const documentOf = async (invocation: Invocation, file: string, kind?: 'a policy
   parseDocument(await readDocument(invocation, file), file, kind);
 
 /** One line per finding, and the outcome. */
-export function describeTest({ outcome, approvals, findings }: Tested): string {
+export function describeTest({ outcome, approvals, findings }: PolicyTestResult): string {
   const lines = findings.map((finding) => `! ${describeWarning(finding)}`);
   const needed = approvals === null || outcome !== 'approve' ? '' : ` (${approvals})`;
   return [...lines, `${OUTCOMES[outcome]}${needed}.`].join('\n');
 }
 
-const OUTCOMES: Readonly<Record<Tested['outcome'], string>> = {
+const OUTCOMES: Readonly<Record<PolicyTestResult['outcome'], string>> = {
   allowed: 'The policy allows it',
   acknowledge: 'The policy requires an acknowledgement',
   approve: 'The policy requires approvals of a change request',

@@ -99,7 +99,7 @@ function describeChain({ checked, head, broken, erased }: ChainVerification): st
   return `The hash chain is broken at position ${broken.position}: ${broken.reason}. The ${valid} events before it are valid.`;
 }
 
-interface Against {
+interface ServiceComparison {
   url: string;
   ok: boolean;
   /** The head of the service's log. */
@@ -162,7 +162,7 @@ function linesFrom(invocation: Invocation, { file, url = '' }: Source): Promise<
 }
 
 /** Compares the file with the service, if both are given. */
-async function compareIfBoth(invocation: Invocation, { file, url }: Source): Promise<Against[]> {
+async function compareIfBoth(invocation: Invocation, { file, url }: Source): Promise<ServiceComparison[]> {
   return file === undefined || url === undefined ? [] : [await compareWithService(invocation, url, file)];
 }
 
@@ -179,7 +179,7 @@ async function* linesOf(content: string): AsyncGenerator<string> {
 }
 
 /** Compares line by line in constant memory: the service writes the same bytes for the same events. */
-async function compareWithService(invocation: Invocation, url: string, file: string): Promise<Against> {
+async function compareWithService(invocation: Invocation, url: string, file: string): Promise<ServiceComparison> {
   const { position: head } = await readInfo(withUrl(invocation, url));
   const theirs = await readExport(invocation, url);
   const difference = await firstDifference(readLines(createReadStream(file)), theirs);
@@ -255,7 +255,7 @@ export function describeFileChain(
 }
 
 /** One line: whether the service has the same log. */
-export function describeComparison({ url, ok, head, position, reason }: Against): string {
+export function describeComparison({ url, ok, head, position, reason }: ServiceComparison): string {
   if (ok) return `The service at ${url} has the same events; its log ends at position ${head}.`;
   return `The service at ${url} differs at position ${position}: ${reason}.`;
 }

@@ -35,7 +35,11 @@ export function withProjections<T>(invocation: Invocation, work: (tools: Project
 }
 
 /** The caller closes it and the pool. Ignores stored folds, because verification must not depend on them. */
-export async function openProjectionTools({ config, pool, connectionString }: Surroundings): Promise<ProjectionTools> {
+export async function openProjectionTools({
+  config,
+  pool,
+  connectionString,
+}: ProjectionConnections): Promise<ProjectionTools> {
   const { rows } = await pool.query<{ database: string }>('SELECT current_database() AS database');
   const database = rows[0]?.database ?? '';
   const store = createStore({ pool, logger: silentLogger });
@@ -48,7 +52,7 @@ export async function openProjectionTools({ config, pool, connectionString }: Su
   return { pool, projections, load: () => loadWhole(store), close: () => indexes.stop() };
 }
 
-interface Surroundings {
+interface ProjectionConnections {
   config: Config;
   pool: pg.Pool;
   connectionString: string;

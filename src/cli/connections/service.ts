@@ -4,7 +4,7 @@ import { request as requestHttps } from 'node:https';
 import { Readable } from 'node:stream';
 import type { Operations } from '../../client/api.js';
 import { ConnectionError, ServiceError } from '../../client/errors.js';
-import { type OperationName, type Sent, sendOperation } from '../../client/request.js';
+import { type OperationName, type RequestContent, sendOperation } from '../../client/request.js';
 import type { Errors } from '../../http/openapi/answers/envelopes.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
@@ -13,7 +13,7 @@ import { toOneLine } from '../output.js';
 import { storedToken } from './sessions.js';
 import { acknowledgeHeader, withOptionNames } from '../planned-changes.js';
 
-export interface ServiceRequest extends Omit<Sent, 'file'> {
+export interface ServiceRequest extends Omit<RequestContent, 'file'> {
   /** A document as it is, instead of `body`. */
   file?: DocumentBody;
 }

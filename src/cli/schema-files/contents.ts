@@ -66,7 +66,7 @@ interface Origin {
   at: readonly (string | number)[];
 }
 
-export interface Assembled {
+export interface AssembledSnapshot {
   parts: SnapshotParts;
   origins: Record<'collections' | 'fields' | 'relations', Origin[]>;
 }
@@ -75,9 +75,9 @@ export interface Assembled {
  * The snapshot that the files describe together.
  * @param files each names its collection
  */
-export function assemble(files: Iterable<Document>): Assembled {
+export function assemble(files: Iterable<Document>): AssembledSnapshot {
   const parts: SnapshotParts = { collections: [], fields: [], relations: [] };
-  const origins: Assembled['origins'] = { collections: [], fields: [], relations: [] };
+  const origins: AssembledSnapshot['origins'] = { collections: [], fields: [], relations: [] };
   for (const { fields, relations, ...document } of files) {
     const collection = document['collection'] as string;
     parts.collections.push(document);

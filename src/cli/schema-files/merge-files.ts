@@ -130,14 +130,14 @@ function conflictsIn(content: string): ConflictAnswer[] {
   return isConflict ? (errors as unknown as ConflictAnswer[]) : [];
 }
 
-type SnapshotOf = (files: Pick<SchemaFiles, 'parts' | 'lock'>) => object;
+type CreateSnapshot = (files: Pick<SchemaFiles, 'parts' | 'lock'>) => object;
 
 /** --base, or the lock. */
 async function baseOf(
   invocation: Invocation,
   directory: string,
   { lock }: SchemaFiles,
-  snapshotOf: SnapshotOf,
+  snapshotOf: CreateSnapshot,
 ): Promise<unknown> {
   const base = text(invocation.values, 'base');
   if (base !== undefined) return namedBase(invocation, base, snapshotOf);
@@ -148,7 +148,7 @@ async function baseOf(
 }
 
 /** A point in time, a folder, or a snapshot. */
-async function namedBase(invocation: Invocation, base: string, snapshotOf: SnapshotOf): Promise<unknown> {
+async function namedBase(invocation: Invocation, base: string, snapshotOf: CreateSnapshot): Promise<unknown> {
   const stats = await stat(base).catch(() => null);
   if (stats === null) return base;
   if (!stats.isDirectory()) return parseDocument(await readDocument(invocation, base), base);

@@ -7,7 +7,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { type ObjectName, isObjectKind } from '../../schema/model/objects.js';
 import { type ObjectFile, readObjectFile, writeObjectFile } from '../../schema/sql-text/object-file.js';
 import {
-  type Assembled,
+  type AssembledSnapshot,
   assemble,
   LOCK,
   type Lock,
@@ -162,7 +162,7 @@ const MAX_LOCK = 64 * 1024;
 /** Limits of a text that is shown in an error. */
 const LIMITS = { values: 500_000, characters: MAX_FILE } as const;
 
-export interface SchemaFiles extends Assembled {
+export interface SchemaFiles extends AssembledSnapshot {
   lock: Lock | null;
   /** `collections/posts.yaml:12`, for a location in the snapshot: `['fields', 3, 'meta', 'note']`. */
   placeOf(path: Steps): string | null;
@@ -185,7 +185,7 @@ export async function readSchemaFiles(directory: string): Promise<SchemaFiles> {
   const hasObjects = lock?.objects === true || objects.length > 0;
   const placeOf = ([part, index, ...rest]: Steps): string | null => {
     if (part === 'objects') return objectPlace(objects[index as number], rest);
-    const origin = assembled.origins[part as keyof Assembled['origins']]?.[index as number];
+    const origin = assembled.origins[part as keyof AssembledSnapshot['origins']]?.[index as number];
     const text = origin && documents.get(origin.collection)?.text;
     if (origin === undefined || text === undefined) return null;
     return `${FOLDER}/${fileNameOf(origin.collection)}:${lineOf(text, [...origin.at, ...rest])}`;
@@ -340,14 +340,14 @@ function parsed(text: string, file: string): unknown {
 /** The text of a file. */
 const textOf = (document: object): string => writeYaml(document);
 
-interface PresentFiles {
+interface FolderFiles {
   /** Keyed by path in the directory, without the lock. */
   files: ReadonlyMap<string, string>;
   lock: Lock;
 }
 
 /** @throws OperatorError if the response has no hash or position */
-export async function presentFiles(invocation: Invocation): Promise<PresentFiles> {
+export async function presentFiles(invocation: Invocation): Promise<FolderFiles> {
   const { text, headers } = await requestChecked(invocation, 'getSnapshot');
   const snapshot = JSON.parse(text) as SnapshotParts & { service: string };
   const files = new Map<string, string>();
@@ -367,7 +367,7 @@ export async function presentFiles(invocation: Invocation): Promise<PresentFiles
 }
 
 /** All files of the directory, by path. */
-export const withLock = ({ files, lock }: PresentFiles): Map<string, string> =>
+export const withLock = ({ files, lock }: FolderFiles): Map<string, string> =>
   new Map([...files, [LOCK, writeLock(lock)]]);
 
 /** `42-3f9a…`: a position of this log. */

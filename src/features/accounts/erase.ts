@@ -111,7 +111,7 @@ const FIND = `SELECT position FROM ${own.events} WHERE ${HAS_DATA} AND position 
 const FIND_AGAIN = `SELECT position FROM ${own.events} WHERE ${HAS_DATA} AND (position = ANY ($3::bigint[]) OR position > $4)
   ORDER BY position LIMIT ${2 * ERASED_AT_ONCE}`;
 
-interface FoundEvents {
+interface ErasableEvents {
   positions: number[];
   /** All events up to here were read. */
   after: number;
@@ -120,7 +120,7 @@ interface FoundEvents {
 }
 
 /** Reads without the lock of the log, because the log may be long and the events few. */
-async function findEvents(pool: Queryable, { id, name }: Person, from: number): Promise<FoundEvents> {
+async function findEvents(pool: Queryable, { id, name }: Person, from: number): Promise<ErasableEvents> {
   const head = await headPosition(pool);
   const positions: number[] = [];
   let after = from;
@@ -138,7 +138,7 @@ async function findEvents(pool: Queryable, { id, name }: Person, from: number): 
 /* Erases in the transaction that appends the event. */
 
 const createErasure =
-  (person: Person, events: FoundEvents, users: Pick<Users, 'remove'>): AccountChange<Erasure> =>
+  (person: Person, events: ErasableEvents, users: Pick<Users, 'remove'>): AccountChange<Erasure> =>
   async (client) => {
     const { id, name } = person;
     const removed = await removeAccount(client, person, users);

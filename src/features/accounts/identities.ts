@@ -22,7 +22,7 @@ interface Identity {
 }
 
 /** A linked identity and its user. */
-export interface KnownIdentity {
+export interface LinkedIdentity {
   id: string;
   user: { id: string; email: string; name: string; role: Role; status: UserStatus };
 }
@@ -30,7 +30,7 @@ export interface KnownIdentity {
 export interface Identities {
   /** Oldest first. */
   list(userId: string): Promise<Result<Identity[]>>;
-  find(profile: Pick<Profile, 'issuer' | 'subject'>): Promise<KnownIdentity | null>;
+  find(profile: Pick<Profile, 'issuer' | 'subject'>): Promise<LinkedIdentity | null>;
   /**
    * Creates a user with the identity.
    * @returns the id of the identity; `ALREADY_EXISTS` if the e-mail address is in use
@@ -56,7 +56,7 @@ export function createIdentities({ pool, users }: { pool: Pool; users: Users }):
     },
 
     async find({ issuer, subject }) {
-      const { rows } = await pool.query<KnownIdentity['user'] & { identity: string }>(
+      const { rows } = await pool.query<LinkedIdentity['user'] & { identity: string }>(
         `select i.id as identity, u.id, u.email, u.name, u.role, u.status
            from ${own.identities} i join ${own.users} u on u.id = i.user_id
           where i.issuer = $1 and i.subject = $2`,

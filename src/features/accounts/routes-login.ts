@@ -10,7 +10,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import { networkOf } from './login-limit.js';
 import { type Grant, SESSION_LIFETIME, type SessionStart } from './sessions.js';
 import { unauthenticated } from '../../http/serve.js';
-import { Refused, refused } from '../../http/errors.js';
+import { RejectedError, refused } from '../../http/errors.js';
 import { addressOf, userAgentOf } from '../../http/request/headers.js';
 
 const listQuery = z.strictObject({
@@ -110,7 +110,7 @@ export function setCookie(req: Request, token: string | null): readonly [string,
 
 /**
  * SameSite excludes other sites, but not another port or subdomain.
- * @throws Refused if the page's origin is another one and not in CORS_ORIGINS
+ * @throws RejectedError if the page's origin is another one and not in CORS_ORIGINS
  */
 export function requireOwnPage(req: Request, allowed: readonly string[]): void {
   const { origin } = req.headers;
@@ -128,7 +128,7 @@ type LimitedLogins = Pick<HttpDeps['auth'], 'sessions' | 'loginLimit'>;
 
 /**
  * Returns the id of the user whose password it is.
- * @throws Refused UNAUTHENTICATED, TOO_MANY_REQUESTS
+ * @throws RejectedError UNAUTHENTICATED, TOO_MANY_REQUESTS
  */
 export async function passwordOwner(
   auth: LimitedLogins,
@@ -142,7 +142,7 @@ export async function passwordOwner(
 
 /**
  * Returns the id of the user whose password it is, or null. An attempt is counted before the password is checked.
- * @throws Refused TOO_MANY_REQUESTS
+ * @throws RejectedError TOO_MANY_REQUESTS
  */
 export async function findPasswordOwner(
   { sessions, loginLimit }: LimitedLogins,
@@ -161,7 +161,7 @@ export async function findPasswordOwner(
 type RefreshToken = z.output<typeof refreshToken>;
 
 /** A refresh token and how it was sent. The new one is returned the same way. */
-interface Presented {
+interface SentRefreshToken {
   token: string;
   byCookie: boolean;
 }
@@ -177,7 +177,7 @@ export function authRoutes({ auth, config }: HttpDeps): Route[] {
     return grantAnswer(req, await sessions.begin(user, startOf(req)), body.mode === 'cookie');
   };
 
-  const readPresentedToken = (req: Request, body: RefreshToken): Presented => {
+  const readPresentedToken = (req: Request, body: RefreshToken): SentRefreshToken => {
     const cookie = cookieToken(req);
     if (body.refresh_token !== undefined) {
       if (body.mode === 'cookie' || cookie !== null) throw duplicateRefreshToken();
@@ -249,13 +249,13 @@ export function grantAnswer(req: Request, grant: Grant, byCookie: boolean): Answ
 export const PASSWORD_LOGIN_OFF =
   'Password login is turned off. Sign in with the OpenID provider, or use an API token.';
 
-function duplicateRefreshToken(): Refused {
+function duplicateRefreshToken(): RejectedError {
   return refused('INVALID_PAYLOAD', 'The refresh token is in a cookie and in the body. Send only one of them.', {
     path: 'refresh_token',
   });
 }
 
-function tooManyLogins(seconds: number): Refused {
+function tooManyLogins(seconds: number): RejectedError {
   const message = `Too many failed logins. Try again in ${seconds} seconds.`;
-  return new Refused([{ code: 'TOO_MANY_REQUESTS', message }], ['Retry-After', String(seconds)]);
+  return new RejectedError([{ code: 'TOO_MANY_REQUESTS', message }], ['Retry-After', String(seconds)]);
 }

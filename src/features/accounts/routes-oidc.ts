@@ -6,7 +6,7 @@ import type { Request } from 'express';
 import { type Answer, jsonAnswer, noContent, redirectAnswer, unwrap } from '../../http/answer/answer.js';
 import { causeOf, runRecording } from '../../http/change/change.js';
 import type { HttpDeps } from '../../http/deps.js';
-import { Refused, refused } from '../../http/errors.js';
+import { RejectedError, refused } from '../../http/errors.js';
 import { data } from '../../http/openapi/answers/envelopes.js';
 import { addressOf, userAgentOf } from '../../http/request/headers.js';
 import { noQuery } from '../../http/request/query.js';
@@ -15,7 +15,7 @@ import { unauthenticated } from '../../http/serve.js';
 import type { Cause } from '../../schema/model/events.js';
 import type { Caller } from './caller.js';
 import { changeAccount, createAccountCommand } from './change-account.js';
-import type { KnownIdentity } from './identities.js';
+import type { LinkedIdentity } from './identities.js';
 import { type Oidc, OidcError, type OidcFailure, type Profile, type Target } from './oidc.js';
 import * as accounts from './routes-answers.js';
 import {
@@ -212,7 +212,7 @@ async function finishSignIn(deps: Deps, req: Request, requestId: string): Promis
   }
 }
 
-interface SigningIn {
+interface SignInRequest {
   profile: Profile;
   target: Target;
   requestId: string;
@@ -221,7 +221,11 @@ interface SigningIn {
 }
 
 /** Finds or creates the user of the profile, and starts a session. */
-async function signInAs(deps: Deps, req: Request, { profile, target, requestId, headers }: SigningIn): Promise<Answer> {
+async function signInAs(
+  deps: Deps,
+  req: Request,
+  { profile, target, requestId, headers }: SignInRequest,
+): Promise<Answer> {
   const { oidc, auth } = deps;
   const returnOutcome = (outcome: SignInOutcome, more: readonly string[] = []) =>
     returnTo(target, { outcome, req }, [...headers, ...more]);
@@ -255,7 +259,7 @@ async function userOf(deps: Deps, profile: Profile, cause: Cause): Promise<Signe
 /** Gives a known user the role of the claims. */
 async function updatedUser(
   { auth, pipeline }: Deps,
-  { profile, linked }: { profile: Profile; linked: KnownIdentity },
+  { profile, linked }: { profile: Profile; linked: LinkedIdentity },
   cause: Cause,
 ): Promise<SignedIn> {
   const { user, id: identity } = linked;
@@ -280,7 +284,7 @@ async function newUser(deps: Deps, profile: Profile, cause: Cause): Promise<Sign
   if (email === null) return 'no-email';
   const created = await changeAccount(deps.pipeline, await identities.create({ ...profile, role, email }), { cause });
   if (created.ok) return { id: created.value.user.id, identity: created.value.identity };
-  if (created.problems[0]?.code !== 'ALREADY_EXISTS') throw new Refused(created.problems);
+  if (created.problems[0]?.code !== 'ALREADY_EXISTS') throw new RejectedError(created.problems);
   // The same person may have signed in twice at once.
   return (await identities.find(profile)) === null ? 'link' : userOf(deps, profile, cause);
 }
@@ -297,7 +301,7 @@ const signInCause = (req: Request, requestId: string): Cause => ({
 
 /* Addresses and cookies. */
 
-/** @throws Refused unless `to` is a page of the app */
+/** @throws RejectedError unless `to` is a page of the app */
 function appPath(req: Request, to: string): string {
   const base = ownOrigin(req);
   if (URL.canParse(to, base)) {

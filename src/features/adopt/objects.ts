@@ -33,7 +33,7 @@ export interface ObjectAdoption {
   notes: Note[];
 }
 
-interface Managed {
+interface ManagedCollections {
   schema: string;
   state: State;
   /** The collections after the adoption. */
@@ -46,7 +46,7 @@ export const objectNoteName = ({ kind, id }: ObjectName): string => `${KINDS[kin
 /** Call it in a transaction that holds the log's lock. The adopted views cannot change until it ends. */
 export async function readObjectAdoption(
   client: pg.ClientBase,
-  { schema, state, managed }: Managed,
+  { schema, state, managed }: ManagedCollections,
   request: AdoptRequest,
 ): Promise<ObjectAdoption> {
   const wanted = 'all' in request ? undefined : (request.objects ?? []);
@@ -108,7 +108,7 @@ function toRepresentedObject(view: CatalogObject): SchemaObject | RefusedObject 
 }
 
 /** Tables and objects that are managed already or after the adoption, by schema and name. */
-function managedRelations({ state, managed, schema }: Managed): Set<string> {
+function managedRelations({ state, managed, schema }: ManagedCollections): Set<string> {
   const relations = new Set<string>();
   for (const { collection } of managed) {
     const table = collection.schema;

@@ -1,6 +1,11 @@
 import type pg from 'pg';
-import type { Note, Refused } from '../../projector/inspect/needs.js';
-import type { AdoptRequest, AdoptTables, CatalogFindings, FoundTable } from '../../schema/operations/adopt-tables.js';
+import type { Note, RejectedAdoption } from '../../projector/inspect/needs.js';
+import type {
+  AdoptRequest,
+  AdoptTables,
+  CatalogFindings,
+  CatalogTableDocuments,
+} from '../../schema/operations/adopt-tables.js';
 import { quoteName } from '../../kernel/text.js';
 import type { ObjectName } from '../../schema/model/objects.js';
 import { type ObjectAdoption, type RefusedObject, objectNoteName, readObjectAdoption } from './objects.js';
@@ -284,7 +289,7 @@ function toCatalogNeed(need: Need, catalogNeed: Need | undefined): Need {
 }
 
 export interface Adoption extends CatalogFindings {
-  refused: (Refused | RefusedObject)[];
+  refused: (RejectedAdoption | RefusedObject)[];
   notRepresented: Note[];
 }
 
@@ -309,7 +314,7 @@ export async function readAdoption(
   const { tables: managedTables, objects } = await catalog;
   const there = [...managedTables.values()];
   const unmanaged = there.filter(({ name }) => !state.collections.has(name));
-  const refused = new Map<string, Refused>();
+  const refused = new Map<string, RejectedAdoption>();
   const tables = selectAdoptable(unmanaged, { schema, state }, refused);
   const notes: Note[] = [];
   // PostgreSQL runs the remaining queries while this process converts the tables.
@@ -359,7 +364,7 @@ export function readCatalogFindings(
 }
 
 function addObjectAdoption(
-  refused: Refused[],
+  refused: RejectedAdoption[],
   beside: ObjectAdoption | undefined,
 ): Pick<Adoption, 'refused' | 'objects'> {
   if (beside === undefined) return { refused };
@@ -371,7 +376,7 @@ function addObjectAdoption(
 
 /** @param shown names of objects other than tables that are managed, as notes name them */
 function selectUnrepresented(
-  { managed, shown }: { managed: readonly Pick<FoundTable, 'collection'>[]; shown: readonly string[] },
+  { managed, shown }: { managed: readonly Pick<CatalogTableDocuments, 'collection'>[]; shown: readonly string[] },
   notes: readonly (readonly Note[])[],
 ): Note[] {
   const represented = new Set([...representedObjects(managed), ...shown]);
@@ -381,10 +386,14 @@ function selectUnrepresented(
 /** Standalone objects are not read if only some tables are requested. */
 const NOTHING: Reading<Note[]> = { queries: [], make: () => Promise.resolve([]) };
 
-type Managed = Pick<AdoptionTarget, 'schema' | 'state'>;
+type ManagedState = Pick<AdoptionTarget, 'schema' | 'state'>;
 
 /** Tables whose names and owner allow adoption, and whose parent (for partitions) is managed or is being adopted. */
-function selectAdoptable(tables: readonly CatalogTable[], managed: Managed, refused: Map<string, Refused>) {
+function selectAdoptable(
+  tables: readonly CatalogTable[],
+  managed: ManagedState,
+  refused: Map<string, RejectedAdoption>,
+) {
   const fine = new Map<string, CatalogTable>();
   for (const table of tables) {
     const refusal = refusalOf({ table });
@@ -406,8 +415,8 @@ function selectAdoptable(tables: readonly CatalogTable[], managed: Managed, refu
 function parentRefusal(
   { name, partitionOf }: CatalogTable,
   fine: ReadonlyMap<string, CatalogTable>,
-  { schema, state }: Managed,
-): Refused | null {
+  { schema, state }: ManagedState,
+): RejectedAdoption | null {
   if (partitionOf === null) return null;
   const { schema: elsewhere, table } = partitionOf;
   if (elsewhere === schema && (fine.has(table) || state.collections.has(table))) return null;
@@ -415,10 +424,14 @@ function parentRefusal(
   return { table: name, code: 'PARENT_NOT_ADOPTED', message };
 }
 
-type Common = Managed & { objects: CatalogObjects; notes: Note[] };
+type Common = ManagedState & { objects: CatalogObjects; notes: Note[] };
 
-async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Common, refused: Map<string, Refused>) {
-  const results: { tables: FoundTable[]; relations: NewRelation[] } = { tables: [], relations: [] };
+async function convertAll(
+  tables: ReadonlyMap<string, CatalogTable>,
+  common: Common,
+  refused: Map<string, RejectedAdoption>,
+) {
+  const results: { tables: CatalogTableDocuments[]; relations: NewRelation[] } = { tables: [], relations: [] };
   const slice = createTimeSlice();
   for (const table of tables.values()) {
     if (slice.isOver()) await slice.yield();
@@ -439,7 +452,7 @@ async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Com
 }
 
 /** The objects that the tables represent themselves. */
-function representedObjects(tables: readonly Pick<FoundTable, 'collection'>[]): Set<string> {
+function representedObjects(tables: readonly Pick<CatalogTableDocuments, 'collection'>[]): Set<string> {
   const needs = tables.flatMap((table) => extrasOf(table).needs ?? []);
   return new Set(
     needs.map((need) => {

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { type Answer, textAnswer } from '../../http/answer/answer.js';
 import type { HttpDeps } from '../../http/deps.js';
-import { type Refused, refused } from '../../http/errors.js';
+import { type RejectedError, refused } from '../../http/errors.js';
 import { noQuery } from '../../http/request/query.js';
 import { type Call, type Route, jsonBody, route } from '../../http/route.js';
 import { AbandonedError } from '../../kernel/scheduler.js';
@@ -99,18 +99,18 @@ async function answerMessage(deps: HttpDeps, call: Call<unknown>): Promise<Answe
 const JSON_ONLY = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
 
 /** The SDK's error in the format of all others: an unknown version, an invalid message. */
-function protocolRefusal(text: string): Refused {
+function protocolRefusal(text: string): RejectedError {
   const { error } = JSON.parse(text) as { error: { message: string } };
   return refused('INVALID_PAYLOAD', error.message);
 }
 
-interface Serving {
+interface ToolContext {
   call: Call<unknown>;
   service: ToolService;
   disconnected: AbortSignal;
 }
 
-function createServer(deps: HttpDeps, serving: Serving): McpServer {
+function createServer(deps: HttpDeps, serving: ToolContext): McpServer {
   const about = { name: 'data-platform-service', version: deps.config.release };
   const server = new McpServer(about, { instructions: INSTRUCTIONS, jsonSchemaValidator: validator });
   for (const each of TOOLS) {
@@ -133,7 +133,7 @@ function isAvailable({ access, action, isLimited, needsScope }: Tool, { caller, 
 
 async function runTool(
   { logger }: HttpDeps,
-  { call, service, disconnected, tool, input }: Serving & { tool: Tool; input: unknown },
+  { call, service, disconnected, tool, input }: ToolContext & { tool: Tool; input: unknown },
 ): Promise<CallToolResult> {
   try {
     return answerOf(await tool.run(input, service));

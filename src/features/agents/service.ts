@@ -82,14 +82,14 @@ function textOf(query: Query = {}): string {
   return parameters.size === 0 ? '' : `?${parameters.toString()}`;
 }
 
-interface Sent {
+interface ToolRequest {
   method: string;
   path: string;
   headers: Record<string, string>;
   content?: Buffer;
 }
 
-async function send({ req, app, signal }: AgentRequest, { content, ...sent }: Sent): Promise<unknown> {
+async function send({ req, app, signal }: AgentRequest, { content, ...sent }: ToolRequest): Promise<unknown> {
   const [near, far] = duplexPair();
   serverOf(app).emit('connection', Object.assign(far, { remoteAddress: req.socket.remoteAddress }));
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {

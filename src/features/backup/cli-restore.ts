@@ -150,13 +150,16 @@ async function sizeOf(file: string): Promise<number> {
   return stats.size;
 }
 
-interface Through {
+interface RestoreStreamOptions {
   size: number;
   progress: Progress;
   onDocument: (document: Document) => void;
 }
 
-async function* readThrough(file: string, { size, progress, onDocument }: Through): AsyncGenerator<EventRecord[]> {
+async function* readThrough(
+  file: string,
+  { size, progress, onDocument }: RestoreStreamOptions,
+): AsyncGenerator<EventRecord[]> {
   const stream = createReadStream(file);
   for await (const page of readNdjsonPages(stream, onDocument)) {
     yield page;

@@ -129,7 +129,7 @@ function begin({ invocation, location, client }: Work): Promise<Moment> {
   });
 }
 
-interface Written {
+interface WrittenBackup {
   file: string;
   bytes: number;
   tables: number;
@@ -137,7 +137,7 @@ interface Written {
   verified: boolean;
 }
 
-function show({ values, terminal }: Invocation, { head, not_included: left }: Header, written: Written): void {
+function show({ values, terminal }: Invocation, { head, not_included: left }: Header, written: WrittenBackup): void {
   if (isSet(values, 'json')) return terminal.print(json({ ...written, head, not_included: left }));
   const { file, bytes, tables, verified } = written;
   const names = Object.entries(left).map(([kind, all]) => `  ${kind}: ${all.map(toOneLine).join(', ')}`);

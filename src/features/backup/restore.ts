@@ -28,7 +28,7 @@ import { type Sql, sql } from '../../projector/ddl/sql.js';
  * first and recreated unchanged.
  */
 
-interface Released {
+interface DroppedDefinition {
   table: string;
   name: string;
   definition: string;
@@ -54,7 +54,7 @@ async function releaseConstraints(
   client: pg.ClientBase,
   { schema, state }: LocatedTables,
 ): Promise<{ restore(): Promise<void> }> {
-  const { rows } = await client.query<Released>(RELEASED, [schemasOf(state, schema)]);
+  const { rows } = await client.query<DroppedDefinition>(RELEASED, [schemasOf(state, schema)]);
   for (const { table, name } of rows) {
     await client.query(`ALTER TABLE ${table} DROP CONSTRAINT ${pg.escapeIdentifier(name)}`);
   }
@@ -65,7 +65,7 @@ async function releaseConstraints(
   };
 }
 
-async function restore(client: pg.ClientBase, { table, name, definition, comment }: Released): Promise<void> {
+async function restore(client: pg.ClientBase, { table, name, definition, comment }: DroppedDefinition): Promise<void> {
   const constraint = pg.escapeIdentifier(name);
   await client.query(`ALTER TABLE ${table} ADD CONSTRAINT ${constraint} ${definition}`);
   if (comment === null) return;
@@ -107,13 +107,13 @@ async function* eventPages(
   yield* readNdjsonPages(Readable.from(value.content, { objectMode: false }), onDocument);
 }
 
-interface Filling {
+interface RestoreContent {
   schema: string;
   state: State;
   sections: Sections;
 }
 
-async function fill(client: pg.ClientBase, { schema, state, sections }: Filling): Promise<void> {
+async function fill(client: pg.ClientBase, { schema, state, sections }: RestoreContent): Promise<void> {
   const located = { schema, state };
   const constraints = await releaseConstraints(client, located);
   const missing = new Map((await tablesWithRows(client, located, tablesOf(state))).map((each) => [each.table, each]));
@@ -138,13 +138,17 @@ function claimExpectedTable(missing: Map<string, TableRows>, { table, columns }:
   missing.delete(table);
 }
 
-interface Filled {
+interface FilledSection {
   section: Section;
   content: AsyncGenerator<Buffer, void, undefined>;
 }
 
 /** Each section has its own transaction. The database is not used before the last one removes the mark. */
-async function fillSection(client: pg.ClientBase, located: LocatedTables, { section, content }: Filled): Promise<void> {
+async function fillSection(
+  client: pg.ClientBase,
+  located: LocatedTables,
+  { section, content }: FilledSection,
+): Promise<void> {
   if (section.section === 'events') throw new OperatorError('The backup contains two logs.');
   await client.query('BEGIN');
   await client.query(COPY_SETTINGS);

@@ -24,7 +24,7 @@ import { type ChangeRequest, isAtRest } from '../../schema/change-requests/model
 import type { Problem } from '../../kernel/problem.js';
 import { isStorable } from '../../pipeline/transaction/idempotency.js';
 import { describeHolder, holderDetails } from '../../pipeline/lock-conflict.js';
-import type { Done, Outcome, Pipeline, Revise } from '../../pipeline/types.js';
+import type { CompletedChange, Outcome, Pipeline, Revise } from '../../pipeline/types.js';
 import { reviseForPreparedSteps, planRecording, applicantsCause, createServiceCause } from './planning.js';
 import { type Reading, commandOf } from './command.js';
 import { requireApprovedPlan, reviseForStart, requireDue } from './approvals.js';
@@ -46,8 +46,8 @@ interface RunningSteps {
 }
 
 /** The request is no longer in preparation: it was withdrawn, or another process works on it. */
-export class NotOursError extends Error {
-  override readonly name = 'NotOursError';
+export class NoLongerPreparingError extends Error {
+  override readonly name = 'NoLongerPreparingError';
 }
 
 /** @throws PreparationRefused, the error of a step, or the signal's reason */
@@ -94,7 +94,7 @@ async function runObservedStep(running: RunningSteps, { number, step, checkpoint
         save: async (saved) => {
           signal.throwIfAborted();
           if (!(await keepCheckpoint(session.client, location, saved)))
-            throw new NotOursError('another process has taken over the change request');
+            throw new NoLongerPreparingError('another process has taken over the change request');
         },
         progress: (progress) => (lastProgress = { ...lastProgress, ...progress }),
       },
@@ -146,26 +146,26 @@ export interface OnRequest extends Work {
 export type WorkResult = 'ended' | 'waits';
 
 /** A temporary condition prevents the work. It is retried. */
-export class NotNowError extends Error {
-  override readonly name: string = 'NotNowError';
+export class TemporaryObstacleError extends Error {
+  override readonly name: string = 'TemporaryObstacleError';
 }
 
 /** Prepared objects are unusable. The preparation is retried with increasing delays. */
-export class LostError extends NotNowError {
+export class LostError extends TemporaryObstacleError {
   override readonly name = 'LostError';
 }
 
 /** About seven minutes of pauses, plus the work between them. */
 const TRIES = 20;
 
-/** @throws NotNowError, the signal's reason, and temporary errors of steps */
+/** @throws TemporaryObstacleError, the signal's reason, and temporary errors of steps */
 export async function advanceRequest(work: OnRequest): Promise<WorkResult> {
   for (;;) {
     const request = await readChange(work.pool, work.id);
     if (request === undefined || (isAtRest(request) && !(await isDue(work.pool, request)))) {
       // A row that was altered by hand would be worked on again at once.
       if (await hasRowOf(work.pool, work.id, request)) return cleanUp(work);
-      throw new NotNowError('its row does not match the state of its events (dps rebuild change-requests)');
+      throw new TemporaryObstacleError('its row does not match the state of its events (dps rebuild change-requests)');
     }
     work.signal.throwIfAborted();
     const waits = await advance(work, request);
@@ -199,7 +199,7 @@ async function beginWork(work: OnRequest, request: ChangeRequest): Promise<boole
 const waitsForPeople = ({ state, applicant }: ChangeRequest): boolean => state === 'prepared' && applicant === null;
 
 /** Decides the requested change again. @returns undefined if the request failed */
-async function change(work: OnRequest, request: ChangeRequest, revise: Revise): Promise<Done | undefined> {
+async function change(work: OnRequest, request: ChangeRequest, revise: Revise): Promise<CompletedChange | undefined> {
   const { state } = request;
   const askedFor = await commandOf(work, request);
   if (!askedFor.ok) return fail(work, request, askedFor.problems);
@@ -216,7 +216,11 @@ async function change(work: OnRequest, request: ChangeRequest, revise: Revise): 
   return handleOutcome(work, request, outcome);
 }
 
-async function handleOutcome(work: OnRequest, request: ChangeRequest, outcome: Outcome): Promise<Done | undefined> {
+async function handleOutcome(
+  work: OnRequest,
+  request: ChangeRequest,
+  outcome: Outcome,
+): Promise<CompletedChange | undefined> {
   if (outcome.kind === 'done') return outcome;
   const problems = outcome.kind === 'refused' ? outcome.problems : [];
   const [first] = problems;
@@ -230,7 +234,7 @@ async function handleOutcome(work: OnRequest, request: ChangeRequest, outcome: O
 /** True if the problem is about prepared objects. */
 async function failTemporarily(work: OnRequest, problem: Problem | undefined): Promise<never> {
   await showWaiting(work, problem);
-  throw new NotNowError(problem?.message ?? 'refused');
+  throw new TemporaryObstacleError(problem?.message ?? 'refused');
 }
 
 /** The problem concerns prepared objects. */
@@ -282,7 +286,7 @@ export async function showPhase(
   else await keepProgress(pool, { request: id, number: step.number }, progress);
 }
 
-interface BlockedBy {
+interface BlockingSession {
   pid: number | null;
   application_name: string;
   age_seconds: number | null;
@@ -290,7 +294,7 @@ interface BlockedBy {
 }
 
 function holdersIn(problem: Problem | undefined): Holder[] {
-  const blocked = (problem?.details?.['blocked_by'] ?? []) as BlockedBy[];
+  const blocked = (problem?.details?.['blocked_by'] ?? []) as BlockingSession[];
   return blocked.map(({ pid, application_name, age_seconds, collection = '' }) => {
     const named = { application: application_name, age: age_seconds, table: collection };
     return { pid, ...named, transaction: '', maintenance: false };
@@ -302,7 +306,7 @@ async function prepare(work: OnRequest, request: ChangeRequest): Promise<KeptSte
   try {
     return await runSteps(work);
   } catch (error) {
-    if (error instanceof NotOursError) return undefined;
+    if (error instanceof NoLongerPreparingError) return undefined;
     if (!(error instanceof PreparationRefused)) throw error;
     return fail(work, request, error.problems);
   }
@@ -328,7 +332,7 @@ async function fail(work: OnRequest, request: ChangeRequest, problems: readonly 
   const command = request.schedule === null ? 'prepare-change' : 'apply-change';
   const outcome = await work.pipeline.apply('record', revise, { cause: createServiceCause(command) });
   if (outcome.kind === 'refused' && outcome.problems[0]?.code !== 'INVALID_STATE')
-    throw new NotNowError(outcome.problems[0]?.message ?? 'refused');
+    throw new TemporaryObstacleError(outcome.problems[0]?.message ?? 'refused');
   return undefined;
 }
 
@@ -349,5 +353,5 @@ async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }
 async function requireSchema(client: pg.ClientBase, schema: string): Promise<void> {
   const { text, values } = schemasExist([schema]);
   const { rows } = await client.query<{ there: boolean }>(text, values);
-  if (rows[0]?.there !== true) throw new NotNowError(lostSchema(schema));
+  if (rows[0]?.there !== true) throw new TemporaryObstacleError(lostSchema(schema));
 }

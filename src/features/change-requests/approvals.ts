@@ -74,7 +74,7 @@ export const planRejection =
     return { events, also: keepDocuments(comment ? [comment] : []) };
   };
 
-export interface Approving {
+export interface ApprovalInput {
   /** The hash of the reviewed plan. */
   plan: string;
   comment?: Document | undefined;
@@ -88,7 +88,7 @@ export interface Approving {
 
 /** Each person counts once. A second approval refers to the current plan. */
 export const reviseForApproval =
-  (id: string, { plan, comment, by, credential, token, seen }: Approving, planOptions: PlanOptions): Revise =>
+  (id: string, { plan, comment, by, credential, token, seen }: ApprovalInput, planOptions: PlanOptions): Revise =>
   async (client, batch) => {
     const request = await requireAllowed(client, id, 'approve');
     if (request.proposal.plan !== plan) return { kind: 'refused', problems: [otherPlan(request, plan)] };

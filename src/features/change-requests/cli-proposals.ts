@@ -135,15 +135,20 @@ export async function revert(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-type Acting = 'updateChange' | 'commentChange' | 'approveChange' | 'rejectChange' | 'rebaseChange' | 'applyChange';
+type ActionOperation =
+  'updateChange' | 'commentChange' | 'approveChange' | 'rejectChange' | 'rebaseChange' | 'applyChange';
 
-interface Act {
+interface ActionRequest {
   body: object;
   /** The text that is printed before the state. */
   message: string;
 }
 
-async function runAction(invocation: Invocation, operation: Acting, { body, message }: Act): Promise<ExitCode> {
+async function runAction(
+  invocation: Invocation,
+  operation: ActionOperation,
+  { body, message }: ActionRequest,
+): Promise<ExitCode> {
   const { data } = await send(invocation, operation, body);
   const { terminal, values } = invocation;
   terminal.print(isSet(values, 'json') ? json(data) : `${message} The change request is ${toOneLine(data.state)}.`);
@@ -153,7 +158,7 @@ async function runAction(invocation: Invocation, operation: Acting, { body, mess
 const idOf = ({ positionals: [id = ''] }: Invocation): string => id;
 
 /** The request of the command, or a new one. */
-async function send<K extends Acting | 'openChange' | 'revertChange'>(
+async function send<K extends ActionOperation | 'openChange' | 'revertChange'>(
   invocation: Invocation,
   operation: K,
   body?: object,

@@ -129,7 +129,7 @@ function describePolicyChange({ from, to }: { from: Policy; to: Policy }): strin
   ];
 }
 
-type Said = NonNullable<ShownChange['proposal']>['comments'][number];
+type ShownComment = NonNullable<ShownChange['proposal']>['comments'][number];
 
-const commentLine = ({ by, at, text: words }: Said): string =>
+const commentLine = ({ by, at, text: words }: ShownComment): string =>
   `${at.slice(0, 19).replace('T', ' ')}  ${toOneLine(actorName(by))}${words === null ? '' : `: ${toOneLine(words)}`}`;

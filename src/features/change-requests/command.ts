@@ -12,7 +12,7 @@ import { readOrigins } from '../../schema/diff/origins.js';
 import type { ApplyDiff } from '../../schema/operations/apply-diff.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import type { Identity } from '../../schema/model/state.js';
-import type { InTrash } from '../../schema/transition/restoring-transition.js';
+import type { TrashNode } from '../../schema/transition/restoring-transition.js';
 import type { Acknowledgement } from '../../schema/policy.js';
 import type { Acknowledgements } from '../../pipeline/types.js';
 
@@ -41,7 +41,7 @@ export interface Reading {
   /** The release of this service. */
   release: string;
   /** Returns what the trash contains of the identities. */
-  inTrash(identities: readonly Identity[]): Promise<InTrash[]>;
+  inTrash(identities: readonly Identity[]): Promise<TrashNode[]>;
 }
 
 /** Parses the document of a request. */

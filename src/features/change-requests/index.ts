@@ -4,7 +4,7 @@ import { toDocument } from '../../log/documents.js';
 import type { CommandOf, OperationName } from '../../schema/operations/index.js';
 import { foldChanges } from '../../schema/change-requests/fold.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
-import type { Command, Done, Outcome, Pipeline, PlanRequest, RequestContext } from '../../pipeline/types.js';
+import type { Command, CompletedChange, Outcome, Pipeline, PlanRequest, RequestContext } from '../../pipeline/types.js';
 import type { PreparationEngine } from '../../projector/online/types.js';
 import { eraseDocuments } from './rows.js';
 import { planRecording, withPreparation, reviseForOpening } from './planning.js';
@@ -64,6 +64,6 @@ export function createChangeRequests(
 }
 
 /** Returns the request that a batch opened. Undefined if the batch changed the schema. */
-export function findOpenedRequest({ events }: Pick<Done, 'events'>): ChangeRequest | undefined {
+export function findOpenedRequest({ events }: Pick<CompletedChange, 'events'>): ChangeRequest | undefined {
   return events[0]?.type === 'change.opened' ? [...foldChanges(events).values()][0] : undefined;
 }

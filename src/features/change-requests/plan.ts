@@ -3,7 +3,13 @@ import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
 import { stepsTo } from '../../kernel/resumable.js';
 import { planHash } from '../../schema/change-requests/plan-hash.js';
-import { type PlannedBatch, type Keep, type Command, CommandRefused, type Prepare } from '../../pipeline/types.js';
+import {
+  type PlannedBatch,
+  type RetentionOptions,
+  type Command,
+  CommandRefused,
+  type Prepare,
+} from '../../pipeline/types.js';
 import { type NamedCommand, type Reading, commandOf } from './command.js';
 import { canonicalJson } from '../../kernel/canonical.js';
 import { sha256 } from '../../kernel/sha256.js';
@@ -20,7 +26,7 @@ import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { Finding } from '../../schema/findings/index.js';
 import { type ApprovedView, type LogEvent, isDeletion } from '../../schema/model/events.js';
 import { locationText } from '../../schema/model/location.js';
-import { type Judged, type Policy, policyWarnings } from '../../schema/policy.js';
+import { type FindingWithAction, type Policy, policyWarnings } from '../../schema/policy.js';
 import { type State, byName } from '../../schema/model/state.js';
 import { findMentions } from '../../pipeline/transaction/enforce-policy.js';
 import { type EstimatedRetention, estimateKept } from '../../pipeline/transaction/keep-deleted.js';
@@ -67,7 +73,7 @@ export type PlanNow =
 
 /** The facts about a plan that a reviewer sees in addition to its statements. */
 export interface PlanView {
-  findings: Judged<Finding>[];
+  findings: FindingWithAction<Finding>[];
   /** The deleted objects, and why the trash would not keep them. Null if it would. */
   loses: { collection: string; field: string | null; why: string | null }[];
   /** The part that an approval records. */
@@ -77,12 +83,12 @@ export interface PlanView {
 }
 
 /** `schema` is the schema of the tables. `keep` contains the settings of the trash. */
-export interface Planning extends Reading {
+export interface PlanContext extends Reading {
   schema: string;
-  keep: Keep;
+  keep: RetentionOptions;
 }
 
-export async function planNow(reading: Planning, request: ChangeRequest, state: State): Promise<PlanNow> {
+export async function planNow(reading: PlanContext, request: ChangeRequest, state: State): Promise<PlanNow> {
   const askedFor = await commandOf(reading, request);
   if (!askedFor.ok) return { kind: 'conflicts', problems: askedFor.problems };
   const { name, command, purge, acknowledges } = askedFor.value;
@@ -112,7 +118,7 @@ export async function planNow(reading: Planning, request: ChangeRequest, state: 
   };
 }
 
-type Shown = Pick<
+type ShownPlan = Pick<
   Extract<PlanNow, { kind: 'planned' }>,
   'before' | 'after' | 'events' | 'statements' | 'warnings' | 'purge'
 > & {
@@ -120,7 +126,10 @@ type Shown = Pick<
 };
 
 /** Finds what applying the plan would find now. Nothing is locked or run. */
-async function readView({ pool, schema, keep }: Planning, { purge, warnings, ...plan }: Shown): Promise<PlanView> {
+async function readView(
+  { pool, schema, keep }: PlanContext,
+  { purge, warnings, ...plan }: ShownPlan,
+): Promise<PlanView> {
   const { before: state, after, events, online } = plan;
   const { policy } = await readPolicy(pool);
   const { lost, warnings: ofTrash } = events.some(isDeletion)
@@ -145,13 +154,13 @@ const NOTHING_LOST: EstimatedRetention = { lost: new Map(), warnings: [] };
 /** The operations that people propose. */
 export type ProposedOperation = 'apply-diff' | 'update-policy';
 
-type Proposed = CommandOf<ProposedOperation>;
+type ProposedCommand = CommandOf<ProposedOperation>;
 
 interface RequestedOperationNow {
   name: ProposedOperation;
   input: object;
   /** Decides the change against the schema and the policy at the head, if the request allows the action. */
-  command: Prepare<Proposed>;
+  command: Prepare<ProposedCommand>;
   planOptions: PlanOptions;
   online: boolean;
 }
@@ -168,7 +177,7 @@ export async function requestedOperationNow(
   const askedFor = await commandOf(reading, request);
   if (!askedFor.ok) return explainMissingDocument(reading.pool, id, action, askedFor);
   const { command, name, input, ...planOptions } = askedFor.value;
-  const decided = command as Command<Proposed>;
+  const decided = command as Command<ProposedCommand>;
   return ok({
     name: name as ProposedOperation,
     input,

@@ -197,7 +197,7 @@ export const reviseForPreparedSteps =
     return replaceBatch(batch, prepare(id, { steps: [...steps, ...prepared.steps], collections: [...collections] }));
   };
 
-interface Recorded extends Pick<Recording, 'also'> {
+interface RecordOptions extends Pick<Recording, 'also'> {
   /** A further condition on the request. */
   still?: (now: ChangeRequest) => boolean;
 }
@@ -208,7 +208,7 @@ export const planRecording =
     id: string,
     type: T,
     data: Parameters<typeof changeEvent<T>>[2],
-    { also = [], still = () => true }: Recorded = {},
+    { also = [], still = () => true }: RecordOptions = {},
   ): Prepare<Recording> =>
   async (client) => {
     const request = await readChange(client, id);

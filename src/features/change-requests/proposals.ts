@@ -25,7 +25,7 @@ import {
   type ActionOptions,
   reviseForAction,
   reviseForDryRun,
-  type Approving,
+  type ApprovalInput,
   reviseForApproval,
   planComment,
   planRejection,
@@ -35,7 +35,7 @@ import { withPreparation } from './planning.js';
 import {
   type PlanOptions,
   type PlanNow,
-  type Planning,
+  type PlanContext,
   planNow,
   type ProposedOperation,
   requireAllowed,
@@ -44,13 +44,13 @@ import {
 } from './plan.js';
 import { deletesNothing, otherView } from './problems.js';
 import {
-  type Proposed,
+  type ProposalInput,
   reviseForProposal,
   requireRoom,
   planTextUpdate,
   reviseForUpdate,
-  type Rebasing,
-  type Reverting,
+  type RebaseContext,
+  type RevertOptions,
   rebase,
   revert,
 } from './propose.js';
@@ -77,7 +77,7 @@ export interface Proposals {
   /** @param plan the hash of the reviewed plan */
   approve(
     id: string,
-    texts: Pick<Approving, 'plan' | 'credential' | 'token'> & {
+    texts: Pick<ApprovalInput, 'plan' | 'credential' | 'token'> & {
       comment?: string | undefined;
       /** The hash of the findings that the approver read. Absent: the current findings. */
       view?: string | undefined;
@@ -99,7 +99,7 @@ export interface Proposals {
    */
   rebase(id: string, resolutions: readonly Resolution[], request: RequestContext): Promise<Outcome>;
   /** Opens a request that reverts an applied one. */
-  revert(reverting: Reverting, request: RequestContext): Promise<Outcome>;
+  revert(reverting: RevertOptions, request: RequestContext): Promise<Outcome>;
   /** Returns its plan for a schema. Null if it has ended or is not a proposal. */
   planNow(id: string, state: State): Promise<PlanNow | null>;
 }
@@ -107,8 +107,8 @@ export interface Proposals {
 /** `schema`: the schema of the tables. */
 export type ProposalOptions = Pick<ActionOptions, 'engine'> &
   Reading &
-  Pick<Planning, 'schema' | 'keep'> &
-  Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'apply' | 'dryRun'> };
+  Pick<PlanContext, 'schema' | 'keep'> &
+  Pick<RebaseContext, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'apply' | 'dryRun'> };
 
 /** Characters of a requested change. It is parsed in one step each time it is shown. */
 const MOST = 4 * 1024 ** 2;
@@ -116,7 +116,7 @@ const MOST = 4 * 1024 ** 2;
 /** Texts and requested changes are stored as documents, in the transaction of the event that names them. */
 export function createProposals(options: ProposalOptions): Proposals {
   const { pipeline } = options;
-  const rebasing: Rebasing = {
+  const rebasing: RebaseContext = {
     ...options,
     documentOf: async (askedFor) => {
       const document = await documentOf(askedFor);
@@ -155,7 +155,12 @@ export function createProposals(options: ProposalOptions): Proposals {
       const { name, input, command, online, ...planOptions } = change.value;
       const document = await documentOf({ operation: name, input, ...planOptions });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
-      const proposed: Proposed = { operation: name, document: document.value, online, ...toPlanOptions(planOptions) };
+      const proposed: ProposalInput = {
+        operation: name,
+        document: document.value,
+        online,
+        ...toPlanOptions(planOptions),
+      };
       return pipeline.apply(
         name,
         requireUpdatable(id, command),

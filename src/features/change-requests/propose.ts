@@ -48,7 +48,7 @@ import {
   recreatedObjects,
   type RecreatedObjects,
   restorableEntries,
-  type InTrash,
+  type TrashNode,
 } from '../../schema/transition/restoring-transition.js';
 import { type Reading, type RequestedOperation, readRequestedOperation } from './command.js';
 import { type SchemaDiff, diffStates, isEmptyDiff } from '../../schema/diff/diff.js';
@@ -57,7 +57,7 @@ import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import { Draft } from '../../schema/transition/draft.js';
 import { selectStillInTrash } from '../trash/restore.js';
 
-export interface Proposed extends PlanOptions {
+export interface ProposalInput extends PlanOptions {
   operation: ProposedOperation;
   /** The requested change. */
   document: Document;
@@ -73,7 +73,14 @@ export async function requireRoom(client: pg.ClientBase, author: string, most: n
 export const reviseForProposal =
   (
     id: string,
-    { title, operation, document, online, reverts, ...planOptions }: Proposed & { title: string; reverts?: string },
+    {
+      title,
+      operation,
+      document,
+      online,
+      reverts,
+      ...planOptions
+    }: ProposalInput & { title: string; reverts?: string },
   ): Revise =>
   async (_, batch) => {
     if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
@@ -84,18 +91,18 @@ export const reviseForProposal =
     return replaceBatch(batch, { events: [opened], also: keepDocuments([document]), online });
   };
 
-type Said = Pick<ChangeUpdated, 'title' | 'reason'>;
+type TitleAndReason = Pick<ChangeUpdated, 'title' | 'reason'>;
 
 /** Keeps the requested change. */
 export const planTextUpdate =
-  (id: string, texts: Said): Prepare<Recording> =>
+  (id: string, texts: TitleAndReason): Prepare<Recording> =>
   async (client) => {
     await requireAllowed(client, id, 'update');
     return { events: [changeEvent('change.updated', id, texts)] };
   };
 
 export const reviseForUpdate =
-  (id: string, texts: Said, { operation, document, online, ...planOptions }: Proposed): Revise =>
+  (id: string, texts: TitleAndReason, { operation, document, online, ...planOptions }: ProposalInput): Revise =>
   async (client, batch) => {
     const request = await requireAllowed(client, id, 'update');
     if (operation !== request.operation) return { kind: 'refused', problems: [otherSubject(request)] };
@@ -120,14 +127,14 @@ async function describePlannedBatch(
 
 /* Merges the difference between two schemas onto the current schema, for rebases and reverts. */
 
-interface Leading {
+interface ResolvedMerge {
   base: State;
   /** New objects in it have no identity, except those of `again`. */
   theirs: State;
   /** Objects of `theirs` that existed before, by their names in `theirs`. */
   again: RecreatedObjects;
   /** Their trash entries when the merge was requested. */
-  kept: readonly InTrash[];
+  kept: readonly TrashNode[];
   resolutions: readonly Resolution[];
   /** True if the diff of the request may contain objects other than tables. */
   objects?: boolean;
@@ -147,7 +154,7 @@ interface MergedCommand {
 async function mergeOntoCurrent(
   client: pg.ClientBase,
   { ours, release }: { ours: State; release: string },
-  leading: Leading,
+  leading: ResolvedMerge,
 ): Promise<MergedCommand | undefined> {
   const { base, theirs, again, resolutions, objects } = leading;
   const merged = await runYielding(mergeStates({ base, ours, theirs }, { resolutions }));
@@ -196,7 +203,7 @@ interface TouchedDiff {
   ours: State;
   to: State;
   touched: ReadonlySet<string>;
-  kept: readonly InTrash[];
+  kept: readonly TrashNode[];
 }
 
 function* diffTouched({ ours, to, touched, kept }: TouchedDiff): Resumable<SchemaDiff> {
@@ -205,7 +212,7 @@ function* diffTouched({ ours, to, touched, kept }: TouchedDiff): Resumable<Schem
   return addOrigins(yield* diffStates(ours, to, touched), recreatedObjects(way), restorable);
 }
 
-export interface Rebasing extends Reading {
+export interface RebaseContext extends Reading {
   pipeline: Pick<Pipeline, 'apply'>;
   /** Returns the state after the event at a position. */
   at(position: number): Promise<{ state: State }>;
@@ -218,20 +225,20 @@ export interface Rebasing extends Reading {
 interface MergedChange {
   planOptions: Pick<RequestedOperation, 'purge' | 'acknowledged'>;
   online: boolean;
-  leading: Leading;
+  leading: ResolvedMerge;
   /** Checks preconditions before deciding. @throws CommandRefused */
   require: (client: pg.ClientBase) => Promise<void>;
-  becomes: (proposed: Proposed) => Revise;
+  becomes: (proposed: ProposalInput) => Revise;
 }
 
 /** Decides and records the merged change in one transaction, so that the schema cannot change in between. */
 async function applyMerged(
-  { pipeline, release, documentOf }: Rebasing,
+  { pipeline, release, documentOf }: RebaseContext,
   { planOptions, online, leading, require, becomes }: MergedChange,
   request: RequestContext,
 ): Promise<Outcome> {
   const { purge, acknowledged } = planOptions;
-  const command: Prepare<CommandOf<'apply-diff'> & { proposed: Proposed }> = async (client, ours) => {
+  const command: Prepare<CommandOf<'apply-diff'> & { proposed: ProposalInput }> = async (client, ours) => {
     await require(client);
     const merged = await mergeOntoCurrent(client, { ours, release }, leading);
     if (merged === undefined) throw new CommandRefused([nothingToRevertProblem()]);
@@ -242,14 +249,15 @@ async function applyMerged(
   };
   return pipeline.apply('apply-diff', command, {
     ...request,
-    revise: (client, batch: PlannedBatch<{ proposed: Proposed }>) => becomes(batch.command.proposed)(client, batch),
+    revise: (client, batch: PlannedBatch<{ proposed: ProposalInput }>) =>
+      becomes(batch.command.proposed)(client, batch),
     ...(purge && { purge }),
   });
 }
 
 /** Writes nothing if it is already based on the current schema. */
 export async function rebase(
-  rebasing: Rebasing,
+  rebasing: RebaseContext,
   { id, resolutions }: { id: string; resolutions: readonly Resolution[] },
   request: RequestContext,
 ): Promise<Outcome> {
@@ -286,10 +294,10 @@ export async function rebase(
 
 /** Applies the diff of the request to its base. */
 async function applyRequestedDiff(
-  { inTrash }: Rebasing,
+  { inTrash }: RebaseContext,
   base: State,
   input: object,
-): Promise<Pick<Leading, 'theirs' | 'again' | 'kept' | 'objects'> | { problems: Problem[] }> {
+): Promise<Pick<ResolvedMerge, 'theirs' | 'again' | 'kept' | 'objects'> | { problems: Problem[] }> {
   const requested = input as Parameters<(typeof operations)['apply-diff']['parse']>[0];
   const read = await runYielding(stepsTo(operations['apply-diff'].parse(requested)));
   if (!read.ok) return read;
@@ -303,7 +311,7 @@ async function applyRequestedDiff(
   return { theirs, again, kept, ...(requested.objects === true && { objects: true }) };
 }
 
-export interface Reverting {
+export interface RevertOptions {
   id: string;
   /** Id of the new request. */
   newId: string;
@@ -314,8 +322,8 @@ export interface Reverting {
 
 /** Opens a request that reverts an applied one, merged onto the current schema. */
 export async function revert(
-  rebasing: Rebasing,
-  { id, newId, title, online, resolutions }: Reverting,
+  rebasing: RebaseContext,
+  { id, newId, title, online, resolutions }: RevertOptions,
   request: RequestContext,
 ): Promise<Outcome> {
   const applied = await requireAction(rebasing.pool, id, 'revert');
@@ -356,7 +364,7 @@ function titleOf({ proposal, operation, collections }: ChangeRequest): string {
 
 /** Returns the schema after the batch and before it. */
 async function readAroundBatch(
-  { pool, at }: Rebasing,
+  { pool, at }: RebaseContext,
   { batch, position }: { batch: string; position: number },
 ): Promise<[{ state: State }, { state: State }]> {
   const { rows } = await pool.query<{ first: number }>(

@@ -7,7 +7,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { type KeptStep, readSteps } from './rows.js';
 import {
   type ChangeFilter,
-  type Held,
+  type HeldCollections,
   HELD,
   countMatchingChanges,
   listChanges,
@@ -28,7 +28,12 @@ import {
 } from '../../schema/change-requests/model.js';
 import type { ChangeStep, Cause } from '../../schema/model/events.js';
 import { readPolicy } from '../../log/decisive-events.js';
-import { type Approvers, type WhyNot, filterCounted, judgeApprovals } from '../../schema/change-requests/approvals.js';
+import {
+  type Approvers,
+  type ExclusionReason,
+  filterCounted,
+  judgeApprovals,
+} from '../../schema/change-requests/approvals.js';
 import { DEFAULT_POLICY, type Policy } from '../../schema/policy.js';
 
 /* Shows the reviews of a change request, with the texts stored outside the log. */
@@ -47,13 +52,13 @@ interface ShownProposal {
    * 8601
    */
   described_at: string | null;
-  approvals: (ShownSaid &
-    Pick<Approval, 'plan' | 'online' | 'credential'> & { counts: boolean; why_not: WhyNot | null })[];
-  rejection: ShownSaid | null;
-  comments: ShownSaid[];
+  approvals: (ShownComment &
+    Pick<Approval, 'plan' | 'online' | 'credential'> & { counts: boolean; why_not: ExclusionReason | null })[];
+  rejection: ShownComment | null;
+  comments: ShownComment[];
 }
 
-interface ShownSaid {
+interface ShownComment {
   by: Cause['actor'];
   /** ISO 8601. */
   at: string;
@@ -96,7 +101,7 @@ function showProposal(
 ): ShownProposal | null {
   const { proposal } = request;
   if (proposal === null) return null;
-  const shown = ({ by, at, position, comment }: CommentEntry): ShownSaid => ({
+  const shown = ({ by, at, position, comment }: CommentEntry): ShownComment => ({
     by,
     at,
     position,
@@ -246,7 +251,7 @@ async function view(pool: Queryable, request: ChangeRequest): Promise<ChangeView
   return showChange(request, { documents, kept, waiting, ahead, judging });
 }
 
-interface About {
+interface RequestContents {
   /** The documents of the request, by hash. */
   documents: ReadonlyMap<string, Document>;
   /** Stored state of its steps. */
@@ -259,7 +264,7 @@ interface About {
   judging?: Judging;
 }
 
-export function showChange(request: ChangeRequest, about: About): ChangeView {
+export function showChange(request: ChangeRequest, about: RequestContents): ChangeView {
   const { documents, kept, ahead, judging = NOBODY } = about;
   const { preparation, document, failure } = request;
   const ended = isAtRest(request);
@@ -279,7 +284,7 @@ export function showChange(request: ChangeRequest, about: About): ChangeView {
 }
 
 /** For a request that has ended or waits for people, the last recorded holders are outdated. */
-function holdersOf(request: ChangeRequest, { kept, waiting }: About): Holder[] {
+function holdersOf(request: ChangeRequest, { kept, waiting }: RequestContents): Holder[] {
   if (isAtRest(request) && request.state !== 'scheduled') return [];
   return [...kept.map(({ progress }) => progress), waiting].flatMap((progress) => progress?.waiting_for ?? []);
 }
@@ -343,7 +348,7 @@ const toHolder = ({ pid, application, age, table }: Holder): ShownHolder => ({
 
 /** Returns the requests that hold collections of this one. It is not yet known whether it needs all of them. */
 async function aheadOf(pool: Queryable, request: ChangeRequest): Promise<string[]> {
-  const { rows } = await pool.query<Held>(HELD);
+  const { rows } = await pool.query<HeldCollections>(HELD);
   return rows
     .filter(({ collections }) => collections.some((name) => request.collections.includes(name)))
     .map(({ id }) => id);

@@ -4,7 +4,7 @@ import { withoutPlaces } from '../../schema/findings/index.js';
 import type { PlanNow } from './plan.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { equalityOf } from '../../http/diff-answer.js';
-import { errorBody, refused, type EdgeProblem, Refused, inManagedSchemas } from '../../http/errors.js';
+import { errorBody, refused, type EdgeProblem, RejectedError, inManagedSchemas } from '../../http/errors.js';
 import {
   toShownStatement,
   type Recording,
@@ -13,7 +13,7 @@ import {
   withLosses,
   commandOf,
 } from '../../http/change/change.js';
-import type { Done, RequestContext } from '../../pipeline/types.js';
+import type { CompletedChange, RequestContext } from '../../pipeline/types.js';
 import { summaryOf, type Changes } from './read.js';
 import { allowedActions } from '../../schema/change-requests/fold.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
@@ -39,11 +39,11 @@ import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 export const withReason = (context: RequestContext, reason: string | null | undefined): RequestContext =>
   reason == null ? context : { ...context, cause: { ...context.cause, reason } };
 
-interface Answering {
+interface AnswerOptions {
   /** The unchanged request, if there was nothing to do. */
   request?: ChangeRequest;
   /** Further members of the response. */
-  more?: (done: Done) => object;
+  more?: (done: CompletedChange) => object;
 }
 
 /** Runs an action on a request and responds with the updated request. */
@@ -51,19 +51,19 @@ export async function respondAfterAction(
   call: Call<unknown>,
   command: string,
   options: Omit<Recording, 'render'>,
-  answering: Answering = {},
+  answering: AnswerOptions = {},
 ): Promise<Answer> {
   return runRecording(call, command, { ...options, render: (done) => answerOf(done, answering) });
 }
 
 /** Returns 201 for an opened request, 202 for a request in preparation or scheduled, otherwise 200. */
-function statusOf({ events }: Done): number {
+function statusOf({ events }: CompletedChange): number {
   const types = new Set(events.map(({ type }) => type));
   if (types.has('change.opened')) return 201;
   return types.has('change.preparing') || types.has('change.scheduled') ? 202 : 200;
 }
 
-function answerOf(done: Done, { request: before, more }: Answering): Answer {
+function answerOf(done: CompletedChange, { request: before, more }: AnswerOptions): Answer {
   const [request = before] = done.changes?.values() ?? [];
   if (request === undefined) throw new Error('an event about a change request changed no change request');
   const { id } = request;
@@ -81,7 +81,7 @@ const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').t
 export const changeNotFound = (id: string) =>
   refused('NOT_FOUND', `Change request ${JSON.stringify(id)} does not exist.`);
 
-/** @throws Refused NOT_FOUND, or FORBIDDEN if the scope of the caller's token lacks one of its collections */
+/** @throws RejectedError NOT_FOUND, or FORBIDDEN if the scope of the caller's token lacks one of its collections */
 export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
   const id = changeIdOf(call);
   const change = isUuid(id) ? await changes.find(id) : undefined;
@@ -98,7 +98,7 @@ export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unkn
 
 /**
  * Authors may only access their own requests.
- * @throws Refused NOT_FOUND, FORBIDDEN
+ * @throws RejectedError NOT_FOUND, FORBIDDEN
  */
 export async function findOwnChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
   const change = await findChange(changes, call);
@@ -130,14 +130,14 @@ export const prefixLocations = <T>(member: string, work: Promise<T>): Promise<T>
       : { ...problem, path: joinPath(member, problem.path) },
   );
 
-/** @throws Refused with translated locations */
+/** @throws RejectedError with translated locations */
 export async function translateLocations<T>(
   work: Promise<T>,
   locate: (problem: EdgeProblem) => EdgeProblem,
 ): Promise<T> {
   return work.catch((error: unknown) => {
-    if (!(error instanceof Refused)) throw error;
-    throw new Refused(error.problems.map(locate), error.headers);
+    if (!(error instanceof RejectedError)) throw error;
+    throw new RejectedError(error.problems.map(locate), error.headers);
   });
 }
 
@@ -155,7 +155,7 @@ export type ProposedChange = Pick<RequestedChange, 'name' | 'input' | 'command'>
 
 /**
  * Undefined if the body proposes neither.
- * @throws Refused at its member
+ * @throws RejectedError at its member
  */
 export function createProposedChange(deps: HttpDeps) {
   const { store, history, config } = deps;
@@ -183,7 +183,7 @@ export function createProposedChange(deps: HttpDeps) {
       message: `${describeLocation(details.place)}: ${message}`,
       details,
     }));
-    throw new Refused(problems);
+    throw new RejectedError(problems);
   };
 
   return async (body: Body, call: Call<unknown>): Promise<ProposedChange | undefined> => {
@@ -211,17 +211,18 @@ const MOST_CONFLICTS = 100;
 
 async function diffOf(body: Body, compared: () => Promise<Comparison>): Promise<unknown> {
   if (body.snapshot === undefined) return withoutSnapshot(body);
-  if (body.diff !== undefined) throw new Refused([invalidProblem(['snapshot'], 'send either a diff or a snapshot')]);
+  if (body.diff !== undefined)
+    throw new RejectedError([invalidProblem(['snapshot'], 'send either a diff or a snapshot')]);
   const { hash, diff } = await compared();
   if (isEmptyDiff(diff))
-    throw new Refused([invalidProblem(['snapshot'], 'this changes nothing: the schema already has this state')]);
+    throw new RejectedError([invalidProblem(['snapshot'], 'this changes nothing: the schema already has this state')]);
   return { hash, diff };
 }
 
 function withoutSnapshot(body: Body): unknown {
   for (const member of ['base', 'mode', 'force'] as const)
     if (body[member] !== undefined)
-      throw new Refused([invalidProblem([member], `${member} can only be used with a snapshot`)]);
+      throw new RejectedError([invalidProblem([member], `${member} can only be used with a snapshot`)]);
   return body.diff;
 }
 

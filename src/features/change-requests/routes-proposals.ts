@@ -19,7 +19,7 @@ import {
 } from './routes-actions.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { readPolicyBody } from '../../http/policy.js';
-import { Refused, refused } from '../../http/errors.js';
+import { RejectedError, refused } from '../../http/errors.js';
 import { rehearsalQuery, respondWithPlan, withCanonicalLocation } from '../../http/change/change.js';
 import { acknowledgeOf } from '../../http/request/headers.js';
 import { requireUnlimited } from '../../http/request/scope.js';
@@ -45,12 +45,12 @@ export function proposalRoutes(deps: HttpDeps): Route[] {
 
 const OF_SCHEMA = ['diff', 'snapshot', 'base', 'mode', 'force', 'online', 'purge'] as const;
 
-/** Undefined if the body has no policy. @throws Refused at its member, or FORBIDDEN for callers who are not admins */
+/** Undefined if the body has no policy. @throws RejectedError at its member, or FORBIDDEN for callers who are not admins */
 function policyOf(body: bodies.NewChange | bodies.ChangeUpdate, { caller }: Call<unknown>): ProposedChange | undefined {
   if (body.policy === undefined) return undefined;
   const others = OF_SCHEMA.filter((member) => body[member] !== undefined);
   if (others.length > 0)
-    throw new Refused(others.map((member) => invalidProblem([member], `${member} cannot be sent with a policy`)));
+    throw new RejectedError(others.map((member) => invalidProblem([member], `${member} cannot be sent with a policy`)));
   const policy = readPolicyBody(body.policy, 'policy');
   if (!allows(caller.role, 'admin')) throw refused('FORBIDDEN', 'Only an admin can propose a policy.');
   return { name: 'update-policy', input: { policy }, command: { policy } };
@@ -86,7 +86,7 @@ function openingRoute(deps: HttpDeps): Route {
       const { body } = call;
       const change = policyOf(body, call) ?? (await proposed(body, call));
       if (change === undefined)
-        throw new Refused([invalidProblem(['diff'], 'a diff, a snapshot or a policy is required')]);
+        throw new RejectedError([invalidProblem(['diff'], 'a diff, a snapshot or a policy is required')]);
       const proposal = { ...change, ...readPlanOptions(call, body), title: body.title, online: body.online ?? false };
       return respondAfterAction(call, 'open-change', {
         run: (context) =>
@@ -101,7 +101,7 @@ function openingRoute(deps: HttpDeps): Route {
 function readPlanOptions(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChange, 'purge' | 'acknowledge'>) {
   const inHeader = acknowledgeOf(call.req);
   if (inHeader !== undefined && acknowledge !== undefined)
-    throw new Refused([
+    throw new RejectedError([
       invalidProblem(['acknowledge'], 'send the acknowledgements in the body or in X-Acknowledge, not in both'),
     ]);
   const acknowledged = [...(acknowledge?.map(withCanonicalLocation) ?? inHeader ?? [])];
@@ -156,9 +156,11 @@ function rejectOptionsWithoutDiff({ body, req }: Pick<Call<unknown>, 'req'> & { 
     value === undefined ? [] : [name],
   );
   if (members.length > 0)
-    throw new Refused(members.map((member) => invalidProblem([member], `${member} can only be sent with a diff`)));
+    throw new RejectedError(
+      members.map((member) => invalidProblem([member], `${member} can only be sent with a diff`)),
+    );
   if (body.title === undefined && body.reason === undefined && body.purge === undefined)
-    throw new Refused([
+    throw new RejectedError([
       invalidProblem([], 'nothing to update: send a title, a reason, a diff, a snapshot, a policy or the option purge'),
     ]);
 }
@@ -284,7 +286,7 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
         const { at } = call.body;
         if (at !== undefined || request.online) requireUnlimited(call.caller, 'Scheduled and online changes');
         if (call.query.dry_run) {
-          if (at !== undefined) throw new Refused([invalidProblem(['at'], AT_WITH_DRY_RUN)]);
+          if (at !== undefined) throw new RejectedError([invalidProblem(['at'], AT_WITH_DRY_RUN)]);
           const run = (context: RequestContext) => changes.rehearse(request.id, context);
           return respondWithPlan(deps, call, {
             command: 'apply-change',

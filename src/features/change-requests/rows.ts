@@ -152,7 +152,7 @@ export async function readWaiting(db: Queryable, id: string): Promise<StepProgre
 }
 
 /** Collections that a request has locked. */
-export interface Held {
+export interface HeldCollections {
   id: string;
   collections: string[];
 }

@@ -9,7 +9,7 @@ import type { Logger } from '../../postgres/logger.js';
 import type { ConnectionOptions } from '../../postgres/pool.js';
 import { readWaitUntilNextDue, type Unfinished, readChange, unfinishedChanges } from './rows.js';
 import { isAtRest } from '../../schema/change-requests/model.js';
-import { LostError, NotNowError, type Work, showPhase, advanceRequest } from './advance-request.js';
+import { LostError, TemporaryObstacleError, type Work, showPhase, advanceRequest } from './advance-request.js';
 
 export interface ChangeRunner {
   /** Signals that the log may have new events. Cheap, call it after every commit. */
@@ -65,7 +65,7 @@ interface Running {
   ended: Promise<void>;
 }
 
-interface Failed {
+interface FailureRecord {
   count: number;
   /** Earliest start (`performance.now`). */
   until: number;
@@ -79,7 +79,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   const { pool, logger, readOnly = () => false } = options;
   const pauses = { ...PAUSES, ...options.pauses };
   const running = new Map<string, Running>();
-  const failed = new Map<string, Failed>();
+  const failed = new Map<string, FailureRecord>();
   const timer = createEarliestTimer(() => start());
   let looking: Promise<void> | undefined;
   let again = false;
@@ -173,12 +173,14 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   };
 
   const noteFailure = async (id: string, error: unknown): Promise<void> => {
-    const isQuick = (error instanceof NotNowError && !(error instanceof LostError)) || isConnectionLoss(error);
+    const isQuick =
+      (error instanceof TemporaryObstacleError && !(error instanceof LostError)) || isConnectionLoss(error);
     const count = (failed.get(id)?.count ?? 0) + 1;
     const pause = isQuick ? pauses.retry : computePause(count, pauses);
     failed.set(id, { count, until: performance.now() + pause });
     const details = { change: id, attempts: count, error };
-    if (error instanceof NotNowError) logger.info('a change request is waiting', { change: id, reason: error.message });
+    if (error instanceof TemporaryObstacleError)
+      logger.info('a change request is waiting', { change: id, reason: error.message });
     else {
       logger.warn('a change request was interrupted', details);
       const phase = `tried again after: ${error instanceof Error ? error.message : String(error)}`;

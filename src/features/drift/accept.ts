@@ -7,7 +7,7 @@ import {
   type AcceptDrift,
   type AcceptRequest,
   requestAfter,
-  type FoundDrift,
+  type DetectedDrift,
   type DriftedTable,
   applyAcceptance,
 } from '../../schema/operations/accept-drift.js';
@@ -130,7 +130,7 @@ async function lockTablesOrFail({ client, schema }: DriftTarget, names: readonly
   }
 }
 
-export interface Acceptance extends FoundDrift {
+export interface Acceptance extends DetectedDrift {
   /** Differences that remain, with reasons. */
   notAccepted: NotAccepted[];
   /** Objects of the accepted tables that stay in the database but are part of no snapshot. */
@@ -177,7 +177,7 @@ async function addObjects(location: DriftTarget, { objects, only }: AcceptReques
 }
 
 /** A misspelled name would otherwise be ignored silently. */
-function missingFields({ finding, renames, request: { only = new Map() } }: LockedDrift): FoundDrift['missing'] {
+function missingFields({ finding, renames, request: { only = new Map() } }: LockedDrift): DetectedDrift['missing'] {
   return [...only].flatMap(([collection, fields]) => {
     const columns = new Set(finding.tables.get(collection)?.columns.map(({ name }) => name));
     const former = renames.fields.get(collection);
@@ -188,12 +188,12 @@ function missingFields({ finding, renames, request: { only = new Map() } }: Lock
   });
 }
 
-interface Drifted {
+interface DriftedObject {
   name: string;
   differences: readonly Difference[];
 }
 
-function acceptTable(sight: LockedDrift, { name, differences }: Drifted, acceptance: Acceptance): void {
+function acceptTable(sight: LockedDrift, { name, differences }: DriftedObject, acceptance: Acceptance): void {
   const { finding, request } = sight;
   const node = finding.state.collections.get(name) as CollectionNode;
   const table = finding.tables.get(name);
@@ -223,7 +223,7 @@ function acceptTable(sight: LockedDrift, { name, differences }: Drifted, accepta
   acceptance.notRepresented.push(...notes.filter(isTaken));
 }
 
-interface Refused {
+interface RejectedTable {
   node: CollectionNode;
   table: CatalogTable;
   differences: readonly Difference[];
@@ -234,7 +234,7 @@ interface Refused {
  * tables, so accepted tables need them. Null if they did not change.
  * @returns `isAll`: nothing else of the table differs
  */
-function withCurrentNeeds(sight: LockedDrift, { node, table, differences }: Refused) {
+function withCurrentNeeds(sight: LockedDrift, { node, table, differences }: RejectedTable) {
   const { schema } = node.collection;
   const { needs = [] } = extrasOf(node);
   const changed = new Set(needs.map(needLabel).filter((label) => differences.some(({ member }) => member === label)));

@@ -2,7 +2,7 @@ import { formatCount } from '../../kernel/text.js';
 import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { findDrift } from './find.js';
 import type { Drift, DriftDifference, ObjectDrift, TableDrift } from './model.js';
-import { type Repaired, repairDrift } from './repair.js';
+import { type RepairResult, repairDrift } from './repair.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/command.js';
 import { type AcceptanceReport, acceptanceReport } from './accept.js';
 import { operations } from '../../schema/operations/index.js';
@@ -114,7 +114,7 @@ const notAcceptedText = ({ object, ...location }: AcceptanceReport['not_accepted
   object === undefined ? locationText(location) : toOneLine(objectArgument(object));
 
 /** The repairs, the statements that did not run with reasons, and the remaining drift. */
-export function describeRepair({ made, left, drift: found }: Repaired): string {
+export function describeRepair({ made, left, drift: found }: RepairResult): string {
   const lines = made.map(({ sql }) => `done: ${sql}`);
   for (const { sql, reason } of left) lines.push(`skipped: ${sql}\n      (${reason})`);
   return [...lines, describeDrift(found)].join('\n');

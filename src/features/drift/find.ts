@@ -17,8 +17,8 @@ import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-lo
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortInSteps } from '../../kernel/sorted.js';
 import { nameSentSchema } from '../../postgres/client.js';
-import type { IsEqual, Note } from '../../projector/inspect/needs.js';
-import { type Converted, convertTable } from '../../projector/inspect/convert.js';
+import type { EqualityCheck, Note } from '../../projector/inspect/needs.js';
+import { type ConvertedTable, convertTable } from '../../projector/inspect/convert.js';
 import type { Result } from '../../kernel/problem.js';
 import type { Need } from '../../schema/model/extras.js';
 import { needKey, needLabel } from '../../schema/model/order.js';
@@ -315,12 +315,12 @@ function missingTable(finding: Finding, node: CollectionNode, differences: reado
   };
 }
 
-interface There {
+interface ExistingTable {
   there: CatalogTable;
   differences: readonly Difference[];
 }
 
-function differentTable(finding: Repairable, node: CollectionNode, { there, differences }: There): TableDrift {
+function differentTable(finding: Repairable, node: CollectionNode, { there, differences }: ExistingTable): TableDrift {
   const table = node.collection.collection;
   const renamed = renamedColumns(node, there);
   const plan = repairPlanOf(finding, node, { there, differences, renamed });
@@ -337,7 +337,7 @@ function differentTable(finding: Repairable, node: CollectionNode, { there, diff
   };
 }
 
-interface Renamed extends There {
+interface RenamedTable extends ExistingTable {
   renamed: ReadonlyMap<string, CatalogColumn>;
 }
 
@@ -346,7 +346,7 @@ interface TablePlan extends RepairPlan {
   loose: ReadonlySet<string>;
 }
 
-function repairPlanOf(finding: Repairable, node: CollectionNode, there: Renamed): TablePlan | undefined {
+function repairPlanOf(finding: Repairable, node: CollectionNode, there: RenamedTable): TablePlan | undefined {
   const { differences, renamed } = there;
   const { state, schema } = finding;
   const table = withNames(there.there, renamed);
@@ -355,7 +355,7 @@ function repairPlanOf(finding: Repairable, node: CollectionNode, there: Renamed)
   const loose = new Set(listTableParts(all.value.collection.schema));
   const { statements, rest } = conflictingObjects(differences, { schema, table, renamed, loose });
   const kept = convertDriftedTable(finding, { table: rest, like: node, differences });
-  const withNamedNeeds = ({ value }: typeof all): Converted => withNeeds(value, node, { added: false });
+  const withNamedNeeds = ({ value }: typeof all): ConvertedTable => withNeeds(value, node, { added: false });
   const entries = { all: withNamedNeeds(all), rest: withNamedNeeds(kept.ok ? kept : all), statements };
   const plan = planForDifferent(state, node, entries, schema);
   for (const part of listTableParts(node.collection.schema)) loose.add(part);
@@ -407,9 +407,9 @@ function otherLocations(difference: Difference, { loose }: TablePlan): (string |
 export function convertDriftedTable(
   { state, schema, managed, beside: objects }: Finding,
   { table, like, differences, notes = [] }: TableToConvert,
-): Result<Converted> {
+): Result<ConvertedTable> {
   const differing = new Set(differences?.map(({ field, member }) => `${field ?? ''}\0${member}`));
-  const isEqual: IsEqual = (member, field = '') => !differing.has(`${field}\0${member}`);
+  const isEqual: EqualityCheck = (member, field = '') => !differing.has(`${field}\0${member}`);
   const options = { like, ...(differences !== undefined && { isEqual }) };
   return convertTable({ schema, table, objects, state, together: managed, notes, ...options });
 }
@@ -422,7 +422,11 @@ interface TableToConvert {
 }
 
 /** Leaves out the needs that the collection does not name, or lists them last. */
-export function withNeeds(converted: Converted, node: CollectionNode, { added }: { added: boolean }): Converted {
+export function withNeeds(
+  converted: ConvertedTable,
+  node: CollectionNode,
+  { added }: { added: boolean },
+): ConvertedTable {
   const { schema } = converted.collection;
   const { needs = [] } = extrasOf(converted);
   const labels = new Set((extrasOf(node).needs ?? []).map(needLabel));

@@ -32,13 +32,13 @@ async function inspectObjects(client: pg.ClientBase, state: State, schema: strin
   return { views, drifted };
 }
 
-export interface FoundObjects {
+export interface DetectedObjects {
   objects: ObjectDrift[];
   unmanaged_objects: ObjectName[];
 }
 
 /** Call it in a transaction that holds the log's lock. */
-export async function findObjectDrift(client: pg.ClientBase, state: State, schema: string): Promise<FoundObjects> {
+export async function findObjectDrift(client: pg.ClientBase, state: State, schema: string): Promise<DetectedObjects> {
   const finding = await inspectObjects(client, state, schema);
   const { views, drifted } = finding;
   const actual = actualState(state, finding);

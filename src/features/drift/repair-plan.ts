@@ -4,7 +4,7 @@ import { dropCollection, withExtras } from '../../schema/transition/cascade.js';
 import type { Relation, Field } from '../../schema/model/model.js';
 import { type CollectionNode, type State, extrasOf, primaryKeyOf } from '../../schema/model/state.js';
 import { transition } from '../../schema/transition/transition.js';
-import type { Converted } from '../../projector/inspect/convert.js';
+import type { ConvertedTable } from '../../projector/inspect/convert.js';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { type Statement, partOf } from '../../projector/ddl/step.js';
 import type { PlannedRepair, Repair, RepairPlan, RepairStatement } from './model.js';
@@ -104,9 +104,9 @@ function withFlags(field: Field, recorded: Field | undefined): Field {
 
 export interface TableToRepair {
   /** The actual table in normal form. */
-  all: Converted;
+  all: ConvertedTable;
   /** The same table without the objects that are dropped first. */
-  rest: Converted;
+  rest: ConvertedTable;
   statements: RepairPlan['statements'];
 }
 
@@ -151,7 +151,7 @@ const withNode = (state: State, node: CollectionNode): State => ({
 });
 
 /** Keeps what the catalog does not store: aliases, and relations without a foreign key. */
-function nodeOf(recorded: CollectionNode, converted: Converted): CollectionNode {
+function nodeOf(recorded: CollectionNode, converted: ConvertedTable): CollectionNode {
   const fields = new Map(converted.fields.map((field) => [field.field, field]));
   for (const field of recorded.fields.values()) if (field.schema === null) fields.set(field.field, field);
   const relations = new Map<string, Relation>();

@@ -22,7 +22,7 @@ export interface RepairOptions {
   purge?: boolean;
 }
 
-export interface Repaired {
+export interface RepairResult {
   /** Listed in execution order. */
   made: RepairStatement[];
   /** The statements that did not run, with reasons. */
@@ -34,7 +34,7 @@ export interface Repaired {
  * Runs in the caller's transaction, which must hold the log's lock.
  * @throws LockedError if other sessions hold the locks; the caller must then roll back the transaction
  */
-export async function repairDrift(options: RepairOptions): Promise<Repaired> {
+export async function repairDrift(options: RepairOptions): Promise<RepairResult> {
   const { client, state, schema, schemas, objects } = options;
   const managed = { schema, schemas, objects };
   const made: RepairStatement[] = [];
@@ -84,8 +84,12 @@ interface Running extends RepairOptions {
 }
 
 /** Failed statements are retried as long as others succeed, because they may depend on later ones. */
-async function runAll(options: Running, groups: readonly Group[], made: RepairStatement[]): Promise<Repaired['left']> {
-  let failed: { group: Group; left: Repaired['left'] }[] = [];
+async function runAll(
+  options: Running,
+  groups: readonly Group[],
+  made: RepairStatement[],
+): Promise<RepairResult['left']> {
+  let failed: { group: Group; left: RepairResult['left'] }[] = [];
   for (let rest = groups, before = Infinity; rest.length > 0 && rest.length < before;) {
     before = rest.length;
     failed = [];
@@ -102,7 +106,7 @@ async function run(
   { client, allowDrop, purge = false, drift }: Running,
   group: Group,
   made: RepairStatement[],
-): Promise<Repaired['left']> {
+): Promise<RepairResult['left']> {
   const kept = group.filter(
     ({ drops, inherited_by }) => drops && !(allowDrop && (purge || inherited_by === undefined)),
   );

@@ -5,7 +5,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { documentsOf } from '../../schema/change-requests/referenced-documents.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { PROJECTION_NAMES, type ProjectionName, checkReplay } from '../../projector/replay.js';
-import { type Rebuilt, isProjectionName } from './index.js';
+import { type RebuildResult, isProjectionName } from './index.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
 import { countDifferences, describeDifference } from '../../doctor/differences.js';
 import { json, createProgress } from '../../cli/output.js';
@@ -50,7 +50,14 @@ function explain(error: unknown): never {
 }
 
 /** One summary line, then what was done, what was not with reasons, and the differences. */
-export function describeRebuilt({ name, position, made = [], left = [], differences = [], ...rest }: Rebuilt): string {
+export function describeRebuilt({
+  name,
+  position,
+  made = [],
+  left = [],
+  differences = [],
+  ...rest
+}: RebuildResult): string {
   const { milliseconds, locked_milliseconds: locked, ...counts } = rest;
   const facts = Object.entries(counts).map(([key, value]) => `, ${value} ${key.replaceAll('_', ' ')}`);
   if (locked !== undefined) facts.push(`, locked for ${locked} ms`);

@@ -24,7 +24,7 @@ import { repairDrift } from '../drift/repair.js';
 
 /** How an operator can resume a stopped projection. */
 
-interface Stopped {
+interface StoppedIndex {
   collection: string;
   field: string | null;
   sqlstate: string | null;
@@ -44,7 +44,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /** Sentences that name the remedy and how to resume. */
-export function nextStep(projection: string, { collection, field, sqlstate }: Stopped): string {
+export function nextStep(projection: string, { collection, field, sqlstate }: StoppedIndex): string {
   const remedy = remedyOf(sqlstate) ?? 'Fix what the message names';
   const giveUp =
     field === null ? '' : ` To remove the index, set schema.is_indexed of ${collection}.${field} to false.`;
@@ -190,7 +190,7 @@ export interface Projections {
    * @returns the result, ready for display
    * @throws ProblemError IN_USE, DATABASE_REFUSED, LOCK_TIMEOUT
    */
-  rebuild(name: ProjectionName, onProgress?: Progress): Promise<Rebuilt>;
+  rebuild(name: ProjectionName, onProgress?: Progress): Promise<RebuildResult>;
 }
 
 interface ListedProjection extends ProjectionStatus {
@@ -209,7 +209,7 @@ export interface Verified extends Verification {
   position: number;
 }
 
-export type Rebuilt = { name: ProjectionName; position: number } & Partial<
+export type RebuildResult = { name: ProjectionName; position: number } & Partial<
   Omit<RebuiltMetadata, 'position'> &
     Omit<RebuiltTables, 'position'> &
     Omit<RebuiltChanges, 'position'> &
@@ -236,7 +236,7 @@ export function isProjectionName(name: string): name is ProjectionName {
 
 /** `list` shows a rebuild only in the process that runs it. Concurrent calls of `verify` share one comparison. */
 export function createProjections(options: ProjectionsOptions): Projections {
-  const rebuilders: Record<ProjectionName, (onProgress: Progress) => Promise<Omit<Rebuilt, 'name'>>> = {
+  const rebuilders: Record<ProjectionName, (onProgress: Progress) => Promise<Omit<RebuildResult, 'name'>>> = {
     metadata: async (onProgress) => ({
       ...(await rebuildMetadataRows({ ...options, onProgress })),
     }),
@@ -246,7 +246,7 @@ export function createProjections(options: ProjectionsOptions): Projections {
     [INDEX_PROJECTION]: () => retryIndexes(options),
   };
   const running = new Map<ProjectionName, Rebuilding>();
-  const rebuild = async (name: ProjectionName, onProgress?: Progress): Promise<Rebuilt> => {
+  const rebuild = async (name: ProjectionName, onProgress?: Progress): Promise<RebuildResult> => {
     const rebuilding: Rebuilding = { since: new Date().toISOString(), done: null };
     // A second rebuild is rejected and must not replace the one that is shown.
     if (!running.has(name)) running.set(name, rebuilding);
@@ -313,7 +313,7 @@ async function verifyUnderLock({ pipeline, connection, objects = false }: Projec
 }
 
 /** The builder continues where it stopped. */
-async function retryIndexes({ pool, indexes }: ProjectionsOptions): Promise<Omit<Rebuilt, 'name'>> {
+async function retryIndexes({ pool, indexes }: ProjectionsOptions): Promise<Omit<RebuildResult, 'name'>> {
   await indexes.retry();
   const { projections } = await listProjections(pool);
   const status = projections.find(({ name }) => name === INDEX_PROJECTION) as ProjectionStatus;

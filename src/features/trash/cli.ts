@@ -32,7 +32,7 @@ export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until,
   kept_until,
 ];
 
-type Restored = z.output<typeof restored>;
+type RestoreAnswer = z.output<typeof restored>;
 
 /** Restores a deletion, or shows its plan with --dry-run. */
 export async function restore(invocation: Invocation): Promise<ExitCode> {
@@ -50,11 +50,11 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
     terminal.print(answer.trimEnd());
     return 0;
   }
-  show(terminal, JSON.parse(answer) as Restored | Plan);
+  show(terminal, JSON.parse(answer) as RestoreAnswer | Plan);
   return 0;
 }
 
-function show({ print, note }: Invocation['terminal'], answer: Restored | Plan): void {
+function show({ print, note }: Invocation['terminal'], answer: RestoreAnswer | Plan): void {
   const { warnings = [] } = answer;
   const tell = 'data' in answer ? note : print;
   if ('data' in answer) print(`${locationText(answer.data)} was restored${isEmpty(warnings) ? ', empty' : ''}.`);

@@ -22,11 +22,11 @@ import type { Logger } from '../../postgres/logger.js';
 import type { Cause } from '../../schema/model/events.js';
 
 /** Returns at least these collections after the event at a position. */
-type CollectionsAt = (names: readonly string[], position: number) => Promise<Point>;
+type ReadCollections = (names: readonly string[], position: number) => Promise<Point>;
 
 /** Creates the command of a purge. It reads the columns of the kept object from the log, before the log is locked. */
 export async function createPurgeCommand(
-  { pool, collectionsAt }: { pool: Queryable; collectionsAt: CollectionsAt },
+  { pool, collectionsAt }: { pool: Queryable; collectionsAt: ReadCollections },
   { position, expired }: Pick<PurgeTrash, 'position' | 'expired'>,
 ): Promise<PurgeTrash> {
   const [kept] = await keptDeletions(pool, [position]);
@@ -99,7 +99,7 @@ export interface Purger {
 export interface PurgerOptions extends Pick<PipelineOptions, 'keep'> {
   pool: pg.Pool;
   pipeline: Pick<Pipeline, 'apply'>;
-  collectionsAt: CollectionsAt;
+  collectionsAt: ReadCollections;
   logger: Logger;
   /** True while the database is read-only. */
   readOnly: () => boolean;

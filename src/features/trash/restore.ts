@@ -13,7 +13,7 @@ import {
   notInTrash,
 } from './rows.js';
 import type { CommandOf } from '../../schema/operations/index.js';
-import { type InTrash, keyChange } from '../../schema/transition/restoring-transition.js';
+import { type TrashNode, keyChange } from '../../schema/transition/restoring-transition.js';
 import type { Prepare } from '../../pipeline/types.js';
 import { type Problem, ProblemError } from '../../kernel/problem.js';
 import type { Point } from '../../log/fold.js';
@@ -134,7 +134,7 @@ const alterationText = ({ name, type, found }: AlteredColumn): string =>
 
 /* Counts rows without a value for a restored NOT NULL field. */
 
-interface Counting {
+interface RowCountRequest {
   options: { schema: string };
   command: CommandOf<'restore-field'>;
   /** The table that the field returns to. */
@@ -145,7 +145,7 @@ interface Counting {
 const ENOUGH = 1_000;
 
 /** Counts before any change. @returns why PostgreSQL would reject it, and which member to omit */
-async function nullsInTheWay(client: pg.ClientBase, counting: Counting): Promise<Problem | undefined> {
+async function nullsInTheWay(client: pg.ClientBase, counting: RowCountRequest): Promise<Problem | undefined> {
   const { node, name, as = name, without, empty = false } = counting.command;
   const { collection } = counting.now.collection;
   const schema = node.fields.get(name)?.schema;
@@ -190,7 +190,7 @@ async function countUnlessDropped(client: pg.ClientBase, count: () => Promise<nu
   }
 }
 
-async function countNulls(client: pg.ClientBase, { options, command, now }: Counting): Promise<number> {
+async function countNulls(client: pg.ClientBase, { options, command, now }: RowCountRequest): Promise<number> {
   // The command is rejected for another reason.
   if (keyChange(command.node, now) !== null) return 0;
   const kept = {
@@ -204,7 +204,11 @@ async function countNulls(client: pg.ClientBase, { options, command, now }: Coun
   return rows - met;
 }
 
-async function countEmpty(client: pg.ClientBase, { options, now }: Counting, schema: ColumnSchema): Promise<number> {
+async function countEmpty(
+  client: pg.ClientBase,
+  { options, now }: RowCountRequest,
+  schema: ColumnSchema,
+): Promise<number> {
   if (hasDefault({ schema })) return 0;
   const table = tableOfNode(now, options.schema);
   const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(ENOUGH + 1))}`;
@@ -274,7 +278,7 @@ async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node
  * Another process may have changed the trash.
  * @throws ProblemError if someone changed kept values by hand
  */
-export async function selectStillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
+export async function selectStillInTrash(client: Queryable, kept: readonly TrashNode[]): Promise<TrashNode[]> {
   if (kept.length === 0) return [];
   const restorable = await findRestorable(
     client,

@@ -7,7 +7,7 @@ import type { CommandOf } from '../../schema/operations/index.js';
 import { readRestoreRequest, type RestoreRequest } from '../../schema/operations/trash.js';
 import { findingOf } from '../../schema/findings/index.js';
 import type { State, CollectionNode } from '../../schema/model/state.js';
-import { type LeftOut, type Restoration, planRestoration } from '../../schema/transition/restore-collection.js';
+import { type NotRestored, type Restoration, planRestoration } from '../../schema/transition/restore-collection.js';
 import { type Answer, jsonBytesAnswer, unwrap, jsonAnswer } from '../../http/answer/answer.js';
 import { type ChangeDeps, runChange, isRequested, isRehearsal } from '../../http/change/change.js';
 import type { CollectionTexts } from '../../http/documents/texts.js';
@@ -106,7 +106,7 @@ function warnAboutOmissions(
   ];
 }
 
-const KINDS: Readonly<Record<LeftOut['kind'], string>> = {
+const KINDS: Readonly<Record<NotRestored['kind'], string>> = {
   relation: 'relation',
   alias: 'alias field',
   member: 'an allowed collection of the relation',
@@ -115,7 +115,7 @@ const KINDS: Readonly<Record<LeftOut['kind'], string>> = {
   'foreign key': 'foreign key of the relation',
 };
 
-function leftWarning({ kind, collection, field, reason }: LeftOut): Warning {
+function leftWarning({ kind, collection, field, reason }: NotRestored): Warning {
   const what = `${KINDS[kind]} of ${collection}${field === undefined ? '' : `.${field}`}`;
   return {
     code: 'NOT_RESTORED',

@@ -4,7 +4,7 @@ import { countTrash, findInTrash, notInTrash, readTrash } from './rows.js';
 import { takeAcknowledgements, runChange, rehearsalQuery } from '../../http/change/change.js';
 import { jsonAnswer, noContent, largeJsonAnswer } from '../../http/answer/answer.js';
 import type { HttpDeps } from '../../http/deps.js';
-import { Refused, invalidQuery } from '../../http/errors.js';
+import { RejectedError, invalidQuery } from '../../http/errors.js';
 import { createCollectionTexts } from '../../http/documents/texts.js';
 import { readCounts, count, metaMembers, pageLimit, noQuery } from '../../http/request/query.js';
 import { createPurgeCommand } from './purger.js';
@@ -68,7 +68,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       async handle(call) {
         const position = positionOf(call);
         const entry = await findInTrash(pool, position);
-        if (entry === undefined) throw new Refused([await notInTrash(pool, position)]);
+        if (entry === undefined) throw new RejectedError([await notInTrash(pool, position)]);
         return { ...jsonAnswer(200, { data: entry }), position: call.head };
       },
     }),

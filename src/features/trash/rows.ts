@@ -10,7 +10,7 @@ import { type Identity, type CollectionNode, type State, hasColumn, primaryKeyOf
 import { type LogEvent, readRestored, type StoredEvent, isDeletion, type Actor } from '../../schema/model/events.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { type Folding, startFolding } from '../../schema/fold/evolve.js';
+import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
 import { sql } from '../../projector/ddl/sql.js';
 import { type Point, foldLog, createStartPoint, type LogLock } from '../../log/fold.js';
 
@@ -132,7 +132,7 @@ export async function readWaitUntilNextExpiry(db: Queryable, except: readonly nu
   return rows[0]?.wait ?? null;
 }
 
-interface Became {
+interface TrashOutcome {
   type: string;
   position: number;
   at: string;
@@ -144,7 +144,7 @@ SELECT e.type, e.position::float8 AS position, ${shownTime('e.occurred_at')} AS 
 
 /** Explains why the trash has no entry for a position. */
 export async function notInTrash(db: Queryable, position: number): Promise<Problem> {
-  const { rows } = await db.query<Became>(BECAME, [String(position)]);
+  const { rows } = await db.query<TrashOutcome>(BECAME, [String(position)]);
   const [became] = rows;
   const what = `The trash contains no deletion of position ${position}`;
   if (became === undefined) return { code: 'NOT_FOUND', message: `${what}.` };
@@ -285,13 +285,13 @@ export async function keptDeletions(db: Queryable, positions: readonly number[])
 
 /** Finds objects in the trash by identity, under any of their names. */
 
-interface Returning extends Pick<TrashEntry, 'position' | 'kind' | 'collection' | 'identity' | 'kept_in'> {
+interface RestorableEntry extends Pick<TrashEntry, 'position' | 'kind' | 'collection' | 'identity' | 'kept_in'> {
   /** The log says that the object was kept, but the database was created from that log and does not contain it. */
   empty: boolean;
 }
 
 /** Ordered by deletion. Objects that someone dropped from the trash by hand are not found. */
-export async function findRestorable(db: Queryable, identities: readonly Identity[]): Promise<Returning[]> {
+export async function findRestorable(db: Queryable, identities: readonly Identity[]): Promise<RestorableEntry[]> {
   const listed = await findIdentities(db, identities);
   const listedIdentities = new Set(listed.map(({ identity }) => identity));
   const entries = listed
@@ -312,7 +312,7 @@ export async function findRestorable(db: Queryable, identities: readonly Identit
 }
 
 /** Finds objects that are not in the list, through the events that deleted them. */
-async function findUnlisted(db: Queryable, identities: readonly Identity[]): Promise<Returning[]> {
+async function findUnlisted(db: Queryable, identities: readonly Identity[]): Promise<RestorableEntry[]> {
   const ended = new Map<number, Identity>();
   for (const [identity, { position, isOwn }] of await endsOf(db, identities)) if (isOwn) ended.set(position, identity);
   const deletions = await keptDeletions(db, [...ended.keys()]);
@@ -411,7 +411,10 @@ function* rowsOf(before: State, events: readonly StoredEvent[]): Resumable<Row[]
   return rows;
 }
 
-function rowOf({ position, collection, field, data, batch, occurred_at: deleted_at }: DeletionEvent, at: Folding): Row {
+function rowOf(
+  { position, collection, field, data, batch, occurred_at: deleted_at }: DeletionEvent,
+  at: RunningFold,
+): Row {
   const identity = identityOf({ collection, field }, at.node(collection));
   const kind = field === null ? 'collection' : 'field';
   return { position, kind, collection, field, identity, batch, deleted_at, kept_until: data.kept_until ?? '' };

@@ -1,6 +1,6 @@
 /* The response of a route as a value. Only `respond` writes it. */
 import type { ServerResponse } from 'node:http';
-import { errorBody, headersOf, type EdgeProblem, Refused, statusOf, refused } from '../errors.js';
+import { errorBody, headersOf, type EdgeProblem, RejectedError, statusOf, refused } from '../errors.js';
 import { bytes, inChunks, type SharedBytes, type Texts } from '../../kernel/bytes.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { jsonTokens } from '../../kernel/canonical.js';
@@ -77,7 +77,7 @@ export function refusalAnswer(problems: readonly EdgeProblem[], headers: readonl
 
 export function unwrap<T>(result: { ok: true; value: T } | { ok: false; problems: EdgeProblem[] }): T {
   if (result.ok) return result.value;
-  throw new Refused(result.problems);
+  throw new RejectedError(result.problems);
 }
 
 /* Writes large values as JSON in steps. */
@@ -116,7 +116,7 @@ export function failureAnswer(
   requestId: string,
   { logger, primaryUrl, onOverload }: FailureContext,
 ): Answer {
-  if (error instanceof Refused) return refusalAnswer(error.problems, error.headers);
+  if (error instanceof RejectedError) return refusalAnswer(error.problems, error.headers);
   if (error instanceof ProblemError) return refusalAnswer([error.problem]);
   // Work that others shared may have been abandoned by them.
   if (error instanceof OverloadedError || error instanceof AbandonedError) {
@@ -145,7 +145,7 @@ const BYTES_PER_VALUE = 2;
  * Ensures that clients can send a diff back, to apply it.
  * @param limit maximum bytes of a schema document in a body
  * @param advice a sentence that names the fix if it is too large
- * @throws Refused CONTENT_TOO_LARGE
+ * @throws RejectedError CONTENT_TOO_LARGE
  */
 export async function requireSendable(diff: Buffer, limit: number, advice: string): Promise<void> {
   const { length } = diff;

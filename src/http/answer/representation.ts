@@ -104,18 +104,18 @@ function powerOfX(exponent: number): number {
 }
 
 /** The codings that the client accepts. */
-interface Accepted {
+interface AcceptedCodings {
   /** True if unencoded bodies are acceptable and at least as preferred as any coding. */
   identity: boolean;
   /** Null if the client accepts none of ours or prefers unencoded bodies. */
   coding: Coding | null;
 }
 
-const acceptedByHeader = new Map<string, Accepted>();
+const acceptedByHeader = new Map<string, AcceptedCodings>();
 const KNOWN_AT_MOST = 200;
 
 /** Clients send few different headers, so each is parsed once and cached. */
-export function readAcceptEncoding(header: string): Accepted {
+export function readAcceptEncoding(header: string): AcceptedCodings {
   const cached = acceptedByHeader.get(header);
   if (cached !== undefined) return cached;
   if (acceptedByHeader.size >= KNOWN_AT_MOST) acceptedByHeader.clear();
@@ -124,7 +124,7 @@ export function readAcceptEncoding(header: string): Accepted {
   return accepted;
 }
 
-function read(header: string): Accepted {
+function read(header: string): AcceptedCodings {
   const weights = weightsOf(header);
   const weightOf = (coding: string): number | undefined =>
     weights.get(coding) ?? (coding === 'gzip' ? weights.get('x-gzip') : undefined) ?? weights.get('*');
@@ -191,7 +191,7 @@ export function representationAnswer(
   return coding === null ? answer(body) : representation.encoded(coding, encode).then(answer);
 }
 
-/** Throws `Refused` if the client accepts no available coding. Call it before the request has effects. */
+/** Throws `RejectedError` if the client accepts no available coding. Call it before the request has effects. */
 export function requireAcceptable({ 'accept-encoding': acceptEncoding }: IncomingHttpHeaders): void {
   if (acceptEncoding === undefined) return;
   const accepted = readAcceptEncoding(String(acceptEncoding));

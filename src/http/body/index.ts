@@ -26,13 +26,13 @@ export interface ReadBody {
 }
 
 export interface Bodies {
-  /** Parses JSON. Throws `Refused`. */
+  /** Parses JSON. Throws `RejectedError`. */
   json(req: IncomingMessage): Promise<ReadBody>;
-  /** Parses the fields of a form, `application/x-www-form-urlencoded`. The last of equal names wins. Throws `Refused`. */
+  /** Parses the fields of a form, `application/x-www-form-urlencoded`. The last of equal names wins. Throws `RejectedError`. */
   form(req: IncomingMessage): Promise<ReadBody>;
   /**
    * Parses a schema document: JSON, YAML, or a form with one such file, alone or in `{ "data": … }`. Throws
-   * `Refused`.
+   * `RejectedError`.
    */
   document(req: IncomingMessage): Promise<ReadBody>;
 }
@@ -125,7 +125,7 @@ interface Units {
 /** Resolves when there is room for this number of values and bytes. */
 type WaitForValues = (values: number, bytes: number) => Promise<void>;
 
-type ParseBody = (raw: Buffer, parsing: Parsing) => Promise<unknown>;
+type ParseBody = (raw: Buffer, parsing: ParseOptions) => Promise<unknown>;
 
 /** Runs `work` with a signal that is aborted when the connection closes. */
 async function runWhileConnected<T>(
@@ -160,14 +160,14 @@ function documentParser(req: IncomingMessage, recognize?: Recognize): ParseBody 
   };
 }
 
-/** Throws `Refused` for errors that the headers reveal. */
+/** Throws `RejectedError` for errors that the headers reveal. */
 function checkedType(req: IncomingMessage) {
   if (!hasBody(req)) throw refused('INVALID_PAYLOAD', 'A request body is required.');
   decoderOf(req);
   return mediaType(req.headers['content-type']);
 }
 
-interface Parsing {
+interface ParseOptions {
   disconnected: AbortSignal;
   room: (values: number) => Promise<void>;
   worker: () => Promise<Permit>;
@@ -176,7 +176,7 @@ interface Parsing {
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-async function parse(notation: Notation, raw: Buffer, parsing: Parsing): Promise<unknown> {
+async function parse(notation: Notation, raw: Buffer, parsing: ParseOptions): Promise<unknown> {
   const { disconnected, room, worker, recognize } = parsing;
   const bytes = raw.subarray(0, 3).equals(BYTE_ORDER_MARK) ? raw.subarray(3) : raw;
   if (skipSpace(bytes, 0) === bytes.length) throw refused('INVALID_PAYLOAD', 'The body is empty.');

@@ -2,7 +2,7 @@
 import { checkJson } from '../../schema/normal-form/json.js';
 import { renderPath, type Path } from '../../kernel/problem.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { refused, Refused } from '../errors.js';
+import { refused, RejectedError } from '../errors.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 export const BYTE = {
@@ -438,10 +438,7 @@ export const JSON_LIMITS: JsonLimits = {
 /** Maximum bytes that are parsed at once. */
 const GROUP = 30_000;
 
-/**
- * Parses `bytes`, which must be UTF-8. Throws `Refused` with the location. `admit` is awaited before the value is
- * built.
- */
+/** Parses `bytes`, which must be UTF-8, and awaits `admit` before it builds the value. @throws RejectedError */
 export async function parseJson(
   bytes: Buffer,
   limits = JSON_LIMITS,
@@ -459,7 +456,7 @@ async function parse(bytes: Buffer, options: ScanOptions, admit: (values: number
   await admit(scan.values);
   const value = await runYielding(buildJson(bytes, scan));
   const { problems, values } = await runYielding(checkJson(value, { maxDepth: options.limits.depth }));
-  if (problems.length > 0) throw new Refused(problems);
+  if (problems.length > 0) throw new RejectedError(problems);
   // JSON.parse keeps the last of two members with the same name, so fewer values were built than scanned.
   if (values !== scan.values) await runYielding(scanJson(bytes, { ...options, names: true }));
   return value;
@@ -481,7 +478,11 @@ export function* parseFragment(bytes: Uint8Array): Resumable<unknown> {
   }
 }
 
-async function toRefused({ kind, message, path, at }: JsonFault, bytes: Buffer, limits: JsonLimits): Promise<Refused> {
+async function toRefused(
+  { kind, message, path, at }: JsonFault,
+  bytes: Buffer,
+  limits: JsonLimits,
+): Promise<RejectedError> {
   const location = path.length === 0 ? {} : { path: renderPath(path) };
   if (kind === 'syntax') {
     const { line, column } = await runYielding(lineAndColumn(bytes, at ?? 0));

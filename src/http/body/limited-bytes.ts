@@ -4,7 +4,7 @@ import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { AbandonedError, type Job, scheduler, startWait, createCounts } from '../../kernel/scheduler.js';
-import { refused, Refused } from '../errors.js';
+import { refused, RejectedError } from '../errors.js';
 
 /* Content codings of request bodies (RFC 9110, 8.4). */
 
@@ -20,13 +20,13 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 
 const TAKEN = ['gzip', 'deflate', 'br', 'identity'];
 
-/** A decoder of the body, or null if it is not encoded. Throws `Refused` for unknown and multiple codings. */
+/** A decoder of the body, or null if it is not encoded. Throws `RejectedError` for unknown and multiple codings. */
 export function decoderOf(req: IncomingMessage): (() => Transform) | null {
   const coding = req.headers['content-encoding']?.trim().toLowerCase() ?? '';
   const decoder = coding === 'identity' || coding === '' ? null : DECODERS.get(coding);
   if (decoder !== undefined) return decoder;
   const message = `The content encoding ${JSON.stringify(coding)} is not supported. Use one of ${TAKEN.join(', ')}.`;
-  throw new Refused(
+  throw new RejectedError(
     [{ code: 'UNSUPPORTED_MEDIA_TYPE', message, details: { content_encoding: coding } }],
     ['Accept-Encoding', TAKEN.join(', ')],
   );
@@ -38,7 +38,7 @@ export class ClientGone extends AbandonedError {
 }
 
 /** The minimum speed of a body. Time during which the service paused it does not count. */
-interface Pace {
+interface BodyPace {
   /** Milliseconds that a client may send nothing. */
   stallMs: number;
   /** Milliseconds granted to every body. After that, this number of bytes per second must have arrived. */
@@ -48,7 +48,7 @@ interface Pace {
   mostMs: number;
 }
 
-const PACE: Pace = { stallMs: 20_000, freeMs: 20_000, bytesPerSecond: 32 * 1024, mostMs: 300_000 };
+const PACE: BodyPace = { stallMs: 20_000, freeMs: 20_000, bytesPerSecond: 32 * 1024, mostMs: 300_000 };
 
 /** Judged by the headers: a chunked body counts even if it is empty. */
 export function hasBody(req: IncomingMessage): boolean {
@@ -61,7 +61,7 @@ export interface Reading {
   limit: number;
   share: Share;
   disconnected: AbortSignal;
-  pace?: Pace;
+  pace?: BodyPace;
 }
 
 /**
@@ -77,7 +77,7 @@ export async function readRaw(req: IncomingMessage, { pace = PACE, ...reading }:
 
 interface Receiving extends Reading {
   decoder: Transform | null;
-  pace: Pace;
+  pace: BodyPace;
 }
 
 function receive(
@@ -141,7 +141,7 @@ function receive(
 }
 
 /** Calls `tooSlow` once a body is too slow. */
-function createPaceClock({ stallMs, freeMs, bytesPerSecond, mostMs }: Pace, fail: (error: Error) => void) {
+function createPaceClock({ stallMs, freeMs, bytesPerSecond, mostMs }: BodyPace, fail: (error: Error) => void) {
   let started = performance.now();
   let last = started;
   let bytes = 0;
@@ -208,24 +208,24 @@ export function drain(req: IncomingMessage): void {
   req.resume();
 }
 
-function tooLarge(limit: number): Refused {
+function tooLarge(limit: number): RejectedError {
   return refused('CONTENT_TOO_LARGE', `The body exceeds the limit of ${limit} bytes.`, {
     details: { limit },
   });
 }
 
-const stalled = (stallMs: number): Refused =>
+const stalled = (stallMs: number): RejectedError =>
   timedOut(`No data of the body has arrived for ${Math.round(stallMs / 1000)} seconds.`);
 
-const tooSlow = (bytesPerSecond: number): Refused =>
+const tooSlow = (bytesPerSecond: number): RejectedError =>
   timedOut(
     `The body arrives too slowly. Send at least ${bytesPerSecond} bytes per second, and all of it within 5 minutes.`,
   );
 
-const timedOut = (message: string): Refused =>
-  new Refused([{ code: 'REQUEST_TIMEOUT', message }], ['Connection', 'close']);
+const timedOut = (message: string): RejectedError =>
+  new RejectedError([{ code: 'REQUEST_TIMEOUT', message }], ['Connection', 'close']);
 
-function decodingRefusal(req: IncomingMessage, { message }: Error): Refused {
+function decodingRefusal(req: IncomingMessage, { message }: Error): RejectedError {
   const coding = String(req.headers['content-encoding']);
   return refused('INVALID_PAYLOAD', `The body cannot be decoded with its Content-Encoding ${coding}: ${message}.`);
 }
@@ -258,7 +258,7 @@ export interface Room {
   taken(): number;
 }
 
-interface Held {
+interface HeldBody {
   sender: Sender;
   caller: string;
   bytes: number;
@@ -272,13 +272,13 @@ interface Held {
  */
 export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLimits): Room {
   const counts = createCounts();
-  const waiting = new Set<Held>();
-  const firstOf = new Map<string, Held>();
-  let first: Held | undefined;
+  const waiting = new Set<HeldBody>();
+  const firstOf = new Map<string, HeldBody>();
+  let first: HeldBody | undefined;
 
-  const fitsCaller = (held: Held): boolean =>
+  const fitsCaller = (held: HeldBody): boolean =>
     counts.of(held.caller) < bytesPerCaller || firstOf.get(held.caller) === held;
-  const fits = (held: Held): boolean => fitsCaller(held) && (counts.total() < limit || first === held);
+  const fits = (held: HeldBody): boolean => fitsCaller(held) && (counts.total() < limit || first === held);
 
   const admit = (): void => {
     for (const held of waiting) {
@@ -288,7 +288,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
     }
   };
 
-  const release = (held: Held): void => {
+  const release = (held: HeldBody): void => {
     counts.add(held.caller, -held.bytes);
     held.bytes = 0;
     // A body that ended while waiting must not be admitted later.
@@ -298,7 +298,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
     admit();
   };
 
-  const untilFree = (held: Held, disconnected: AbortSignal): Promise<void> =>
+  const untilFree = (held: HeldBody, disconnected: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
       const settle = (act: () => void): void => {
         endWait();
@@ -319,7 +319,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
   return {
     open(sender) {
       const { caller } = sender;
-      const held: Held = { sender, caller, bytes: 0, resume: () => undefined, leave: () => undefined };
+      const held: HeldBody = { sender, caller, bytes: 0, resume: () => undefined, leave: () => undefined };
       return {
         take(bytes) {
           held.bytes += bytes;

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import { type Path, renderPath } from '../../kernel/problem.js';
-import { type EdgeProblem, Refused } from '../errors.js';
+import { type EdgeProblem, RejectedError } from '../errors.js';
 import { shapeMessage } from '../../kernel/shape-messages.js';
 
-/** Parses the body with `shape`. Throws `Refused` with one INVALID_PAYLOAD per problem. */
+/** Parses the body with `shape`. Throws `RejectedError` with one INVALID_PAYLOAD per problem. */
 export function readShape<T>(shape: z.ZodType<T>, body: unknown): T {
   const result = shape.safeParse(body, { error: shapeMessage });
   if (result.success) return result.data;
-  throw new Refused(result.error.issues.flatMap(toProblems));
+  throw new RejectedError(result.error.issues.flatMap(toProblems));
 }
 
 function toProblems(issue: z.core.$ZodIssue): EdgeProblem[] {

@@ -1,7 +1,7 @@
 /** Converts YAML bodies to JSON in a worker, because its parser cannot be interrupted. */
 import { Worker } from 'node:worker_threads';
 import type { Permit } from '../../kernel/semaphore.js';
-import { refused, Refused } from '../errors.js';
+import { refused, RejectedError } from '../errors.js';
 import { YAML_LIMITS } from '../formats.js';
 import { ClientGone } from './limited-bytes.js';
 import { readYamlAsJson, type YamlRead } from './yaml-json.js';
@@ -12,18 +12,18 @@ const SMALL = { bytes: 16 * 1024, limits: { values: 10_000, characters: 1024 * 1
 /** Limits of one document: milliseconds, and MiB of heap. */
 const BOUNDS = { time: 20_000, heap: 768 } as const;
 
-interface Converting {
+interface YamlConversion {
   disconnected: AbortSignal;
   /** Resolves when a worker may start. */
   worker: () => Promise<Permit>;
 }
 
-/** Converts `bytes`, which must be UTF-8, to JSON. Stops when `gone` is aborted. Throws `Refused`. */
-export async function yamlToJson(bytes: Buffer, converting: Converting): Promise<Buffer> {
+/** Converts `bytes`, which must be UTF-8, to JSON. Stops when `gone` is aborted. Throws `RejectedError`. */
+export async function yamlToJson(bytes: Buffer, converting: YamlConversion): Promise<Buffer> {
   const read =
     bytes.length <= SMALL.bytes ? readYamlAsJson(bytes, SMALL.limits) : await convertWithPermit(bytes, converting);
   if (read.kind === 'json') return Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength);
-  if (read.kind === 'refused') throw new Refused(read.problems);
+  if (read.kind === 'refused') throw new RejectedError(read.problems);
   if (read.kind === 'too large') {
     throw refused('CONTENT_TOO_LARGE', `The YAML document is too large: ${read.message}. ${INSTEAD}`);
   }
@@ -34,7 +34,7 @@ export async function yamlToJson(bytes: Buffer, converting: Converting): Promise
 const INSTEAD =
   'Export the snapshot as JSON (GET /schema/snapshot, or dps snapshot) and send that, or send it in parts with mode=merge.';
 
-async function convertWithPermit(bytes: Buffer, { disconnected, worker }: Converting): Promise<YamlRead> {
+async function convertWithPermit(bytes: Buffer, { disconnected, worker }: YamlConversion): Promise<YamlRead> {
   const permit = await worker();
   try {
     return await inWorker(bytes, disconnected);
@@ -65,7 +65,7 @@ function inWorker(bytes: Buffer, disconnected: AbortSignal): Promise<YamlRead> {
   }).finally(() => void worker.terminate());
 }
 
-function tooLarge(reason: string): Refused {
+function tooLarge(reason: string): RejectedError {
   const message = `The YAML document cannot be parsed ${reason}. ${INSTEAD}`;
   return refused('CONTENT_TOO_LARGE', message, { details: { limit: YAML_LIMITS.values } });
 }

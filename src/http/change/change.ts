@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type {
   Command,
-  Done,
+  CompletedChange,
   Outcome,
   Plan,
   PlanRequest,
@@ -19,7 +19,7 @@ import type { Operation } from '../../schema/operations/operation.js';
 import { stepsTo } from '../../kernel/resumable.js';
 import { jsonAnswer, type Answer, refusalAnswer, unwrap, jsonChunks, largeJsonAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { errorBody, Refused } from '../errors.js';
+import { errorBody, RejectedError } from '../errors.js';
 import { flag } from '../request/query.js';
 import { collectionScopeOf, isVisibleTo, requireUnlimited } from '../request/scope.js';
 import { findOpenedRequest } from '../../features/change-requests/index.js';
@@ -105,7 +105,7 @@ const taken = new WeakMap<object, Acknowledgement[]>();
 
 /**
  * Removes the acknowledgements from the body and stores them for `readAcknowledgements`.
- * @throws Refused
+ * @throws RejectedError
  */
 export function takeAcknowledgements<T extends Pick<Call<unknown>, 'req' | 'body'>>(call: T): T {
   const { body, req } = call;
@@ -115,12 +115,12 @@ export function takeAcknowledgements<T extends Pick<Call<unknown>, 'req' | 'body
   return { ...call, body: rest };
 }
 
-/** @throws Refused if the header is malformed, or if both header and body acknowledge findings */
+/** @throws RejectedError if the header is malformed, or if both header and body acknowledge findings */
 export function readAcknowledgements({ req }: Pick<Call<unknown>, 'req'>): Acknowledgements | undefined {
   const inHeader = acknowledgeOf(req);
   const inBody = taken.get(req);
   if (inHeader !== undefined && inBody !== undefined)
-    throw new Refused([
+    throw new RejectedError([
       invalidProblem([MEMBER], 'send the acknowledgements in the body or in X-Acknowledge, not in both'),
     ]);
   if (inBody !== undefined) return { findings: inBody, at: (index) => [MEMBER, index] };
@@ -129,9 +129,11 @@ export function readAcknowledgements({ req }: Pick<Call<unknown>, 'req'>): Ackno
 
 function read(list: unknown): Acknowledgement[] {
   if (!Array.isArray(list) || list.length > MOST)
-    throw new Refused([invalidProblem([MEMBER], `must be an array of at most ${MOST} objects with code and place`)]);
+    throw new RejectedError([
+      invalidProblem([MEMBER], `must be an array of at most ${MOST} objects with code and place`),
+    ]);
   const problems = list.flatMap((entry: unknown, index) => problemsOf(entry, index));
-  if (problems.length > 0) throw new Refused(problems);
+  if (problems.length > 0) throw new RejectedError(problems);
   return (list as Acknowledgement[]).map(withCanonicalLocation);
 }
 
@@ -154,7 +156,7 @@ function problemsOf(entry: unknown, index: number): Problem[] {
   return problems;
 }
 
-/** Prepares the command for `input`. Throws `Refused` if there is none. */
+/** Prepares the command for `input`. Throws `RejectedError` if there is none. */
 export async function commandOf<N extends OperationName>(name: N, input: InputOf<N>): Promise<CommandOf<N>> {
   const { parse } = operations[name] as unknown as Operation<N, InputOf<N>, CommandOf<N> & object>;
   return unwrap(await runYielding(stepsTo(parse(input))));
@@ -176,10 +178,10 @@ export const schemaChangeQuery = {
   ),
 };
 
-interface Changing<N extends OperationName, C extends CommandOf<N>> {
+interface ChangeOptions<N extends OperationName, C extends CommandOf<N>> {
   name: N;
   command: Command<C>;
-  render: (done: Done<C>) => Answer | Promise<Answer>;
+  render: (done: CompletedChange<C>) => Answer | Promise<Answer>;
   /** The input of the command, if the change is to be prepared online. */
   online?: InputOf<N> | undefined;
   /** Properties of the plan that `planCommand` does not find. */
@@ -200,7 +202,7 @@ export type ChangeDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'plans
 export async function runChange<N extends OperationName, C extends CommandOf<N>>(
   deps: ChangeDeps,
   call: Call<unknown>,
-  { name, command, render, online, beside }: Changing<N, C>,
+  { name, command, render, online, beside }: ChangeOptions<N, C>,
 ): Promise<Answer> {
   const { pipeline, changes } = deps;
   if (isRequested(call, 'online')) requireUnlimited(call.caller, 'Online changes');
@@ -213,7 +215,7 @@ export async function runChange<N extends OperationName, C extends CommandOf<N>>
       ...(beside && { beside }),
     });
   }
-  const answerTo = async (outcome: Done<C> | Refusal): Promise<Answer> => {
+  const answerTo = async (outcome: CompletedChange<C> | Refusal): Promise<Answer> => {
     if (outcome.kind === 'refused') return refusalTo(call.caller, outcome.problems);
     const opened = findOpenedRequest(outcome);
     const answer =
@@ -229,7 +231,7 @@ export async function runChange<N extends OperationName, C extends CommandOf<N>>
 }
 
 /** 202 with the created change request. */
-async function acceptedAnswer(request: ChangeRequest, { position, document }: Done): Promise<Answer> {
+async function acceptedAnswer(request: ChangeRequest, { position, document }: CompletedChange): Promise<Answer> {
   const documents = new Map(document && [[document.hash, document]]);
   const answer = await largeJsonAnswer({ data: changeBody(showChange(request, { documents, kept: [], ahead: [] })) });
   return { ...answer, status: 202, headers: [...answer.headers, 'Location', `/changes/${request.id}`], position };
@@ -242,7 +244,7 @@ export function changeBody({ problems, ...shown }: ChangeView): object {
 
 export interface Recording<C = unknown> {
   run: (context: RequestContext) => Promise<Outcome<C>>;
-  render: (done: Done<C>) => Answer | Promise<Answer>;
+  render: (done: CompletedChange<C>) => Answer | Promise<Answer>;
   /** Translates the locations of problems to the request body. */
   located?: (problem: Problem) => Problem;
 }
@@ -253,7 +255,7 @@ export async function runRecording<C>(
   command: string,
   { run, render, located = (problem) => problem }: Recording<C>,
 ): Promise<Answer> {
-  const answerTo = async (outcome: Done<C> | Refusal): Promise<Answer> =>
+  const answerTo = async (outcome: CompletedChange<C> | Refusal): Promise<Answer> =>
     outcome.kind === 'refused' ? refusalTo(call.caller, outcome.problems.map(located)) : render(outcome);
   const outcome = await run(await applyRequest(command, call, answerTo));
   return outcome.kind === 'replayed' ? fromStoredAnswer(outcome) : answerTo(outcome);
@@ -339,7 +341,7 @@ export async function changeWithReport<N extends OperationName, C extends Comman
   return runChange(deps, call, {
     name,
     command,
-    render: (done: Done<C>) => ({ ...jsonAnswer(200, report(done.command)), position: done.position }),
+    render: (done: CompletedChange<C>) => ({ ...jsonAnswer(200, report(done.command)), position: done.position }),
   });
 }
 
@@ -362,7 +364,7 @@ async function respondWithDryRun<N extends OperationName, C extends CommandOf<N>
 }
 
 /** Warns of deletions that left nothing in the trash, unless the change asked for that. */
-export function withLosses(answer: Answer, { events, before, purge = false }: Done): Answer {
+export function withLosses(answer: Answer, { events, before, purge = false }: CompletedChange): Answer {
   const isLost = (event: LogEvent): boolean =>
     isDeletion(event) && !isAdopted(event) && event.data.kept_until === undefined && containsData(before, event);
   if (purge || !events.some(isLost)) return answer;
@@ -379,12 +381,12 @@ function containsData({ collections }: State, { collection, field }: Pick<LogEve
 }
 
 /** Adds the batch of the change, whose events list all its effects. */
-export function withBatch(answer: Answer, { events }: Done): Answer {
+export function withBatch(answer: Answer, { events }: CompletedChange): Answer {
   const batch = events[0]?.batch;
   return batch === undefined ? answer : { ...answer, headers: [...answer.headers, 'X-Batch-Id', batch] };
 }
 
-/** The actor, reason, source and conditions from the headers. Throws `Refused` for malformed ones. */
+/** The actor, reason, source and conditions from the headers. Throws `RejectedError` for malformed ones. */
 function planRequest(command: string, call: Call<unknown>): PlanRequest {
   const { req } = call;
   const ifMatch = ifMatchOf(req);
@@ -405,7 +407,7 @@ function planRequest(command: string, call: Call<unknown>): PlanRequest {
 async function applyRequest<C>(
   command: string,
   call: Call<unknown>,
-  answerTo: (outcome: Done<C> | Refusal) => Promise<Answer>,
+  answerTo: (outcome: CompletedChange<C> | Refusal) => Promise<Answer>,
 ): Promise<RequestContext> {
   const request = planRequest(command, call);
   const { req, body } = call;
@@ -416,7 +418,7 @@ async function applyRequest<C>(
     idempotency: {
       key,
       requestHash: await requestHash(req, body, { ...request, acknowledged: request.acknowledges?.findings }),
-      render: async (outcome: Done<C> | Refusal) => toStoredAnswer(await answerTo(outcome)),
+      render: async (outcome: CompletedChange<C> | Refusal) => toStoredAnswer(await answerTo(outcome)),
     },
   };
 }
@@ -425,7 +427,7 @@ async function applyRequest<C>(
 export const isRequested = ({ query }: Call<unknown>, name: 'purge' | 'online' | 'dry_run' | 'explain'): boolean =>
   (query as Partial<Record<typeof name, unknown>> | undefined)?.[name] === true;
 
-/** The actor, reason and source. Throws `Refused` for malformed headers. */
+/** The actor, reason and source. Throws `RejectedError` for malformed headers. */
 export function causeOf(
   command: string,
   { req, requestId, caller }: Pick<Call<unknown>, 'req' | 'requestId' | 'caller'>,

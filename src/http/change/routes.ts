@@ -8,7 +8,7 @@ import { findingOf } from '../../schema/findings/index.js';
 import type { State } from '../../schema/model/state.js';
 import { renamesBetween } from '../../schema/transition/renames.js';
 import { warnAboutUses } from '../../schema/transition/still-used.js';
-import type { Done } from '../../pipeline/types.js';
+import type { CompletedChange } from '../../pipeline/types.js';
 import type { Warning } from '../../kernel/warning.js';
 import { type Answer, jsonBytesAnswer, noContent, jsonTextsAnswer } from '../answer/answer.js';
 import { type ChangeDeps, runChange, commandOf, isRequested } from './change.js';
@@ -42,7 +42,7 @@ interface AnyChange<Query> extends Change<OperationName, Query> {}
 export const changeOf = <N extends OperationName, Query>(change: Change<N, Query>): AnyChange<Query> =>
   change as unknown as AnyChange<Query>;
 
-interface Described<Query> extends Omit<Documentation, 'changes'> {
+interface ChangeRouteDescription<Query> extends Omit<Documentation, 'changes'> {
   method: Exclude<Method, 'get'>;
   path: string;
   /** Null if the change is not about collections. */
@@ -52,7 +52,7 @@ interface Described<Query> extends Omit<Documentation, 'changes'> {
   body?: BodySpec<unknown>;
 }
 
-interface ChangeRoute<N extends OperationName, Query> extends Described<Query>, Change<N, Query> {}
+interface ChangeRoute<N extends OperationName, Query> extends ChangeRouteDescription<Query>, Change<N, Query> {}
 
 /** A route for administrators. */
 export function changeRoute<N extends OperationName, Query>(
@@ -62,7 +62,7 @@ export function changeRoute<N extends OperationName, Query>(
   return severalChangesRoute(deps, { ...spec, choose: () => changeOf({ name, input, ...(shows && { shows }) }) });
 }
 
-interface SeveralChangesRoute<Query> extends Described<Query> {
+interface SeveralChangesRoute<Query> extends ChangeRouteDescription<Query> {
   /** Selects the operation from the body. */
   choose(call: Call<Query>): AnyChange<Query>;
 }
@@ -139,7 +139,7 @@ export function renameRoute<N extends Name, Query>(
       // An error about a name would reveal whether a collection has it.
       if (name === 'rename-collection')
         await requireNamesInScope(call.caller, { collection: (command as RenameCollection).to });
-      const render = async (done: Done<CommandOf<N>>): Promise<Answer> => {
+      const render = async (done: CompletedChange<CommandOf<N>>): Promise<Answer> => {
         const { functions = [] } = done.command as RenameCollection | RenameField;
         const inFunctions = done.events.length === 0 ? [] : functionWarnings(functions);
         const warnings = [...(await findRemainingMentions(done)), ...inFunctions]
@@ -154,7 +154,7 @@ export function renameRoute<N extends Name, Query>(
   });
 }
 
-async function findRemainingMentions({ before, state, events }: Done): Promise<Warning[]> {
+async function findRemainingMentions({ before, state, events }: CompletedChange): Promise<Warning[]> {
   const renames = renamesBetween(before, state, collectionsChanged(events));
   return runYielding(warnAboutUses(state, renames));
 }

@@ -1,7 +1,7 @@
 /* Lists: pagination and counts. */
 import { z } from 'zod';
 import { type Texts, bytes } from '../../kernel/bytes.js';
-import { type Digested, createJoiner } from '../../reads/rendered-cache.js';
+import { type DigestedBytes, createJoiner } from '../../reads/rendered-cache.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { count, type MetaMember, metaMembers, type QueryShape } from '../request/query.js';
 import type { User } from '../../features/accounts/users.js';
@@ -113,7 +113,7 @@ function toCounts(members: readonly MetaMember[], total: number): Partial<Record
 type Read = (
   call: Call<unknown>,
   key: string,
-  render: (state: State) => Resumable<Buffer | Digested>,
+  render: (state: State) => Resumable<Buffer | DigestedBytes>,
 ) => Promise<Answer>;
 
 /** Sends an ETag of the content, and 304 if the client already has it. */
@@ -139,7 +139,7 @@ interface Reading<Query> extends Omit<Documentation, 'validated'> {
 interface ListRoute<Query> extends Reading<Query> {
   /**
    * The JSON of every item, in order; empty texts are skipped.
-   * @throws Refused
+   * @throws RejectedError
    */
   texts: (state: State, call: Call<Query>) => Texts;
   /**
@@ -160,7 +160,7 @@ export function listRoute<Query extends ListQuery>(
 ): Route {
   const read = createRead(deps);
   const join = createJoiner();
-  const whole = function* (rendered: Resumable<Buffer[]>): Resumable<Digested> {
+  const whole = function* (rendered: Resumable<Buffer[]>): Resumable<DigestedBytes> {
     return yield* join([{ before: '{"data":[', pieces: yield* rendered }], ']}');
   };
   return route({
@@ -181,7 +181,7 @@ export function listRoute<Query extends ListQuery>(
 interface DocumentRoute<Query> extends Reading<Query> {
   /**
    * The JSON of the whole document.
-   * @throws Refused
+   * @throws RejectedError
    */
   text: (state: State, call: Call<Query>) => string;
 }

@@ -3,7 +3,7 @@
  * reading one back compares bytes.
  */
 import { createAttachment } from '../../kernel/attachment.js';
-import { type Digested, createJoiner } from '../../reads/rendered-cache.js';
+import { type DigestedBytes, createJoiner } from '../../reads/rendered-cache.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { recordBytes } from '../../kernel/scheduler.js';
 import { objectsInOrder } from '../../schema/model/order.js';
@@ -82,7 +82,7 @@ export function* snapshotBytes(
   state: State,
   release: string,
   { include = () => true, join = createJoiner(), objects = false }: SnapshotBytesOptions = {},
-): Resumable<Digested> {
+): Resumable<DigestedBytes> {
   const { collections, fields, relations } = yield* snapshotPieces(state, include);
   const sections = [
     { before: headOf(release), pieces: bytesOf(collections) },

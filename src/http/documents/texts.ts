@@ -28,11 +28,11 @@ interface CachedText {
   keys: string;
 }
 
-type SqlPlace = Pick<HttpDeps['config'], 'schema' | 'serviceSchema'>;
+type SqlSchemas = Pick<HttpDeps['config'], 'schema' | 'serviceSchema'>;
 
 /** Texts are cached by collection and freed with it. */
 export function createCollectionTexts(
-  sqlPlace: SqlPlace,
+  sqlPlace: SqlSchemas,
   systemCollections: readonly CollectionDocument[],
 ): CollectionTexts {
   const system = new Map(systemCollections.map((document) => [document.collection, JSON.stringify(document)]));
@@ -88,7 +88,7 @@ function indexIn(names: readonly string[], name: string): number {
 }
 
 /** A managed collection in API form. */
-export function documentOf(state: State, node: CollectionNode, sqlPlace: SqlPlace): CollectionDocument {
+export function documentOf(state: State, node: CollectionNode, sqlPlace: SqlSchemas): CollectionDocument {
   const { collection, meta, schema } = collectionDocumentOf(state, node);
   if (schema === null) return { collection, meta, schema };
   const sql = nameOwnSchema(createTableSql(node, state, sqlPlace.schema) ?? '', sqlPlace.serviceSchema);

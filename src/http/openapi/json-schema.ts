@@ -33,14 +33,14 @@ const DEFINITIONS = '#/$defs/';
 /** Recursive shapes without a name: arbitrary JSON. */
 const UNNAMED = /^__schema\d+$/;
 
-interface Generated {
+interface GeneratedSchema {
   $defs?: Record<string, JsonSchema>;
   properties?: Record<string, JsonSchema>;
 }
 
-function generate(shape: z.ZodType, io: Direction): Generated {
+function generate(shape: z.ZodType, io: Direction): GeneratedSchema {
   const override = ({ jsonSchema }: { jsonSchema: object }) => simplify(jsonSchema as JsonSchema);
-  return z.toJSONSchema(shape, { io, unrepresentable: 'any', override }) as Generated;
+  return z.toJSONSchema(shape, { io, unrepresentable: 'any', override }) as GeneratedSchema;
 }
 
 /** Removes zod's additions that no reader needs: the pattern of a format, the bounds of a double. */

@@ -138,14 +138,14 @@ export function outlineOf(document: OpenApiDocument): Outline {
   };
 }
 
-interface Placed {
+interface LocatedOperation {
   method: string;
   path: string;
   operation: JsonSchema;
 }
 
 function outlinedOperation(
-  { method, path, operation }: Placed,
+  { method, path, operation }: LocatedOperation,
   components: OpenApiDocument['components'],
 ): OutlinedOperation {
   const parameters = operation['parameters'] as {

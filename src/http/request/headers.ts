@@ -55,7 +55,7 @@ export function atLeastOf(req: IncomingMessage): Cursor | undefined {
 
 /**
  * Null if absent.
- * @throws Refused INVALID_PAYLOAD
+ * @throws RejectedError INVALID_PAYLOAD
  */
 export function idempotencyKeyOf(req: IncomingMessage): string | null {
   const key = req.headers['idempotency-key'];

@@ -25,7 +25,7 @@ export const cursor = z.string().transform((text, context): Cursor => {
   return z.NEVER;
 });
 
-/** @throws Refused 409 DIVERGED if the log has no event or another event at the position */
+/** @throws RejectedError 409 DIVERGED if the log has no event or another event at the position */
 export async function requireInLog({ position, hash }: Cursor, history: Pick<History, 'holds'>): Promise<void> {
   if (hash === undefined || (await history.holds({ position, hash }))) return;
   throw refused(

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { textFault } from '../../kernel/text.js';
-import { invalidQuery, Refused, type EdgeProblem } from '../errors.js';
+import { invalidQuery, RejectedError, type EdgeProblem } from '../errors.js';
 import { shapeMessage } from '../../kernel/shape-messages.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { createNoFieldsProblem } from '../../schema/operations/operation.js';
@@ -15,11 +15,11 @@ export type QueryShape<T> = z.ZodType<T>;
 /** For a route without parameters: rejects every parameter. */
 export const noQuery = z.strictObject({});
 
-/** Parses the query with `shape`. Throws `Refused` with INVALID_QUERY. */
+/** Parses the query with `shape`. Throws `RejectedError` with INVALID_QUERY. */
 export function readQuery<T>(url: string, shape: QueryShape<T>): T {
   const result = shape.safeParse(parameters(url), { error: shapeMessage });
   if (result.success) return result.data;
-  throw new Refused(result.error.issues.flatMap(toProblems));
+  throw new RejectedError(result.error.issues.flatMap(toProblems));
 }
 
 /** The raw parameters, each once. The prototype is null, because a parameter may be called `__proto__`. */
@@ -43,7 +43,7 @@ function parameters(url: string): Record<string, string> {
 /** Repeated parameters are joined. */
 const LISTS: ReadonlySet<string> = new Set(['fields']);
 
-/** The decoded path parameters. Throws `Refused` with INVALID_QUERY. */
+/** The decoded path parameters. Throws `RejectedError` with INVALID_QUERY. */
 export function readParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   for (const name in params) checkText(name, params[name] as string);
   return params;
@@ -160,9 +160,9 @@ function splitNames(text: string): string[] | null {
   }
 }
 
-/** @throws Refused NOT_FOUND if it does not exist or is a system collection */
+/** @throws RejectedError NOT_FOUND if it does not exist or is a system collection */
 export function listedCollection(state: State, collection: string): CollectionNode {
   const node = state.collections.get(collection);
-  if (node === undefined) throw new Refused([createNoFieldsProblem(state, collection)]);
+  if (node === undefined) throw new RejectedError([createNoFieldsProblem(state, collection)]);
   return node;
 }

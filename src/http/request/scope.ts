@@ -10,7 +10,7 @@ import {
   visibleState,
 } from '../../schema/collection-scope.js';
 import type { State } from '../../schema/model/state.js';
-import { Refused } from '../errors.js';
+import { RejectedError } from '../errors.js';
 import { addressOf } from './headers.js';
 
 export const CHALLENGE = 'Bearer realm="data-platform-service"';
@@ -21,14 +21,14 @@ export interface RequiredScope {
   collections: RouteCollections;
 }
 
-/** @throws Refused FORBIDDEN if the scope of the caller's token does not cover the request (RFC 6750, section 3.1) */
+/** @throws RejectedError FORBIDDEN if the scope of the caller's token does not cover the request (RFC 6750, section 3.1) */
 export function requireScope(req: Pick<Request, 'ip' | 'socket'>, caller: Caller, required: RequiredScope): void {
   const lack = missingScope(caller, { ...required, address: addressOf(req) });
   if (lack !== null) throw scopeRefused(lack.message, lack.missing);
 }
 
-const scopeRefused = (message: string, missing: string): Refused =>
-  new Refused(
+const scopeRefused = (message: string, missing: string): RejectedError =>
+  new RejectedError(
     [{ code: 'FORBIDDEN', message, details: { missing_scope: missing } }],
     ['WWW-Authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${missing}"`],
   );
@@ -52,7 +52,7 @@ export function isVisibleTo(caller: Pick<Caller, 'credential'>, collection: stri
 /**
  * Rejects a path, a body or another document that names a collection outside the scope of the caller's token, also one
  * that does not exist.
- * @throws Refused FORBIDDEN
+ * @throws RejectedError FORBIDDEN
  */
 export async function requireNamesInScope(caller: Pick<Caller, 'credential'>, document: unknown): Promise<void> {
   const scope = collectionScopeOf(caller);
@@ -69,7 +69,7 @@ export async function requireNamesInScope(caller: Pick<Caller, 'credential'>, do
  * Rejects a token with a scope of collections. The service carries out some changes later, when they can concern
  * further collections.
  * @param subject the kind of change, in the plural
- * @throws Refused FORBIDDEN
+ * @throws RejectedError FORBIDDEN
  */
 export function requireUnlimited(caller: Pick<Caller, 'credential'>, subject: string): void {
   if (collectionScopeOf(caller) === undefined) return;

@@ -7,7 +7,7 @@ import { schemaChangeQuery } from '../change/change.js';
 import { changeOf, changeRoute, severalChangesRoute, renameRoute } from '../change/routes.js';
 import { type CollectionTexts, createCollectionTexts } from '../documents/texts.js';
 import type { HttpDeps } from '../deps.js';
-import { invalidQuery, refused, Refused } from '../errors.js';
+import { invalidQuery, refused, RejectedError } from '../errors.js';
 import { largeJsonAnswer } from '../answer/answer.js';
 import { SAMPLE_ROWS, readDatabaseTable, readSample } from '../../projector/catalog/table-facts.js';
 import {
@@ -70,7 +70,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
     key: (call) => `collection ${JSON.stringify(idOf(call))}`,
     text(state, call) {
       const text = texts.findText(state, idOf(call));
-      if (text === undefined) throw new Refused([missingCollection(state, idOf(call))]);
+      if (text === undefined) throw new RejectedError([missingCollection(state, idOf(call))]);
       return text;
     },
   }),
@@ -101,17 +101,17 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
   }),
 ];
 
-/** @throws Refused NOT_FOUND, also for folders */
+/** @throws RejectedError NOT_FOUND, also for folders */
 function requireTable(state: State, name: string): CollectionNode {
   const node = state.collections.get(name);
-  if (node === undefined) throw new Refused([missingCollection(state, name)]);
+  if (node === undefined) throw new RejectedError([missingCollection(state, name)]);
   if (node.collection.schema === null) {
     throw refused('NOT_FOUND', `Collection ${JSON.stringify(name)} is a folder and has no table.`);
   }
   return node;
 }
 
-/** @throws Refused NOT_FOUND, also for folders and for tables dropped by hand */
+/** @throws RejectedError NOT_FOUND, also for folders and for tables dropped by hand */
 async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { params, head }: Call<unknown>) {
   const name = params['id'] ?? '';
   const state = await store.atHead(head);
@@ -133,7 +133,7 @@ const HIDDEN_SPECIALS: ReadonlySet<string> = new Set(['hash', 'conceal', 'encryp
 const isHidden = ({ type, meta }: Field): boolean =>
   HIDDEN_TYPES.has(type) || (meta.special ?? []).some((special) => HIDDEN_SPECIALS.has(special));
 
-/** @throws Refused FORBIDDEN with SAMPLES=off; NOT_FOUND, also for folders */
+/** @throws RejectedError FORBIDDEN with SAMPLES=off; NOT_FOUND, also for folders */
 async function sampleAnswer({ store, pool, config }: HttpDeps, { params, head }: Call<unknown>) {
   if (!config.samples) throw refused('FORBIDDEN', 'This service shows no sample rows (SAMPLES=off).');
   const name = params['id'] ?? '';

@@ -10,7 +10,7 @@ import type { CollectionNode, State } from '../../schema/model/state.js';
 import { schemaChangeQuery } from '../change/change.js';
 import { changeRoute, renameRoute } from '../change/routes.js';
 import type { HttpDeps } from '../deps.js';
-import { Refused } from '../errors.js';
+import { RejectedError } from '../errors.js';
 import {
   arrayTexts,
   listQueryOf,
@@ -73,7 +73,7 @@ function* renderAll(textsOf: FieldTexts, state: State): Generator<string, void, 
 function oneText({ state, collection, field: name }: { state: State; collection: string; field: string }): string {
   const node = listedCollection(state, collection);
   const field = node.fields.get(name);
-  if (field === undefined) throw new Refused([missingField(state, collection, name)]);
+  if (field === undefined) throw new RejectedError([missingField(state, collection, name)]);
   return JSON.stringify(fieldDocumentOf(state, node, field));
 }
 

@@ -18,7 +18,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { JSON_TYPE, jsonTextsAnswer, largeJsonAnswer, requireSendable } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { Refused } from '../errors.js';
+import { RejectedError } from '../errors.js';
 import type { Problem } from '../../kernel/problem.js';
 import { attachment, EXPORTS, EXPORT_TYPES, exportFile, FORMATS, stampOf } from '../answer/export.js';
 import { createPointAt, type PointAt } from '../history.js';
@@ -110,7 +110,7 @@ function diffRoute({ history, config: { maxBody } }: HttpDeps, pointAt: PointAt)
       // A diff from the current schema can be applied.
       const isFromNow = from.head.position === call.head;
       const obstacles = isFromNow ? await history.obstacles(from, to) : [];
-      if (obstacles.length > 0) throw new Refused(obstacles.map(unreachable));
+      if (obstacles.length > 0) throw new RejectedError(obstacles.map(unreachable));
       const answer = await largeJsonAnswer(await history.difference(from, to, isFromNow));
       await requireSendable(
         answer.body as Buffer,
@@ -164,14 +164,14 @@ function documentsRoute(pointAt: PointAt): Route {
   });
 }
 
-interface Shown {
+interface ShownSchema {
   parts: readonly Part[];
   /** Limits the response to these collections; undefined for all. */
   names: ReadonlySet<string> | undefined;
   meta: object;
 }
 
-function* documentsTexts(state: State, { parts, names, meta }: Shown): Generator<string, void, void> {
+function* documentsTexts(state: State, { parts, names, meta }: ShownSchema): Generator<string, void, void> {
   const nodes = names === undefined ? collectionsInOrder(state) : nodesOf(state, names);
   yield '{"data":{';
   for (const part of parts) {

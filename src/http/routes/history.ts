@@ -7,7 +7,7 @@ import { ACKNOWLEDGE } from '../../pipeline/acknowledge.js';
 import { type Answer, jsonAnswer, streamAnswer, textAnswer, JSON_TYPE, jsonTextsAnswer } from '../answer/answer.js';
 import { causeOf } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
-import { invalidQuery, refused, Refused } from '../errors.js';
+import { invalidQuery, refused, RejectedError } from '../errors.js';
 import {
   afterCursor,
   filterOf,
@@ -368,7 +368,7 @@ function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps
     void store.atHead(head).catch(() => undefined);
     return authorize(req, { ...requirement, collections: null }, (token) => auth.identify(token, authEpoch)).then(
       () => true,
-      (error: unknown) => !(error instanceof Refused),
+      (error: unknown) => !(error instanceof RejectedError),
     );
   };
   return route({

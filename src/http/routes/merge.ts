@@ -10,7 +10,7 @@ import type { State } from '../../schema/model/state.js';
 import { type Answer, jsonBytesAnswer, unwrap, jsonBytes } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { createDiffAnswer, diffQuery, equalityOf } from '../diff-answer.js';
-import { Refused, STATUS, inManagedSchemas } from '../errors.js';
+import { RejectedError, STATUS, inManagedSchemas } from '../errors.js';
 import { createMomentState } from '../history.js';
 import { wrapped } from '../openapi/answers/envelopes.js';
 import { diff } from '../openapi/answers/schema.js';
@@ -108,12 +108,12 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
 }
 
 function membersOf(body: unknown): { base: unknown; ours?: unknown; theirs: unknown; resolve?: unknown } {
-  if (!isObject(body)) throw new Refused([invalidProblem([], 'the body must be an object with base and theirs')]);
+  if (!isObject(body)) throw new RejectedError([invalidProblem([], 'the body must be an object with base and theirs')]);
   const problems = unknownMembers(body, MEMBERS, []);
   for (const member of ['base', 'theirs']) {
     if (body[member] === undefined) problems.push(invalidProblem([member], `${member} is required`));
   }
-  if (problems.length > 0) throw new Refused(problems);
+  if (problems.length > 0) throw new RejectedError(problems);
   return body as { base: unknown; theirs: unknown };
 }
 

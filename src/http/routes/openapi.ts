@@ -54,18 +54,18 @@ export function openApiRoutes(routes: readonly Route[], release: string): Route[
       },
     }),
   ];
-  let making: Promise<Made> | undefined;
-  const getRendered = (): Promise<Made> => (making ??= runShared(() => renderAll([...routes, ...own], release)));
+  let making: Promise<RenderedApi> | undefined;
+  const getRendered = (): Promise<RenderedApi> => (making ??= runShared(() => renderAll([...routes, ...own], release)));
   return own;
 }
 
-interface Made {
+interface RenderedApi {
   document: Rendered;
   page: Rendered;
   policy: string;
 }
 
-async function renderAll(routes: readonly Route[], release: string): Promise<Made> {
+async function renderAll(routes: readonly Route[], release: string): Promise<RenderedApi> {
   const { openApiDocument } = await import('../openapi/document.js');
   const { PAGE_POLICY: policy, pageOf } = await import('../openapi/page.js');
   const described = openApiDocument(routes, release);

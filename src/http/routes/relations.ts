@@ -80,7 +80,7 @@ interface RelationRequest {
   fields?: readonly string[] | undefined;
 }
 
-/** Throws `Refused` if the relation does not exist. */
+/** Throws `RejectedError` if the relation does not exist. */
 function documentOf(state: State, { collection, field, fields }: RelationRequest): Partial<RelationDocument> {
   const relation = unwrap(existingRelation(state, collection, field));
   return pick(relationDocument(relation, keyTarget(state, listedCollection(state, collection), field)), fields);

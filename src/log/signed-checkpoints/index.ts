@@ -8,7 +8,7 @@ import { type HeadCheck, type NotedDivergence, createLogDivergedProblem } from '
 import type { LogHead } from '../head.js';
 import { checkpointText, signNote } from './checkpoint.js';
 import type { Keys } from './keys.js';
-import { storeFirstEvent, type Kept, type LogEnd, type HeadView, isKept, readHeadView } from './position.js';
+import { storeFirstEvent, type StandbyState, type LogEnd, type HeadView, isKept, readHeadView } from './position.js';
 
 interface SignedCheckpoint {
   position: number;
@@ -86,7 +86,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   };
 
   /** Waits briefly until `end` may be signed. @returns the last check */
-  const settle = async (end: LogEnd): Promise<Kept> => {
+  const settle = async (end: LogEnd): Promise<StandbyState> => {
     const until = performance.now() + PATIENCE;
     for (;;) {
       const isHeadKept = await isKept(pool, end, standbys);
@@ -104,7 +104,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   };
 
   /** Returns the newest position up to `end` that may be signed. It is an earlier one if standbys are behind. */
-  const findNewestKept = async (end: LogEnd): Promise<LogEnd | Kept> => {
+  const findNewestKept = async (end: LogEnd): Promise<LogEnd | StandbyState> => {
     const headView = await settle(end);
     if (isEnough(headView)) return (kept = end);
     await recheckWaiting(end);
@@ -135,11 +135,11 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   };
 }
 
-const isEnough = ({ there, flushed, needed }: Kept): boolean => there && flushed >= needed;
+const isEnough = ({ there, flushed, needed }: StandbyState): boolean => there && flushed >= needed;
 
 const ON_STANDBY = 'A standby signs no checkpoints, and none has been published yet. Ask the primary.';
 
-function explainNotSigned({ there, needed, flushed, hidden }: Kept): string {
+function explainNotSigned({ there, needed, flushed, hidden }: StandbyState): string {
   if (!there) return 'The log has forked just now. No checkpoint was signed. Try again.';
   const wanted = `${needed} ${needed === 1 ? 'standby' : 'standbys'} must have flushed a position before it is signed`;
   if (hidden) {

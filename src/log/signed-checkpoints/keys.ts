@@ -71,7 +71,7 @@ function parsePrivateKey(pem: string): KeyObject {
   return key;
 }
 
-interface KnownKey {
+interface ListedKey {
   /** Has the format that verifiers expect: `name+id+key`. */
   key: string;
   /** The head of the log when the key was first recorded. */
@@ -94,12 +94,12 @@ export interface Keys {
    */
   signer(): Promise<Signer>;
   /** Returns all recorded keys, oldest first. */
-  list(): Promise<KnownKey[]>;
+  list(): Promise<ListedKey[]>;
   /**
    * Creates a new key in the database and deletes the previous private key.
    * @throws ProblemError IN_USE if the key comes from a file
    */
-  rotate(): Promise<KnownKey>;
+  rotate(): Promise<ListedKey>;
 }
 
 interface KeysOptions {
@@ -202,14 +202,14 @@ interface KeyRow {
   public_key: Buffer;
   from_position: number;
   created_at: Date;
-  kept: KnownKey['kept'];
+  kept: ListedKey['kept'];
 }
 
 const KNOWN = `
   SELECT public_key, from_position, created_at,
          CASE WHEN kept = 'database' AND private_key IS NULL THEN 'replaced' ELSE kept END AS kept FROM ${own.keys}`;
 
-function toKnown({ public_key, from_position, created_at, kept }: KeyRow): KnownKey {
+function toKnown({ public_key, from_position, created_at, kept }: KeyRow): ListedKey {
   const key = encodeNoteKey(noteKey(KEY_NAME, public_key));
   return { key, from_position, created_at: created_at.toISOString(), kept };
 }

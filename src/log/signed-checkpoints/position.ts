@@ -112,7 +112,7 @@ function toLogEnd({ position, hash, occurred_at, beginning, lsn }: LookRow): Log
   return { origin, beginning, position, hash, occurred_at: occurred_at.toISOString(), lsn: lsn ?? '0/0' };
 }
 
-export interface Kept {
+export interface StandbyState {
   /** True if the log still contains the event and this server is the primary. */
   there: boolean;
   /** How many standbys must have flushed the event, and how many have. */
@@ -151,7 +151,7 @@ interface KeptRow {
  * promoted since then has the event at the same WAL position, or else `there` is false.
  * @param standbys how many must have flushed it. Null requires one standby if the server has or expects any.
  */
-export async function isKept(db: Queryable, end: LogEnd, standbys: number | null): Promise<Kept> {
+export async function isKept(db: Queryable, end: LogEnd, standbys: number | null): Promise<StandbyState> {
   const { rows } = await db.query<KeptRow>(KEPT, [end.position, end.hash, end.lsn]);
   const { there, attached, flushed, slots, hidden } = rows[0] as KeptRow;
   return { there, needed: standbys ?? Math.min(1, attached + slots), flushed, hidden };

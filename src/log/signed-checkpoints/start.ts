@@ -15,7 +15,7 @@ import type { LogEnd } from './position.js';
 
 /* Manages checkpoints that wait for delivery. They are rows of service_checkpoints, which all processes share. */
 
-interface Every {
+interface CheckpointInterval {
   /** Number of events since the last checkpoint that triggers the next one. */
   events: number;
   /** Milliseconds after which a single new event triggers the next one. */
@@ -41,17 +41,17 @@ export async function isNewPosition(db: Queryable, target: string): Promise<bool
   return rows[0]?.news === true;
 }
 
-interface Due {
+interface DueCheckpoint {
   target: string;
   end: Pick<LogEnd, 'origin' | 'position'>;
-  every: Every;
+  every: CheckpointInterval;
 }
 
 /**
  * True if a checkpoint is due. Uses the clock of the database, which all processes share. If that clock was set back, a
  * checkpoint is due.
  */
-export async function isDue(db: Queryable, { target, end, every }: Due): Promise<boolean> {
+export async function isDue(db: Queryable, { target, end, every }: DueCheckpoint): Promise<boolean> {
   const { rows } = await db.query<{ position: number; age: number }>(
     `SELECT position, extract(epoch FROM now() - signed_at)::float8 * 1000::float8 AS age FROM ${own.checkpoints}
       WHERE target = $1 AND origin = $2 ORDER BY position DESC LIMIT 1`,
@@ -77,7 +77,7 @@ export async function insert(
   );
 }
 
-interface Claimed extends Delivery {
+interface ClaimedDelivery extends Delivery {
   id: string;
 }
 
@@ -94,8 +94,8 @@ UPDATE ${own.checkpoints} SET claimed_at = now() WHERE id = (
 RETURNING id::text, origin, position, note`;
 
 /** Claims the oldest undelivered checkpoint that no other process is delivering. */
-export async function claim(db: Queryable, target: string): Promise<Claimed | undefined> {
-  const { rows } = await db.query<Claimed>(CLAIM, [target]);
+export async function claim(db: Queryable, target: string): Promise<ClaimedDelivery | undefined> {
+  const { rows } = await db.query<ClaimedDelivery>(CLAIM, [target]);
   return rows[0];
 }
 
@@ -147,7 +147,7 @@ interface PublisherOptions {
   location: { database: string; schema: string };
   checkpoints: Pick<Checkpoints, 'signable' | 'signEnd'>;
   target: Target;
-  every: Every;
+  every: CheckpointInterval;
   logger: Logger;
   /** In milliseconds. */
   pauses?: Partial<Pauses>;
@@ -234,7 +234,7 @@ function createPublisher(options: PublisherOptions): Publisher {
     }
   };
 
-  const deliver = async (claimed: Claimed): Promise<void> => {
+  const deliver = async (claimed: ClaimedDelivery): Promise<void> => {
     try {
       await target.deliver(claimed, stopping.signal);
     } catch (error) {
@@ -291,7 +291,7 @@ async function writeDown(options: PublisherOptions): Promise<boolean> {
 interface CheckpointSettings {
   /** A folder or an http(s) URL. With null, nothing is published. */
   to: string | null;
-  every: Every;
+  every: CheckpointInterval;
   /**
    * Number of standbys that must have flushed the signed events. Null requires one standby if the server has or expects
    * any.

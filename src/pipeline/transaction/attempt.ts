@@ -13,9 +13,9 @@ import type { Cause, LogEvent } from '../../schema/model/events.js';
 import { isJudged } from '../../schema/change-requests/replay-policy.js';
 import { type Acknowledgement, isEnforced } from '../../schema/policy.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
-import type { Try } from '../keep-alive.js';
-import { type Begun, begin, throwNotCommitted } from './begin.js';
-import { type DecidedBatch, type Deciding, decideBatch, isReader, outOfScope } from './decide.js';
+import type { TransactionAttempt } from '../keep-alive.js';
+import { type StartedTransaction, begin, throwNotCommitted } from './begin.js';
+import { type DecidedBatch, type DecideOptions, decideBatch, isReader, outOfScope } from './decide.js';
 import { type Admission, enforcePolicy, unmatchedAcknowledgements } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
 import { readEarlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
@@ -31,7 +31,7 @@ import {
   requireRejected,
   ignoreDatabaseNeeded,
 } from './single-flight.js';
-import type { Done, Job, Outcome, PipelineOptions, Refusal, Plan, RequestContext } from '../types.js';
+import type { CompletedChange, Job, Outcome, PipelineOptions, Refusal, Plan, RequestContext } from '../types.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { LogHead } from '../../log/head.js';
 import { logChannel } from '../../postgres/locked-session.js';
@@ -88,7 +88,7 @@ async function streamRows(client: pg.ClientBase, { running, rows }: DdlAndRows):
   return problems;
 }
 
-export interface Attempt<C> extends Try {
+export interface Attempt<C> extends TransactionAttempt {
   options: PipelineOptions;
   job: Job<C>;
   outlook: ExpectedOutcome;
@@ -130,7 +130,12 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
 }
 
 /** Carries out a change in one flight. Returns undefined, with nothing changed, if that is not possible. */
-async function attemptInOneFlight<C>({ options, job, outlook, ...at }: Attempt<C>): Promise<Done<C> | undefined> {
+async function attemptInOneFlight<C>({
+  options,
+  job,
+  outlook,
+  ...at
+}: Attempt<C>): Promise<CompletedChange<C> | undefined> {
   const { client } = at;
   const { assumptions } = outlook;
   const begun = assumptions && fitsOneRoundTrip(job) ? assumeBegin(client, options, assumptions) : undefined;
@@ -179,7 +184,7 @@ const withAcknowledged = (cause: Cause, acknowledged: readonly Acknowledgement[]
       };
 
 /** Records which policy admitted a change, for verification of the log. */
-function withPolicy(cause: Cause, { events }: DecidedBatch, { policy, policyHash }: Begun): Cause {
+function withPolicy(cause: Cause, { events }: DecidedBatch, { policy, policyHash }: StartedTransaction): Cause {
   if (policyHash === null || !isEnforced(policy) || !events.some(isJudged)) return cause;
   return { ...cause, context: { ...cause.context, policy: policyHash } };
 }
@@ -190,7 +195,10 @@ const withCovered = (event: LogEvent, { covered }: Extract<Admission, { kind: 'a
     : event;
 
 /** The rest of an attempt, from the DDL to the commit. */
-async function executeAttempt<C>(client: pg.ClientBase, deciding: Omit<Preparing<C>, 'changes'>): Promise<Outcome<C>> {
+async function executeAttempt<C>(
+  client: pg.ClientBase,
+  deciding: Omit<PreparationInput<C>, 'changes'>,
+): Promise<Outcome<C>> {
   const { options, request, begun, waits, events, after, statements } = deciding;
   const { point } = begun;
   if (deciding.facts !== undefined) return executeRewriting(client, deciding, deciding.facts);
@@ -215,7 +223,7 @@ async function executeAttempt<C>(client: pg.ClientBase, deciding: Omit<Preparing
 /** The statements may rewrite views, which adds events. So the events are prepared after the statements have run. */
 async function executeRewriting<C>(
   client: pg.ClientBase,
-  deciding: Omit<Preparing<C>, 'changes'>,
+  deciding: Omit<PreparationInput<C>, 'changes'>,
   facts: ObjectFacts,
 ): Promise<Outcome<C>> {
   const { options, request, begun, waits, events, after, statements } = deciding;
@@ -240,22 +248,22 @@ function projectionOf({ pool, location }: PipelineOptions, batch: Omit<Projectio
   return { ...batch, pool, schema: location.schema };
 }
 
-interface Preparing<C> extends DecidedBatch<C> {
+interface PreparationInput<C> extends DecidedBatch<C> {
   options: PipelineOptions;
   request: RequestContext;
-  begun: Begun;
+  begun: StartedTransaction;
   waits: Projection['waits'];
   /** The change requests that the events are about, in their state before the events. */
   changes: ReadonlyMap<string, ChangeRequest>;
 }
 
-function* metadataOf<C>({ options, begun: { point }, events, after }: Preparing<C>): Generator<Parameterised> {
+function* metadataOf<C>({ options, begun: { point }, events, after }: PreparationInput<C>): Generator<Parameterised> {
   yield* metadataStatements(point.state, after, collectionsChanged(events));
   yield* objectStatements(point.state, after, options.location.schema);
 }
 
 /** Prepares everything of a batch except streamed rows. */
-async function prepare<C>(preparing: Preparing<C>, isStreamed: boolean): Promise<Batch<C>> {
+async function prepare<C>(preparing: PreparationInput<C>, isStreamed: boolean): Promise<Batch<C>> {
   const { options, request, begun, command, events, after, also, judging, changes } = preparing;
   const { returns, document } = judging.revised;
   const { backend, timeline, base, point } = begun;
@@ -263,7 +271,7 @@ async function prepare<C>(preparing: Preparing<C>, isStreamed: boolean): Promise
   const now = options.clock?.() ?? new Date();
   const prepared = await prepareEvents({ head: point.head, events, cause: request.cause, batch: id, now });
   const requests = changesAfter(prepared.events, changes);
-  const done: Done<C> = {
+  const done: CompletedChange<C> = {
     kind: 'done',
     command,
     before: point.state,
@@ -342,7 +350,7 @@ const rewritesOutside = (
 /** Checks that acknowledgements match findings. The policy does not reject plans. */
 async function planOf<C>(
   client: pg.ClientBase,
-  deciding: Deciding<C>,
+  deciding: DecideOptions<C>,
 ): Promise<(Plan<C> & Pick<DecidedBatch, 'facts'>) | Refusal> {
   const decided = await decideBatch(client, deciding);
   if (decided.kind === 'refused') return decided;

@@ -23,13 +23,13 @@ import { REFUSE_OLDER_RELEASE, own } from '../../postgres/own-tables.js';
 import { lostSchema, schemasExist } from '../../postgres/schemas.js';
 import { writeLimits } from '../../postgres/limits.js';
 import { LogDivergedError, type Point, foldLog, foldPage } from '../../log/fold.js';
-import { HELD, type Held } from '../../features/change-requests/rows.js';
+import { HELD, type HeldCollections } from '../../features/change-requests/rows.js';
 import { type TrashFactsQuery, trashFactsQuery, parentsAmong } from '../../projector/catalog/deletion-facts.js';
 import type { Store } from '../../reads/state-store.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
 import type { State } from '../../schema/model/state.js';
 import type { Policy } from '../../schema/policy.js';
-import type { Try } from '../keep-alive.js';
+import type { TransactionAttempt } from '../keep-alive.js';
 import { DivergedError } from '../diverged.js';
 import { LogBusyError } from '../lock-conflict.js';
 import type { PipelineOptions } from '../types.js';
@@ -37,7 +37,7 @@ import type { PipelineOptions } from '../types.js';
 /** Maximum number of events that the first flight returns. A process rarely lacks more. */
 const FIRST_PAGE = 200;
 
-export interface Begun {
+export interface StartedTransaction {
   /** The server process of the transaction, and the server's timeline. */
   backend: Backend;
   timeline: number | null;
@@ -46,7 +46,7 @@ export interface Begun {
   /** The head of the log. It cannot change while the transaction holds the log lock. */
   point: Point;
   /** Tables that a change request holds. Only that request may change them. */
-  held: Held[];
+  held: HeldCollections[];
   /** The policy at the head of the log, which another process may have set. */
   policy: Policy;
   /** The hash of the event that set it. Null if no event did. */
@@ -60,9 +60,9 @@ export interface Begun {
 }
 
 /** Milliseconds that a transaction waits for the log lock, and for each table lock. */
-export type Limits = Pick<Try, 'lockWait' | 'tableWait'>;
+export type Limits = Pick<TransactionAttempt, 'lockWait' | 'tableWait'>;
 
-export interface Begin extends Limits, Pick<Try, 'attendance'> {
+export interface BeginOptions extends Limits, Pick<TransactionAttempt, 'attendance'> {
   /** A query of the caller. It runs in the same flight, after the lock was granted. */
   question?: Parameterised;
   /** Deleted tables that go to the trash. */
@@ -85,7 +85,11 @@ export const SAVEPOINT = 'command';
  * what is committed when it runs, so statements after the lock see everything written under it.
  * @throws LogBusyError, StaleConnectionError, or ProblemError UNAVAILABLE if the managed schema is missing
  */
-export async function begin(client: pg.ClientBase, options: PipelineOptions, request: Begin): Promise<Begun> {
+export async function begin(
+  client: pg.ClientBase,
+  options: PipelineOptions,
+  request: BeginOptions,
+): Promise<StartedTransaction> {
   const { store } = options;
   const from = store.point();
   const answered = await sendNamed(client, {
@@ -110,7 +114,7 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, req
     base: from,
     backend,
     timeline: check.timeline,
-    held: answered.held as unknown as Held[],
+    held: answered.held as unknown as HeldCollections[],
     policy,
     policyHash,
     found: answered.question,
@@ -129,7 +133,7 @@ export function openingStatements({ location, statementTimeout: statement }: Pip
   } satisfies Record<string, Parameterised>;
 }
 
-function firstFlight(from: Point, options: PipelineOptions, request: Begin) {
+function firstFlight(from: Point, options: PipelineOptions, request: BeginOptions) {
   const { keeps = [], alters = [], unlocked = false } = request;
   return {
     ...openingStatements(options, request),
@@ -154,7 +158,7 @@ function firstFlight(from: Point, options: PipelineOptions, request: Begin) {
 /** The query has looked for tables of the default schema only. */
 function filterChildless(
   alters: readonly string[],
-  parents: Begun['found'] | undefined,
+  parents: StartedTransaction['found'] | undefined,
   { collections }: State,
 ): ReadonlySet<string> {
   const names = new Set(parents?.map(({ name }) => name));
@@ -201,7 +205,7 @@ function throwNotBegun(error: unknown): never {
 }
 
 /** Statements with IF EXISTS would silently do nothing if the schema was renamed. */
-function refuseWithoutSchema(rows: Begun['found'] | undefined, { location }: PipelineOptions): void {
+function refuseWithoutSchema(rows: StartedTransaction['found'] | undefined, { location }: PipelineOptions): void {
   const lost = rows?.[0]?.['lost'];
   if (rows?.[0]?.['there'] === false)
     throw new ProblemError(

@@ -11,7 +11,7 @@ import { TIMELINE } from '../../postgres/hosts/probe.js';
 import { CHECK_QUERY, type CheckRow } from '../../log/divergence.js';
 import type { Problem } from '../../kernel/problem.js';
 import { own } from '../../postgres/own-tables.js';
-import type { PipelineOptions, Done, Refusal, RequestContext } from '../types.js';
+import type { PipelineOptions, CompletedChange, Refusal, RequestContext } from '../types.js';
 import type { Point } from '../../log/fold.js';
 import { SAVEPOINT } from './begin.js';
 import { endLostStatement, isStorable, storeAnswerStatements } from './idempotency.js';
@@ -44,7 +44,7 @@ async function commit(client: pg.ClientBase, statements: readonly Parameterised[
 /* Determines the outcome of a commit in doubt. */
 
 /** A transaction whose COMMIT was sent but not answered. */
-interface Unanswered {
+interface UnansweredCommit {
   batch: string;
   /** The server process that ran the transaction. */
   backend: Backend;
@@ -71,7 +71,7 @@ const SHORT_PATIENCE = 300;
 /** Milliseconds to wait for an answer. */
 const LIMIT = 3_000;
 
-interface LookOptions {
+interface OutcomeCheckOptions {
   /** When the caller gives up waiting (`performance.now`). */
   deadline?: number;
   /** Milliseconds before each check. */
@@ -84,7 +84,7 @@ interface LookOptions {
  * Options to check until the deadline. They are for a change that can wait for an unavailable database, as if it had
  * not begun.
  */
-export const UNTIL_DEADLINE: Pick<LookOptions, 'looks' | 'enough'> = {
+export const UNTIL_DEADLINE: Pick<OutcomeCheckOptions, 'looks' | 'enough'> = {
   looks: [...LOOKS, ...Array.from({ length: 1_000 }, () => 4_000)],
   enough: Infinity,
 };
@@ -97,9 +97,9 @@ export const UNTIL_DEADLINE: Pick<LookOptions, 'looks' | 'enough'> = {
  * @returns undefined if the outcome cannot be determined
  */
 export async function isCommitted(
-  lost: Unanswered,
+  lost: UnansweredCommit,
   options: PipelineOptions,
-  { deadline = Infinity, looks = LOOKS, enough = ENOUGH }: LookOptions = {},
+  { deadline = Infinity, looks = LOOKS, enough = ENOUGH }: OutcomeCheckOptions = {},
 ): Promise<boolean | undefined> {
   const started = performance.now();
   const end = Math.max(Math.min(started + enough, deadline), started + LEAST);
@@ -118,13 +118,17 @@ export async function isCommitted(
   return undefined;
 }
 
-interface Look {
+interface OutcomeCheck {
   options: PipelineOptions;
   /** In milliseconds. */
   limit: number;
 }
 
-async function readOutcome(client: pg.Client, lost: Unanswered, { options, limit }: Look): Promise<boolean> {
+async function readOutcome(
+  client: pg.Client,
+  lost: UnansweredCommit,
+  { options, limit }: OutcomeCheck,
+): Promise<boolean> {
   const patience = limit < LIMIT ? SHORT_PATIENCE : PATIENCE;
   const key = advisoryKey(options.location, 'log');
   const flight = sendNamed(client, {
@@ -155,7 +159,7 @@ async function readOutcome(client: pg.Client, lost: Unanswered, { options, limit
 }
 
 /** Terminates the process of the lost transaction, but only while that transaction holds the lock. */
-async function endHolder(client: pg.Client, { backend, timeline }: Unanswered, key: string): Promise<void> {
+async function endHolder(client: pg.Client, { backend, timeline }: UnansweredCommit, key: string): Promise<void> {
   const statement = {
     text: `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
             WHERE ${IS_BACKEND} AND l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
@@ -168,7 +172,7 @@ async function endHolder(client: pg.Client, { backend, timeline }: Unanswered, k
 
 /** Commits of this process with an unknown outcome. All commands wait until it is known. */
 export interface CommitsInDoubt {
-  add(lost: Unanswered): void;
+  add(lost: UnansweredCommit): void;
   /** Resolves them until the deadline (`performance.now`). @returns why no command can run yet, or null */
   resolve(deadline: number): Promise<Problem | null>;
 }
@@ -176,7 +180,7 @@ export interface CommitsInDoubt {
 /** Only this process knows these commits. The knowledge is lost when it ends. */
 export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
   const { logger } = options;
-  const left = new Set<Unanswered>();
+  const left = new Set<UnansweredCommit>();
   let running: Promise<Problem | null> | undefined;
 
   const resolveOutcomes = async (): Promise<Problem | null> => {
@@ -225,7 +229,7 @@ export interface Batch<C = unknown> {
   /** The server process of the transaction. */
   backend: Backend;
   timeline: number | null;
-  done: Done<C>;
+  done: CompletedChange<C>;
   /** The state that this process had folded when the transaction began. */
   base: Point;
   point: Point;
@@ -237,11 +241,11 @@ export interface Batch<C = unknown> {
 /** A batch that may have been committed, and its response. */
 export class CommitInDoubt<C = unknown> extends Error {
   override readonly name = 'CommitInDoubt';
-  readonly lost: Unanswered;
-  readonly done: Done<C>;
+  readonly lost: UnansweredCommit;
+  readonly done: CompletedChange<C>;
   readonly point: Point;
 
-  constructor(lost: Unanswered, { done, point }: Pick<Batch<C>, 'done' | 'point'>) {
+  constructor(lost: UnansweredCommit, { done, point }: Pick<Batch<C>, 'done' | 'point'>) {
     super('the outcome of a commit is not known');
     this.lost = lost;
     this.done = done;
@@ -259,14 +263,22 @@ const RESPONSE = { afterDecision: 1_000, wholeChange: 20 };
  * Commits and publishes the new state. Readers wait for it from now on.
  * @throws CommitInDoubt
  */
-export function finishDone<C>(client: pg.ClientBase, options: PipelineOptions, batch: Batch<C>): Promise<Done<C>> {
+export function finishDone<C>(
+  client: pg.ClientBase,
+  options: PipelineOptions,
+  batch: Batch<C>,
+): Promise<CompletedChange<C>> {
   const ended = commitAndPublish(client, options, batch);
   const patience = batch.isWholeChange === true ? RESPONSE.wholeChange : RESPONSE.afterDecision;
   options.store.expect(batch.point, ended, patience);
   return ended;
 }
 
-async function commitAndPublish<C>(client: pg.ClientBase, options: PipelineOptions, batch: Batch<C>): Promise<Done<C>> {
+async function commitAndPublish<C>(
+  client: pg.ClientBase,
+  options: PipelineOptions,
+  batch: Batch<C>,
+): Promise<CompletedChange<C>> {
   try {
     await commit(client, batch.statements);
   } catch (error) {
@@ -289,9 +301,9 @@ export async function finishUnchanged<C>(
   client: pg.ClientBase,
   options: PipelineOptions,
   at: Unchanged<C>,
-): Promise<Done<C>> {
+): Promise<CompletedChange<C>> {
   const { state, head } = at.point;
-  const done: Done<C> = {
+  const done: CompletedChange<C> = {
     kind: 'done',
     command: at.command,
     before: state,

@@ -15,9 +15,9 @@ import type { State } from '../../schema/model/state.js';
 import { OUT_OF_SCOPE, type CollectionScope, reachesOutside, visibleState } from '../../schema/collection-scope.js';
 import { OBJECTS_OFF } from '../../schema/operations/objects.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
-import type { Begun } from './begin.js';
-import { type Keeping, keepDeleted } from './keep-deleted.js';
-import type { Enforcing } from './enforce-policy.js';
+import type { StartedTransaction } from './begin.js';
+import { type KeepInput, keepDeleted } from './keep-deleted.js';
+import type { EnforcementInput } from './enforce-policy.js';
 import { withDescendants } from './inherited-columns.js';
 import {
   CommandRefused,
@@ -29,7 +29,7 @@ import {
   type Refusal,
   type RevisedBatch,
 } from '../types.js';
-import type { Held } from '../../features/change-requests/rows.js';
+import type { HeldCollections } from '../../features/change-requests/rows.js';
 import { indexTargets } from '../../projector/indexes/catch-up.js';
 
 /* While a request prepares tables, protects their columns and names from other changes. */
@@ -37,7 +37,7 @@ import { indexTargets } from '../../projector/indexes/catch-up.js';
 /** Returns one problem for each held table that the batch would change. */
 export function findHeldProblems(
   batch: Pick<RevisedBatch, 'events' | 'statements' | 'change'>,
-  held: readonly Held[],
+  held: readonly HeldCollections[],
 ): Problem[] {
   const others = held.filter(({ id }) => id !== batch.change);
   if (others.length === 0) return [];
@@ -69,7 +69,7 @@ function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'st
 const isInherited = (event: LogEvent): boolean => event.type === 'field.renamed' && event.data.inherited === true;
 
 /** Returns the reason why a request cannot hold its tables while others hold them, or null. */
-export const findHeldConflicts = (held: readonly Held[], { id, collections }: Held): Problem[] =>
+export const findHeldConflicts = (held: readonly HeldCollections[], { id, collections }: HeldCollections): Problem[] =>
   held
     .filter((other) => other.id !== id)
     .flatMap((other) =>
@@ -101,24 +101,27 @@ export interface DecidedBatch<C = unknown> {
   /** Warnings that do not follow from the events. */
   warnings: Warning[];
   /** The planned and the revised batch, which the policy judges. */
-  judging: Pick<Enforcing, 'planned' | 'revised'>;
+  judging: Pick<EnforcementInput, 'planned' | 'revised'>;
   /** For plans: the steps that would be prepared online first. */
   preparation: PreparedSteps | undefined;
   /** The managed objects other than tables before the batch. Absent if the batch cannot affect them. */
   facts?: ObjectFacts | undefined;
 }
 
-export interface Deciding<C> {
+export interface DecideOptions<C> {
   options: PipelineOptions;
   job: Job<C>;
-  begun: Pick<Begun, 'point' | 'held' | 'policy' | 'glance' | 'childless'>;
+  begun: Pick<StartedTransaction, 'point' | 'held' | 'policy' | 'glance' | 'childless'>;
   /** With null, no table is locked or read, so it is not known what the trash would keep. */
-  waits: Keeping['waits'] | null;
+  waits: KeepInput['waits'] | null;
   isDryRun?: boolean;
 }
 
 /** Decides and plans the command, and lets a change request revise the batch. */
-export async function decideBatch<C>(client: pg.ClientBase, deciding: Deciding<C>): Promise<DecidedBatch<C> | Refusal> {
+export async function decideBatch<C>(
+  client: pg.ClientBase,
+  deciding: DecideOptions<C>,
+): Promise<DecidedBatch<C> | Refusal> {
   return decideAndPlan(client, deciding).catch((error: unknown): Refusal => {
     if (error instanceof CommandRefused) return { kind: 'refused', problems: [...error.problems] };
     throw error;
@@ -127,7 +130,7 @@ export async function decideBatch<C>(client: pg.ClientBase, deciding: Deciding<C
 
 async function decideAndPlan<C>(
   client: pg.ClientBase,
-  { options, job, begun, waits, isDryRun = false }: Deciding<C>,
+  { options, job, begun, waits, isDryRun = false }: DecideOptions<C>,
 ): Promise<DecidedBatch<C> | Refusal> {
   const { point, held, policy, glance, childless } = begun;
   const from = { job, state: point.state, policy, options, waits, isDryRun, glance, childless };
@@ -172,13 +175,13 @@ export const outOfScope = (): Refusal => ({ kind: 'refused', problems: [OUT_OF_S
 /** A change that will be prepared first waits later, until others release its tables. */
 function findRevisedProblems(
   { events, after, ...revised }: RevisedBatch,
-  { held, before, scope }: { held: readonly Held[]; before: State; scope: CollectionScope | undefined },
+  { held, before, scope }: { held: readonly HeldCollections[]; before: State; scope: CollectionScope | undefined },
 ): Problem[] {
   if (isOutOfScope({ before, after, events }, scope)) return outOfScope().problems;
   return revised.preparation === undefined ? findHeldProblems({ events, ...revised }, held) : [];
 }
 
-type Drafted = ({ kind: 'drafted' } & Pick<DecidedBatch, 'statements' | 'after' | 'facts'>) | Refusal;
+type DraftedPlan = ({ kind: 'drafted' } & Pick<DecidedBatch, 'statements' | 'after' | 'facts'>) | Refusal;
 
 async function planObjectsAndTables(
   client: pg.ClientBase,
@@ -188,7 +191,7 @@ async function planObjectsAndTables(
     options,
     scope,
   }: { state: State; events: readonly LogEvent[]; options: PipelineOptions; scope: CollectionScope | undefined },
-): Promise<Drafted> {
+): Promise<DraftedPlan> {
   // Before anything else can fail with a message that names another collection.
   if (isOutOfScope({ before: state, after: state, events }, scope)) return outOfScope();
   const { schema } = options.location;
@@ -203,7 +206,7 @@ async function planObjectsAndTables(
   return problems.length > 0 ? { kind: 'refused', problems } : { kind: 'drafted', statements, after, facts };
 }
 
-type Decided<C> = Pick<DecidedBatch<C>, 'kind' | 'command' | 'events' | 'warnings'> | Refusal;
+type Decision<C> = Pick<DecidedBatch<C>, 'kind' | 'command' | 'events' | 'warnings'> | Refusal;
 
 async function decideEvents<C>(
   client: pg.ClientBase,
@@ -214,10 +217,10 @@ async function decideEvents<C>(
     waits,
     childless,
     ...keeping
-  }: Pick<Keeping, 'state' | 'options' | 'glance' | 'isDryRun'> &
-    Pick<Deciding<C>, 'job' | 'options' | 'waits'> &
-    Pick<Begun, 'policy' | 'childless'>,
-): Promise<Decided<C>> {
+  }: Pick<KeepInput, 'state' | 'options' | 'glance' | 'isDryRun'> &
+    Pick<DecideOptions<C>, 'job' | 'options' | 'waits'> &
+    Pick<StartedTransaction, 'policy' | 'childless'>,
+): Promise<Decision<C>> {
   const { release, location } = keeping.options;
   const { schema, schemas } = location;
   const { operation, request } = job;

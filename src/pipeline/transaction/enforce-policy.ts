@@ -20,7 +20,7 @@ import type { State } from '../../schema/model/state.js';
 import { locationText } from '../../schema/model/location.js';
 import {
   type Acknowledgement,
-  type Judged,
+  type FindingWithAction,
   type Policy,
   byAction,
   isEnforced,
@@ -34,7 +34,7 @@ import type { Statement } from '../../projector/ddl/step.js';
 import { NOTICED_IN_TABLES } from './keep-deleted.js';
 import type { Acknowledgements, PlannedBatch, Refusal, RevisedBatch } from '../types.js';
 
-export interface Enforcing {
+export interface EnforcementInput {
   planned: PlannedBatch;
   revised: RevisedBatch;
   /** Warnings that do not come from rules. */
@@ -59,7 +59,7 @@ const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
  * Rejects what the policy blocks, and acknowledgements that match no finding. Returns at most 100 problems. A batch
  * that never changes the schema or the policy is not checked.
  */
-export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing): Promise<Admission> {
+export async function enforcePolicy(client: pg.ClientBase, enforcing: EnforcementInput): Promise<Admission> {
   const { planned, revised, acknowledges } = enforcing;
   const batch = batchToJudge(planned, revised);
   if (batch === undefined) return admitWithoutPolicy(client, enforcing);
@@ -67,7 +67,7 @@ export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing)
   return judgeBatch(client, enforcing, batch);
 }
 
-async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: JudgedBatch): Promise<Admission> {
+async function judgeBatch(client: pg.ClientBase, enforcing: EnforcementInput, batch: JudgedBatch): Promise<Admission> {
   const { planned, revised, acknowledges, warnings } = enforcing;
   const { policy, before } = planned;
   const acknowledged = new Map((acknowledges?.findings ?? []).map((each, index) => [keyOf(each), { ...each, index }]));
@@ -97,14 +97,14 @@ const readKeptLocations = (events: readonly LogEvent[]): ReadonlySet<string> =>
 /** For dry runs and proposals: the policy blocks nothing, but acknowledgements must match findings. */
 async function admitWithoutPolicy(
   client: pg.ClientBase,
-  { planned, revised: { online = false }, acknowledges, warnings }: Enforcing,
+  { planned, revised: { online = false }, acknowledges, warnings }: EnforcementInput,
 ): Promise<Admission> {
   const problems = await unmatchedAcknowledgements(client, { planned, acknowledges, warnings, online });
   return problems.length === 0 ? ADMITTED : { kind: 'refused', problems };
 }
 
 /** A plan, and how it would run. */
-export interface Acknowledging extends Pick<Enforcing, 'planned' | 'warnings' | 'acknowledges'> {
+export interface AcknowledgedPlan extends Pick<EnforcementInput, 'planned' | 'warnings' | 'acknowledges'> {
   /** True if the change would be prepared online first. */
   online?: boolean;
   /** True if only the plan is known, and not what the trash keeps. */
@@ -114,7 +114,7 @@ export interface Acknowledging extends Pick<Enforcing, 'planned' | 'warnings' | 
 /** Returns problems for acknowledgements that match no finding of the plan. Their author saw a different plan. */
 export async function unmatchedAcknowledgements(
   client: pg.ClientBase,
-  { planned, acknowledges, warnings, online = false, plansOnly = false }: Acknowledging,
+  { planned, acknowledges, warnings, online = false, plansOnly = false }: AcknowledgedPlan,
 ): Promise<Problem[]> {
   if (acknowledges?.at === undefined) return [];
   const batch = { ...planned, online };
@@ -128,7 +128,7 @@ export async function unmatchedAcknowledgements(
   return rejectUnmatched(acknowledges, matched).slice(0, MAX_PROBLEMS);
 }
 
-interface Looking {
+interface PlanViewInput {
   planned: PlannedBatch;
   batch: JudgedBatch;
   warnings: readonly Warning[];
@@ -136,7 +136,10 @@ interface Looking {
 }
 
 /** Returns the findings of the rules, and all others. */
-async function collectFindings(client: pg.ClientBase, { planned, batch, warnings, plan }: Looking): Promise<Finding[]> {
+async function collectFindings(
+  client: pg.ClientBase,
+  { planned, batch, warnings, plan }: PlanViewInput,
+): Promise<Finding[]> {
   const findings = await planFindings(client, planned.schema, plan, { patient: true });
   const noticed = [
     ...warnings,
@@ -183,7 +186,7 @@ export async function findMentions(
   return warnAboutMentions(db, { before, after, touched: collectionsChanged(events) });
 }
 
-interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {
+interface PolicyInput extends Pick<EnforcementInput, 'planned' | 'revised'> {
   /** Acknowledgements, keyed by finding. */
   acknowledgements: ReadonlyMap<string, Acknowledgement & { index: number }>;
   names: NamesBefore;
@@ -191,20 +194,20 @@ interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {
   events: readonly LogEvent[];
 }
 
-interface Weighed {
+interface EnforcementResult {
   /** Sorted by strictness, strictest first. */
-  stopped: Stopped[];
+  stopped: BlockedFinding[];
   coverage: { matched: ReadonlySet<number>; needed: Acknowledgement[]; covered: Finding[] };
 }
 
-type Stopped = Judged<Finding> & { needs?: { approvals: number; approved: number } };
+type BlockedFinding = FindingWithAction<Finding> & { needs?: { approvals: number; approved: number } };
 
 function* weigh(
   findings: readonly Finding[],
-  { planned, revised, acknowledgements, names, events }: Weighing,
-): Resumable<Weighed> {
+  { planned, revised, acknowledgements, names, events }: PolicyInput,
+): Resumable<EnforcementResult> {
   const { policy } = planned;
-  const stopped: Stopped[] = [];
+  const stopped: BlockedFinding[] = [];
   const matched = new Set<number>();
   const needed = new Map<string, Acknowledgement>();
   const covered: Finding[] = [];
@@ -241,7 +244,7 @@ function rejectUnmatched({ findings, at }: Acknowledgements, matched: ReadonlySe
 }
 
 /** The problem of a blocked finding: its code, level, location and the safer alternative. */
-function refusalOf({ needs, ...finding }: Stopped): Problem {
+function refusalOf({ needs, ...finding }: BlockedFinding): Problem {
   const { code, level, action, message, collection, field, object, why, safer } = finding;
   const location = locationText(finding);
   return {
@@ -262,9 +265,9 @@ function refusalOf({ needs, ...finding }: Stopped): Problem {
   };
 }
 
-type Says = (what: string, approvals?: number) => string;
+type DescribeAction = (what: string, approvals?: number) => string;
 
-const SAYS: Readonly<Record<Stopped['action'], Says>> = {
+const SAYS: Readonly<Record<BlockedFinding['action'], DescribeAction>> = {
   note: (what) => what,
   warn: (what) => what,
   acknowledge: (what) => `The policy requires an acknowledgement (X-Acknowledge: ${what})`,

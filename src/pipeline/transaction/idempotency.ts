@@ -3,7 +3,7 @@ import type { LogHead } from '../../log/head.js';
 import type { Parameterised } from '../../postgres/exchange.js';
 import type { Cause } from '../../schema/model/events.js';
 import type { Problem } from '../../kernel/problem.js';
-import type { Done, Idempotency, Refusal, Replay, RequestContext } from '../types.js';
+import type { CompletedChange, Idempotency, Refusal, Replay, RequestContext } from '../types.js';
 import { IS_OLDER_RELEASE, own } from '../../postgres/own-tables.js';
 import type { Json } from '../../kernel/json.js';
 
@@ -68,7 +68,7 @@ export function readEarlierAnswer(
 }
 
 /** True if a repeated request would get the same response. Rejections that suggest a retry are not stored. */
-export function isStorable(outcome: Done | Refusal): boolean {
+export function isStorable(outcome: CompletedChange | Refusal): boolean {
   return (
     outcome.kind === 'done' || !outcome.problems.some(({ code }) => code === 'LOCK_TIMEOUT' || code === 'UNAVAILABLE')
   );
@@ -79,7 +79,7 @@ export function isStorable(outcome: Done | Refusal): boolean {
  */
 export async function storeAnswerStatements(
   { idempotency, cause }: Pick<RequestContext, 'idempotency' | 'cause'>,
-  outcome: Done | Refusal,
+  outcome: CompletedChange | Refusal,
   head: LogHead,
 ): Promise<Parameterised[]> {
   if (idempotency === undefined) return [];

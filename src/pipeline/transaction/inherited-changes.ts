@@ -4,7 +4,7 @@ import type { Problem } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
 import { changedAttributes } from '../../projector/ddl/alter-column.js';
 import type { Descendant } from '../../projector/catalog/deletion-facts.js';
-import { type Folding, startFolding } from '../../schema/fold/evolve.js';
+import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
 import { patchBetween } from '../../schema/fold/rename-events.js';
 import { notNullNameOf } from '../../schema/model/constraint-names.js';
 import { type LogEvent, type NewEvent, newEvent } from '../../schema/model/events.js';
@@ -30,7 +30,7 @@ interface Child {
   /** Its current name. */
   table: string;
   descendant: Descendant;
-  folding: Folding;
+  folding: RunningFold;
   parent: Parent;
   /** Set if the parent's column becomes nullable. */
   becomesNullable: boolean;

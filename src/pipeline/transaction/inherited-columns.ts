@@ -11,7 +11,7 @@ import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { changedAttributes } from '../../projector/ddl/alter-column.js';
 import { type Descendant, type ParentColumn, readDescendants } from '../../projector/catalog/deletion-facts.js';
-import { type Folding, startFolding } from '../../schema/fold/evolve.js';
+import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { patchBetween } from '../../schema/fold/rename-events.js';
 import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
@@ -31,7 +31,7 @@ import { needLabel } from '../../schema/model/order.js';
 import { Draft } from '../../schema/transition/draft.js';
 import { type Parent, changedChecks, eventsOf, withConstraints } from './inherited-changes.js';
 
-export interface Inheriting {
+export interface InheritanceInput {
   state: State;
   events: readonly LogEvent[];
   schema: string;
@@ -54,7 +54,7 @@ export interface WithDescendants {
  */
 export async function withDescendants(
   db: Queryable,
-  { state, events, schema, childless, purge }: Inheriting,
+  { state, events, schema, childless, purge }: InheritanceInput,
 ): Promise<WithDescendants> {
   const columns = await runYielding(columnChanges(state, events));
   const changes = columns.filter(({ before }) => childless?.has(before.table) !== true);
@@ -223,7 +223,7 @@ function findLostColumns(requested: readonly ColumnChange[], descendants: readon
   );
 }
 
-interface Reaching {
+interface ReachContext {
   columnOf: (descendant: Descendant) => string;
   /** Returns how many parents give the descendant what is dropped, and whether it also defines that itself. */
   held: (descendant: Descendant) => { parents: number; isLocal: boolean };
@@ -234,7 +234,7 @@ interface Reaching {
 /**
  * Returns the descendants that lose something only their parents gave them. Each one comes after all of its parents.
  */
-function filterLosing(descendants: readonly Descendant[], { columnOf, held, left }: Reaching): Descendant[] {
+function filterLosing(descendants: readonly Descendant[], { columnOf, held, left }: ReachContext): Descendant[] {
   const dropped = new Set(descendants.map((each) => `${each.root} ${columnOf(each)}`));
   // The same link may appear at several depths, and one child can inherit several columns of the batch.
   const links = new Map<string, Descendant>();
@@ -257,7 +257,7 @@ function filterLosing(descendants: readonly Descendant[], { columnOf, held, left
 
 /* Changes that PostgreSQL makes to columns of children. */
 
-interface Following {
+interface InheritedChangesInput {
   state: State;
   events: readonly LogEvent[];
   requested: readonly ColumnChange[];
@@ -266,14 +266,20 @@ interface Following {
   lost: ReadonlySet<LogEvent>;
 }
 
-interface Followed {
+interface InheritedChanges {
   events: LogEvent[];
   after: State;
   problems: Problem[];
 }
 
 /** Moves changes of children after those of their parents, and omits what they repeat. */
-function* followParents({ state, events, requested, descendants, lost }: Following): Resumable<Followed> {
+function* followParents({
+  state,
+  events,
+  requested,
+  descendants,
+  lost,
+}: InheritedChangesInput): Resumable<InheritedChanges> {
   const all: LogEvent[] = [];
   const problems: Problem[] = [];
   const former = formerNames();
@@ -351,7 +357,7 @@ function rejectOtherParents({ event, before, now }: Parent, links: readonly Desc
 function nullableWith(
   { event, before, now }: Parent,
   links: readonly Descendant[],
-  left: Reaching['left'],
+  left: ReachContext['left'],
 ): ReadonlySet<number> {
   const [old, field] = [before, now].map((node) => node?.fields.get(event.field ?? ''));
   if (!hasColumn(old) || !hasColumn(field) || !field.schema.is_nullable) return new Set();
@@ -364,7 +370,7 @@ function nullableWith(
  * Returns the CHECK constraints that PostgreSQL drops from children. Neither the child itself nor another parent
  * defines them. For constraints that are added, the parents are counted.
  */
-function findLostChecks(parent: Parent, links: readonly Descendant[], left: Reaching['left']): ReadonlySet<string> {
+function findLostChecks(parent: Parent, links: readonly Descendant[], left: ReachContext['left']): ReadonlySet<string> {
   const lost = new Set<string>();
   if (parent.event.type !== 'collection.updated') return lost;
   const { oldOnly, newOnly } = changedChecks(parent);
@@ -428,20 +434,20 @@ function findRepeatedRenames(
   );
 }
 
-interface Repeating {
+interface RepeatContext {
   /**
    * The collection before the event, as changed by the submitted events only, without changes that follow for children.
    */
   old: Collection | undefined;
   /** Also contains the event itself. */
-  original: Folding;
-  folding: Folding;
+  original: RunningFold;
+  folding: RunningFold;
 }
 
 /**
  * Returns the event without the part that earlier events and their consequences already did. Null if nothing remains.
  */
-function withoutRepeated(event: LogEvent, repeating: Repeating): LogEvent | null {
+function withoutRepeated(event: LogEvent, repeating: RepeatContext): LogEvent | null {
   const { original, folding } = repeating;
   if (isAdopted(event)) return event;
   if (event.type === 'field.updated') {
@@ -453,7 +459,7 @@ function withoutRepeated(event: LogEvent, repeating: Repeating): LogEvent | null
 
 function withoutRepeatedTable(
   event: Extract<LogEvent, { type: 'collection.updated' }>,
-  { old, original, folding }: Repeating,
+  { old, original, folding }: RepeatContext,
 ): LogEvent | null {
   const [now, target] = [folding, original].map((each) => each.node(event.collection)?.collection);
   if (!now?.schema || !target?.schema) return event;

@@ -29,7 +29,7 @@ import {
   getRelation,
   tableName,
 } from '../../schema/model/state.js';
-import type { Keep, PipelineOptions, RequestContext } from '../types.js';
+import type { RetentionOptions, PipelineOptions, RequestContext } from '../types.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { TIME_TO_COUNT, queryWithin } from '../../projector/catalog/table-facts.js';
@@ -114,12 +114,12 @@ async function explainLostValues(
   );
 }
 
-type FactsOf = (deletion: Deletion) => ValuesFacts | undefined;
+type FindValuesFacts = (deletion: Deletion) => ValuesFacts | undefined;
 
 async function readFactsByTable(
   read: (request: ValuesFactsRequest) => Promise<ReadonlyMap<number, ValuesFacts>>,
   { deletions, schema, most }: { deletions: readonly Deletion[]; schema: string; most: number | null },
-): Promise<FactsOf> {
+): Promise<FindValuesFacts> {
   const stored = deletions.filter(({ isStored }) => isStored);
   const places = [...new Map(stored.map(({ table }) => [keyOf(table), table])).values()];
   const facts = await read({ schema, places, most });
@@ -259,7 +259,7 @@ function warnNotKept(
   return [{ code: 'DATA_NOT_KEPT', collection, field, message }];
 }
 
-export interface Keeping {
+export interface KeepInput {
   state: State;
   events: readonly LogEvent[];
   request: Pick<RequestContext, 'purge' | 'online'>;
@@ -269,7 +269,7 @@ export interface Keeping {
   isDryRun: boolean;
 }
 
-type Kept =
+type KeepResult =
   | {
       kind: 'kept';
       /** The events, with retention times. An event without one drops its object at once. */
@@ -283,19 +283,19 @@ type Kept =
 export const NOTICED_IN_TABLES: ReadonlySet<string> = new Set(['DATA_NOT_KEPT', 'LEAVES_PUBLICATION']);
 
 /** Runs no query if the batch deletes nothing or the trash keeps nothing. */
-export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Promise<Kept> {
+export async function keepDeleted(client: pg.ClientBase, keeping: KeepInput): Promise<KeepResult> {
   const { state, events, request, waits, options, glance, isDryRun } = keeping;
   const tables = new Map(events.flatMap((event) => tableDeletedBy(state, event)));
   const keeps = options.keep.deleted > 0;
   const deletesFields = events.some(deletesField);
-  const asTheyAre: Kept = { kind: 'kept', events: [...events], warnings: [] };
+  const asTheyAre: KeepResult = { kind: 'kept', events: [...events], warnings: [] };
   if (request.purge === true) return { ...asTheyAre, warnings: await runYielding(warnPurged(state, events)) };
   if (!deletesFields && (tables.size === 0 || !keeps)) return asTheyAre;
   const { schema } = options.location;
   // An online change copies the values beforehand, so their number does not matter.
   const copyRows = request.online === true ? null : options.keep.copyRows;
   const deleted = { state, events, schema, waits, copyRows };
-  const without = async (warnings: Warning[]): Promise<Kept> => {
+  const without = async (warnings: Warning[]): Promise<KeepResult> => {
     const values = await keepValues(client, { ...deleted, keeps: false });
     return 'problems' in values ? { kind: 'refused', problems: values.problems } : { ...asTheyAre, warnings };
   };
@@ -343,7 +343,7 @@ export interface EstimatedRetention {
  */
 export async function estimateKept(
   db: Queryable,
-  { state, events, schema, keep, online, purge }: Deleting,
+  { state, events, schema, keep, online, purge }: DeletionPlan,
 ): Promise<EstimatedRetention> {
   const all = (why: string, warnings: Warning[] = []): EstimatedRetention => ({
     lost: new Map(events.map((_, index) => [index, why])),
@@ -374,11 +374,11 @@ const valuesNotKept = (event: LogEvent | undefined, why: string): Warning[] =>
     ? warnNotKept({ collection: event.collection, field: event.field }, why)
     : [];
 
-interface Deleting {
+interface DeletionPlan {
   state: State;
   events: readonly LogEvent[];
   schema: string;
-  keep: Keep;
+  keep: RetentionOptions;
   online: boolean;
   purge: boolean;
 }

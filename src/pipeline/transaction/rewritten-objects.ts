@@ -14,7 +14,7 @@ import { objectsInOrder } from '../../schema/model/order.js';
 import type { State } from '../../schema/model/state.js';
 import { findFormerObjects } from '../../schema/transition/objects.js';
 
-interface Affecting {
+interface AffectedObjectsRequest {
   state: State;
   events: readonly LogEvent[];
   /** The managed schema. */
@@ -24,7 +24,7 @@ interface Affecting {
 /** Returns the managed objects before the batch. Undefined if the batch cannot affect any of them. */
 export async function readObjectFacts(
   client: pg.ClientBase,
-  { state, events, schema }: Affecting,
+  { state, events, schema }: AffectedObjectsRequest,
 ): Promise<ObjectFacts | undefined> {
   if (state.objects.isEmpty() || !events.some(canAffectObjects)) return undefined;
   return readObjects(client, schema, objectsInOrder(state));
@@ -40,7 +40,7 @@ function canAffectObjects(event: LogEvent): boolean {
   return /^(?:collection|field)\.(?:deleted|renamed)$/.test(event.type);
 }
 
-export interface Rewriting {
+export interface RewriteInput {
   before: State;
   after: State;
   events: readonly LogEvent[];
@@ -54,7 +54,7 @@ export interface Rewriting {
  */
 export async function withRewrittenObjects(
   client: pg.ClientBase,
-  { before, after, events, facts, schema }: Rewriting,
+  { before, after, events, facts, schema }: RewriteInput,
 ): Promise<{ events: LogEvent[]; after: State }> {
   const objects = objectsInOrder(after);
   const now = await readObjects(client, schema, objects);

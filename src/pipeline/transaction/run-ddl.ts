@@ -19,7 +19,7 @@ import {
   nameExtension,
 } from '../../projector/refusals/missing-extension.js';
 import {
-  type Taken,
+  type TakenName,
   addArticle,
   isNameTaken,
   queryTakenByOthers,
@@ -27,7 +27,7 @@ import {
   parentsOfColumn,
   addParents,
   addTakenNames,
-  type Refused,
+  type RejectedBatch,
   offendingRowsOf,
   addRowCount,
 } from '../../projector/refusals/offending-rows.js';
@@ -36,7 +36,7 @@ import type { Problem } from '../../kernel/problem.js';
 import { type State, hasColumn } from '../../schema/model/state.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import { HAS_OTHER_TYPE } from '../../features/trash/rows.js';
-import type { Try } from '../keep-alive.js';
+import type { TransactionAttempt } from '../keep-alive.js';
 import { SAVEPOINT } from './begin.js';
 
 /* Adds details to an error of PostgreSQL after the transaction has released its locks. */
@@ -44,7 +44,7 @@ import { SAVEPOINT } from './begin.js';
 /** Counting may take 1.5 seconds. A fast response without the count is better than a late one with it. */
 const LIMITS = sql`SELECT pg_catalog.set_config('statement_timeout', '1500', true), pg_catalog.set_config('lock_timeout', '1500', true)`;
 
-interface Explained {
+interface ExplainedBatch {
   before: State;
   after: State;
   events: readonly LogEvent[];
@@ -54,7 +54,7 @@ interface Explained {
 }
 
 /** Rolls back the failed transaction. It then holds no table locks, and without `keeps` no locks at all. */
-async function explainProblem(client: pg.ClientBase, problem: Problem, context: Explained): Promise<Problem> {
+async function explainProblem(client: pg.ClientBase, problem: Problem, context: ExplainedBatch): Promise<Problem> {
   const named = nameExtension(problem, context.after);
   if (isOfReturningValues(named, context.events)) return named;
   const inquiry = createInquiry({ ...context, problem: named, restored: collectRestored(context.events) });
@@ -87,7 +87,7 @@ function isOfReturningValues({ details }: Problem, events: readonly LogEvent[]):
   return isBroken && event?.type === 'field.created' && readRestored(event.data) !== undefined;
 }
 
-const collectRestored = (events: readonly LogEvent[]): NonNullable<Refused['restored']> =>
+const collectRestored = (events: readonly LogEvent[]): NonNullable<RejectedBatch['restored']> =>
   new Map(
     events.flatMap((event): [string, RestoredCollection][] => {
       const restored = event.type === 'collection.created' ? readRestored(event.data) : undefined;
@@ -95,7 +95,7 @@ const collectRestored = (events: readonly LogEvent[]): NonNullable<Refused['rest
     }),
   );
 
-interface Inquiry {
+interface FailureQuery {
   question: Sql;
   /** Builds the problem from the result of the query. */
   reword: (rows: readonly unknown[]) => Problem;
@@ -105,7 +105,7 @@ interface Inquiry {
  * Returns the query that explains an error. It finds the violating rows, or the object that has the name. Null if there
  * is none.
  */
-function createInquiry(refused: Refused): Inquiry | null {
+function createInquiry(refused: RejectedBatch): FailureQuery | null {
   const { problem } = refused;
   const offenders = offendingRowsOf(refused);
   if (offenders !== null) {
@@ -113,9 +113,10 @@ function createInquiry(refused: Refused): Inquiry | null {
     return { question: offenders.question, reword: (rows) => addRowCount(problem, offenders, count(rows)) };
   }
   const parents = parentsOfColumn(refused);
-  if (parents !== null) return { question: parents, reword: (rows) => addParents(problem, rows as readonly Taken[]) };
+  if (parents !== null)
+    return { question: parents, reword: (rows) => addParents(problem, rows as readonly TakenName[]) };
   const question = queryTakenParts(refused);
-  return question && { question, reword: (rows) => addTakenNames(problem, rows as readonly Taken[]) };
+  return question && { question, reword: (rows) => addTakenNames(problem, rows as readonly TakenName[]) };
 }
 
 export interface Projection {
@@ -126,7 +127,7 @@ export interface Projection {
   statements: readonly Statement[];
   schema: string;
   /** Milliseconds that the transaction waits for locks. */
-  waits: Pick<Try, 'tableWait' | 'vacuumWait'>;
+  waits: Pick<TransactionAttempt, 'tableWait' | 'vacuumWait'>;
   /** True if the transaction continues from its savepoint after an error. */
   keeps: boolean;
 }
@@ -278,13 +279,17 @@ function lockScript(schema: string, locks: readonly LockedTable[], waits: Projec
 const lockTimeout = (milliseconds: number): Sql =>
   sql`SET LOCAL lock_timeout = ${integer(String(Math.ceil(milliseconds)))}`;
 
-interface Refusing {
+interface StatementFailure {
   error: ExchangeError;
   /** Statements before those of the batch. */
   preamble: number;
 }
 
-async function explainFailure(client: pg.ClientBase, projection: Projection, refusing: Refusing): Promise<Problem[]> {
+async function explainFailure(
+  client: pg.ClientBase,
+  projection: Projection,
+  refusing: StatementFailure,
+): Promise<Problem[]> {
   const taken = await unmanagedTables(client, projection, refusing.error);
   if (taken.length > 0) return taken;
   const isFull = isLockTableFull(driverError(refusing.error));
@@ -317,12 +322,12 @@ async function unmanagedTables(
   const question = findTakenNames(projection, (name) => !isFolder(projection.after, name));
   if (!isNameTaken(sqlState(error)) || question === null) return [];
   const rows = await queryAfterRollback(client, question, projection.keeps);
-  return ((rows ?? []) as readonly Taken[]).map(createUnmanagedProblem);
+  return ((rows ?? []) as readonly TakenName[]).map(createUnmanagedProblem);
 }
 
 /** Finds tables that a folder of the same name would hide. PostgreSQL does not reject them: a folder has no table. */
 function rejectHiddenTables({ after }: Projection, rows: readonly unknown[]): Problem[] | null {
-  const hidden = (rows as Taken[]).filter(({ name, kind }) => kind === 'table' && isFolder(after, name));
+  const hidden = (rows as TakenName[]).filter(({ name, kind }) => kind === 'table' && isFolder(after, name));
   return hidden.length === 0 ? null : hidden.map(createUnmanagedProblem);
 }
 
@@ -357,7 +362,7 @@ function findTakenNames({ before, after, events, schema }: Projection, isAsked: 
   return names.length === 0 ? null : queryTakenByOthers(after, names, schema);
 }
 
-function createUnmanagedProblem({ name, kind }: Taken): Problem {
+function createUnmanagedProblem({ name, kind }: TakenName): Problem {
   if (kind === 'table') {
     const message = `Table "${name}" already exists in the database and is not managed. Adopt it, or choose another name.`;
     return { code: 'ALREADY_EXISTS', message, collection: name, details: { adopt: name } };

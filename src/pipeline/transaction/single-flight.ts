@@ -14,7 +14,7 @@ import { HELD } from '../../features/change-requests/rows.js';
 import { DEFAULT_POLICY } from '../../schema/policy.js';
 import { LogBusyError } from '../lock-conflict.js';
 import type { Job, PipelineOptions, RequestContext } from '../types.js';
-import { type Begun, type Limits, openingStatements } from './begin.js';
+import { type StartedTransaction, type Limits, openingStatements } from './begin.js';
 import { isReader } from './decide.js';
 import { isLost } from './idempotency.js';
 
@@ -34,7 +34,13 @@ export interface ExpectedOutcome {
  * from the database, if a held table needs an explanation, or if another process has just committed and will probably
  * do so again.
  */
-export const assumptionsAfter = ({ held, policyHash, timeline, point, base }: Begun): Assumptions | undefined =>
+export const assumptionsAfter = ({
+  held,
+  policyHash,
+  timeline,
+  point,
+  base,
+}: StartedTransaction): Assumptions | undefined =>
   held.length === 0 && policyHash === null && timeline !== null && point === base ? { timeline } : undefined;
 
 export function fitsOneRoundTrip<C>({ operation, command, request }: Job<C>): boolean {
@@ -51,7 +57,7 @@ export function assumeBegin(
   client: pg.ClientBase,
   { store, watch }: PipelineOptions,
   { timeline }: Assumptions,
-): Begun | undefined {
+): StartedTransaction | undefined {
   const point = store.point();
   const backend = sessionOf(client);
   // The guard compares the last event, and an empty log has none.
@@ -106,7 +112,7 @@ SELECT CASE WHEN ${EXPECTED} AND (${REFUSE_OLDER_RELEASE.text}) IS NULL
 
 /** Returns the statements that precede DDL and rows. */
 export function createOpening(
-  { point: { head }, timeline }: Begun,
+  { point: { head }, timeline }: StartedTransaction,
   options: PipelineOptions,
   { idempotency, cause, batch, ...limits }: Pick<RequestContext, 'idempotency' | 'cause'> & Limits & { batch: string },
 ): Parameterised[] {

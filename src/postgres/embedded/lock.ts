@@ -19,7 +19,7 @@ export interface LockHolder {
   pid: number;
 }
 
-interface Contender extends LockHolder {
+interface LockContender extends LockHolder {
   held: boolean;
 }
 
@@ -33,7 +33,7 @@ export async function takeLock(dataDir: string): Promise<DataLock | LockHolder> 
   const folder = join(dataDir, 'lock');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const name = `${randomBytes(6).toString('hex')}.sock`;
-  const own: Contender = { pid: process.pid, held: false };
+  const own: LockContender = { pid: process.pid, held: false };
   return withShortPath(folder, name.length, async (short) => {
     const server = await listen(join(short, name), own);
     const lock = {
@@ -73,8 +73,8 @@ async function contend(folder: string, own: string): Promise<LockHolder | null> 
   }
 }
 
-async function listContenders(folder: string, own: string): Promise<(Contender & { name: string })[]> {
-  const files: (Contender & { name: string })[] = [];
+async function listContenders(folder: string, own: string): Promise<(LockContender & { name: string })[]> {
+  const files: (LockContender & { name: string })[] = [];
   for (const name of await readdir(folder)) {
     if (name === own || !name.endsWith('.sock')) continue;
     const other = await ask(join(folder, name));
@@ -85,7 +85,7 @@ async function listContenders(folder: string, own: string): Promise<(Contender &
 }
 
 /** Returns the answer of the process behind the socket, or null if there is none. */
-function ask(path: string): Promise<Contender | null> {
+function ask(path: string): Promise<LockContender | null> {
   return new Promise((resolve, reject) => {
     let text = '';
     const socket = connect(path);
@@ -102,16 +102,16 @@ function ask(path: string): Promise<Contender | null> {
   });
 }
 
-function parse(text: string): Contender | null {
+function parse(text: string): LockContender | null {
   try {
-    return JSON.parse(text) as Contender;
+    return JSON.parse(text) as LockContender;
   } catch {
     return null;
   }
 }
 
 /** The socket gets its final name only when it accepts connections. Before that, others would consider it dead. */
-async function listen(path: string, own: Contender): Promise<Server> {
+async function listen(path: string, own: LockContender): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.end(JSON.stringify(own));

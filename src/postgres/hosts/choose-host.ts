@@ -58,11 +58,11 @@ export function createHosts(
   const { attrs } = address;
   let current: Host | undefined;
   let checked = -Infinity;
-  let running: Promise<Round> | undefined;
+  let running: Promise<ProbeRound> | undefined;
   const clients = new Map<pg.Client, Host>();
   let logger: Logger | undefined;
 
-  const round = async (): Promise<Round> => {
+  const round = async (): Promise<ProbeRound> => {
     const answers = await askAll(address, ask);
     const host = findBest(address, answers, current);
     if (host === undefined) return { answers };
@@ -116,7 +116,7 @@ export function createHosts(
   };
 }
 
-interface Round {
+interface ProbeRound {
   answers: Map<Host, Probed>;
   /** Undefined if none matches. */
   host?: Host;

@@ -139,13 +139,13 @@ interface Row {
   keptIn: number | null;
 }
 
-type MoreFacts = Omit<TrashTable, 'owned' | 'keptIn'>;
+type TrashTableFacts = Omit<TrashTable, 'owned' | 'keptIn'>;
 
-interface Details extends MoreFacts {
+interface Details extends TrashTableFacts {
   name: string;
 }
 
-const NOTHING_MORE: MoreFacts = { publications: [], foreignKeys: [], inherits: null };
+const NOTHING_MORE: TrashTableFacts = { publications: [], foreignKeys: [], inherits: null };
 
 /** The result of the first query about deleted tables. */
 export interface TrashFactsQuery {
@@ -237,8 +237,8 @@ async function readDetails(
   client: Queryable,
   { schema, state }: Pick<TrashQuery, 'schema' | 'state'>,
   tables: readonly string[],
-): Promise<ReadonlyMap<string, MoreFacts>> {
-  const detailsByName = new Map<string, MoreFacts>();
+): Promise<ReadonlyMap<string, TrashTableFacts>> {
+  const detailsByName = new Map<string, TrashTableFacts>();
   for (const [place, names] of tablesBySchema(state, tables, schema)) {
     const { rows } = await client.query<Details>(DETAILS, [place, [...names.keys()]]);
     for (const { name, ...details } of rows) detailsByName.set(names.get(name) ?? name, details);

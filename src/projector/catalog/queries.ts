@@ -25,13 +25,13 @@ export interface Reading<T> {
 
 type NextRows = <Row extends unknown[]>() => Promise<Row[]>;
 
-type Promises<T extends readonly unknown[]> = { [K in keyof T]: Promise<T[K]> };
+type PromisesOf<T extends readonly unknown[]> = { [K in keyof T]: Promise<T[K]> };
 
 /** Sends all queries in one round trip. Each result is built while PostgreSQL runs the next query. */
 export function readTogether<T extends readonly unknown[]>(
   client: pg.ClientBase,
   ...readings: { [K in keyof T]: Reading<T[K]> }
-): Promises<T> {
+): PromisesOf<T> {
   const all: readonly Reading<unknown>[] = readings;
   const left = sendReads(
     client,
@@ -43,5 +43,5 @@ export function readTogether<T extends readonly unknown[]>(
     // The caller may still be awaiting another promise, so this one has no handler yet.
     made.catch(() => undefined);
     return made;
-  }) as Promises<T>;
+  }) as PromisesOf<T>;
 }

@@ -317,9 +317,9 @@ function createPartReading(schema: string, tables?: readonly string[], users = t
   };
 }
 
-type Built = ReadonlyMap<number, Building>;
+type TablesByOid = ReadonlyMap<number, Building>;
 
-const columnAdder = (built: Built) => (row: ColumnRow) => {
+const columnAdder = (built: TablesByOid) => (row: ColumnRow) => {
   const building = built.get(row[0]);
   const notNull = row[13];
   if (notNull !== null) notePrepared(building?.table, 'constraint', notNull);
@@ -327,7 +327,7 @@ const columnAdder = (built: Built) => (row: ColumnRow) => {
   building?.names.set(row[1], row[2]);
 };
 
-const constraintAdder = (built: Built) => (row: ConstraintRow) => {
+const constraintAdder = (built: TablesByOid) => (row: ConstraintRow) => {
   const building = built.get(row[0]);
   if (notePrepared(building?.table, 'constraint', row[1])) return;
   building?.table.constraints.push(toConstraint(row, building.names));
@@ -343,7 +343,7 @@ function notePrepared(table: CatalogTable | undefined, kind: CatalogPrepared['ki
   return request !== null;
 }
 
-function indexAdder(built: Built, constraints: readonly ConstraintRow[]): (row: IndexRow) => void {
+function indexAdder(built: TablesByOid, constraints: readonly ConstraintRow[]): (row: IndexRow) => void {
   // A foreign key names the index of the referenced table; it has no index of its own.
   const serving = new Map(constraints.filter(([, , kind]) => kind !== 'f').map((row) => [row[8], row[1]]));
   return (row) => {

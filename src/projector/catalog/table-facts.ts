@@ -139,7 +139,7 @@ const KINDS = sql`CASE k.contype WHEN 'p' THEN 'primary key' WHEN 'u' THEN 'uniq
  * SQL expressions that have two variants. `bytes` refers to `parts`; the others refer to an index `c` or a constraint
  * `k`.
  */
-interface Ways {
+interface FactQueries {
   bytes: Sql;
   indexBytes: Sql;
   indexDefinition: Sql;
@@ -147,7 +147,7 @@ interface Ways {
 }
 
 /** Locks the table, so it waits for sessions that hold ACCESS EXCLUSIVE. */
-const MEASURED: Ways = {
+const MEASURED: FactQueries = {
   bytes: sql`SELECT pg_catalog.json_build_object('table', coalesce(pg_catalog.sum(pg_catalog.pg_relation_size(oid)), 0), 'indexes', coalesce(pg_catalog.sum(pg_catalog.pg_indexes_size(oid)), 0),
     'total', coalesce(pg_catalog.sum(pg_catalog.pg_total_relation_size(oid)), 0)) FROM parts`,
   indexBytes: sql`pg_catalog.pg_relation_size(c.oid)`,
@@ -158,7 +158,7 @@ const MEASURED: Ways = {
 const BLOCK = sql`pg_catalog.current_setting('block_size')::bigint`;
 
 /** Reads only the catalog: page counts as of the last VACUUM or ANALYZE, unknown before the first. */
-const ESTIMATED: Ways = {
+const ESTIMATED: FactQueries = {
   bytes: sql`SELECT pg_catalog.json_build_object('table', pg_catalog.sum(r.relpages)::bigint * ${BLOCK}, 'indexes', pg_catalog.sum(x.pages)::bigint * ${BLOCK},
       'total', pg_catalog.sum((r.relpages + coalesce(t.relpages, 0))::bigint + x.pages)::bigint * ${BLOCK})
     FROM parts JOIN pg_catalog.pg_class r ON r.oid = parts.oid AND r.reltuples >= 0::real LEFT JOIN pg_catalog.pg_class t ON t.oid = r.reltoastrelid
@@ -171,7 +171,7 @@ const ESTIMATED: Ways = {
 
 const factsOf = (
   { schema, name }: TableLocation,
-  { bytes, indexBytes, indexDefinition, constraintDefinition }: Ways,
+  { bytes, indexBytes, indexDefinition, constraintDefinition }: FactQueries,
 ): Sql => sql`
 WITH the AS (SELECT c.oid, c.relkind FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
               WHERE n.nspname = ${literal(schema)} AND c.relname = ${literal(name)} AND c.relkind IN ('r', 'p')),

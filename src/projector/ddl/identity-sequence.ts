@@ -2,7 +2,7 @@
 import { type ColumnField, type State, tableName } from '../../schema/model/state.js';
 import { identitySequenceNameOf } from '../../schema/model/constraint-names.js';
 import { isIdentity } from '../../schema/model/extras.js';
-import { type EveryOption, type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
+import { type AllSequenceOptions, type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
 import { type Change, type Costs, type Step, locationIn, step } from './step.js';
 import { label, tableOf } from './keys-and-indexes.js';
 import { alterSequence, renderAllOptions, withSequence } from './sequence.js';
@@ -55,9 +55,9 @@ export function typeIdentitySequence(change: Change, field: ColumnField): Step[]
 
 /** Numbers that were already used may lie outside narrower bounds. */
 function costsOf(old: ColumnField, now: ColumnField): Costs {
-  const [was, is] = [old, now].map(({ schema }): EveryOption => {
+  const [was, is] = [old, now].map(({ schema }): AllSequenceOptions => {
     return everyOptionOf(schema.extras?.sequence ?? {}, schema.data_type as SequenceType);
-  }) as [EveryOption, EveryOption];
+  }) as [AllSequenceOptions, AllSequenceOptions];
   const isNarrower = BigInt(is.min) > BigInt(was.min) || BigInt(is.max) < BigInt(was.max);
   return { lock: 'none', may_fail: isNarrower, lock_entries: 2 };
 }

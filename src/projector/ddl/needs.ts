@@ -144,7 +144,7 @@ function placeOf(before: string | undefined, first: string | undefined): Sql {
   return first === undefined ? sql`` : sql` BEFORE ${literal(first)}`;
 }
 
-type Made = Exclude<Need, { kind: 'extension' }>;
+type CreatableNeed = Exclude<Need, { kind: 'extension' }>;
 
 interface CreateNeed {
   need: Need;
@@ -178,7 +178,7 @@ export const changesExistingObject = ({ need, schema, old }: Pick<CreateNeed, 'n
 /** The qualified name of an object. @param schema the default schema */
 const nameOf = (need: Need, schema: string): Sql => qualified(schemaOfNeed(need) ?? schema, need.name);
 
-const FOUND: Record<Made['kind'], Sql> = {
+const FOUND: Record<CreatableNeed['kind'], Sql> = {
   collation: sql`pg_catalog.to_regcollation`,
   enum: sql`pg_catalog.to_regtype`,
   domain: sql`pg_catalog.to_regtype`,
@@ -189,7 +189,7 @@ const FOUND: Record<Made['kind'], Sql> = {
 export const addsLabels = ({ need, old }: Pick<CreateNeed, 'need' | 'old'>): boolean =>
   need.kind === 'enum' && old?.kind === 'enum' && !jsonEqual(need.labels, old.labels);
 
-function create(need: Made, name: Sql): Sql {
+function create(need: CreatableNeed, name: Sql): Sql {
   switch (need.kind) {
     case 'enum':
       return sql`CREATE TYPE ${name} AS ENUM (${join(need.labels.map(literal), sql`, `)})`;
@@ -207,7 +207,7 @@ function create(need: Made, name: Sql): Sql {
 }
 
 /** The statements end with a semicolon. */
-function comparison(need: Made, name: Sql, { table, old, isCompared }: CreateNeed): Sql[] {
+function comparison(need: CreatableNeed, name: Sql, { table, old, isCompared }: CreateNeed): Sql[] {
   if (!isCompared || (old !== undefined && jsonEqual(old, need))) return [];
   if (need.kind === 'enum') {
     const { labels } = need;

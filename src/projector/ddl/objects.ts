@@ -67,20 +67,20 @@ export interface ObjectPlan {
 const NOTHING: ObjectPlan = { first: [], last: [], problems: [] };
 
 /** The events about each object, by its key before the batch. */
-interface Changed {
-  created: Map<string, Numbered>;
-  deleted: Map<string, Numbered>;
-  renamed: Map<string, Numbered & { to: string }>;
+interface ChangedObjects {
+  created: Map<string, IndexedEvent>;
+  deleted: Map<string, IndexedEvent>;
+  renamed: Map<string, IndexedEvent & { to: string }>;
   /** New definitions that require dropping the object. */
-  defined: Map<string, Numbered>;
+  defined: Map<string, IndexedEvent>;
   /** New definitions that replace the object. */
-  replaced: Map<string, Numbered>;
+  replaced: Map<string, IndexedEvent>;
   /** New comments or indexes. */
-  described: Map<string, Numbered>;
+  described: Map<string, IndexedEvent>;
 }
 
 /** An event with its index in the batch. */
-interface Numbered {
+interface IndexedEvent {
   event: ObjectEvent;
   index: number;
 }
@@ -143,12 +143,12 @@ const objectOf = ({ objects }: State, key: string): SchemaObject => {
 
 type ObjectUpdate = Extract<ObjectEvent, { type: 'object.updated' }>;
 
-function changesOf({ before, after, events }: ObjectChange): Changed {
-  const updatesOf = (changed: Changed, { data }: ObjectUpdate, [old, key]: readonly [string, string]) => {
+function changesOf({ before, after, events }: ObjectChange): ChangedObjects {
+  const updatesOf = (changed: ChangedObjects, { data }: ObjectUpdate, [old, key]: readonly [string, string]) => {
     if (data.patch.every(({ path }) => path !== '/definition')) return changed.described;
     return isReplacedBy(before.objects.get(old), after.objects.get(key)) ? changed.replaced : changed.defined;
   };
-  const changed: Changed = {
+  const changed: ChangedObjects = {
     created: new Map(),
     deleted: new Map(),
     renamed: new Map(),
@@ -225,7 +225,11 @@ const HARMLESS =
   /^\/(?:meta|type)\b|^\/schema\/(?:default_value|is_nullable|is_unique|is_indexed|has_auto_increment|comment)$/;
 
 /** Returns objects that must be dropped, with the index of the event that requires it. */
-function findAffectedObjects(change: ObjectChange, { defined, deleted }: Changed, uses: Uses): Map<string, number> {
+function findAffectedObjects(
+  change: ObjectChange,
+  { defined, deleted }: ChangedObjects,
+  uses: Uses,
+): Map<string, number> {
   // A view may use a deleted one whose name another kind takes.
   const affected = new Map([...deleted].map(([key, { index }]) => [key, index]));
   for (const [key, { index }] of defined) if (uses.has(key)) affected.set(key, index);
@@ -308,7 +312,11 @@ const isGenerated = (state: State, collection: string, field: string): boolean =
   getField(state, collection, field)?.schema?.generation_expression != null;
 
 /** Objects whose relation or column is deleted, unless the change also changes or deletes them. */
-function rejectLostUses({ before, after, schema, events }: ObjectChange, changed: Changed, uses: Uses): Problem[] {
+function rejectLostUses(
+  { before, after, schema, events }: ObjectChange,
+  changed: ChangedObjects,
+  uses: Uses,
+): Problem[] {
   if (!events.some((event) => event.type.endsWith('.deleted') && !isAdopted(event))) return [];
   const renamed = events.some(({ type }) => type === 'collection.renamed' || type === 'field.renamed');
   return [...uses].flatMap(([key, used]): Problem[] => {
@@ -319,12 +327,12 @@ function rejectLostUses({ before, after, schema, events }: ObjectChange, changed
   });
 }
 
-interface Losing extends Pick<ObjectChange, 'before' | 'after' | 'schema'> {
-  changed: Changed;
+interface ObjectLossInput extends Pick<ObjectChange, 'before' | 'after' | 'schema'> {
+  changed: ChangedObjects;
   renamed: boolean;
 }
 
-function isLost(use: ResolvedUse, losing: Losing): boolean {
+function isLost(use: ResolvedUse, losing: ObjectLossInput): boolean {
   const { before, after, schema, changed, renamed } = losing;
   const isNamed = (key: string): boolean => isOf(use, nameOfKey(key), schema);
   if ([...changed.deleted.keys()].some(isNamed)) return ![...changed.created.keys()].some(isNamed);
@@ -371,7 +379,7 @@ function createStillUsedProblem(
 }
 
 /** The id of a function contains its argument types, which would change with the name of the table. */
-function rejectRenamedArguments({ before, events, schema }: ObjectChange, changed: Changed): Problem[] {
+function rejectRenamedArguments({ before, events, schema }: ObjectChange, changed: ChangedObjects): Problem[] {
   const former = formerNames();
   const renamed = new Set([...changed.renamed.keys()].map((key) => nameOfKey(key).id));
   for (const event of events) {
@@ -416,7 +424,7 @@ const keyOfUse = ({ catalog, name }: ObjectUse, byUse: ReadonlyMap<string, strin
 
 interface Causes {
   affected: ReadonlyMap<string, number>;
-  changed: Changed;
+  changed: ChangedObjects;
 }
 
 function sourceOf({ affected, changed }: Causes, key: string): number {

@@ -1,6 +1,6 @@
 import { changesSchema } from '../../schema/fold/event-schemas.js';
 import { type LogEvent, type NewEvent, readRestored, isAdopted } from '../../schema/model/events.js';
-import { type Folding, startFolding } from '../../schema/fold/evolve.js';
+import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
 import { type State, hasColumn, getField, type CollectionNode, extrasOf, isFolder } from '../../schema/model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import {
@@ -33,7 +33,7 @@ import { columnComment, tableOf } from './keys-and-indexes.js';
 import { type Sql, literal, sql } from './sql.js';
 
 /** Set if the batch is a slice of a log that is replayed into an empty database. */
-interface Replaying {
+interface ReplaySlice {
   /** The foreign keys that earlier slices deferred. */
   awaited: readonly DeferredForeignKey[];
 }
@@ -47,7 +47,7 @@ export interface BatchPlan {
 
 interface PlanOptions {
   /** The statements about objects other than tables are then left out, because those are created after the last slice. */
-  replaying?: Replaying;
+  replaying?: ReplaySlice;
   /** The objects other than tables that the database contains. */
   facts?: ObjectFacts | undefined;
   /** False on an instance that does not manage objects other than tables. */
@@ -104,7 +104,7 @@ function recordCreated(
 }
 
 /** Checks whether an event leaves the table unchanged: it changes only meta or fields without a column. */
-function keepsTable(event: NewEvent, folding: Folding): boolean {
+function keepsTable(event: NewEvent, folding: RunningFold): boolean {
   switch (event.type) {
     case 'collection.updated':
     case 'field.updated':

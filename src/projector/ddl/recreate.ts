@@ -300,16 +300,16 @@ function uniqueSets(
   ];
 }
 
-type Rests = (columns: readonly string[]) => boolean;
+type IsUntouched = (columns: readonly string[]) => boolean;
 
-function relationsOn({ first: { before, event }, from }: FieldRun, rests: Rests): ForeignKeyRelation[] {
+function relationsOn({ first: { before, event }, from }: FieldRun, rests: IsUntouched): ForeignKeyRelation[] {
   const key = primaryKeyColumns(from);
   if (key.length === 0 || !rests(key)) return [];
   const relations = relationsTo(before, event.collection).filter(hasForeignKey);
   return relations.filter((relation) => !isInheritedRelation(before, relation));
 }
 
-function referencesOn(run: FieldRun, own: readonly Constraint[], rests: Rests): DeferredForeignKey[] {
+function referencesOn(run: FieldRun, own: readonly Constraint[], rests: IsUntouched): DeferredForeignKey[] {
   const foreignKeys: DeferredForeignKey[] = [];
   const { first, from } = run;
   for (const [collection, node] of first.before.collections) {

@@ -228,7 +228,7 @@ export function columnList(names: readonly string[]): Sql {
  * and restores all of them afterwards. The table is locked against all other sessions.
  */
 
-interface AsOwner {
+interface AsOwnerOptions {
   /** Disables the triggers and rules of the table. */
   silently?: boolean;
 }
@@ -237,7 +237,7 @@ interface AsOwner {
  * Returns a statement that runs `body`.
  * @param table qualified; in the body `kept` is its oid, and `counted` is a variable
  */
-export function asOwner(table: Sql, body: Sql, { silently = false }: AsOwner = {}): Sql {
+export function asOwner(table: Sql, body: Sql, { silently = false }: AsOwnerOptions = {}): Sql {
   const [quiet, loud] = silently ? [SILENCE, REVIVE] : [sql``, sql``];
   return sql`DO ${block(sql`DECLARE
     kept regclass := ${literal(table)}::regclass;

@@ -75,7 +75,7 @@ export const copiedRowCount = (copy: Sql): Sql => sql`pg_catalog.obj_description
 
 export type Column = CopiedColumn;
 
-export interface Kept {
+export interface KeptColumnCopy {
   table: Sql;
   key: readonly Column[];
   column: Column;
@@ -86,7 +86,7 @@ export interface Kept {
  * Copies the values, and stores their number and the column privileges in comments. The copy has no indexes, because
  * it is read once and as a whole.
  */
-export function copyValues({ table, key, column, copy }: Kept): Sql {
+export function copyValues({ table, key, column, copy }: KeptColumnCopy): Sql {
   const copied = [...key, column].map(({ name, identity }) => sql`t.${ident(name)} AS ${ident(identity)}`);
   const columns = join(copied, sql`, `);
   return asOwner(
@@ -99,7 +99,7 @@ export function copyValues({ table, key, column, copy }: Kept): Sql {
 }
 
 /** PL/pgSQL that stores the column privileges in a comment. */
-export function notePrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sql {
+export function notePrivileges({ table, column, copy }: Omit<KeptColumnCopy, 'key'>): Sql {
   return sql`EXECUTE pg_catalog.format('COMMENT ON COLUMN ${copy}.${ident(column.identity)} IS %L', (SELECT pg_catalog.json_agg(pg_catalog.json_build_object(
         'to', coalesce(r.rolname, ''), 'privilege', p.privilege_type, 'grantable', p.is_grantable))
       FROM pg_catalog.pg_attribute a CROSS JOIN pg_catalog.aclexplode(a.attacl) p
@@ -118,7 +118,7 @@ const matches = (key: readonly Column[]): Sql =>
  * Copies the values back into the column, which exists again and is null. Triggers and rules of the table do not run.
  * Raises an error if a row did not get its value, because the copy is dropped afterwards.
  */
-export function returnValues({ table, key, column, copy }: Kept): Sql {
+export function returnValues({ table, key, column, copy }: KeptColumnCopy): Sql {
   // IS NOT NULL would be false for a composite value with a null attribute.
   const value = sql`k.${ident(column.identity)}`;
   const kept = sql`${matches(key)} AND ${value} IS DISTINCT FROM NULL`;
@@ -131,7 +131,7 @@ export function returnValues({ table, key, column, copy }: Kept): Sql {
 }
 
 /** Grants the column privileges again, except to roles that no longer exist. */
-export function returnPrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sql {
+export function returnPrivileges({ table, column, copy }: Omit<KeptColumnCopy, 'key'>): Sql {
   const location = sql`'${copy}'::regclass`;
   const noted = sql`pg_catalog.col_description(${location}, (SELECT a.attnum FROM pg_catalog.pg_attribute a
       WHERE a.attrelid = ${location}::oid AND a.attname = ${literal(column.identity)}))`;
@@ -146,7 +146,7 @@ export function returnPrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sq
 }
 
 /** Counts the rows of the copy, those whose row still exists, and the rows of the table up to `most`. */
-export function countValues({ table, key, copy }: Omit<Kept, 'column'>, most: Sql): Sql {
+export function countValues({ table, key, copy }: Omit<KeptColumnCopy, 'column'>, most: Sql): Sql {
   return sql`SELECT (SELECT count(*) FROM ${copy})::int AS kept,
     (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${matches(key)})::int AS met,
     (SELECT count(*) FROM (SELECT FROM ${table} LIMIT ${most}) t)::int AS rows`;
@@ -200,7 +200,7 @@ export function restoreColumn(
 }
 
 /** Uses the names of the state that has both the column and the primary key. */
-function keptCopyOf(change: Change, position: number, { collection, field }: ColumnField): Kept {
+function keptCopyOf(change: Change, position: number, { collection, field }: ColumnField): KeptColumnCopy {
   const state = change.event.type === 'field.deleted' ? change.before : change.after;
   const node = state.collections.get(collection) as CollectionNode;
   const columnOf = (name: string) => ({ name, identity: node.identities.fields.get(name) ?? '' });
@@ -237,7 +237,7 @@ function toPlainColumn(field: ColumnField): ColumnField {
  * later change.
  */
 
-interface Moving extends Required<Pick<KeptTable, 'kept_until'>> {
+interface MoveToTrash extends Required<Pick<KeptTable, 'kept_until'>> {
   /** The table that it is a partition of. */
   parent: string | undefined;
   lock_entries: number;
@@ -247,7 +247,7 @@ interface Moving extends Required<Pick<KeptTable, 'kept_until'>> {
 export function moveToTrash(
   change: Change<'collection.deleted'>,
   node: CollectionNode,
-  { parent, kept_until, lock_entries }: Moving,
+  { parent, kept_until, lock_entries }: MoveToTrash,
 ): Step[] {
   const { event, position } = change;
   const name = event.collection;

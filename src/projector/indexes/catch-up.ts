@@ -286,7 +286,7 @@ async function* readIndexEvents(
   }
 }
 
-interface CatchingUp extends Omit<Reconciling, 'client'> {
+interface CatchUpOptions extends Omit<Reconciling, 'client'> {
   pool: Queryable;
   /** Null if another process is building. */
   openSession: () => Promise<LockedSession | null>;
@@ -294,7 +294,7 @@ interface CatchingUp extends Omit<Reconciling, 'client'> {
   stopping: () => boolean;
 }
 
-type CaughtUp = 'done' | 'stopped' | 'busy elsewhere';
+type CatchUpResult = 'done' | 'stopped' | 'busy elsewhere';
 
 /** PostgreSQL rejected an index; `cause` has the reason. */
 export class IndexBuildError extends Error {
@@ -313,7 +313,7 @@ export class IndexBuildError extends Error {
 const NOTED_EVERY = 10_000;
 
 /** @throws IndexBuildError after storing all earlier progress; the checkpoint stays before the failed event */
-export async function catchUp(work: CatchingUp): Promise<CaughtUp> {
+export async function catchUp(work: CatchUpOptions): Promise<CatchUpResult> {
   await work.pool.query(REFUSE_OLDER_RELEASE.text);
   let noted = await loadCheckpoint(work.pool);
   let reached = noted;
@@ -338,7 +338,7 @@ export async function catchUp(work: CatchingUp): Promise<CaughtUp> {
 }
 
 /** Under the lock no other process moves the checkpoint, so it is read again and then only advances. */
-async function inSession(work: CatchingUp): Promise<CaughtUp> {
+async function inSession(work: CatchUpOptions): Promise<CatchUpResult> {
   const session = await work.openSession();
   if (session === null) return 'busy elsewhere';
   try {
@@ -361,7 +361,7 @@ async function inSession(work: CatchingUp): Promise<CaughtUp> {
 }
 
 async function reconcile(
-  work: CatchingUp,
+  work: CatchUpOptions,
   { client }: LockedSession,
   { position, target }: { position: number; target: IndexTarget },
 ): Promise<void> {

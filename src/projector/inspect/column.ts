@@ -7,7 +7,7 @@ import { isExtensionType } from '../../schema/sql-text/data-types.js';
 import type { Field } from '../../schema/model/model.js';
 import { type Result, refuse } from '../../kernel/problem.js';
 import type { CatalogColumn } from '../catalog/model.js';
-import { type Converting, note, listFault, findUnmanagedUse, sequenceOptions } from './needs.js';
+import { type TableConversion, note, listFault, findUnmanagedUse, sequenceOptions } from './needs.js';
 import type { Json } from '../../kernel/json.js';
 
 /*
@@ -71,7 +71,7 @@ export interface LocatedColumn {
   parts: ColumnParts;
 }
 
-interface Typed {
+interface TypedColumn {
   type: string;
   data_type: string;
   max_length: number | null;
@@ -85,7 +85,7 @@ interface Typed {
  * be represented are noted and added to `unmanaged`. Fails where the API would reject a request with this field.
  */
 export function toField(
-  converting: Converting,
+  converting: TableConversion,
   { column, sort, parts }: LocatedColumn,
   unmanaged: Unmanaged,
 ): Result<Field> {
@@ -141,17 +141,18 @@ function plainExtras(column: CatalogColumn, precision: number | undefined, value
 
 const TIMED = /^(time|timestamp)\((\d)\) (without time zone|with time zone)$/;
 
-function typeOf(column: CatalogColumn, field: Field | undefined): Typed {
+function typeOf(column: CatalogColumn, field: Field | undefined): TypedColumn {
   const timed = TIMED.exec(column.type);
   const plain = typeFromColumn(timed === null ? column.type : `${timed[1]} ${timed[3]}`);
   const named = plain.type === 'unknown' || isOwnType(column) ? UNKNOWN(column.type) : plain;
-  const typed: Typed = timed === null || named.type === 'unknown' ? named : { ...named, precision: Number(timed[2]) };
+  const typed: TypedColumn =
+    timed === null || named.type === 'unknown' ? named : { ...named, precision: Number(timed[2]) };
   const sameColumn = field?.schema && columnType(field.schema) === column.type;
   if (!sameColumn) return typed;
   return field.type === 'unknown' ? UNKNOWN(column.type) : { ...typed, type: field.type };
 }
 
-const UNKNOWN = (text: string): Typed => ({
+const UNKNOWN = (text: string): TypedColumn => ({
   type: 'unknown',
   data_type: text,
   max_length: null,
@@ -171,7 +172,12 @@ interface Default {
 
 const NONE: Default = { literal: null };
 
-function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, unmanaged: Unmanaged): Default {
+function defaultOf(
+  converting: TableConversion,
+  column: CatalogColumn,
+  typed: TypedColumn,
+  unmanaged: Unmanaged,
+): Default {
   const text = column.default;
   if (text === null || column.identity !== null) return NONE;
   const literal = defaultFromCatalog(typed.type, typed, text);
@@ -191,7 +197,7 @@ function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, 
  * created as an ordinary one.
  */
 function generationOf(
-  converting: Converting,
+  converting: TableConversion,
   { name, generated }: CatalogColumn,
   unmanaged: Unmanaged,
 ): CatalogColumn['generated'] {
@@ -207,7 +213,7 @@ function generationOf(
   return null;
 }
 
-function notNullExtras(converting: Converting, { name, notNull, nullable }: CatalogColumn) {
+function notNullExtras(converting: TableConversion, { name, notNull, nullable }: CatalogColumn) {
   if (nullable || notNull === null) return {};
   if (notNull.more !== null) {
     const message = `constraint ${quoteName(notNull.name)}: snapshots contain that ${quoteName(name)} is NOT NULL, but not that the constraint is ${notNull.more}`;
@@ -218,7 +224,7 @@ function notNullExtras(converting: Converting, { name, notNull, nullable }: Cata
 }
 
 /** The options of an identity sequence that differ from PostgreSQL's defaults. */
-function identitySequence(converting: Converting, column: CatalogColumn): Pick<ColumnExtras, 'sequence'> {
+function identitySequence(converting: TableConversion, column: CatalogColumn): Pick<ColumnExtras, 'sequence'> {
   const { table, objects } = converting;
   const { identity, sequence: owned } = column;
   const sequence = identity !== null && owned !== null ? objects.sequences.get(owned.key ?? owned.name) : undefined;

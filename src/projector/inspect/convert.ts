@@ -11,17 +11,17 @@ import { type Result, allOf, ok } from '../../kernel/problem.js';
 import { checkSqlText } from '../../schema/sql-text/check-sql-text.js';
 import { withExtras } from '../../schema/transition/cascade.js';
 import { type Unmanaged, createNoParts, toField } from './column.js';
-import { type Converting, type IsEqual, note, contextOf, needsOf, type Refused } from './needs.js';
+import { type TableConversion, type EqualityCheck, note, contextOf, needsOf, type RejectedAdoption } from './needs.js';
 import { keysOf, foreignKeysOf } from './keys.js';
 
-export interface Converted {
+export interface ConvertedTable {
   collection: Collection;
   fields: Field[];
   relations: NewRelation[];
 }
 
 /** Explains why a table cannot become a collection, judged by its names and its owner. Returns null if it can. */
-export function refusalOf({ table }: Pick<Converting, 'table'>): Refused | null {
+export function refusalOf({ table }: Pick<TableConversion, 'table'>): RejectedAdoption | null {
   if (table.extension !== null) {
     const message = `it belongs to the extension ${quoteName(table.extension)}, which creates and changes it`;
     return { table: table.name, code: 'BELONGS_TO_EXTENSION', message };
@@ -41,7 +41,7 @@ export function refusalOf({ table }: Pick<Converting, 'table'>): Refused | null 
 }
 
 /** Parts that cannot be represented are recorded in `converting.notes`. */
-export function convertTable(converting: Converting): Result<Converted> {
+export function convertTable(converting: TableConversion): Result<ConvertedTable> {
   const { table } = converting;
   // Comes first: it determines which names the other parts may use.
   const needs = needsOf(converting);
@@ -88,7 +88,7 @@ const orderedExtras = (extras: TableExtras): TableExtras => tableExtras.parse(ex
  * A partitioned table cannot exist without its partition key, so the key stays even if a snapshot could not create
  * it.
  */
-function notePartitionKey(converting: Converting): void {
+function notePartitionKey(converting: TableConversion): void {
   const { partitionKey: key, name } = converting.table;
   const fault =
     key === null || converting.like !== undefined ? null : checkSqlText('partition key', key, contextOf(converting));
@@ -98,7 +98,7 @@ function notePartitionKey(converting: Converting): void {
 }
 
 /** Equal objects can have several representations. Members that equal those of the collection use its one. */
-export function adoptSpelling(like: CollectionNode, converted: Converted, isEqual: IsEqual): Converted {
+export function adoptSpelling(like: CollectionNode, converted: ConvertedTable, isEqual: EqualityCheck): ConvertedTable {
   const fields = converted.fields.map((field) => adoptFieldSpelling(like.fields.get(field.field), field, isEqual));
   const { schema } = converted.collection;
   const [likeExtras, extras] = [extrasOf(like), extrasOf(converted)];
@@ -135,7 +135,7 @@ const SPELLED: readonly [string, readonly (keyof ColumnSchema)[], readonly (keyo
   ['not null name', [], ['not_null_name']],
 ];
 
-function adoptFieldSpelling(like: Field | undefined, field: Field, isEqual: IsEqual): Field {
+function adoptFieldSpelling(like: Field | undefined, field: Field, isEqual: EqualityCheck): Field {
   if (!hasColumn(like) || !hasColumn(field)) return field;
   const { extras: there, ...schema } = field.schema;
   const extras = { ...there };

@@ -13,7 +13,7 @@ import { keyDefinition, checkIndexDefinition, parseConstraint } from '../../sche
 import { type TableExtras, tableExtras } from '../../schema/model/extras.js';
 import type { CatalogConstraint, CatalogIndex, CatalogTable } from '../catalog/model.js';
 import { type ColumnParts, createNoParts } from './column.js';
-import { type Converting, note, isStoredDefinition, listFault, findUnmanagedUse } from './needs.js';
+import { type TableConversion, note, isStoredDefinition, listFault, findUnmanagedUse } from './needs.js';
 import type { ForeignKey, NewRelation, Collection, TableSchema } from '../../schema/model/model.js';
 import { keyFamily } from '../../schema/sql-text/data-types.js';
 import { typeFromColumn } from '../../schema/normal-form/index.js';
@@ -29,7 +29,7 @@ interface ForeignKeys {
 }
 
 /** If several foreign keys use one column, the relation uses the existing one, or the first by name. */
-export function foreignKeysOf(converting: Converting): ForeignKeys {
+export function foreignKeysOf(converting: TableConversion): ForeignKeys {
   const { table, like } = converting;
   const relations = new Map<string, NewRelation>();
   const others: CatalogConstraint[] = [];
@@ -53,7 +53,7 @@ export function foreignKeysOf(converting: Converting): ForeignKeys {
 const EXPRESSIBLE =
   /\)( ON UPDATE (CASCADE|RESTRICT|SET NULL|SET DEFAULT))?( ON DELETE (CASCADE|RESTRICT|SET NULL|SET DEFAULT))?( DEFERRABLE( INITIALLY DEFERRED)?)?$/;
 
-function toRelation(converting: Converting, constraint: CatalogConstraint): NewRelation | null {
+function toRelation(converting: TableConversion, constraint: CatalogConstraint): NewRelation | null {
   const { table, like } = converting;
   const { references } = constraint;
   const [field, ...more] = constraint.columns;
@@ -96,7 +96,7 @@ function readDeferrable({ deferrable, initiallyDeferred }: CatalogConstraint): P
 }
 
 function isExpressible(
-  converting: Converting,
+  converting: TableConversion,
   { references, columns, definition, validated }: CatalogConstraint,
 ): boolean {
   if (references === null || !isInReach(converting, references) || references.match !== 'simple') return false;
@@ -108,8 +108,10 @@ function isExpressible(
 }
 
 /** Checks whether the table is in the managed schema or is one of the service's own. */
-const isInReach = (converting: Converting, { schema, table }: NonNullable<CatalogConstraint['references']>): boolean =>
-  schema === (isSystemCollection(table) ? null : converting.schema);
+const isInReach = (
+  converting: TableConversion,
+  { schema, table }: NonNullable<CatalogConstraint['references']>,
+): boolean => schema === (isSystemCollection(table) ? null : converting.schema);
 
 interface Key {
   name: string;
@@ -118,7 +120,7 @@ interface Key {
 }
 
 /** Returns the column of a single-column primary key. */
-function keyOf({ table, together, state }: Converting, target: string): Key | null {
+function keyOf({ table, together, state }: TableConversion, target: string): Key | null {
   const system = REFERABLE_SYSTEM_COLLECTIONS.get(target);
   if (system !== undefined) return { name: system.field, type: system.data_type };
   const targetTable = target === table.name ? table : together.get(target);
@@ -146,7 +148,7 @@ type Constraint = NonNullable<TableExtras['constraints']>[number];
 type Building = { parts: Map<string, ColumnParts>; extras: Keys['extras'] };
 
 /** @param others foreign keys that are not relations */
-export function keysOf(converting: Converting, others: readonly CatalogConstraint[]): Keys {
+export function keysOf(converting: TableConversion, others: readonly CatalogConstraint[]): Keys {
   const { table } = converting;
   const building: Building = { parts: new Map(), extras: { constraints: [], indexes: [], unmanaged: [] } };
   for (const { name } of table.columns) {
@@ -179,7 +181,7 @@ function sortOwnFirst<T extends { name: string; columns: (string | null)[] }>(
   return [...own, ...items.filter((item) => !own.has(item))];
 }
 
-function primaryKey({ parts, extras }: Building, converting: Converting, constraint: CatalogConstraint): void {
+function primaryKey({ parts, extras }: Building, converting: TableConversion, constraint: CatalogConstraint): void {
   const { name, columns } = constraint;
   for (const column of columns) markColumn(parts, column, { is_primary_key: true, is_unique: true });
   const [only = '', ...more] = columns;
@@ -193,7 +195,10 @@ function primaryKey({ parts, extras }: Building, converting: Converting, constra
  * The properties of the primary key that fields cannot represent, or that the table already states. Null if the
  * fields represent all of it.
  */
-function describeKey({ like }: Converting, { name, definition }: CatalogConstraint): { definition?: string } | null {
+function describeKey(
+  { like }: TableConversion,
+  { name, definition }: CatalogConstraint,
+): { definition?: string } | null {
   const formerKey = extrasOf(like).primary_key;
   const existing = formerKey?.name === name ? formerKey : undefined;
   if (!keyDefinition(definition).isPlain || existing?.definition !== undefined) return { definition };
@@ -206,7 +211,7 @@ function markColumn(parts: Building['parts'], column: string, marks: Partial<Col
 }
 
 /** Converts a unique, check or exclusion constraint. */
-function convertConstraint(building: Building, converting: Converting, constraint: CatalogConstraint): void {
+function convertConstraint(building: Building, converting: TableConversion, constraint: CatalogConstraint): void {
   const { name, definition } = constraint;
   const canBeField = isPlainUnique(constraint) && !isStoredDefinition(converting, 'constraint', name);
   if (canBeField && uniqueOfField(building, converting, constraint)) return;
@@ -216,7 +221,7 @@ function convertConstraint(building: Building, converting: Converting, constrain
   else recordUnmanaged(building, converting, { kind: 'constraint', name, fault });
 }
 
-function constraintFault(converting: Converting, name: string, text: string): string | null {
+function constraintFault(converting: TableConversion, name: string, text: string): string | null {
   const parsed = parseConstraint(text);
   return typeof parsed === 'string' ? parsed : listFault(converting, { kind: 'constraint', name, text });
 }
@@ -226,7 +231,7 @@ function isPlainUnique({ kind, columns, definition, deferrable }: CatalogConstra
   return definition.startsWith('UNIQUE (') && !definition.includes(') INCLUDE (');
 }
 
-function uniqueOfField({ parts }: Building, { table }: Converting, { name, columns }: CatalogConstraint): boolean {
+function uniqueOfField({ parts }: Building, { table }: TableConversion, { name, columns }: CatalogConstraint): boolean {
   const [column = ''] = columns;
   const part = parts.get(column);
   if (part === undefined || part.is_unique) return false;
@@ -235,7 +240,7 @@ function uniqueOfField({ parts }: Building, { table }: Converting, { name, colum
   return true;
 }
 
-function foreignKey(building: Building, converting: Converting, constraint: CatalogConstraint): void {
+function foreignKey(building: Building, converting: TableConversion, constraint: CatalogConstraint): void {
   const kept = convertReference(converting, constraint);
   if (typeof kept !== 'string') building.extras.constraints.push(kept);
   else recordUnmanaged(building, converting, { kind: 'constraint', name: constraint.name, fault: kept });
@@ -243,7 +248,7 @@ function foreignKey(building: Building, converting: Converting, constraint: Cata
 
 /** Converts a foreign key for the extras, or explains why that is not possible. */
 function convertReference(
-  converting: Converting,
+  converting: TableConversion,
   { name, definition, references }: CatalogConstraint,
 ): Constraint | string {
   const target = references?.table ?? '';
@@ -255,12 +260,15 @@ function convertReference(
 }
 
 /** Checks whether the table is managed or is being adopted in this operation. */
-function isManaged({ together, state }: Pick<Converting, 'together' | 'state'>, table: string): boolean {
+function isManaged({ together, state }: Pick<TableConversion, 'together' | 'state'>, table: string): boolean {
   return together.has(table) || hasTable(state, table);
 }
 
 /** The schema of a managed table. Undefined for the default schema. */
-function schemaOfTable({ together, state }: Pick<Converting, 'together' | 'state'>, table: string): string | undefined {
+function schemaOfTable(
+  { together, state }: Pick<TableConversion, 'together' | 'state'>,
+  table: string,
+): string | undefined {
   const catalogTable = together.get(table);
   return catalogTable === undefined ? state.collections.get(table)?.collection.schema?.schema : catalogTable.schema;
 }
@@ -274,7 +282,7 @@ function referenceFault(definition: string, schema: string | undefined): string 
     : 'references a table that another table of the same name hides';
 }
 
-function index(building: Building, converting: Converting, catalogIndex: CatalogIndex): void {
+function index(building: Building, converting: TableConversion, catalogIndex: CatalogIndex): void {
   if (catalogIndex.constraint !== null || indexOfField(building, converting, catalogIndex)) return;
   const { name, tail, unique } = catalogIndex;
   const fault = indexFault(converting, catalogIndex);
@@ -282,7 +290,7 @@ function index(building: Building, converting: Converting, catalogIndex: Catalog
   else building.extras.indexes.push({ name, ...(unique ? { unique: true as const } : {}), definition: tail });
 }
 
-function indexOfField({ parts }: Building, converting: Converting, catalogIndex: CatalogIndex): boolean {
+function indexOfField({ parts }: Building, converting: TableConversion, catalogIndex: CatalogIndex): boolean {
   const { table } = converting;
   const column = catalogIndex.columns[0] ?? '';
   const part = parts.get(column);
@@ -299,7 +307,7 @@ function indexOfField({ parts }: Building, converting: Converting, catalogIndex:
   return true;
 }
 
-function indexFault(converting: Converting, { name, valid, tail }: CatalogIndex): string | null {
+function indexFault(converting: TableConversion, { name, valid, tail }: CatalogIndex): string | null {
   const used = findUnmanagedUse(converting, 'index', name);
   if (used !== null) return `uses ${used}`;
   if (!valid) return 'is invalid: rebuild it';
@@ -312,7 +320,7 @@ interface Unrepresented {
   fault: string;
 }
 
-function recordUnmanaged({ extras }: Building, converting: Converting, left: Unrepresented): void {
+function recordUnmanaged({ extras }: Building, converting: TableConversion, left: Unrepresented): void {
   extras.unmanaged.push({ kind: left.kind, name: left.name });
   noteUnrepresented(converting, left);
 }
@@ -321,7 +329,7 @@ function recordUnmanaged({ extras }: Building, converting: Converting, left: Unr
  * Notes `CONSTRAINT_NOT_REPRESENTED` or `INDEX_NOT_REPRESENTED`.
  * @param fault follows the name in the message, for example "is invalid"
  */
-function noteUnrepresented(converting: Converting, { kind, name, fault }: Unrepresented): void {
+function noteUnrepresented(converting: TableConversion, { kind, name, fault }: Unrepresented): void {
   const message = `${kind} ${quoteName(name)} ${fault}: it stays unchanged, and no snapshot contains it`;
   note(converting, { kind, name, code: `${kind.toUpperCase()}_NOT_REPRESENTED`, message });
 }
@@ -347,7 +355,7 @@ function unmanagedConstraints({ collection }: CollectionNode): Set<string> {
   return new Set(unmanaged.flatMap(({ kind, name }) => (kind === 'constraint' ? [name] : [])));
 }
 
-type Common = Omit<Converting, 'table' | 'like'>;
+type Common = Omit<TableConversion, 'table' | 'like'>;
 
 /** @param common `together` holds the tables that are being adopted */
 export function completeKeys(there: readonly CatalogTable[], common: Common): ManagedKeys {
@@ -362,7 +370,7 @@ export function completeKeys(there: readonly CatalogTable[], common: Common): Ma
   return managed;
 }
 
-type Holder = Converting & { like: CollectionNode };
+type Holder = TableConversion & { like: CollectionNode };
 
 function completeTable(holder: Holder): { relations: NewRelation[]; collection: Collection | null } {
   const { table, like } = holder;

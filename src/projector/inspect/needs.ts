@@ -20,7 +20,7 @@ export interface Note {
   message: string;
 }
 
-export interface Refused {
+export interface RejectedAdoption {
   table: string;
   code: 'NAME_NOT_ALLOWED' | 'COLUMN_NOT_ALLOWED' | 'PARENT_NOT_ADOPTED' | 'BELONGS_TO_EXTENSION' | 'NOT_REPRESENTABLE';
   message: string;
@@ -28,7 +28,7 @@ export interface Refused {
 
 /* The context in which one table is converted. */
 
-export interface Converting {
+export interface TableConversion {
   schema: string;
   table: CatalogTable;
   objects: CatalogObjects;
@@ -38,15 +38,15 @@ export interface Converting {
   /** The collection in the current state. Where several representations are equal, the conversion uses this one. */
   like?: CollectionNode | undefined;
   /** The members that equal those of `like` in another spelling. The conversion then uses the spelling of `like`. */
-  isEqual?: IsEqual | undefined;
+  isEqual?: EqualityCheck | undefined;
   notes: Note[];
 }
 
 /** @param member as differences name it, for example `schema.default_value` */
-export type IsEqual = (member: string, field?: string) => boolean;
+export type EqualityCheck = (member: string, field?: string) => boolean;
 
 /** Records a note under the table's name. */
-export function note({ table, notes }: Converting, content: Omit<Note, 'table'>): void {
+export function note({ table, notes }: TableConversion, content: Omit<Note, 'table'>): void {
   notes.push({ table: table.name, ...content });
 }
 
@@ -74,7 +74,7 @@ const TEXT_KINDS: { readonly [K in Kind]: TextKind } = {
  * Explains why a part of the table cannot be represented; null if it can. Parts that are already in the log are not
  * checked again.
  */
-export function listFault(converting: Converting, { kind, name, text }: Part): string | null {
+export function listFault(converting: TableConversion, { kind, name, text }: Part): string | null {
   const { like } = converting;
   if (isStoredDefinition(converting, kind, name)) return null;
   const left = extrasOf(like).unmanaged ?? [];
@@ -86,7 +86,7 @@ export function listFault(converting: Converting, { kind, name, text }: Part): s
  * Checks whether the log stores this object in PostgreSQL's own words. It then stays that way even if a field or
  * relation could represent it.
  */
-export const isStoredDefinition = ({ like }: Pick<Converting, 'like'>, kind: Kind, name: string): boolean =>
+export const isStoredDefinition = ({ like }: Pick<TableConversion, 'like'>, kind: Kind, name: string): boolean =>
   like !== undefined && SAID[kind](like, name);
 
 const hasName = (items: readonly { name: string }[] | undefined, name: string): boolean =>
@@ -100,10 +100,10 @@ const SAID: { readonly [K in Kind]: (node: CollectionNode, name: string) => bool
 };
 
 /** The needs of a table are looked up once for all of its parts. */
-const contexts = new WeakMap<Converting, TextContext>();
+const contexts = new WeakMap<TableConversion, TextContext>();
 
 /** @param needs the needs found so far; the list may be incomplete */
-function keepNeeds(converting: Converting, needs: readonly Need[]): TextContext {
+function keepNeeds(converting: TableConversion, needs: readonly Need[]): TextContext {
   const { table: collection, columns } = converting.table;
   const around = textContextOfTable({ collection, columns, needs });
   contexts.set(converting, around);
@@ -111,12 +111,13 @@ function keepNeeds(converting: Converting, needs: readonly Need[]): TextContext 
 }
 
 /** The names that texts of the table may use. The table's needs are missing until `keepNeeds` was called. */
-export const contextOf = (converting: Converting): TextContext => contexts.get(converting) ?? keepNeeds(converting, []);
+export const contextOf = (converting: TableConversion): TextContext =>
+  contexts.get(converting) ?? keepNeeds(converting, []);
 
-const usesOf = ({ objects, table }: Converting): readonly Use[] => objects.uses.get(table.name) ?? [];
+const usesOf = ({ objects, table }: TableConversion): readonly Use[] => objects.uses.get(table.name) ?? [];
 
 /** Order: extensions, collations, types (base types first), sequences. */
-export function needsOf(converting: Converting): Need[] {
+export function needsOf(converting: TableConversion): Need[] {
   const types = [...(converting.objects.types.get(converting.table.name) ?? [])].sort(
     (a, b) => b.depth - a.depth || byName(a.name, b.name),
   );
@@ -134,7 +135,7 @@ export function needsOf(converting: Converting): Need[] {
 }
 
 /** A domain whose constraints could not be sent must already exist, like other types that no snapshot can create. */
-function isListed(need: Need, around: TextContext, converting: Converting): boolean {
+function isListed(need: Need, around: TextContext, converting: TableConversion): boolean {
   if (need.kind !== 'domain' || isDescribed(need, converting)) return true;
   const faults = textsOfDomain(need, []).flatMap(({ kind, text }) => checkSqlText(kind, text, around) ?? []);
   if (faults.length === 0) return true;
@@ -143,10 +144,10 @@ function isListed(need: Need, around: TextContext, converting: Converting): bool
   return false;
 }
 
-const isDescribed = (need: Need, { like }: Converting): boolean =>
+const isDescribed = (need: Need, { like }: TableConversion): boolean =>
   needsOfNode(like).some((each) => needLabel(each) === needLabel(need));
 
-function extensionNeed(name: string, converting: Converting): Need[] {
+function extensionNeed(name: string, converting: TableConversion): Need[] {
   if (TRUSTED_EXTENSIONS.has(name)) return [{ kind: 'extension', name }];
   const message = `extension ${quoteName(name)}: create it before you apply a snapshot with this table elsewhere`;
   note(converting, { kind: 'extension', name, code: 'EXTENSION_NEEDED', message });
@@ -163,7 +164,7 @@ function schemaIn(objects: CatalogObjects, schema: string): { schema?: string } 
 }
 
 /** Collations of the managed schemas. A collation of another schema must already exist. */
-function collationNeeds(types: readonly UsedType[], converting: Converting): Need[] {
+function collationNeeds(types: readonly UsedType[], converting: TableConversion): Need[] {
   const used = usesOf(converting)
     .filter(({ uses, extension }) => uses === 'collation' && extension === null)
     .map(({ schema, what }) => ({ schema, name: what }));
@@ -179,7 +180,7 @@ function collationNeeds(types: readonly UsedType[], converting: Converting): Nee
   });
 }
 
-function typeNeed(type: UsedType, converting: Converting): Need[] {
+function typeNeed(type: UsedType, converting: TableConversion): Need[] {
   if (type.extension !== null) return [];
   const { objects } = converting;
   if (objects.isManaged(type.schema) && type.kind === 'e') {
@@ -208,7 +209,7 @@ function domainNeed(
 }
 
 /** Sequences that defaults use, and sequences that a column of the table owns. */
-function sequenceNeeds(converting: Converting): Need[] {
+function sequenceNeeds(converting: TableConversion): Need[] {
   const { objects, table } = converting;
   const used = usesOf(converting).flatMap(({ uses, schema, what: name }) =>
     uses === 'sequence' && schema !== null && objects.isManaged(schema) ? [keyIn(objects, { schema, name })] : [],
@@ -234,7 +235,7 @@ export const sequenceOptions = (sequence: CatalogSequence, type: string): Sequen
 /**
  * Functions, operators or collations that are used and that a snapshot cannot create. Returns null if there are none.
  */
-export function findUnmanagedUse(converting: Converting, kind: Use['kind'], name: string): string | null {
+export function findUnmanagedUse(converting: TableConversion, kind: Use['kind'], name: string): string | null {
   const unmanaged = usesOf(converting).find(
     (use) => use.kind === kind && use.name === name && !isRepresented(use, converting),
   );
@@ -246,7 +247,7 @@ export function findUnmanagedUse(converting: Converting, kind: Use['kind'], name
  * An extension's objects exist as soon as the extension is installed. An identity sequence is created with its
  * column, which may be later than other columns that use it.
  */
-function isRepresented({ uses, schema, extension, what: name }: Use, { objects }: Converting): boolean {
+function isRepresented({ uses, schema, extension, what: name }: Use, { objects }: TableConversion): boolean {
   const isManaged = objects.isManaged(schema);
   if (uses !== 'sequence') return extension !== null || (uses === 'collation' && isManaged);
   return schema !== null && isManaged && objects.sequences.get(keyIn(objects, { schema, name }))?.isIdentity === false;

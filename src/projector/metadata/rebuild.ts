@@ -341,7 +341,7 @@ async function lockRebuild(client: pg.Client, key: string): Promise<void> {
   });
 }
 
-interface Followed {
+interface FollowResult {
   point: Point;
   /** The collections that the events changed. */
   touched: Set<string>;
@@ -349,7 +349,7 @@ interface Followed {
 }
 
 /** Folds the events after `from`. */
-async function follow(client: pg.Client, from: Point): Promise<Followed> {
+async function follow(client: pg.Client, from: Point): Promise<FollowResult> {
   const touched = new Set<string>();
   let point = from;
   for await (const page of readEventPages(client, { after: from.head.position })) {
@@ -390,9 +390,9 @@ INSERT INTO ${own.projections} (name, kind, position, hash) VALUES ('metadata', 
 ON CONFLICT (name) DO UPDATE
   SET position = excluded.position, hash = excluded.hash, status = 'running', last_error = NULL, updated_at = now()`;
 
-type Switched = Pick<RebuiltMetadata, 'position' | 'replaced' | 'locked_milliseconds'>;
+type SwitchResult = Pick<RebuiltMetadata, 'position' | 'replaced' | 'locked_milliseconds'>;
 
-async function switchOver(client: pg.Client, { point, touched, options, config, key }: Switch): Promise<Switched> {
+async function switchOver(client: pg.Client, { point, touched, options, config, key }: Switch): Promise<SwitchResult> {
   await restage(client, point.state, touched);
   await sendBatch(client, [
     { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },

@@ -12,7 +12,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { ownTable } from '../../postgres/own-tables.js';
 import { type LockWaits, runUnderStrongLocks } from './strong-locks.js';
 import type { StepContext } from './types.js';
-import { type Prepared, preparedTable } from './steps.js';
+import { type PreparedStep, preparedTable } from './steps.js';
 
 /*
  * Names of objects created for a change request. They identify the request, so that verification can ignore them
@@ -45,7 +45,7 @@ export function requestOf(name: string): string | null {
 /** The schema for copies until their change is applied. */
 export const PREPARATION_SCHEMA: Sql = trash(0);
 
-export interface Copying {
+export interface ColumnCopy {
   table: Sql;
   column: CopiedColumn;
   key: readonly CopiedColumn[];
@@ -59,20 +59,24 @@ export interface Copying {
  */
 export function createCopying(
   { id, schema }: { id: string; schema: string },
-  { key: name, what, ...table }: Pick<Prepared, 'table' | 'at' | 'key'> & { what: Pick<Copying, 'column' | 'key'> },
-): Copying {
+  {
+    key: name,
+    what,
+    ...table
+  }: Pick<PreparedStep, 'table' | 'at' | 'key'> & { what: Pick<ColumnCopy, 'column' | 'key'> },
+): ColumnCopy {
   return { table: preparedTable(table, schema), column: what.column, key: what.key, name: preparedName(id, name) };
 }
 
 const preparationTable = (name: string): Sql => sql`${PREPARATION_SCHEMA}.${ident(name)}`;
 
 /** The values, in columns named by identity. */
-export const copyTable = ({ name }: Copying): Sql => preparationTable(name);
+export const copyTable = ({ name }: ColumnCopy): Sql => preparationTable(name);
 /** Keys of written rows, in the order of the writes. */
-export const notedTable = ({ name }: Copying): Sql => preparationTable(`${name}_noted`);
+export const notedTable = ({ name }: ColumnCopy): Sql => preparationTable(`${name}_noted`);
 /** Rows that a trigger could not record, with the reason. */
-export const lostTable = ({ name }: Copying): Sql => preparationTable(`${name}_lost`);
-const noteFunction = ({ name }: Copying): Sql => preparationTable(`${name}_note`);
+export const lostTable = ({ name }: ColumnCopy): Sql => preparationTable(`${name}_lost`);
+const noteFunction = ({ name }: ColumnCopy): Sql => preparationTable(`${name}_note`);
 
 const list = <T>(items: readonly T[], each: (item: T) => Sql): Sql => join(items.map(each), sql`, `);
 const joinWithAnd = <T>(items: readonly T[], each: (item: T) => Sql): Sql => join(items.map(each), sql` AND `);
@@ -80,7 +84,7 @@ const joinWithAnd = <T>(items: readonly T[], each: (item: T) => Sql): Sql => joi
 const identities = (columns: readonly CopiedColumn[]): Sql => list(columns, ({ identity }) => ident(identity));
 
 /** Creates the schema, its tables and the function. Locks nothing that others use. */
-export function createCopy(copying: Copying): Sql[] {
+export function createCopy(copying: ColumnCopy): Sql[] {
   const { table, key, column } = copying;
   const copied = list([...key, column], ({ name, identity }) => sql`t.${ident(name)} AS ${ident(identity)}`);
   const keys = list(key, ({ name, identity }) => sql`t.${ident(name)} AS ${ident(identity)}`);
@@ -95,7 +99,7 @@ export function createCopy(copying: Copying): Sql[] {
 }
 
 /** Never raises an error: an application's write is more important than the preparation. */
-function noteBody(copying: Copying): Sql {
+function noteBody(copying: ColumnCopy): Sql {
   const { key, column } = copying;
   const note = sql`INSERT INTO ${notedTable(copying)} SELECT`;
   const keyOf = (row: Sql): Sql => list(key, ({ name }) => sql`${row}.${ident(name)}`);
@@ -130,11 +134,11 @@ const EVENTS = [
 ] as const;
 
 /** One trigger per kind of write, including TRUNCATE. */
-export const triggerNames = ({ name }: Pick<Copying, 'name'>): string[] =>
+export const triggerNames = ({ name }: Pick<ColumnCopy, 'name'>): string[] =>
   EVENTS.map(({ suffix }) => `${name}${suffix}`);
 
 /** Under SHARE ROW EXCLUSIVE, which waits for all writers: after its commit, no write is missed. */
-export function createTriggers(copying: Copying): Sql[] {
+export function createTriggers(copying: ColumnCopy): Sql[] {
   const { table, name } = copying;
   return EVENTS.flatMap(({ suffix, on, rows }) => {
     const trigger = ident(`${name}${suffix}`);
@@ -147,14 +151,14 @@ export function createTriggers(copying: Copying): Sql[] {
 }
 
 /** IF EXISTS: some may never have been created. */
-export const dropTriggers = ({ table, name }: Pick<Copying, 'table' | 'name'>): Sql[] =>
+export const dropTriggers = ({ table, name }: Pick<ColumnCopy, 'table' | 'name'>): Sql[] =>
   EVENTS.map(({ suffix }) => sql`DROP TRIGGER IF EXISTS ${ident(`${name}${suffix}`)} ON ${table}`);
 
 /**
  * Copies rows after a key, in key order. Returns their number and the last key. A row may already exist.
  * @param after the last key of the previous batch, as literals; null: from the beginning
  */
-export function copyBatch(copying: Copying, after: readonly string[] | null, rows: Sql): Sql {
+export function copyBatch(copying: ColumnCopy, after: readonly string[] | null, rows: Sql): Sql {
   const { table, key, column } = copying;
   const names = list(key, ({ name }) => sql`t.${ident(name)}`);
   const from = after === null ? sql`` : sql` WHERE (${names}) > (${list(after, literal)})`;
@@ -166,7 +170,7 @@ export function copyBatch(copying: Copying, after: readonly string[] | null, row
     SELECT (SELECT count(*)::int FROM batch) AS rows, (SELECT ARRAY[${last}] FROM batch ORDER BY ${backwards} LIMIT 1) AS last`;
 }
 
-function upsert(copying: Copying, from: Sql): Sql {
+function upsert(copying: ColumnCopy, from: Sql): Sql {
   const { key, column } = copying;
   const columns = identities([...key, column]);
   const value = ident(column.identity);
@@ -179,7 +183,7 @@ function upsert(copying: Copying, from: Sql): Sql {
  * number of notes and whether the table was truncated. Each row is looked up by key separately: after a VACUUM of an
  * empty notes table, PostgreSQL estimates almost no notes.
  */
-export function applyNotes(copying: Copying, most: Sql): Sql {
+export function applyNotes(copying: ColumnCopy, most: Sql): Sql {
   const { table, key, column } = copying;
   const noted = notedTable(copying);
   const match = (a: Sql, b: Sql): Sql =>
@@ -196,7 +200,7 @@ export function applyNotes(copying: Copying, most: Sql): Sql {
 }
 
 /** The objects that the triggers used. */
-export const dropNotes = (copying: Copying): Sql[] => [
+export const dropNotes = (copying: ColumnCopy): Sql[] => [
   sql`DROP FUNCTION IF EXISTS ${noteFunction(copying)}()`,
   sql`DROP TABLE IF EXISTS ${notedTable(copying)}`,
   sql`DROP TABLE IF EXISTS ${lostTable(copying)}`,
@@ -279,10 +283,10 @@ function dropStatement({ kind, schema, name, table }: OrphanRow): Sql {
   }
 }
 
-type Cleaning = Pick<StepContext, 'id' | 'session' | 'schema' | 'signal'>;
+type CleanupContext = Pick<StepContext, 'id' | 'session' | 'schema' | 'signal'>;
 
 /** @see PreparationEngine.cleanUp */
-export async function cleanUp(context: Cleaning, waits: LockWaits): Promise<void> {
+export async function cleanUp(context: CleanupContext, waits: LockWaits): Promise<void> {
   await dropConstraints(context, waits);
   await dropCopyTriggers(context, waits);
   await dropCopies(context);
@@ -313,7 +317,7 @@ LEFT JOIN pg_catalog.pg_class o ON o.oid = c.confrelid AND o.oid <> t.oid
 LEFT JOIN pg_catalog.pg_namespace m ON m.oid = o.relnamespace
 WHERE ${IS_ELSEWHERE} AND c.conname ~ $1::text AND c.coninhcount = 0 AND c.contype <> 't' ORDER BY 1, 2, 3`;
 
-async function dropConstraints(context: Cleaning, waits: LockWaits): Promise<void> {
+async function dropConstraints(context: CleanupContext, waits: LockWaits): Promise<void> {
   const { session, id } = context;
   const { rows } = await session.query<ConstraintRow>(CONSTRAINTS, [preparedNamesOf(id)]);
   for (const { schema, table, name, other, otherSchema } of rows) {
@@ -330,7 +334,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 WHERE ${IS_ELSEWHERE} AND c.relname ~ $1::text AND c.relkind IN ('i', 'I') ORDER BY 1, 2`;
 
 /** Waits for the transactions that use the index, without blocking others. */
-async function dropIndexes({ session, id, signal }: Cleaning): Promise<void> {
+async function dropIndexes({ session, id, signal }: CleanupContext): Promise<void> {
   const { rows } = await session.query<{ schema: string; name: string }>(INDEXES, [preparedNamesOf(id)]);
   for (const { schema, name } of rows) {
     signal.throwIfAborted();
@@ -344,7 +348,7 @@ FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE ${IS_ELSEWHERE} AND t.tgname ~ $1::text AND NOT t.tgisinternal GROUP BY 1, 2 ORDER BY 1, 2`;
 
-async function dropCopyTriggers(context: Cleaning, waits: LockWaits): Promise<void> {
+async function dropCopyTriggers(context: CleanupContext, waits: LockWaits): Promise<void> {
   const { session, id } = context;
   const { rows } = await session.query<LocatedTable & { names: string[] }>(TRIGGERS, [preparedNamesOf(id)]);
   for (const { schema, table, names } of rows) {
@@ -362,7 +366,7 @@ SELECT 'table', relname::text FROM pg_catalog.pg_class
  WHERE relnamespace = pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid AND relname ~ $1::text AND relkind = 'r'`;
 
 /** Without the triggers, nothing uses the copies. The schema is dropped with the last copy. */
-async function dropCopies({ session, id }: Cleaning): Promise<void> {
+async function dropCopies({ session, id }: CleanupContext): Promise<void> {
   const { rows } = await session.query<{ kind: 'function' | 'table'; name: string }>(IN_ROOM, [preparedNamesOf(id)]);
   for (const { kind, name } of rows) {
     const place = sql`${PREPARATION_SCHEMA}.${ident(name)}`;

@@ -5,7 +5,7 @@
 import {
   cleanUp,
   preparedName,
-  type Copying,
+  type ColumnCopy,
   PREPARATION_SCHEMA,
   copyTable,
   createCopy,
@@ -16,12 +16,12 @@ import {
   notedTable,
   triggerNames,
 } from './copy.js';
-import { type Pace, copyValues, readCopying, waitForStandbys } from './run-copy.js';
+import { type CopyPace, copyValues, readCopying, waitForStandbys } from './run-copy.js';
 import { planPreparation } from './plan.js';
 import {
   type EngineStep,
   readStep,
-  type Prepared,
+  type PreparedStep,
   type NotNullBy,
   qualifyInPreparedSchema,
   preparedTable,
@@ -192,7 +192,7 @@ type Run = (context: StepContext, own: EngineStep, step: PreparationStep) => Pro
 interface EngineOptions {
   /** Milliseconds that one attempt waits for a strong lock. Other sessions queue behind it for that time. */
   lockWait: number;
-  pace?: Partial<Pace>;
+  pace?: Partial<CopyPace>;
   /** Nothing is prepared for tables up to this size in bytes, because they are read quickly. */
   smallTable?: number;
 }
@@ -206,7 +206,7 @@ const MAX_LAG = 10_000;
 /** Stateless: everything it needs is stored in the steps and in the database. */
 export function createPreparationEngine(options: EngineOptions): PreparationEngine {
   const { lockWait, smallTable = SMALL_TABLE } = options;
-  const pace: Pace = { rate: null, maxLag: MAX_LAG, ...options.pace };
+  const pace: CopyPace = { rate: null, maxLag: MAX_LAG, ...options.pace };
   const waits = { strong: lockWait };
   const run: Readonly<Record<EngineStep['kind'], Run>> = {
     add: (context, own) => addConstraint(context, own, waits),
@@ -263,7 +263,7 @@ async function validateConstraint(context: StepContext, step: EngineStep, waits:
   await session.query(sql`ALTER TABLE ${preparedTable(prepared, schema)} VALIDATE CONSTRAINT ${name}`);
 }
 
-function notValidDefinition({ what }: Prepared, notNullBy: NotNullBy): Sql | null {
+function notValidDefinition({ what }: PreparedStep, notNullBy: NotNullBy): Sql | null {
   if (what.kind === 'constraint') return what.definition;
   if (what.kind !== 'not null') return null;
   const column = ident(what.column);
@@ -272,7 +272,7 @@ function notValidDefinition({ what }: Prepared, notNullBy: NotNullBy): Sql | nul
   return notNullBy === 'constraint' ? sql`NOT NULL ${column}` : sql`CHECK (${column} IS DISTINCT FROM NULL)`;
 }
 
-function locksOf({ table, at, what }: Prepared): LockedTable[] {
+function locksOf({ table, at, what }: PreparedStep): LockedTable[] {
   const own = { table, ...(at !== undefined && { at }) };
   if (what.kind !== 'constraint' || what.references === null) return [{ ...own, lock: 'ACCESS EXCLUSIVE' }];
   const lock = 'SHARE ROW EXCLUSIVE';
@@ -296,7 +296,7 @@ async function findConstraint({ session, schema, id }: StepContext, { prepared }
  * Keeps a valid index and drops an invalid one, which a failed build left behind. Builds without parallel workers,
  * which would take CPU time from applications. A build cannot pause, so standbys catch up before it begins.
  */
-async function buildIndex(context: StepContext, { prepared }: EngineStep, pace: Pace): Promise<void> {
+async function buildIndex(context: StepContext, { prepared }: EngineStep, pace: CopyPace): Promise<void> {
   const { what, key } = prepared;
   if (what.kind !== 'index' && what.kind !== 'key') return;
   const { session, schema, id, signal } = context;
@@ -313,7 +313,11 @@ async function buildIndex(context: StepContext, { prepared }: EngineStep, pace: 
   await session.query(sql`CREATE ${kind} CONCURRENTLY ${ident(name)} ON ${on} ${what.definition}`);
 }
 
-async function findIndex({ session, schema }: StepContext, prepared: Prepared, name: string): Promise<boolean | null> {
+async function findIndex(
+  { session, schema }: StepContext,
+  prepared: PreparedStep,
+  name: string,
+): Promise<boolean | null> {
   const index = sql`
     SELECT i.indisvalid AND i.indisready AND i.indislive AS valid
     FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
@@ -343,7 +347,7 @@ async function noteWrites(context: StepContext, step: EngineStep, waits: LockWai
  * All are created in one transaction. If the triggers exist, so does the rest, unless someone dropped or disabled
  * something by hand.
  */
-async function isWhole({ session }: StepContext, copying: Copying): Promise<boolean> {
+async function isWhole({ session }: StepContext, copying: ColumnCopy): Promise<boolean> {
   const names = triggerNames(copying);
   const tables = [copyTable, notedTable, lostTable].map(
     (of) => sql`pg_catalog.to_regclass(${literal(of(copying))}) IS NOT NULL`,
@@ -356,7 +360,7 @@ async function isWhole({ session }: StepContext, copying: Copying): Promise<bool
   return rows[0]?.whole === true;
 }
 
-async function hasTriggers({ session }: StepContext, copying: Copying): Promise<boolean> {
+async function hasTriggers({ session }: StepContext, copying: ColumnCopy): Promise<boolean> {
   const names = join(triggerNames(copying).map(literal), sql`, `);
   const { rowCount } = await session.query(
     sql`SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = pg_catalog.to_regclass(${literal(copying.table)})::oid AND tgname IN (${names})`,

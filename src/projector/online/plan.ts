@@ -1,6 +1,6 @@
 import type { Queryable } from '../../postgres/pool.js';
 import { tableOfRows, isSizeDependent } from '../../schema/findings/model.js';
-import { type NamedTable, type Prepared, preparedOf, stepsOf, readTableFacts, type TableFacts } from './steps.js';
+import { type NamedTable, type PreparedStep, preparedOf, stepsOf, readTableFacts, type TableFacts } from './steps.js';
 import type { Statement } from '../ddl/step.js';
 import type { DecidedChange, Preparation } from './types.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -21,7 +21,7 @@ const STATES = { 'not null': '23502', key: '23505', index: '23505', constraint: 
 export function offendingOf(
   { before, after, schema }: DecidedChange,
   { source }: Statement,
-  { what }: Prepared,
+  { what }: PreparedStep,
 ): OffendingRows | null {
   const { collection, field } = source;
   if (field === null || !isOf(what, field)) return null;
@@ -31,24 +31,24 @@ export function offendingOf(
 }
 
 /** Checks whether the rule concerns one field only. */
-function isOf(what: Prepared['what'], field: string): boolean {
+function isOf(what: PreparedStep['what'], field: string): boolean {
   if (what.kind === 'key' || what.kind === 'index') return what.definition === columnList([field]);
   return what.kind === 'not null' || (what.kind === 'constraint' && what.references !== null);
 }
 
 /* Reasons why a statement on a large table cannot be prepared. */
 
-interface Judged {
+interface JudgedStatement {
   change: DecidedChange;
   statement: Statement;
-  prepared: Prepared | undefined;
+  prepared: PreparedStep | undefined;
   facts: TableFacts;
   /** The value of `server_version_num`. */
   version: number;
 }
 
 /** Reported as `ONLINE_NOT_POSSIBLE`; null if there is no obstacle. */
-export function findObstacle(judged: Judged): Problem | null {
+export function findObstacle(judged: JudgedStatement): Problem | null {
   const { statement, prepared } = judged;
   const reason = statement.rewrites_table
     ? 'PostgreSQL rewrites the whole table'
@@ -61,12 +61,12 @@ export function findObstacle(judged: Judged): Problem | null {
   return { code: 'ONLINE_NOT_POSSIBLE', message, collection, ...(field !== null && { field }), details: { reason } };
 }
 
-function reasonOf(judged: Judged, prepared: Prepared): string | null {
+function reasonOf(judged: JudgedStatement, prepared: PreparedStep): string | null {
   return reasonOfTable(judged, prepared) ?? reasonOfColumns(judged, prepared) ?? reasonOfTarget(judged, prepared);
 }
 
 /** Limitations of PostgreSQL with partitions. */
-function reasonOfTable(judged: Judged, { what }: Prepared): string | null {
+function reasonOfTable(judged: JudgedStatement, { what }: PreparedStep): string | null {
   const { facts, version } = judged;
   if (what.kind === 'copy') return reasonOfRows(facts);
   if (facts.kind === 'table') return null;
@@ -86,7 +86,7 @@ function reasonOfRows({ kind, related, subscribed, policed }: TableFacts): strin
 }
 
 /** Prepared objects need the columns to be the same before and after the change. */
-function reasonOfColumns({ change }: Judged, { table, what }: Prepared): string | null {
+function reasonOfColumns({ change }: JudgedStatement, { table, what }: PreparedStep): string | null {
   const [before, after] = [change.before, change.after].map(({ collections }) => collections.get(table));
   const isRenamed = change.events.some(
     ({ type, collection, data }) =>
@@ -104,7 +104,7 @@ function reasonOfColumns({ change }: Judged, { table, what }: Prepared): string 
 /** Matches with or without quotes. A false match only rejects more. */
 const mentions = (text: string, name: string): boolean => text.includes(name) || text.includes(ident(name));
 
-function needsColumn(what: Prepared['what'], name: string): boolean {
+function needsColumn(what: PreparedStep['what'], name: string): boolean {
   if (what.kind === 'not null') return what.column === name;
   // Its own column is the one that is dropped.
   if (what.kind === 'copy') return what.key.some((each) => each.name === name);
@@ -133,7 +133,7 @@ const describeColumn = (field: Field | undefined): string =>
   hasColumn(field) ? `${columnTypeSql(field)} ${field.schema.generation_expression}` : '';
 
 /** A foreign key needs the key that it references. */
-function reasonOfTarget({ change }: Judged, { table, what }: Prepared): string | null {
+function reasonOfTarget({ change }: JudgedStatement, { table, what }: PreparedStep): string | null {
   if (what.kind !== 'constraint' || what.references === null || what.references === table) return null;
   const [before, after] = [change.before, change.after].map(({ collections }) =>
     collections.get(what.references as string),
@@ -149,13 +149,13 @@ function reasonOfTarget({ change }: Judged, { table, what }: Prepared): string |
 /* Warnings that are shown before a preparation starts. */
 
 /** Each constraint applies from its first step on, before the change itself. */
-export function warningOf({ source }: Statement, prepared: Prepared): Warning {
+export function warningOf({ source }: Statement, prepared: PreparedStep): Warning {
   const { collection, field } = source;
   const message = `${sentenceOf(prepared)}. This ends if the change request is withdrawn or fails`;
   return { code: 'ACTS_WHILE_PREPARED', collection, ...(field !== null && { field }), message };
 }
 
-function sentenceOf({ table, what }: Prepared): string {
+function sentenceOf({ table, what }: PreparedStep): string {
   const from = 'from the start of the preparation, not only after the change';
   switch (what.kind) {
     case 'not null':
@@ -235,7 +235,7 @@ function namesBefore({ events }: DecidedChange): Map<string, string> {
   return names;
 }
 
-const tablesOf = ({ table, what }: Prepared): string[] =>
+const tablesOf = ({ table, what }: PreparedStep): string[] =>
   what.kind === 'constraint' && what.references !== null ? [table, what.references] : [table];
 
 async function serverVersion(client: Queryable): Promise<number> {

@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../kernel/json.js';
 import { integer, literal, sql } from '../ddl/sql.js';
-import { type Copying, copyBatch, copyTable, createCopying, applyNotes, lostTable, notedTable } from './copy.js';
+import { type ColumnCopy, copyBatch, copyTable, createCopying, applyNotes, lostTable, notedTable } from './copy.js';
 import type { EngineStep } from './steps.js';
 import { PreparationRefused, type StepContext } from './types.js';
 import type { Queryable } from '../../postgres/pool.js';
 
 /* Controls the speed of a copy: batches of limited duration with pauses for other sessions. */
 
-export interface Pace {
+export interface CopyPace {
   /** Maximum number of rows per second; null if only the batches limit it. */
   rate: number | null;
   /** Milliseconds that a standby may lag. Beyond that, the preparation waits for it. */
@@ -44,7 +44,7 @@ export function nextSize({ rows, milliseconds }: Batch): number {
 }
 
 /** Milliseconds to pause after a batch. */
-export function restAfter({ rows, milliseconds }: Batch, { rate }: Pick<Pace, 'rate'>): number {
+export function restAfter({ rows, milliseconds }: Batch, { rate }: Pick<CopyPace, 'rate'>): number {
   const rest = milliseconds * (milliseconds > 2 * TARGET ? LONG_REST : REST);
   return rate === null ? rest : Math.max(rest, (rows / rate) * 1_000 - milliseconds);
 }
@@ -58,7 +58,7 @@ FROM pg_catalog.pg_stat_replication WHERE state IN ('streaming', 'catchup')`;
 export async function waitForStandbys(
   db: Queryable,
   { signal, progress }: Pick<StepContext, 'signal' | 'progress'>,
-  { maxLag }: Pick<Pace, 'maxLag'>,
+  { maxLag }: Pick<CopyPace, 'maxLag'>,
 ): Promise<void> {
   for (;;) {
     const { rows } = await db.query<{ behind: number }>(LAG);
@@ -89,7 +89,7 @@ const TIMES = 5;
 const LOOKS = { every: 20, vain: 5 };
 
 /** Counts the passes of one copy, from its first batch of notes. It does not query the table. */
-export class CatchUp {
+export class CatchUpCounter {
   private whole = 0;
   /** Goes of `NOTES_AT_ONCE` since the last count. */
   private full = 0;
@@ -127,7 +127,7 @@ interface Progress {
   done: boolean;
 }
 
-export function readCopying({ id, schema }: StepContext, { prepared }: EngineStep): Copying {
+export function readCopying({ id, schema }: StepContext, { prepared }: EngineStep): ColumnCopy {
   if (prepared.what.kind !== 'copy') throw new Error('not the step of a copy');
   return createCopying({ id, schema }, { ...prepared, what: prepared.what });
 }
@@ -136,7 +136,7 @@ export function readCopying({ id, schema }: StepContext, { prepared }: EngineSte
 export async function copyValues(
   context: StepContext,
   step: EngineStep,
-  { pace, total }: { pace: Pace; total: number | null },
+  { pace, total }: { pace: CopyPace; total: number | null },
 ): Promise<void> {
   const copying = readCopying(context, step);
   // Raises an error instead of hiding rows by row security.
@@ -168,7 +168,7 @@ function progressOf(checkpoint: StepContext['checkpoint'], copy: string): Progre
 
 const nothingOf = (copy: string): Progress => ({ copy, after: null, copied: 0, done: false });
 
-async function oidOf({ session }: StepContext, copying: Copying): Promise<string> {
+async function oidOf({ session }: StepContext, copying: ColumnCopy): Promise<string> {
   const { rows } = await session.query<{ oid: string }>(
     sql`SELECT ${literal(copyTable(copying))}::regclass::oid::text AS oid`,
   );
@@ -180,7 +180,7 @@ interface Next {
   size: number;
 }
 
-async function nextBatch(context: StepContext, copying: Copying, { progress, size }: Next): Promise<Progress> {
+async function nextBatch(context: StepContext, copying: ColumnCopy, { progress, size }: Next): Promise<Progress> {
   const batch = copyBatch(copying, progress.after, integer(String(size)));
   return inTransaction(context, async () => {
     const { rows } = await context.session.query<{ rows: number; last: string[] | null }>(batch);
@@ -197,11 +197,14 @@ async function nextBatch(context: StepContext, copying: Copying, { progress, siz
 }
 
 /** @returns whether the table was truncated in the meantime */
-async function follow(context: StepContext, copying: Copying): Promise<boolean> {
+async function follow(context: StepContext, copying: ColumnCopy): Promise<boolean> {
   return (await followOnce(context, copying)).truncated;
 }
 
-async function followOnce({ session }: StepContext, copying: Copying): Promise<{ notes: number; truncated: boolean }> {
+async function followOnce(
+  { session }: StepContext,
+  copying: ColumnCopy,
+): Promise<{ notes: number; truncated: boolean }> {
   const { rows } = await session.query<{ notes: number; truncated: boolean }>(
     applyNotes(copying, integer(String(NOTES_AT_ONCE))),
   );
@@ -209,7 +212,7 @@ async function followOnce({ session }: StepContext, copying: Copying): Promise<{
 }
 
 /** Starts over after a TRUNCATE: the copied rows no longer exist. */
-async function restartCopy(context: StepContext, copying: Copying): Promise<Progress> {
+async function restartCopy(context: StepContext, copying: ColumnCopy): Promise<Progress> {
   const progress = nothingOf(await oidOf(context, copying));
   await inTransaction(context, async () => {
     await context.session.query(sql`TRUNCATE ${copyTable(copying)}`);
@@ -219,7 +222,7 @@ async function restartCopy(context: StepContext, copying: Copying): Promise<Prog
 }
 
 /** Continues until the change itself can process the rest. */
-async function followToTheEnd(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
+async function followToTheEnd(context: StepContext, copying: ColumnCopy, pace: CopyPace): Promise<void> {
   const { progress, session } = context;
   progress({ done: 1, phase: 'applying concurrent writes' });
   await catchUp(context, copying, pace);
@@ -231,9 +234,9 @@ async function followToTheEnd(context: StepContext, copying: Copying, pace: Pace
 }
 
 /** Processes notes until few are left. */
-async function catchUp(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
+async function catchUp(context: StepContext, copying: ColumnCopy, pace: CopyPace): Promise<void> {
   const { signal, session } = context;
-  const pursuit = new CatchUp();
+  const pursuit = new CatchUpCounter();
   for (let isNear = false; !isNear;) {
     signal.throwIfAborted();
     await waitForStandbys(session, context, pace);
@@ -248,18 +251,18 @@ async function catchUp(context: StepContext, copying: Copying, pace: Pace): Prom
 }
 
 /** @throws PreparationRefused if the copy cannot catch up */
-async function checkPace(context: StepContext, copying: Copying, pursuit: CatchUp): Promise<void> {
+async function checkPace(context: StepContext, copying: ColumnCopy, pursuit: CatchUpCounter): Promise<void> {
   const left = await notesLeft(context, copying);
   context.progress({ phase: `applying concurrent writes: ${left.toLocaleString('en')} rows remaining` });
   if (pursuit.isHopeless(left)) throw createTooFastError(copying, left);
 }
 
-async function notesLeft({ session }: StepContext, copying: Copying): Promise<number> {
+async function notesLeft({ session }: StepContext, copying: ColumnCopy): Promise<number> {
   const { rows } = await session.query<{ left: string }>(sql`SELECT count(*) AS left FROM ${notedTable(copying)}`);
   return Number(rows[0]?.left ?? 0);
 }
 
-function createTooFastError({ table }: Copying, left: number): PreparationRefused {
+function createTooFastError({ table }: ColumnCopy, left: number): PreparationRefused {
   const reason = `rows of ${table} are written faster than the service can copy their values: ${left.toLocaleString('en')} rows remain`;
   return new PreparationRefused([
     { code: 'DATABASE_REFUSED', message: `The service stopped copying: ${reason}.`, details: { reason } },
@@ -267,7 +270,7 @@ function createTooFastError({ table }: Copying, left: number): PreparationRefuse
 }
 
 /** Rows that a trigger could not record cannot be kept. */
-async function requireNothingLost({ session }: StepContext, copying: Copying): Promise<void> {
+async function requireNothingLost({ session }: StepContext, copying: ColumnCopy): Promise<void> {
   const { rows } = await session.query<{ reason: string }>(sql`SELECT reason FROM ${lostTable(copying)} LIMIT 1`);
   const [lost] = rows;
   if (lost === undefined) return;

@@ -2,7 +2,7 @@
 import type { Statement } from '../ddl/step.js';
 import { offendingOf } from './plan.js';
 import {
-  type Prepared,
+  type PreparedStep,
   qualifyInPreparedSchema,
   preparedOf,
   preparedTable,
@@ -28,16 +28,16 @@ import { COPY, notePrivileges } from '../ddl/trash.js';
 
 /* The short statements that use prepared objects and replace a slow one. */
 
-interface Using {
+interface PreparedUse {
   id: string;
   schema: string;
   statement: Statement;
-  prepared: Prepared;
+  prepared: PreparedStep;
   notNullBy: EngineStep['notNullBy'];
 }
 
 /** They read no rows, except recently noted ones for a copy. They fail if a prepared object is missing. */
-function planReplacement(using: Using): Statement[] {
+function planReplacement(using: PreparedUse): Statement[] {
   const { prepared, statement, schema, id } = using;
   const { what } = prepared;
   const table = preparedTable(prepared, schema);
@@ -76,7 +76,7 @@ function planReplacement(using: Using): Statement[] {
  * Runs before the statement itself, which then has no rows or checks to read, even if it also alters the type. The
  * constraint gets the name that PostgreSQL would have chosen.
  */
-function notNull({ prepared, schema, id, notNullBy }: Using, quick: (text: Sql) => Statement): Statement[] {
+function notNull({ prepared, schema, id, notNullBy }: PreparedUse, quick: (text: Sql) => Statement): Statement[] {
   const { what, table: collection, at, key } = prepared;
   if (what.kind !== 'not null') return [];
   const table = preparedTable(prepared, schema);
@@ -116,8 +116,8 @@ const FEW_NOTES = 20_000;
 
 /** Brings the copy up to the last write and moves it to the trash. */
 function finishCopy(
-  { prepared, schema, id }: Using,
-  what: Extract<Prepared['what'], { kind: 'copy' }>,
+  { prepared, schema, id }: PreparedUse,
+  what: Extract<PreparedStep['what'], { kind: 'copy' }>,
   quick: (text: Sql) => Statement,
 ): Statement[] {
   const copying = createCopying({ id, schema }, { ...prepared, what });
@@ -154,8 +154,8 @@ const renameConstraints = (copy: Sql): Sql => sql`DECLARE c record; BEGIN
 
 /* Checks the short transaction performs before it changes anything. */
 
-function checkPrepared(used: readonly Using[]): Statement {
-  const [{ statement }] = used as [Using];
+function checkPrepared(used: readonly PreparedUse[]): Statement {
+  const [{ statement }] = used as [PreparedUse];
   const rows = used.flatMap(expectedRows);
   const body = sql`DECLARE lost text; BEGIN
     SELECT w.summary INTO lost FROM (VALUES ${join(rows, sql`, `)}) AS w (place, name, type, summary)
@@ -187,7 +187,7 @@ function checkPrepared(used: readonly Using[]): Statement {
 }
 
 /** The location, name, type and origin of each prepared object. */
-function expectedRows({ id, schema, prepared, notNullBy, statement }: Using): Sql[] {
+function expectedRows({ id, schema, prepared, notNullBy, statement }: PreparedUse): Sql[] {
   const { what, key } = prepared;
   const summary = literal(statement.summary);
   const row = (place: Sql, name: string, type: string): Sql =>
@@ -202,7 +202,7 @@ function expectedRows({ id, schema, prepared, notNullBy, statement }: Using): Sq
   ];
 }
 
-function typeOf(what: Exclude<Prepared['what'], { kind: 'copy' }>, notNullBy: EngineStep['notNullBy']): string {
+function typeOf(what: Exclude<PreparedStep['what'], { kind: 'copy' }>, notNullBy: EngineStep['notNullBy']): string {
   switch (what.kind) {
     case 'not null':
       return notNullBy === 'check' ? 'c' : 'n';
@@ -216,7 +216,7 @@ function typeOf(what: Exclude<Prepared['what'], { kind: 'copy' }>, notNullBy: En
 /** @see PreparationEngine.preparedStatements */
 export function preparedStatements(change: DecidedChange, steps: readonly PreparationStep[]): PreparedStatements {
   const stepsByKey = new Map(steps.map(readStep).map((step) => [step.prepared.key, step]));
-  const used: Using[] = [];
+  const used: PreparedUse[] = [];
   const missing: PreparationStep[] = [];
   const statements = change.statements.flatMap((statement) => {
     const prepared = preparedOf(statement);
@@ -234,14 +234,17 @@ export function preparedStatements(change: DecidedChange, steps: readonly Prepar
   return { kind: 'prepared', statements: used.length === 0 ? statements : [checkPrepared(used), ...statements] };
 }
 
-interface Further {
+interface PreparedStatement {
   statement: Statement;
-  prepared: Prepared;
+  prepared: PreparedStep;
   stepsByKey: ReadonlyMap<string, EngineStep>;
 }
 
 /** Covers the other statements of a large table on which something was prepared. */
-function planRemainingSteps(change: DecidedChange, { statement, prepared, stepsByKey }: Further): PreparationStep[] {
+function planRemainingSteps(
+  change: DecidedChange,
+  { statement, prepared, stepsByKey }: PreparedStatement,
+): PreparationStep[] {
   const other = [...stepsByKey.values()].find(({ prepared: { table } }) => table === prepared.table);
   if (other === undefined) return [];
   const offending = offendingOf(change, statement, prepared);

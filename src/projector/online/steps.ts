@@ -12,7 +12,7 @@ import { partsOf, findStrongestLocks } from '../ddl/table-locks.js';
 
 /* The parts of a batch that can be prepared, and how they are stored in a step. */
 
-export interface Prepared {
+export interface PreparedStep {
   table: string;
   /** The location of the table, unless it has the same name in the default schema. */
   at?: TableLocation;
@@ -22,15 +22,15 @@ export interface Prepared {
 }
 
 /** The table on which something is prepared. @param schema the default schema */
-export const preparedTable = ({ table, at }: Pick<Prepared, 'table' | 'at'>, schema: string): Sql =>
+export const preparedTable = ({ table, at }: Pick<PreparedStep, 'table' | 'at'>, schema: string): Sql =>
   qualified(at?.schema ?? schema, at?.name ?? table);
 
 /** An index in the schema of that table. @param schema the default schema */
-export const qualifyInPreparedSchema = ({ at }: Pick<Prepared, 'at'>, schema: string, name: string): Sql =>
+export const qualifyInPreparedSchema = ({ at }: Pick<PreparedStep, 'at'>, schema: string, name: string): Sql =>
   qualified(at?.schema ?? schema, name);
 
 /** Undefined if nothing of the statement can be prepared. */
-export function preparedOf({ preparable: what, object, at }: Statement): Prepared | undefined {
+export function preparedOf({ preparable: what, object, at }: Statement): PreparedStep | undefined {
   return what === undefined || object.table === null
     ? undefined
     : { table: object.table, ...(at !== undefined && { at }), what, key: keyOf(object.table, what) };
@@ -179,22 +179,22 @@ export type NotNullBy = 'constraint' | 'check';
 /** The engine's view of a step. */
 export interface EngineStep {
   kind: 'add' | 'validate' | 'index' | 'note' | 'copy';
-  prepared: Prepared;
+  prepared: PreparedStep;
   notNullBy: NotNullBy;
   /** The rows that violate the rule; null if only PostgreSQL's message is available. */
   offending: OffendingRows | null;
   source: Statement['source'];
 }
 
-export interface Stepping {
-  prepared: Prepared;
+export interface StepInput {
+  prepared: PreparedStep;
   statement: Statement;
   size: Pick<TableFacts, 'rows'> & { bytes: number | null };
   notNullBy: NotNullBy;
   offending: OffendingRows | null;
 }
 
-export function stepsOf(stepping: Stepping): PreparationStep[] {
+export function stepsOf(stepping: StepInput): PreparationStep[] {
   const { prepared } = stepping;
   const { what } = prepared;
   if (what.kind === 'index' || what.kind === 'key')
@@ -212,7 +212,7 @@ export function stepsOf(stepping: Stepping): PreparationStep[] {
   ];
 }
 
-function toStep(kind: EngineStep['kind'], summary: string, stepping: Stepping): PreparationStep {
+function toStep(kind: EngineStep['kind'], summary: string, stepping: StepInput): PreparationStep {
   const { prepared, statement, size, notNullBy, offending } = stepping;
   const isScan = kind !== 'add' && kind !== 'note';
   return {
@@ -240,7 +240,7 @@ export function readStep(step: PreparationStep): EngineStep {
   const { prepared, offending } = step as unknown as Record<'prepared' | 'offending', Record<string, Json>>;
   return {
     ...(step as unknown as Pick<EngineStep, 'kind' | 'notNullBy' | 'source'>),
-    prepared: { ...(prepared as unknown as Prepared), what: fromStored(prepared['what'] ?? null) },
+    prepared: { ...(prepared as unknown as PreparedStep), what: fromStored(prepared['what'] ?? null) },
     offending: offending && {
       ...(offending as unknown as OffendingRows),
       question: fromStoredSql(offending['question'] as string[]),

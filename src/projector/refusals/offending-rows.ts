@@ -26,7 +26,7 @@ import { identitySequenceName } from '../../schema/model/constraint-names.js';
 /** The counting limit: an error must not scan a large table to the end. */
 const ENOUGH = 1_000;
 
-export interface Refused {
+export interface RejectedBatch {
   problem: Problem;
   /** The schemas before and after the change. */
   before: State;
@@ -46,7 +46,7 @@ export interface OffendingRows {
 }
 
 /** Null if rows did not cause the error, or if they can no longer be identified. */
-export function offendingRowsOf(refused: Refused): OffendingRows | null {
+export function offendingRowsOf(refused: RejectedBatch): OffendingRows | null {
   const { problem, after } = refused;
   const ask = QUESTIONS.get(String(problem.details?.['sqlstate']));
   if (ask === undefined || problem.collection === undefined || problem.field === undefined) return null;
@@ -63,11 +63,11 @@ export function offendingRowsOf(refused: Refused): OffendingRows | null {
 }
 
 /** The state that describes the current rows. A table restored from the trash already has its columns. */
-const stateOf = ({ before, after, restored }: Refused, collection: string): State =>
+const stateOf = ({ before, after, restored }: RejectedBatch, collection: string): State =>
   restored?.has(collection) === true ? after : before;
 
 /** The current location of the queried or referenced table. */
-function tableNow({ schema, before, restored }: Refused, collection: string): Sql {
+function tableNow({ schema, before, restored }: RejectedBatch, collection: string): Sql {
   const restoredName = restored?.get(collection);
   return restoredName === undefined
     ? targetTable(before, collection, schema)
@@ -92,13 +92,13 @@ interface RefusedChange {
   column: Sql;
   old: Field | undefined;
   now: Field | undefined;
-  refused: Refused;
+  refused: RejectedBatch;
 }
 
-type Ask = (change: RefusedChange) => OffendingRows | null;
+type FindOffendingRows = (change: RefusedChange) => OffendingRows | null;
 
 /** Keyed by SQLSTATE. */
-const QUESTIONS = new Map<string, Ask>([
+const QUESTIONS = new Map<string, FindOffendingRows>([
   ['23502', findNulls],
   ['23505', findRepetitions],
   ['23503', findOrphans],
@@ -225,7 +225,7 @@ const TAKEN: ReadonlySet<unknown> = new Set([
 /** Checks whether PostgreSQL rejected a name that a table, a column or another object has. */
 export const isNameTaken = (sqlstate: unknown): boolean => TAKEN.has(sqlstate);
 
-export interface Taken {
+export interface TakenName {
   name: string;
   /** For display: `table`, `view`, `enum type` … */
   kind: string;
@@ -275,7 +275,7 @@ SELECT attname::text AS name, 'column of the table' AS kind FROM pg_catalog.pg_a
  WHERE attrelid = pg_catalog.to_regclass(${literal(table)})::oid AND attname = ${literal(name)} AND NOT attisdropped`;
 
 /**
- * Returns rows of `Taken`: the objects with the names of the tables of these collections. Outside the default schema
+ * Returns rows of `TakenName`: the objects with the names of the tables of these collections. Outside the default schema
  * they are shown with their schema.
  */
 export function queryTakenByOthers(state: State, collections: readonly string[], schema: string): Sql {
@@ -288,10 +288,10 @@ export function queryTakenByOthers(state: State, collections: readonly string[],
 }
 
 /**
- * Returns rows of `Taken`: the objects with the names that a change gives to a column, its indexes and constraints.
+ * Returns rows of `TakenName`: the objects with the names that a change gives to a column, its indexes and constraints.
  * Null if it gives none.
  */
-export function queryTakenParts({ problem, before, after, schema }: Refused): Sql | null {
+export function queryTakenParts({ problem, before, after, schema }: RejectedBatch): Sql | null {
   const { collection = '', field = '', details } = problem;
   const node = after.collections.get(collection);
   const state = details?.['sqlstate'];
@@ -330,8 +330,8 @@ function newNames(before: CollectionNode | undefined, after: CollectionNode, cha
 }
 
 /** Adds the objects that have the names. Each is listed once, because a constraint and its index share a name. */
-export function addTakenNames(problem: Problem, rows: readonly Taken[]): Problem {
-  const taken = new Map<string, Taken>();
+export function addTakenNames(problem: Problem, rows: readonly TakenName[]): Problem {
+  const taken = new Map<string, TakenName>();
   for (const row of rows) {
     if (!taken.has(row.name) || row.kind === CONSTRAINT) taken.set(row.name, row);
   }
@@ -351,7 +351,7 @@ export function addTakenNames(problem: Problem, rows: readonly Taken[]): Problem
 const INVALID_TABLE_DEFINITION = '42P16';
 
 /** Returns the parents that give a table the column. Null if that was not the reason. */
-export function parentsOfColumn({ problem, before, schema }: Refused): Sql | null {
+export function parentsOfColumn({ problem, before, schema }: RejectedBatch): Sql | null {
   const { collection, field, details } = problem;
   if (details?.['sqlstate'] !== INVALID_TABLE_DEFINITION || collection === undefined || field === undefined)
     return null;
@@ -360,7 +360,7 @@ export function parentsOfColumn({ problem, before, schema }: Refused): Sql | nul
      WHERE i.inhrelid = pg_catalog.to_regclass(${literal(tableIn(before, collection, schema))})::oid ORDER BY i.inhseqno`;
 }
 
-export function addParents(problem: Problem, rows: readonly Pick<Taken, 'name'>[]): Problem {
+export function addParents(problem: Problem, rows: readonly Pick<TakenName, 'name'>[]): Problem {
   if (rows.length === 0) return problem;
   const { collection, field } = problem;
   const parents = rows.map(({ name }) => name);

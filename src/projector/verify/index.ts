@@ -275,7 +275,7 @@ function placeOf(
 /** Returns every differing member, and every extra or missing row. */
 async function verifyMetadata(client: pg.ClientBase, state: State): Promise<Difference[]> {
   const nodes = [...state.collections.values()];
-  const compared = async (kind: Kind, rowsOf: RowsOf, text: string): Promise<Difference[]> => {
+  const compared = async (kind: Kind, rowsOf: ListRows, text: string): Promise<Difference[]> => {
     const { rows } = await client.query<Document>(text);
     return compareRows(kind, { nodes, rowsOf }, rows);
   };
@@ -286,11 +286,11 @@ async function verifyMetadata(client: pg.ClientBase, state: State): Promise<Diff
   ];
 }
 
-type RowsOf = (node: CollectionNode) => Iterable<object>;
+type ListRows = (node: CollectionNode) => Iterable<object>;
 
 interface Expected {
   nodes: readonly CollectionNode[];
-  rowsOf: RowsOf;
+  rowsOf: ListRows;
 }
 
 const collectionOf = ({ collection }: CollectionNode): object[] => [collection];

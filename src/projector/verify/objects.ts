@@ -145,7 +145,7 @@ function rowDifferences(object: SchemaObject, row: ObjectRow | undefined): Diffe
   );
 }
 
-interface InDatabase {
+interface ActualView {
   view: CatalogObject | undefined;
   /** The text that the server printed for the definition when it was created. */
   printed: string | null;
@@ -154,7 +154,7 @@ interface InDatabase {
 async function catalogDifferences(
   client: pg.ClientBase,
   object: SchemaObject,
-  { view, printed }: InDatabase,
+  { view, printed }: ActualView,
 ): Promise<Difference[]> {
   const where = 'catalog' as const;
   if (view === undefined)

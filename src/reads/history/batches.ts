@@ -129,13 +129,13 @@ const REQUEST = `CASE WHEN type LIKE 'change.%' THEN subject ->> 'id'::text END`
 /** SQL for the name of an object other than a table that an event is about: `view active_posts`. */
 const OBJECT = `CASE WHEN type LIKE 'object.%' THEN pg_catalog.replace(subject ->> 'kind'::text, '_', ' ') || ' ' || (subject ->> 'id'::text) END`;
 
-type Counted = TypeCount & { batch: string; type: EventType; request: string | null };
+type BatchTypeCount = TypeCount & { batch: string; type: EventType; request: string | null };
 
 /**
  * Counts of large batches by the hash of their last event, which identifies all events up to it. Counting 100 batches
  * of 5,000 events takes most of a second.
  */
-const countsByHash = new Map<string, readonly Counted[]>();
+const countsByHash = new Map<string, readonly BatchTypeCount[]>();
 
 /** The counts of a batch are cached if it has at least `events` events. The cache holds `batches` batches. */
 const KNOWN = { events: 100, batches: 5_000 } as const;
@@ -143,9 +143,9 @@ const KNOWN = { events: 100, batches: 5_000 } as const;
 /** Returns the counts by the hash of the batch's last event. */
 async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<string, TypeCount[]>> {
   const missing = batches.filter(({ last_hash }) => !countsByHash.has(last_hash));
-  const counted = new Map<string, Counted[]>(missing.map(({ batch }) => [batch, []]));
+  const counted = new Map<string, BatchTypeCount[]>(missing.map(({ batch }) => [batch, []]));
   for (const row of missing.length === 0 ? [] : await countEvents(db, missing)) counted.get(row.batch)?.push(row);
-  const countsByBatch = new Map<string, readonly Counted[]>();
+  const countsByBatch = new Map<string, readonly BatchTypeCount[]>();
   for (const { batch, first_position, last_position, last_hash } of batches) {
     const counts = countsByHash.get(last_hash) ?? counted.get(batch) ?? [];
     countsByBatch.set(last_hash, counts);
@@ -155,7 +155,7 @@ async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<s
 }
 
 /** Stores the counts, and removes the least recently used ones. */
-function cacheCounts(hash: string, counts: readonly Counted[]): void {
+function cacheCounts(hash: string, counts: readonly BatchTypeCount[]): void {
   countsByHash.delete(hash);
   countsByHash.set(hash, counts);
   for (const oldest of countsByHash.keys()) if (countsByHash.size > KNOWN.batches) countsByHash.delete(oldest);
@@ -164,11 +164,11 @@ function cacheCounts(hash: string, counts: readonly Counted[]): void {
 /** Titles can change, so they are not cached. */
 async function withTitles(
   db: Queryable,
-  countsByBatch: ReadonlyMap<string, readonly Counted[]>,
+  countsByBatch: ReadonlyMap<string, readonly BatchTypeCount[]>,
 ): Promise<Map<string, TypeCount[]>> {
   const requests = [...countsByBatch.values()].flat().flatMap(({ request }) => request ?? []);
   const titles = requests.length === 0 ? new Map<string, string>() : await readTitles(db, requests);
-  const titled = ({ request, ...count }: Counted): TypeCount =>
+  const titled = ({ request, ...count }: BatchTypeCount): TypeCount =>
     request === null ? count : { ...count, title: titles.get(request) ?? null };
   return new Map([...countsByBatch].map(([hash, counts]) => [hash, counts.map(titled)]));
 }
@@ -183,8 +183,8 @@ async function readTitles(db: Queryable, requests: readonly string[]): Promise<M
   return new Map(rows.map(({ id, title }) => [id, title]));
 }
 
-async function countEvents(db: Queryable, batches: readonly Row[]): Promise<Counted[]> {
-  const { rows } = await db.query<Counted>(
+async function countEvents(db: Queryable, batches: readonly Row[]): Promise<BatchTypeCount[]> {
+  const { rows } = await db.query<BatchTypeCount>(
     `SELECT batch, type, ${RESTORED} AS restored, count(*)::int AS count, pg_catalog.min(coalesce(collection, ${OBJECT})) AS collection, pg_catalog.min(field) AS field,
             pg_catalog.min(CASE WHEN type IN ('collection.renamed', 'field.renamed', 'object.renamed') THEN data ->> 'to'::text END) AS "to",
             pg_catalog.min(${REQUEST}) AS request

@@ -188,14 +188,14 @@ export async function readChanges(
   return { batches, more: pageOfBatches.length > batches.length };
 }
 
-interface Followed {
+interface FollowedBatches {
   db: Queryable;
   travel: TimeTravel;
   /** Consecutive, in order of position. */
   batches: readonly Batch[];
 }
 
-async function follow({ db, travel, batches }: Followed, shown: Shown): Promise<void> {
+async function follow({ db, travel, batches }: FollowedBatches, shown: ChangesPage): Promise<void> {
   const [first] = batches;
   const last = batches.at(-1);
   if (first === undefined || last === undefined) return;
@@ -215,7 +215,7 @@ async function follow({ db, travel, batches }: Followed, shown: Shown): Promise<
 }
 
 /** Compares the states before and after each batch, in the collections it touched. */
-function createComparison(batches: readonly Batch[], shown: Shown) {
+function createComparison(batches: readonly Batch[], shown: ChangesPage) {
   let done = 0;
   const touched = new Set<string>();
   let before: State;
@@ -244,7 +244,7 @@ function createComparison(batches: readonly Batch[], shown: Shown) {
   };
 }
 
-interface Shown {
+interface ChangesPage {
   /** Ordered by position. */
   readonly batches: readonly ChangedBatch[];
   /** @returns true if another batch may fit */
@@ -256,7 +256,7 @@ interface Shown {
  * it keeps the first ones, for `desc` the last ones. A single batch never exceeds the limit, so at least one is
  * returned.
  */
-export function createShown(order: BatchSelection['order']): Shown {
+export function createShown(order: BatchSelection['order']): ChangesPage {
   const batches: ChangedBatch[] = [];
   let documents = 0;
   const isOver = (): boolean => documents > MOST_DOCUMENTS;

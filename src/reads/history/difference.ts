@@ -13,7 +13,7 @@ import {
   recreatedObjects,
   restorableEntries,
   restoringTransition,
-  type InTrash,
+  type TrashNode,
 } from '../../schema/transition/restoring-transition.js';
 import { type Finding, withoutPlaces } from '../../schema/findings/index.js';
 import { runYielding } from '../../kernel/event-loop.js';
@@ -29,8 +29,8 @@ export async function readTrashEntries(
   db: Queryable,
   travel: TimeTravel,
   identities: readonly Identity[],
-): Promise<InTrash[]> {
-  const entries: InTrash[] = [];
+): Promise<TrashNode[]> {
+  const entries: TrashNode[] = [];
   // Sequential, because each state is folded from the previous one.
   for (const { position, kind, collection: name, identity, kept_in, empty } of await findRestorable(db, identities)) {
     const { state } = await travel.at(position - 1);

@@ -6,7 +6,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { own } from '../../postgres/own-tables.js';
 import { ERASURE } from '../../schema/model/events.js';
 import type { Identity } from '../../schema/model/state.js';
-import type { InTrash } from '../../schema/transition/restoring-transition.js';
+import type { TrashNode } from '../../schema/transition/restoring-transition.js';
 import type { Point } from '../../log/fold.js';
 import type { Store } from '../state-store.js';
 import type { StoredFolds } from '../stored-folds.js';
@@ -58,7 +58,7 @@ export interface History {
   /** Returns the schema as a SQL script. */
   script(point: Point): Resumable<Buffer>;
   /** Returns the objects with these identities that are in the trash. */
-  inTrash(identities: readonly Identity[]): Promise<InTrash[]>;
+  inTrash(identities: readonly Identity[]): Promise<TrashNode[]>;
   verify(): Promise<LogVerification>;
   /** Yields pages of lines of the exported log up to a position, or up to an erasure during the export. */
   exported(upTo: number): AsyncGenerator<readonly string[], void, undefined>;

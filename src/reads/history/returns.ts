@@ -54,14 +54,14 @@ export async function warnAboutMentions(db: Queryable, { before, after, touched 
  * surprise the client.
  */
 
-interface Gone {
+interface DeletedObject {
   collection: string;
   field: string | null;
   /** Position of the event that deleted it. */
   position: number;
 }
 
-type Name = Pick<Gone, 'collection' | 'field'>;
+type Name = Pick<DeletedObject, 'collection' | 'field'>;
 
 const TABLES = `
   SELECT d.collection, NULL AS field, pg_catalog.max(d.position) AS position
@@ -90,7 +90,7 @@ async function warnNotRestored(db: Queryable, made: readonly Name[]): Promise<Re
   const tables = made.flatMap(({ collection, field }) => (field === null ? [collection] : []));
   const columns = made.flatMap(({ collection, field }) => (field === null ? [] : [{ collection, field }]));
   if (made.length === 0) return new Map();
-  const { rows } = await db.query<Gone>(`${TABLES} UNION ALL ${COLUMNS}`, [tables, JSON.stringify(columns)]);
+  const { rows } = await db.query<DeletedObject>(`${TABLES} UNION ALL ${COLUMNS}`, [tables, JSON.stringify(columns)]);
   return new Map(
     rows.map((deleted) => [
       deleted.field === null ? deleted.collection : memberKey(deleted.collection, deleted.field),
@@ -154,7 +154,7 @@ export async function returnsOf(db: Queryable, schema: string, plan: Plan): Prom
   );
   const warnings: Warning[] = [];
   const until = performance.now() + TIME_TO_COUNT;
-  const ask: Ask = (question) => queryWithin(db, question, until - performance.now());
+  const ask: QueryRow = (question) => queryWithin(db, question, until - performance.now());
   for (const each of made) {
     if (slice.isOver()) await slice.yield();
     const { identity, restored, replaced } = each;
@@ -168,7 +168,7 @@ export async function returnsOf(db: Queryable, schema: string, plan: Plan): Prom
   return warnings;
 }
 
-interface Made {
+interface CreatedObject {
   collection: string;
   field: string | null;
   identity: string | undefined;
@@ -180,15 +180,15 @@ interface Made {
 }
 
 /** Returns a map key that is equal for equal names. */
-const keyOf = ({ collection, field }: Pick<Made, 'collection' | 'field'>): string =>
+const keyOf = ({ collection, field }: Pick<CreatedObject, 'collection' | 'field'>): string =>
   field === null ? collection : memberKey(collection, field);
 
-function findMade({ before, events, again }: Plan): Made[] {
-  const made: Made[] = [];
+function findMade({ before, events, again }: Plan): CreatedObject[] {
+  const made: CreatedObject[] = [];
   const former = formerNames();
   const deleted = new Set<string>();
-  const tables = new Map<string, Made['table']>();
-  const tableBefore = (name: string): Made['table'] => {
+  const tables = new Map<string, CreatedObject['table']>();
+  const tableBefore = (name: string): CreatedObject['table'] => {
     if (!tables.has(name)) tables.set(name, tableOf(before, name));
     return tables.get(name);
   };
@@ -216,7 +216,7 @@ function hasRows(event: LogEvent): event is Creation {
   return event.data.field.schema?.generation_expression === null;
 }
 
-function tableOf({ collections }: State, name: string): Made['table'] {
+function tableOf({ collections }: State, name: string): CreatedObject['table'] {
   const node = collections.get(name);
   if (node === undefined) return undefined;
   const key = primaryKeyOf(node).map(({ field }) => ({
@@ -229,11 +229,11 @@ function tableOf({ collections }: State, name: string): Made['table'] {
 /** Maximum number of rows to count, so that a plan never reads a large table completely. */
 const ENOUGH = 100_000;
 
-type Ask = <Row extends pg.QueryResultRow>(question: Sql) => Promise<Row | null>;
+type QueryRow = <Row extends pg.QueryResultRow>(question: Sql) => Promise<Row | null>;
 
-type Restored = Made & { restored: RestoredField | RestoredCollection };
+type RestoredObject = CreatedObject & { restored: RestoredField | RestoredCollection };
 
-async function restoredWarning(ask: Ask, schema: string, made: Restored): Promise<Warning> {
+async function restoredWarning(ask: QueryRow, schema: string, made: RestoredObject): Promise<Warning> {
   const { collection, field, restored } = made;
   // The count fails if another process changed the table first. The plan itself reports that.
   const counted = await (field === null ? countRows(ask, restored) : countReturns(ask, schema, made));
@@ -247,7 +247,7 @@ const formatMany = (count: number, one: string, several: string): string => {
   return `${shown} ${count === 1 ? one : several}`;
 };
 
-async function countRows(ask: Ask, restored: RestoredField | RestoredCollection): Promise<string> {
+async function countRows(ask: QueryRow, restored: RestoredField | RestoredCollection): Promise<string> {
   if (!('name' in restored)) return '';
   const table = qualified(trashOf(restored), restored.name);
   const most = integer(String(ENOUGH + 1));
@@ -257,7 +257,7 @@ async function countRows(ask: Ask, restored: RestoredField | RestoredCollection)
   return counted === null ? '' : `: ${formatMany(counted.rows, 'row is restored', 'rows are restored')}`;
 }
 
-async function countReturns(ask: Ask, schema: string, { restored, table }: Restored): Promise<string> {
+async function countReturns(ask: QueryRow, schema: string, { restored, table }: RestoredObject): Promise<string> {
   if (table === undefined) return '';
   const kept = {
     table: tableOfNode(table.node, schema),

@@ -34,7 +34,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { hasForeignKey, referencedColumns } from '../../projector/ddl/create-table.js';
 import { TIME_TO_COUNT, queryWithin } from '../../projector/catalog/table-facts.js';
 
-export interface Planned {
+export interface PlannedEvents {
   before: State;
   after: State;
   events: readonly LogEvent[];
@@ -65,7 +65,7 @@ interface Table {
  * Finds the rows of a table by its name after the plan. Undefined for tables that the plan creates empty. The result is
  * cached, because a plan asks for each field of the table.
  */
-export function rowsBefore(plan: Planned, schema: string): (collection: string) => Rows | undefined {
+export function rowsBefore(plan: PlannedEvents, schema: string): (collection: string) => Rows | undefined {
   const { restored, copies } = findTaken(plan);
   const former = formerNames();
   for (const event of plan.events) former.add(event);
@@ -124,7 +124,7 @@ const systemRows = (table: Sql): Rows => ({
 });
 
 /** Returns the restored tables, and the positions under which the trash stores the values of restored columns. */
-function findTaken({ events }: Planned): { restored: Map<Identity, Table>; copies: Map<Identity, number> } {
+function findTaken({ events }: PlannedEvents): { restored: Map<Identity, Table>; copies: Map<Identity, number> } {
   const restored = new Map<Identity, Table>();
   const copies = new Map<Identity, number>();
   for (const event of events) {
@@ -152,7 +152,7 @@ const indexByIdentity = ({ identities, fields }: CollectionNode): ReadonlyMap<Id
  * key. It counts them before the plan runs, in tables or in the trash.
  */
 
-interface Question {
+interface RowQuery {
   collection: string;
   field: string;
   rows: Sql;
@@ -164,7 +164,7 @@ interface Question {
 const ENOUGH = 1_000;
 
 /** @param schema of the tables */
-export async function findBlockingRows(db: Queryable, schema: string, plan: Planned): Promise<Warning[]> {
+export async function findBlockingRows(db: Queryable, schema: string, plan: PlannedEvents): Promise<Warning[]> {
   const until = performance.now() + TIME_TO_COUNT;
   const warnings: Warning[] = [];
   const slice = createTimeSlice();
@@ -184,7 +184,7 @@ export async function findBlockingRows(db: Queryable, schema: string, plan: Plan
 }
 
 /** Takes one step per event. Yields undefined if the event needs no new query. */
-function* questionsOf(plan: Planned, rows: RowCheck['rows']): Generator<Question | undefined, void, void> {
+function* questionsOf(plan: PlannedEvents, rows: RowCheck['rows']): Generator<RowQuery | undefined, void, void> {
   const checked = new Set<string>();
   for (const event of plan.events) {
     yield;
@@ -203,22 +203,22 @@ function* questionsOf(plan: Planned, rows: RowCheck['rows']): Generator<Question
 const KEY = /^\/(schema|one_collection)/;
 
 interface RowCheck {
-  plan: Planned;
+  plan: PlannedEvents;
   rows: (collection: string) => Rows | undefined;
   collection: string;
   field: string;
 }
 
-type Ask = (check: RowCheck) => Question | undefined;
+type CreateRowQuery = (check: RowCheck) => RowQuery | undefined;
 
-const QUESTIONS: Readonly<Partial<Record<string, Ask>>> = {
+const QUESTIONS: Readonly<Partial<Record<string, CreateRowQuery>>> = {
   'field.created': checkMissingValues,
   'field.updated': checkMissingValues,
   'relation.created': checkOrphans,
   'relation.updated': checkOrphans,
 };
 
-function checkMissingValues({ plan, rows, collection, field }: RowCheck): Question | undefined {
+function checkMissingValues({ plan, rows, collection, field }: RowCheck): RowQuery | undefined {
   const schema = getField(plan.after, collection, field)?.schema;
   if (!schema || schema.is_nullable || schema.generation_expression !== null) return undefined;
   const there = rows(collection);
@@ -237,7 +237,7 @@ function checkMissingValues({ plan, rows, collection, field }: RowCheck): Questi
 const fillsItself = ({ default_value, has_auto_increment, extras }: ColumnSchema): boolean =>
   default_value !== null || has_auto_increment || extras?.default !== undefined;
 
-function checkOrphans({ plan, rows, collection, field }: RowCheck): Question | undefined {
+function checkOrphans({ plan, rows, collection, field }: RowCheck): RowQuery | undefined {
   const relation = getRelation(plan.after, collection, field);
   const value = rows(collection)?.column(field);
   if (!hasForeignKey(relation) || value === undefined) return undefined;

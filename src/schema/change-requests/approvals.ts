@@ -20,12 +20,12 @@ export const WHY_NOT = [
   'an issued credential',
   'the author',
 ] as const;
-export type WhyNot = (typeof WHY_NOT)[number];
+export type ExclusionReason = (typeof WHY_NOT)[number];
 
 export interface JudgedApproval {
   approval: Approval;
   /** Null if the approval counts. */
-  whyNot: WhyNot | null;
+  whyNot: ExclusionReason | null;
 }
 
 export interface Approvers {

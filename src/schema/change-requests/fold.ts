@@ -321,14 +321,14 @@ const ACTIONS: Readonly<Record<ChangeAction, { event?: ChangeEvent['type']; in?:
  */
 const NOT_OF_POLICY: ReadonlySet<ChangeAction> = new Set(['rebase', 'revert']);
 
-type Moving = Pick<ChangeRequest, 'operation' | 'state' | 'proposal' | 'online' | 'applicant'>;
+type TransitionInput = Pick<ChangeRequest, 'operation' | 'state' | 'proposal' | 'online' | 'applicant'>;
 
 /** Returns the actions that the state allows, named like the routes. Permissions are checked elsewhere. */
-export const allowedActions = (request: Moving): ChangeAction[] =>
+export const allowedActions = (request: TransitionInput): ChangeAction[] =>
   CHANGE_ACTIONS.filter((action) => allowsAction(request, action));
 
 /** True if the state allows the action. A scheduled request may also be applied at once. */
-export function allowsAction(request: Moving, action: ChangeAction): boolean {
+export function allowsAction(request: TransitionInput, action: ChangeAction): boolean {
   const { event, in: states } = ACTIONS[action];
   if (request.operation === 'update-policy' && NOT_OF_POLICY.has(action)) return false;
   if (

@@ -55,7 +55,7 @@ export interface ChangeRequest {
   /** The change request that it reverts, or null. */
   reverts: string | null;
   /** The work that must be done before the request is applied. Null if unknown or not needed. */
-  preparation: Preparing | null;
+  preparation: PreparationData | null;
   /** The batch that applied it, and its last position. */
   result: { batch: string; position: number } | null;
   /** The code of the first problem, and the hash of the document with all problems. */
@@ -100,7 +100,7 @@ export interface Approval extends CommentEntry, ApprovedView {
   plan: string;
 }
 
-interface Preparing {
+interface PreparationData {
   /** Collections whose tables no other change may touch until the request has ended. */
   collections: string[];
   /** Listed in the order of execution. `milliseconds` is the total duration including waits, set when all steps are done. */

@@ -26,21 +26,21 @@ import { changeIdOf, evolveChange, isChangeEvent } from './fold.js';
 import { CHANGE, type ChangeEventOf, type ChangeRequest, type StoredChangeEvent } from './model.js';
 
 /** A change that the policy and the approvals at its position did not allow, or that is not the reviewed one. */
-export interface Disallowed {
+export interface DisallowedChange {
   position: number;
   reason: string;
 }
 
 /** An event as stored. */
-type Recorded = RawEvent &
+type RecordedEvent = RawEvent &
   Pick<StoredEvent, 'batch' | 'hash' | 'occurred_at' | 'actor' | 'reason'> &
   Pick<Cause, 'context'> & { subject?: EventSubject | undefined };
 
 interface PolicyReplay {
   /** Adds the next event of a log whose hash chain was verified. */
-  add(event: Recorded): Resumable<void>;
+  add(event: RecordedEvent): Resumable<void>;
   /** Call it after the last event. It returns at most 100 changes, in the order of the log. */
-  end(): Resumable<Disallowed[]>;
+  end(): Resumable<DisallowedChange[]>;
 }
 
 /** A batch that has ended. */
@@ -104,14 +104,14 @@ interface Batch {
   /** Findings, by code, that follow from the events of the batch with certainty. */
   certain: Acknowledgement[];
   /** All events except `change.applied`. */
-  events: Recorded[];
+  events: RecordedEvent[];
   applied: { event: ChangeEventOf<'change.applied'>; request: Request | undefined } | null;
 }
 
 /** @param planOf from `createPlanReplay`. Null if plans are not compared. */
 export function createPolicyReplay(planOf: PlanReplay | null): PolicyReplay {
   const replayed: Replayed = { policy: DEFAULT_POLICY, hash: null, accounts: new Map(), requests: new Map() };
-  const disallowed: Disallowed[] = [];
+  const disallowed: DisallowedChange[] = [];
   let batch: Batch | undefined;
   let unreadable = false;
 
@@ -145,7 +145,10 @@ export function createPolicyReplay(planOf: PlanReplay | null): PolicyReplay {
   };
 }
 
-function* explainOtherPlan({ events, applied, policy }: Batch, planOf: PlanReplay): Resumable<Disallowed | undefined> {
+function* explainOtherPlan(
+  { events, applied, policy }: Batch,
+  planOf: PlanReplay,
+): Resumable<DisallowedChange | undefined> {
   const { event, request } = applied ?? {};
   const reviewed = request?.request.proposal?.plan;
   const change = reviewed === undefined ? undefined : event;
@@ -158,7 +161,7 @@ function* explainOtherPlan({ events, applied, policy }: Batch, planOf: PlanRepla
   };
 }
 
-const startBatch = ({ batch: id, context }: Recorded, { policy, hash }: Replayed): Batch => ({
+const startBatch = ({ batch: id, context }: RecordedEvent, { policy, hash }: Replayed): Batch => ({
   id,
   position: null,
   context,
@@ -171,7 +174,7 @@ const startBatch = ({ batch: id, context }: Recorded, { policy, hash }: Replayed
   applied: null,
 });
 
-function recordJudged(batch: Batch, event: Recorded): void {
+function recordJudged(batch: Batch, event: RecordedEvent): void {
   if (event.type !== 'change.applied') batch.events.push(event);
   if (!isJudged(event)) return;
   batch.position ??= event.position;
@@ -185,7 +188,7 @@ function recordJudged(batch: Batch, event: Recorded): void {
 }
 
 /** No approval covers a purge, because change requests contain none. */
-function findingsOfPurge({ policy }: Batch, event: Recorded): Acknowledgement[] {
+function findingsOfPurge({ policy }: Batch, event: RecordedEvent): Acknowledgement[] {
   const place = locationText(event);
   return PURGE_FINDINGS.filter((code) => actionOf(policy, code, event.collection ?? undefined) === 'approve').map(
     (code) => ({ code, place }),
@@ -194,7 +197,7 @@ function findingsOfPurge({ policy }: Batch, event: Recorded): Acknowledgement[] 
 
 const DELETIONS: ReadonlySet<string> = new Set(['collection.deleted', 'field.deleted']);
 
-function replay(batch: Batch, event: Recorded, replayed: Replayed): void {
+function replay(batch: Batch, event: RecordedEvent, replayed: Replayed): void {
   const { type, subject } = event;
   if (type === POLICY_UPDATED) updatePolicy(batch, readEvent(event), replayed, event.hash);
   else if (subject?.kind === USER) foldAccount(replayed.accounts, readEvent(event));
@@ -226,7 +229,7 @@ function followRequest(batch: Batch, event: LogEvent, { accounts, requests }: Re
 const hasEnded = ({ state, proposal }: ChangeRequest): boolean =>
   state === 'applied' || state === 'withdrawn' || (state === 'failed' && proposal === null);
 
-function explainDisallowed(batch: Batch, accounts: Accounts): Disallowed | undefined {
+function explainDisallowed(batch: Batch, accounts: Accounts): DisallowedChange | undefined {
   const { position, policy, hash, context, applied } = batch;
   if (position === null || !isEnforced(policy)) return undefined;
   if (context?.['policy'] !== hash) return { position, reason: 'it was not judged by the policy in force' };

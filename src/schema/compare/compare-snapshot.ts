@@ -63,13 +63,13 @@ export function readRenamedFrom(state: State, body: { [member: string]: unknown 
   return { ...renamedFrom, renames: { collections, fields }, body: removeRenamedFrom(body) };
 }
 
-interface Said {
+interface SubmittedDocument {
   at: Path;
   document: { [member: string]: unknown };
 }
 
-function renamedDocuments(part: unknown, name: 'collections' | 'fields'): Said[] {
-  const statements: Said[] = [];
+function renamedDocuments(part: unknown, name: 'collections' | 'fields'): SubmittedDocument[] {
+  const statements: SubmittedDocument[] = [];
   for (const [index, document] of Array.isArray(part) ? part.entries() : []) {
     if (isObject(document) && Object.hasOwn(document, MEMBER)) statements.push({ at: [name, index], document });
   }
@@ -97,7 +97,7 @@ function withoutMember(document: unknown): unknown {
 }
 
 /** The renames of one namespace. */
-interface Naming {
+interface RenameInput {
   kind: 'collection' | 'field';
   from: string;
   to: string;
@@ -139,7 +139,7 @@ function collectionRenames(state: State, { documents, said: all }: Documents, re
 interface Documents {
   documents: unknown;
   /** The objects that have a `renamed_from`. */
-  said: Said[];
+  said: SubmittedDocument[];
 }
 
 function fieldRenames(
@@ -184,7 +184,7 @@ function textAt(document: { [member: string]: unknown }, at: Path, { problems }:
   return undefined;
 }
 
-function decide(naming: Naming, { notes, problems }: RenamedFrom): void {
+function decide(naming: RenameInput, { notes, problems }: RenamedFrom): void {
   const { kind, from, to, at, isThere, isSent, names, location } = naming;
   const refused = fault(naming);
   if (refused !== null) {
@@ -200,7 +200,7 @@ function decide(naming: Naming, { notes, problems }: RenamedFrom): void {
   }
 }
 
-function fault({ kind, from, to, isThere, isSent, names }: Naming): string | null {
+function fault({ kind, from, to, isThere, isSent, names }: RenameInput): string | null {
   if (from === to) return `${MEMBER} must differ from the current name of the ${kind}`;
   if (names.has(from))
     return `${quoteName(from)} can be renamed to one ${kind} only, and is already renamed to ${quoteName(names.get(from) ?? null)}`;
@@ -234,7 +234,7 @@ const MEMBERS = new Set(['version', 'service', 'vendor', 'collections', 'fields'
 const MEMBERS_WITH_OBJECTS = new Set([...MEMBERS, 'objects']);
 
 /** The state that the snapshot requests, by the names of the snapshot, and the skipped parts of an imported one. */
-export interface Desired {
+export interface DesiredSchema {
   /** The state it was compared with, by the names of the snapshot. */
   named: State;
   desired: DesiredState;
@@ -255,7 +255,7 @@ export function* compareSnapshot(state: State, body: unknown, options: CompareOp
 }
 
 /** Returns the state that the snapshot describes. */
-export function* readDesired(state: State, body: unknown, options: CompareOptions): Resumable<Result<Desired>> {
+export function* readDesired(state: State, body: unknown, options: CompareOptions): Resumable<Result<DesiredSchema>> {
   if (!isObject(body))
     return refuse(
       invalidProblem(
@@ -311,7 +311,7 @@ function* computeDesired(
   state: State,
   body: { [member: string]: unknown },
   { release, mode, objects }: CompareOptions,
-): Resumable<Result<Omit<Desired, 'named'>>> {
+): Resumable<Result<Omit<DesiredSchema, 'named'>>> {
   const imported = body['service'] !== release || body['vendor'] !== VENDOR;
   const parts = imported ? importedParts(state, body, { mode, objects }) : ownParts(body, objects !== undefined);
   if (!parts.ok) return parts;
@@ -355,9 +355,9 @@ function describeOrigin(service: unknown, body: { [member: string]: unknown }): 
     : 'another product (directus)';
 }
 
-type CheckedParts = SnapshotParts & { warnings: Warning[] };
+type CheckedSnapshot = SnapshotParts & { warnings: Warning[] };
 
-function ownParts(body: { [member: string]: unknown }, withObjects: boolean): Result<CheckedParts> {
+function ownParts(body: { [member: string]: unknown }, withObjects: boolean): Result<CheckedSnapshot> {
   const problems = unknownMembers(body, withObjects ? MEMBERS_WITH_OBJECTS : MEMBERS, []);
   for (const part of ['collections', 'fields', 'relations', 'objects'] as const) {
     if (body[part] !== undefined && !Array.isArray(body[part]))
@@ -372,7 +372,7 @@ function importedParts(
   state: State,
   body: { [member: string]: unknown },
   { mode, objects: equality }: Pick<CompareOptions, 'mode' | 'objects'>,
-): Result<CheckedParts> {
+): Result<CheckedSnapshot> {
   const { objects, ...others } = body;
   if (equality === undefined || !Array.isArray(objects))
     return importSnapshot(body, new Set(REFERABLE_SYSTEM_COLLECTIONS.keys()), instanceOf(state, mode));

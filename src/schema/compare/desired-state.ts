@@ -16,7 +16,7 @@ import {
 } from '../normal-form/index.js';
 import {
   snapshotLocations,
-  type Collecting,
+  type DocumentCollection,
   type Documents,
   type SnapshotParts,
   documentsOf,
@@ -43,7 +43,7 @@ export interface DesiredState {
   touched: ReadonlySet<string>;
 }
 
-interface Reading extends Collecting {
+interface Reading extends DocumentCollection {
   state: State;
   draft: Draft;
 }

@@ -36,14 +36,14 @@ export function snapshotLocations(body: unknown): Required<Locations> {
   };
 }
 
-type DocumentAt = { index: number; document: unknown };
+type IndexedDocument = { index: number; document: unknown };
 
 function indexesOf(
   body: unknown,
   part: string,
   nameOf: (document: Record<string, unknown>) => string,
-): ReadonlyMap<string, DocumentAt> {
-  const byKey = new Map<string, DocumentAt>();
+): ReadonlyMap<string, IndexedDocument> {
+  const byKey = new Map<string, IndexedDocument>();
   const documents: unknown = isObject(body) ? body[part] : undefined;
   for (const [index, document] of Array.isArray(documents) ? documents.entries() : []) {
     const name = isObject(document) ? nameOf(document) : undefined;
@@ -67,7 +67,7 @@ export interface SnapshotParts {
   objects?: unknown[] | undefined;
 }
 
-export interface Collecting {
+export interface DocumentCollection {
   parts: SnapshotParts;
   /** True if the parts were derived from another snapshot and have other indexes and shapes. */
   imported: boolean;
@@ -115,7 +115,7 @@ export class Documents {
 
 /** Returns the documents of a part by name, without duplicates. */
 export function documentsOf(
-  reading: Collecting,
+  reading: DocumentCollection,
   part: 'collections' | 'fields',
   members: string[],
 ): Resumable<Documents> {
@@ -129,7 +129,7 @@ export function documentsOf(
 }
 
 /** Relations contain their name flat (many_collection, many_field) or nested (collection, field). */
-export function relationDocuments(reading: Collecting): Resumable<Documents> {
+export function relationDocuments(reading: DocumentCollection): Resumable<Documents> {
   return collect(reading, 'relations', (input, at) => {
     const [collection, field] = relationEnds(input);
     if (typeof collection !== 'string')
@@ -144,7 +144,7 @@ export function relationDocuments(reading: Collecting): Resumable<Documents> {
 const STEP = 500;
 
 function* collect(
-  reading: Collecting,
+  reading: DocumentCollection,
   part: keyof SnapshotParts,
   namesOf: (input: { [member: string]: unknown }, at: Path) => string[] | Problem,
 ): Resumable<Documents> {
@@ -174,7 +174,7 @@ function* collect(
 
 /** Returns the location in the submitted snapshot of a document that was derived from it. */
 function submittedLocation(
-  { imported, locations }: Collecting,
+  { imported, locations }: DocumentCollection,
   part: keyof SnapshotParts,
   [collection, field]: [string, string],
 ): DocumentLocation | undefined {

@@ -85,12 +85,12 @@ export function applyEntry(document: Json, entry: Entry & { path: Path }, gap: n
   return findConflict(present, change, IN_OBJECT) ?? changeMember(parent, last, change);
 }
 
-interface EntryPlace {
+interface EntryLocation {
   parent: Json[] | { [member: string]: Json };
   last: Step;
 }
 
-function findPlace(document: Json, entry: Entry & { path: Path }): EntryPlace | undefined {
+function findPlace(document: Json, entry: Entry & { path: Path }): EntryLocation | undefined {
   const steps = entry.kind === 'A' ? [...entry.path, entry.index] : entry.path;
   const last = steps.at(-1);
   const parent = last === undefined ? undefined : valueAt(document, steps.slice(0, -1));

@@ -4,14 +4,14 @@
  */
 import { type Path, type Problem, invalidProblem, renderPath } from '../../kernel/problem.js';
 import { type Identity, memberKey, type State } from '../model/state.js';
-import { type RecreatedObjects, type InTrash, restorableEntries } from '../transition/restoring-transition.js';
+import { type RecreatedObjects, type TrashNode, restorableEntries } from '../transition/restoring-transition.js';
 import type { SchemaDiff, CollectionDiff, FieldDiff } from './diff.js';
 import { type Entry, type Origin, isAddition } from './entries.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Draft } from '../transition/draft.js';
 
 /** Adds the origins to the new objects of a diff. */
-export function addOrigins(diff: SchemaDiff, again: RecreatedObjects, restorable: readonly InTrash[]): SchemaDiff {
+export function addOrigins(diff: SchemaDiff, again: RecreatedObjects, restorable: readonly TrashNode[]): SchemaDiff {
   if (again.size === 0) return diff;
   const kept = restorable.filter(({ empty }) => empty !== true);
   const positions = new Map(kept.map(({ identity, position }) => [identity, position]));
@@ -73,8 +73,8 @@ export function findSharedIdentities({ collections, fields }: SchemaDiff): Probl
 export function* identifyFromTrash(
   state: State,
   draft: Draft,
-  { diff, kept }: { diff: SchemaDiff; kept: readonly InTrash[] },
-): Resumable<InTrash[]> {
+  { diff, kept }: { diff: SchemaDiff; kept: readonly TrashNode[] },
+): Resumable<TrashNode[]> {
   if (kept.length === 0) return [];
   const again = readOrigins(diff);
   identifyTables(draft, diff, { again, kept });
@@ -85,7 +85,7 @@ export function* identifyFromTrash(
 
 interface RestorableObjects {
   again: RecreatedObjects;
-  kept: readonly InTrash[];
+  kept: readonly TrashNode[];
 }
 
 function identifyTables(draft: Draft, { collections }: SchemaDiff, { again, kept }: RestorableObjects): void {
@@ -107,7 +107,7 @@ function identifyFields(draft: Draft, { fields: items }: SchemaDiff, { again, ke
 }
 
 /** The fields that are restored with it, by their collection. */
-const identitiesIn = ({ kind, identity, node: { identities } }: InTrash): [Identity, Identity][] =>
+const identitiesIn = ({ kind, identity, node: { identities } }: TrashNode): [Identity, Identity][] =>
   kind === 'field'
     ? [[identity, identities.collection]]
     : [...identities.fields.values()].map((field) => [field, identities.collection]);
@@ -116,7 +116,7 @@ const identitiesIn = ({ kind, identity, node: { identities } }: InTrash): [Ident
  * Returns conflicts for objects that the diff would restore but the trash no longer contains. They are never created
  * empty.
  */
-export function findLost({ collections, fields }: SchemaDiff, entries: readonly InTrash[]): Problem[] {
+export function findLost({ collections, fields }: SchemaDiff, entries: readonly TrashNode[]): Problem[] {
   const kept = entries.filter(({ empty }) => empty !== true);
   const positions = new Map<Identity | undefined, number>(kept.map(({ identity, position }) => [identity, position]));
   const check = (part: 'collections' | 'fields') => (item: CollectionDiff | FieldDiff, index: number) => {

@@ -3,7 +3,7 @@ import { visibleText } from '../../kernel/text.js';
 import type { Warning } from '../../kernel/warning.js';
 import { PURGE_FINDINGS, isEarlyPurge } from '../model/policy.js';
 import type { LogEvent } from '../model/events.js';
-import type { Finding, LocatedEvent, Observed, Rule } from './model.js';
+import type { Finding, LocatedEvent, Observation, Rule } from './model.js';
 import { RULES } from './rules/index.js';
 import { locationText } from '../model/location.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -19,10 +19,10 @@ const aliasesOf = ({ aliases = {} }: Rule): string[] =>
     names.map((name) => `${tool}:${name}`),
   );
 
-type Said = Pick<Finding, 'why' | 'safer' | 'aliases'>;
+type FindingTexts = Pick<Finding, 'why' | 'safer' | 'aliases'>;
 
 /** The text that all findings of a rule share. */
-const SAID: ReadonlyMap<Rule, Said> = new Map(
+const SAID: ReadonlyMap<Rule, FindingTexts> = new Map(
   RULES.map((rule) => [rule, { why: rule.why, safer: { text: rule.safer }, aliases: aliasesOf(rule) }]),
 );
 
@@ -36,12 +36,12 @@ export function findingOf(noticed: Warning): Finding {
     level: rule.level,
     ...location(collection, field),
     message: visibleText(message),
-    ...(SAID.get(rule) as Said),
+    ...(SAID.get(rule) as FindingTexts),
   };
 }
 
 /** Converts an observation made by a rule. */
-function createFinding(rule: Rule, observed: Observed, planned: LocatedEvent, statement?: number): Finding {
+function createFinding(rule: Rule, observed: Observation, planned: LocatedEvent, statement?: number): Finding {
   const { event, index } = planned;
   const {
     message,
@@ -60,7 +60,7 @@ function createFinding(rule: Rule, observed: Observed, planned: LocatedEvent, st
     message: visibleText(message),
     event: index,
     ...(statement !== undefined && { statement }),
-    ...(SAID.get(rule) as Said),
+    ...(SAID.get(rule) as FindingTexts),
     ...(safer !== undefined && { safer }),
     ...(statistics !== undefined && { statistics }),
   };
@@ -107,9 +107,9 @@ export const withoutLocations = <F extends Finding>(findings: readonly F[]): Omi
 /** Maximum number of locations that a note lists. */
 const MOST_PLACES = 50;
 
-interface Gathering {
+interface FindingCollector {
   /** @param statement its index in the plan */
-  add(rule: Rule, observed: Observed, planned: LocatedEvent, statement?: number): void;
+  add(rule: Rule, observed: Observation, planned: LocatedEvent, statement?: number): void;
   findings(): Finding[];
 }
 
@@ -124,13 +124,13 @@ interface Note {
 }
 
 /** Returns the group of a note about new objects. Undefined for a note that is not grouped. */
-export type GroupOf = (code: string, place: FindingLocation) => string | undefined;
+export type GroupLookup = (code: string, place: FindingLocation) => string | undefined;
 
 /**
  * Returns findings in the order of addition and ignores repetitions about existing objects.
  * @param groupOf groups notes about new objects. By default each rule has one group.
  */
-export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
+export function createGathering(groupOf: GroupLookup = (code) => code): FindingCollector {
   const findings: Finding[] = [];
   /** Only for existing objects. A new object is checked only once anyway. */
   const seen = new Set<string>();
@@ -179,7 +179,7 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
 }
 
 /** Undefined for an object other than a table. */
-function placeOf({ collection, field: observed }: Observed, { event }: LocatedEvent): FindingLocation | undefined {
+function placeOf({ collection, field: observed }: Observation, { event }: LocatedEvent): FindingLocation | undefined {
   const field = observed === undefined ? event.field : observed;
   const name = collection ?? event.collection;
   return name === null ? undefined : { collection: name, ...(field !== null && { field }) };

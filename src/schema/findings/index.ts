@@ -1,5 +1,11 @@
 /** Findings about a planned change, for reviewers. */
-export { findingsOf, questionsOf, type DatabaseFacts, type Plan, type Questions } from './planned-batch.js';
+export {
+  findingsOf,
+  questionsOf,
+  type DatabaseFacts,
+  type Plan,
+  type DatabaseQuestions as Questions,
+} from './planned-batch.js';
 export { findingOf, ruleOf, withoutLocations as withoutPlaces, groupFindings as together } from './finding.js';
 export { RULES } from './rules/index.js';
 export {

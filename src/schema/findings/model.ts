@@ -263,19 +263,19 @@ export interface Rule extends RuleText {
    */
   shownOnly?: boolean;
   /** Checks each statement of a plan. */
-  statement?: (statement: PlannedStatement, planned: PlannedEvent) => Observed | undefined;
+  statement?: (statement: PlannedStatement, planned: PlannedEvent) => Observation | undefined;
   /** Checks each created or changed field, including those of new collections. */
-  field?: (change: FieldChange, planned: PlannedEvent) => Observed | undefined;
+  field?: (change: FieldChange, planned: PlannedEvent) => Observation | undefined;
   /** Checks each created or changed relation. */
-  relation?: (change: RelationChange, planned: PlannedEvent) => Observed | undefined;
+  relation?: (change: RelationChange, planned: PlannedEvent) => Observation | undefined;
   /** Checks each created or changed object other than tables. */
-  object?: (change: ObjectChange) => Observed | undefined;
+  object?: (change: ObjectChange) => Observation | undefined;
   /** Checks each event about tables. */
-  event?: (planned: PlannedEvent) => Observed | readonly Observed[] | undefined;
+  event?: (planned: PlannedEvent) => Observation | readonly Observation[] | undefined;
 }
 
 /** The result of a check. Absent members default to those of the event or rule. */
-export interface Observed {
+export interface Observation {
   /** One sentence for display that contains the names. */
   message: string;
   level?: Level;

@@ -32,11 +32,11 @@ import {
   type PlannedStatement,
   tableOfRows,
   type Finding,
-  type Observed,
+  type Observation,
   type Rule,
 } from './model.js';
 import { locationText } from '../model/location.js';
-import { type GroupOf, createGathering, purgeFindings } from './finding.js';
+import { type GroupLookup, createGathering, purgeFindings } from './finding.js';
 import { RULES } from './rules/index.js';
 
 /** A plan before its execution. */
@@ -68,7 +68,7 @@ export interface DatabaseFacts {
 }
 
 /** Facts that the rules need from the database. */
-export interface Questions {
+export interface DatabaseQuestions {
   /** Tables whose size and use matter. */
   tables: string[];
   /** Tables whose dependents and parents matter. */
@@ -88,7 +88,7 @@ const isJudgedObject = (event: LogEvent, adopted: boolean): event is ObjectEvent
   changesObjects(event) && !isConsequence(event) && (adopted || !isFound(event));
 
 /** Returns the facts that the rules will need, before they run. */
-export function* questionsOf({ events, statements, after, adopted = false }: Plan): Resumable<Questions> {
+export function* questionsOf({ events, statements, after, adopted = false }: Plan): Resumable<DatabaseQuestions> {
   const former = formerNames();
   const made = new Set<string>();
   const tables = new Set<string>();
@@ -255,10 +255,10 @@ function relationChanges({ event, before, after, formerField }: PlannedEvent): R
 
 /* Runs the rules over a plan. */
 
-type With<K extends keyof Rule> = Rule & Required<Pick<Rule, K>>;
+type RuleWith<K extends keyof Rule> = Rule & Required<Pick<Rule, K>>;
 
-const rulesWith = <K extends keyof Rule>(check: K, rules: readonly Rule[]): With<K>[] =>
-  rules.filter((rule): rule is With<K> => rule[check] !== undefined);
+const rulesWith = <K extends keyof Rule>(check: K, rules: readonly Rule[]): RuleWith<K>[] =>
+  rules.filter((rule): rule is RuleWith<K> => rule[check] !== undefined);
 
 const checksOf = (rules: readonly Rule[]) => ({
   statements: rulesWith('statement', rules),
@@ -290,7 +290,7 @@ export function* findingsOf(plan: Plan, facts: DatabaseFacts = {}): Resumable<Fi
   }
   return [...gathering.findings(), ...purgeFindings(plan.events)];
 
-  function add(rule: Rule, observed: Observed | undefined, planned: LocatedEvent, statement?: number): void {
+  function add(rule: Rule, observed: Observation | undefined, planned: LocatedEvent, statement?: number): void {
     if (observed !== undefined) gathering.add(rule, observed, planned, statement);
   }
 }
@@ -299,7 +299,7 @@ export function* findingsOf(plan: Plan, facts: DatabaseFacts = {}): Resumable<Fi
  * Groups findings by code and policy action. Findings that people acknowledge or approve are not grouped, because each
  * needs its location.
  */
-function groupsOf({ policy, apart = NONE }: Plan): GroupOf | undefined {
+function groupsOf({ policy, apart = NONE }: Plan): GroupLookup | undefined {
   if (apart === 'every') return () => undefined;
   if (policy === undefined) return undefined;
   return (code, location) => {
@@ -314,9 +314,9 @@ function groupsOf({ policy, apart = NONE }: Plan): GroupOf | undefined {
 
 const NONE: ReadonlySet<string> = new Set();
 
-type Add = (rule: Rule, observed: Observed | undefined, planned: LocatedEvent) => void;
+type AddFinding = (rule: Rule, observed: Observation | undefined, planned: LocatedEvent) => void;
 
-function judgeObject(planned: PlannedObjectEvent, add: Add): void {
+function judgeObject(planned: PlannedObjectEvent, add: AddFinding): void {
   const change = objectChange(planned);
   if (change === undefined) return;
   for (const rule of (planned.found ? STANDING : CHECKS).objects) add(rule, rule.object(change), planned);
@@ -326,7 +326,7 @@ function judgeObject(planned: PlannedObjectEvent, add: Add): void {
 const isPartition = ({ after }: PlannedEvent): boolean => extrasOf(after).partition_of !== undefined;
 
 /** Takes a step per field, because a collection may have any number of fields. */
-function* judgeDocuments(planned: PlannedEvent, add: Add): Resumable<void> {
+function* judgeDocuments(planned: PlannedEvent, add: AddFinding): Resumable<void> {
   const checks = planned.found ? STANDING : CHECKS;
   for (const change of isPartition(planned) ? [] : fieldChanges(planned)) {
     for (const rule of checks.fields) add(rule, rule.field(change, planned), planned);

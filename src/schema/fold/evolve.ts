@@ -83,7 +83,7 @@ export function fold(events: Iterable<PositionedEvent>, from: State = initialSta
 }
 
 /** A running fold. */
-export interface Folding {
+export interface RunningFold {
   /** @throws ImpossibleEventError, which makes the fold unusable */
   add(event: PositionedEvent): void;
   /** Returns the field after the events so far. */
@@ -98,7 +98,7 @@ export interface Folding {
  * Copies a collection only when an event first touches it. So many events about one collection cost time in proportion
  * to the events, not to its fields.
  */
-export function startFolding(from: State): Folding {
+export function startFolding(from: State): RunningFold {
   const open = new Map<string, OpenNode | undefined>();
   const own = ownIdentities();
   let { position, collections, referencedBy, indexNames, objects } = from;
@@ -180,7 +180,7 @@ interface OpenNode extends CollectionNode {
 }
 
 /** @returns the node after the event. This is `node` itself unless it is created or deleted. */
-function evolveNode(node: OpenNode | undefined, event: StandingChange, own: OwnIdentities): OpenNode | undefined {
+function evolveNode(node: OpenNode | undefined, event: ChangeInPlace, own: OwnIdentities): OpenNode | undefined {
   if (event.type === 'collection.created' || event.type === 'collection.adopted') return createNode(node, event);
   if (node === undefined) throw new ImpossibleEventError(event, 'the collection does not exist');
   if (event.type === 'collection.deleted') return undefined;
@@ -207,7 +207,7 @@ function evolveParts(node: OpenNode, event: FieldEvent | RelationEvent, own: Own
 
 function createNode(
   node: CollectionNode | undefined,
-  event: Placed<'collection.created' | 'collection.adopted'>,
+  event: PlacedChange<'collection.created' | 'collection.adopted'>,
 ): OpenNode {
   if (node !== undefined) throw new ImpossibleEventError(event, 'the collection already exists');
   const { collection, fields } = event.data;
@@ -219,9 +219,9 @@ function createNode(
   };
 }
 
-type Placed<T extends NewEvent['type']> = Extract<SchemaChange, { type: T }>;
-type StandingChange = Exclude<SchemaChange, RenameEvent>;
-type FieldEvent = Extract<StandingChange, { type: `field.${string}` }>;
+type PlacedChange<T extends NewEvent['type']> = Extract<SchemaChange, { type: T }>;
+type ChangeInPlace = Exclude<SchemaChange, RenameEvent>;
+type FieldEvent = Extract<ChangeInPlace, { type: `field.${string}` }>;
 type RelationEvent = Extract<SchemaChange, { type: `relation.${string}` }>;
 
 function evolveFields(node: OpenNode, event: FieldEvent, own: OwnIdentities): void {

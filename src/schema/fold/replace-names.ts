@@ -21,12 +21,12 @@ import { indexNameOf } from '../model/constraint-names.js';
 
 /* Maintains the indexes State.indexNames and State.referencedBy. */
 
-type Indexed = Pick<CollectionNode, 'collection' | 'fields'> | undefined;
+type IndexedNode = Pick<CollectionNode, 'collection' | 'fields'> | undefined;
 
 export interface ChangedFields {
   collection: string;
-  before: Indexed;
-  after: Indexed;
+  before: IndexedNode;
+  after: IndexedNode;
 }
 
 /**
@@ -49,16 +49,16 @@ export function renameIndexes(names: State['indexNames'], all: readonly ChangedF
 }
 
 /** Another field may have taken over the name. */
-function hasIndex(node: Indexed, name: string): boolean {
+function hasIndex(node: IndexedNode, name: string): boolean {
   return [...namesOnlyIn(node, undefined)].includes(name);
 }
 
 /** True if the table has another name or schema, and so do its indexes. */
-const isMovedTable = (one: Indexed, other: Indexed): boolean =>
+const isMovedTable = (one: IndexedNode, other: IndexedNode): boolean =>
   one?.collection.schema?.schema !== other?.collection.schema?.schema ||
   one?.collection.schema?.name !== other?.collection.schema?.name;
 
-function* namesOnlyIn(node: Indexed, others: Indexed): Generator<string> {
+function* namesOnlyIn(node: IndexedNode, others: IndexedNode): Generator<string> {
   if (node === undefined) return;
   const isSame = (field: Field): boolean => others?.fields.get(field.field) === field && !isMovedTable(node, others);
   for (const field of node.fields.values()) {
@@ -106,10 +106,10 @@ interface FieldRenaming {
   fields: Names;
 }
 
-type Own = <T extends string | null>(name: T) => T;
+type RenameOwn = <T extends string | null>(name: T) => T;
 
 const ownOf =
-  (names: Names): Own =>
+  (names: Names): RenameOwn =>
   (name) =>
     (name === null ? name : (names.get(name) ?? name)) as typeof name;
 
@@ -161,7 +161,7 @@ export function replaceNodes(
   change: (node: CollectionNode) => CollectionNode,
   touched = new Set<string>(),
 ): State {
-  const replaced: Replaced[] = [];
+  const replaced: ReplacedNode[] = [];
   for (const name of concerned) {
     const old = state.collections.get(name);
     const now = old && change(old);
@@ -181,7 +181,7 @@ export function replaceNodes(
   };
 }
 
-interface Replaced {
+interface ReplacedNode {
   old: CollectionNode;
   now: CollectionNode;
 }
@@ -189,14 +189,14 @@ interface Replaced {
 const nameOf = ({ collection }: CollectionNode): string => collection.collection;
 
 /** All names are removed before new ones are added, because collections may swap names. */
-function secondaryIndexes(state: State, replaced: readonly Replaced[]): Pick<State, 'referencedBy' | 'indexNames'> {
+function secondaryIndexes(state: State, replaced: readonly ReplacedNode[]): Pick<State, 'referencedBy' | 'indexNames'> {
   let { referencedBy } = state;
   const fields: ChangedFields[] = [];
   const note = (collection: string, before: CollectionNode | undefined, after: CollectionNode | undefined): void => {
     referencedBy = reindex(referencedBy, collection, before?.relations, after?.relations);
     fields.push({ collection, before, after });
   };
-  const isMoved = ({ old, now }: Replaced): boolean => nameOf(old) !== nameOf(now);
+  const isMoved = ({ old, now }: ReplacedNode): boolean => nameOf(old) !== nameOf(now);
   for (const each of replaced) note(nameOf(each.old), each.old, isMoved(each) ? undefined : each.now);
   for (const each of replaced.filter(isMoved)) note(nameOf(each.now), undefined, each.now);
   return { referencedBy, indexNames: renameIndexes(state.indexNames, fields) };
@@ -220,7 +220,7 @@ function withRelations(node: CollectionNode, change: (relation: Relation) => Rel
   return { ...node, relations: new Map(after.map((relation) => [relation.many_field, relation])) };
 }
 
-function renameCollection(node: CollectionNode, own: Own): CollectionNode {
+function renameCollection(node: CollectionNode, own: RenameOwn): CollectionNode {
   const { collection: before } = node;
   const name = own(before.collection);
   const collection = changeMembers(before, {
@@ -243,7 +243,7 @@ function renameCollection(node: CollectionNode, own: Own): CollectionNode {
 }
 
 /** Replaces names in the foreign keys that are not relations, and the name of the parent of a partition. */
-function renameReferences(schema: TableSchema, own: Own): TableSchema {
+function renameReferences(schema: TableSchema, own: RenameOwn): TableSchema {
   const { extras } = schema;
   if (extras === undefined) return schema;
   const { constraints, partition_of: parent } = extras;
@@ -256,7 +256,7 @@ function renameReferences(schema: TableSchema, own: Own): TableSchema {
   return changeMembers(schema, { extras: changeMembers(extras, next) });
 }
 
-function renameFields(node: CollectionNode, names: Names, own: Own): CollectionNode {
+function renameFields(node: CollectionNode, names: Names, own: RenameOwn): CollectionNode {
   const fields = new Map<string, Field>();
   for (const [name, field] of node.fields) {
     const meta = changeMembers(field.meta, { group: own(field.meta.group) });
@@ -278,12 +278,12 @@ function renameFields(node: CollectionNode, names: Names, own: Own): CollectionN
   );
 }
 
-const withNames = ({ collection, fields }: Identities, own: Own): Identities => ({
+const withNames = ({ collection, fields }: Identities, own: RenameOwn): Identities => ({
   collection,
   fields: new Map([...fields].map(([name, identity]) => [own(name), identity])),
 });
 
-function renameFieldMentions(collection: Collection, names: Names, own: Own): Collection {
+function renameFieldMentions(collection: Collection, names: Names, own: RenameOwn): Collection {
   const { meta, schema } = collection;
   return changeMembers(collection, {
     meta: changeMembers(meta, {
@@ -305,7 +305,7 @@ function renameCopiedFields(copied: CollectionMeta['item_duplication_fields'], n
 }
 
 /** Replaces names in members that consist of a column name, but not within definitions. */
-function renameColumnMentions(schema: TableSchema, own: Own): TableSchema {
+function renameColumnMentions(schema: TableSchema, own: RenameOwn): TableSchema {
   const { extras } = schema;
   if (extras === undefined) return schema;
   const { primary_key: key, needs, unmanaged } = extras;

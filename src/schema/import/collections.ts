@@ -1,6 +1,6 @@
 import { isObject } from '../../kernel/json.js';
 import { collectionMeta, fieldMeta, tableSchema } from '../model/model.js';
-import { checksOf, Wrong } from '../normal-form/checks.js';
+import { checksOf, InvalidValue } from '../normal-form/checks.js';
 import { ALIAS_TYPE } from '../normal-form/types/field-types.js';
 import { checkName } from '../normal-form/names.js';
 import {
@@ -64,7 +64,7 @@ function readSchema(collection: string, input: unknown, into: Import): Collectio
   const extras = { ...locationOf(input), ...(input['extras'] === undefined ? {} : { extras: input['extras'] }) };
   if (input['comment'] === undefined) return extras;
   const comment = SCHEMA_CHECKS.get('comment')?.(input['comment'], true);
-  if (!(comment instanceof Wrong)) return { ...extras, comment };
+  if (!(comment instanceof InvalidValue)) return { ...extras, comment };
   warnOfValue(into, { collection }, 'schema.comment', comment);
   return extras;
 }

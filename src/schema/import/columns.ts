@@ -2,7 +2,7 @@
 import { checkExpression, checkTypeText, NOTHING_AROUND } from '../sql-text/expression.js';
 import { checkSqlText } from '../sql-text/check-sql-text.js';
 import { defaultFromCatalog } from '../normal-form/defaults/catalog-default.js';
-import { checksOf, Wrong } from '../normal-form/checks.js';
+import { checksOf, InvalidValue } from '../normal-form/checks.js';
 import { isSequenceDefault } from '../normal-form/column.js';
 import { isFunctionDefault, readDefault } from '../normal-form/defaults/default-value.js';
 import {
@@ -223,7 +223,7 @@ function plainMembers(
       continue;
     }
     const value = check(schema[name], true);
-    if (value instanceof Wrong) warnOfValue(into, location, `schema.${name}`, value);
+    if (value instanceof InvalidValue) warnOfValue(into, location, `schema.${name}`, value);
     else members[name] = value;
   }
   return members;
@@ -270,7 +270,7 @@ function readColumnDefault(
   }
   if (result['has_auto_increment'] === true) return { default_value: null };
   const ours = read === 'expression' ? expressionDefault(type, column, defaultInput) : defaultOf(type, column, value);
-  return { default_value: ours instanceof Wrong ? skipDefault(defaultInput, ours, input.location, into) : ours };
+  return { default_value: ours instanceof InvalidValue ? skipDefault(defaultInput, ours, input.location, into) : ours };
 }
 
 /** Other vendors do not export sequences, so a sequence default can stay only where the column already has one. */
@@ -287,7 +287,12 @@ function isPresentSequence(
 
 const functionOr = (value: unknown): unknown => (typeof value === 'string' && vendorFunction(value)) || value;
 
-function skipDefault(input: unknown, { message: why }: Wrong, location: Required<ImportLocation>, into: Import): null {
+function skipDefault(
+  input: unknown,
+  { message: why }: InvalidValue,
+  location: Required<ImportLocation>,
+  into: Import,
+): null {
   const message = `The default of ${quotedPath(location.collection, location.field)}, ${defaultText(input)}, was skipped: it ${why}.`;
   warn(into, 'DEFAULT_LEFT_OUT', location, message);
   return null;
@@ -298,15 +303,15 @@ function vendorValue(input: unknown, { vendor, prefix }: Import): VendorDefault 
   return typeof input === 'string' && prefix !== SYSTEM_PREFIX ? vendorDefault(input, vendor) : undefined;
 }
 
-const EXPRESSION = new Wrong('is an SQL expression that the service does not support for this type');
+const EXPRESSION = new InvalidValue('is an SQL expression that the service does not support for this type');
 
 /**
  * Returns the function that a vendor's name stands for, or the value as PostgreSQL normalises it. Never returns the
  * text itself.
  */
-function expressionDefault(type: string, column: ColumnType, input: unknown): Json | Wrong {
+function expressionDefault(type: string, column: ColumnType, input: unknown): Json | InvalidValue {
   const read = defaultOf(type, column, input);
-  return read instanceof Wrong || (read === input && !isFunctionDefault(type, { default_value: read }))
+  return read instanceof InvalidValue || (read === input && !isFunctionDefault(type, { default_value: read }))
     ? EXPRESSION
     : read;
 }
@@ -323,12 +328,13 @@ function completeColumnType(type: string, column: Partial<ColumnType>): ColumnTy
 }
 
 /** Reads a default of any vendor: a value, a function under another name, or an expression of PostgreSQL. */
-export function defaultOf(type: string, column: ColumnType, value: unknown): Json | Wrong {
+export function defaultOf(type: string, column: ColumnType, value: unknown): Json | InvalidValue {
   const called = typeof value === 'string' ? vendorFunction(value) : undefined;
   const call = called === undefined ? called : readDefault(type, column, called, { lenient: true });
-  if (call !== undefined && !(call instanceof Wrong) && isFunctionDefault(type, { default_value: call })) return call;
+  if (call !== undefined && !(call instanceof InvalidValue) && isFunctionDefault(type, { default_value: call }))
+    return call;
   const read = readDefault(type, column, value, { lenient: true });
-  if (!(read instanceof Wrong) || typeof value !== 'string') return read;
+  if (!(read instanceof InvalidValue) || typeof value !== 'string') return read;
   return defaultFromCatalog(type, column, value) ?? (value === 'NULL' ? null : read);
 }
 

@@ -26,7 +26,7 @@ import { readRelations, isAlias, completeField, isKey, keyTarget } from './relat
 import { vendorOf, defaultOf } from './columns.js';
 import { memberKey } from '../model/state.js';
 import { keyFamily } from '../sql-text/data-types.js';
-import { Wrong } from '../normal-form/checks.js';
+import { InvalidValue } from '../normal-form/checks.js';
 import { dataTypesOf, typeOfDataType } from '../normal-form/types/field-types.js';
 
 /* Primary keys, and the columns that reference them. */
@@ -197,7 +197,7 @@ function refitDefault(schema: Record<string, unknown>, { type = 'unknown' }: Fie
   if (schema['default_value'] === undefined) return {};
   const { data_type, max_length, numeric_precision, numeric_scale } = schema as never;
   const value = defaultOf(type, { data_type, max_length, numeric_precision, numeric_scale }, schema['default_value']);
-  return { default_value: value instanceof Wrong ? null : value };
+  return { default_value: value instanceof InvalidValue ? null : value };
 }
 
 /* Sets names in `meta` that reference nothing, or form a cycle, to null. Directus allows them. */

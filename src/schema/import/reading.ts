@@ -4,7 +4,7 @@ import { invalidProblem, MAX_PROBLEMS, type Problem } from '../../kernel/problem
 import { SYSTEM_PREFIX, isSystemCollection } from '../model/system-collections.js';
 import type { Collection, Field, NewRelation, Relation, RelationMeta } from '../model/model.js';
 import type { Warning } from '../../kernel/warning.js';
-import { Wrong, type Checks } from '../normal-form/checks.js';
+import { InvalidValue, type Checks } from '../normal-form/checks.js';
 
 /* The context of an import: the file as read so far, and the target instance. */
 
@@ -157,14 +157,14 @@ export function readMeta(
       continue;
     }
     const value = check(input[name], true);
-    if (value instanceof Wrong) warnOfValue(into, location, `meta.${name}`, value);
+    if (value instanceof InvalidValue) warnOfValue(into, location, `meta.${name}`, value);
     else meta[name] = value;
   }
   return meta;
 }
 
 /** Warns with VALUE_LEFT_OUT about each document that has such a value. */
-export function warnOfValue(into: Import, location: ImportLocation, member: string, { message }: Wrong): void {
+export function warnOfValue(into: Import, location: ImportLocation, member: string, { message }: InvalidValue): void {
   const owner = quotedPath(...[location.collection, location.field].filter((name) => name !== undefined));
   warn(into, 'VALUE_LEFT_OUT', location, `The value of ${member} of ${owner} was skipped: it ${message}.`);
 }

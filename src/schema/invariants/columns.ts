@@ -13,7 +13,7 @@ import { isExtensionType } from '../sql-text/data-types.js';
  */
 
 /** The groups of one namespace. */
-interface Grouping {
+interface GroupNamespace {
   /** Returns the group of `name`, or a sentence if it cannot group others. */
   parentOf: (name: string) => { group: string | null } | string;
   /** Groups whose chain was already checked, so that shared chains are checked once. */
@@ -21,7 +21,7 @@ interface Grouping {
 }
 
 /** Returns why `name` cannot be in `group`. Undefined if it can. */
-function groupFault(name: string, group: string | null, { parentOf, sound }: Grouping): string | undefined {
+function groupFault(name: string, group: string | null, { parentOf, sound }: GroupNamespace): string | undefined {
   const seen = new Set([name]);
   for (let at = group; at !== null && !sound.has(at);) {
     if (seen.has(at)) return `group ${quoteName(group)} makes a cycle: ${quoteName(at)} would contain itself`;
@@ -73,7 +73,7 @@ export function fieldProblems(state: State, node: CollectionNode): Problem[] {
 }
 
 /** The group of a field is an alias field of the same collection. */
-function groupsIn({ collection: { collection }, fields }: CollectionNode): Grouping {
+function groupsIn({ collection: { collection }, fields }: CollectionNode): GroupNamespace {
   const parentOf = (name: string) => {
     const parent = fields.get(name);
     if (parent === undefined)
@@ -209,7 +209,7 @@ function referenceFaults({ collections }: State, { constraints = [] }: TableExtr
  * Checks the collection as a whole: its group, the fields that meta names, keys and extras. Fields and relations are
  * checked separately.
  */
-export function collectionProblems(state: State, node: CollectionNode, groups: Grouping): Problem[] {
+export function collectionProblems(state: State, node: CollectionNode, groups: GroupNamespace): Problem[] {
   const { collection, meta, schema } = node.collection;
   const problem = (member: string[], message: string): Problem =>
     problemAbout({ kind: 'collection', collection, member }, message);
@@ -244,7 +244,7 @@ export function secondKey(collection: string, first: string, field: string): Pro
 }
 
 /** Creates the grouping that the checks of one state share. Valid group chains are checked once. */
-export function groupsOf(state: State): Grouping {
+export function groupsOf(state: State): GroupNamespace {
   const parentOf = (name: string) =>
     state.collections.get(name)?.collection.meta ??
     `collection ${quoteName(name)} does not exist, so it cannot be the group`;

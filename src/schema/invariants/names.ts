@@ -42,14 +42,14 @@ export function implicitNameProblems(state: State, node: CollectionNode): Proble
   return [...sequenceProblems(state, node), ...notNullProblems(node)];
 }
 
-interface Taken {
+interface TakenName {
   name: string;
   kind: string;
   /** The object that owns the name. */
   of: string;
 }
 
-function problem({ name, kind, of }: Taken, subject: Subject): Problem {
+function problem({ name, kind, of }: TakenName, subject: Subject): Problem {
   const message = `${quoteName(name)} is already the name of ${kind} ${of}: choose another name`;
   const taken = [{ name, kind: kind.replace(/^the /, '') }];
   return problemAbout(subject, message, { code: 'ALREADY_EXISTS', details: { taken } });

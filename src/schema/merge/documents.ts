@@ -127,13 +127,13 @@ export interface Kind<T> {
   /** Returns the result in normal form, or its problems. */
   read(document: unknown): Result<T>;
   /** Handles members that are only meaningful together. */
-  align?(sides: Required<Documents<T>>, member: Aligned): Documents<T>;
+  align?(sides: Required<Documents<T>>, member: MergeMembers): Documents<T>;
 }
 
 type Documents<T> = { base?: T; ours: T; theirs: T };
 
 /** Merges a group of members. */
-type Aligned = (name: string, values: Three) => Json | undefined;
+type MergeMembers = (name: string, values: Three) => Json | undefined;
 
 const OWN = { imported: false } as const;
 
@@ -224,7 +224,7 @@ function mixSides<T extends object>(
 const TYPE_MEMBERS = ['data_type', 'max_length', 'numeric_precision', 'numeric_scale'] as const;
 
 /** Several members together define a column's type, and whether there is a column. */
-function alignTypes(sides: Documents<Field>, member: Aligned): Documents<Field> {
+function alignTypes(sides: Documents<Field>, member: MergeMembers): Documents<Field> {
   const all = [sides.base, sides.ours, sides.theirs].filter((each) => each !== undefined);
   const hasColumns = all.every(({ schema }) => schema !== null);
   const unitOf = (field: Field | undefined): Json | undefined => {

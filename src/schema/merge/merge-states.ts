@@ -33,7 +33,7 @@ import {
   type Resolution,
   decisionsOf,
 } from './model.js';
-import { renameSides, isSameNode, type Renamed } from './rename-sides.js';
+import { renameSides, isSameNode, type RenamedSides } from './rename-sides.js';
 import type { Json } from '../../kernel/json.js';
 import { type Problem, type Result, invalidProblem, ok, refuse } from '../../kernel/problem.js';
 import { changeProblems } from '../invariants/index.js';
@@ -47,7 +47,7 @@ import { snapshotHash } from '../snapshot/snapshot.js';
 /* Reports each broken rule of the merged result as a conflict at its location. */
 
 /** @param state the result, by the names of `named` */
-function* findInvalid(named: Renamed, state: State, touched: ReadonlySet<string>): Resumable<MergeConflict[]> {
+function* findInvalid(named: RenamedSides, state: State, touched: ReadonlySet<string>): Resumable<MergeConflict[]> {
   const problems = [
     ...renameProblems(state, named.renames, named.unwritten),
     ...(yield* changeProblems({ from: named.ours, to: state, touched })),
@@ -55,7 +55,7 @@ function* findInvalid(named: Renamed, state: State, touched: ReadonlySet<string>
   return problems.map((problem) => conflictOf(named, problem));
 }
 
-function conflictOf(named: Renamed, problem: Problem): MergeConflict {
+function conflictOf(named: RenamedSides, problem: Problem): MergeConflict {
   const location = placeOf(problem);
   const documents = {
     base: documentAt(named.base, location),

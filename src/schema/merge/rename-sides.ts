@@ -15,7 +15,7 @@ import { relationBody } from '../transition/context.js';
 /* Merges names: a rename on one side applies, and renames on both sides must agree. */
 
 /** An object of the base with its names. */
-interface NamedThing {
+interface NamedObjectSides {
   base: string;
   /** Undefined if that side removed it. */
   ours: string | undefined;
@@ -24,8 +24,8 @@ interface NamedThing {
   isChanged: () => boolean;
 }
 
-interface Naming {
-  things: readonly NamedThing[];
+interface NameMerge {
+  things: readonly NamedObjectSides[];
   /** True if a side has a new object of that name. */
   isNew(side: Side, name: string): boolean;
   /** Returns the decision about a name: by the name in the base, or the name given to two objects. */
@@ -34,9 +34,9 @@ interface Naming {
 }
 
 /** Maps names in the base to merged names, for objects that a side renamed. */
-function mergedNames(naming: Naming): ReadonlyMap<string, string> {
+function mergedNames(naming: NameMerge): ReadonlyMap<string, string> {
   const final = new Map<string, string>();
-  const things: NamedThing[] = [];
+  const things: NamedObjectSides[] = [];
   for (const thing of naming.things) {
     const name = nameOf(thing, naming);
     // An undecided name conflicts with nothing.
@@ -51,14 +51,14 @@ function mergedNames(naming: Naming): ReadonlyMap<string, string> {
   return final;
 }
 
-interface Taken {
-  things: readonly NamedThing[];
+interface TakenNames {
+  things: readonly NamedObjectSides[];
   final: Map<string, string>;
   name: string;
 }
 
 /** Objects get the name of the selected side, or keep the name of the other side. */
-function decideTaken({ decided, conflict }: Naming, { things, final, name }: Taken): void {
+function decideTaken({ decided, conflict }: NameMerge, { things, final, name }: TakenNames): void {
   const take = decided(name);
   const holders = things.filter(({ base }) => final.get(base) === name);
   if (take === undefined) conflict({ kind: 'name_taken', message: TAKEN, base: name, ...findNewNames(holders, name) });
@@ -68,7 +68,7 @@ function decideTaken({ decided, conflict }: Naming, { things, final, name }: Tak
 const TAKEN = 'both sides gave this name to different objects';
 
 /** Returns the renamed objects that got this name, by side. */
-const findNewNames = (things: readonly NamedThing[], name: string): Partial<Record<Side, string>> =>
+const findNewNames = (things: readonly NamedObjectSides[], name: string): Partial<Record<Side, string>> =>
   Object.fromEntries(
     (['ours', 'theirs'] as const).flatMap((side) => {
       const thing = things.find((each) => each[side] === name && each.base !== name);
@@ -76,9 +76,12 @@ const findNewNames = (things: readonly NamedThing[], name: string): Partial<Reco
     }),
   );
 
-const isRenamed = ({ base, ours = base, theirs = base }: NamedThing): boolean => ours !== base || theirs !== base;
+const isRenamed = ({ base, ours = base, theirs = base }: NamedObjectSides): boolean => ours !== base || theirs !== base;
 
-function nameOf({ base, ours = base, theirs = base }: NamedThing, { decided, conflict }: Naming): string | undefined {
+function nameOf(
+  { base, ours = base, theirs = base }: NamedObjectSides,
+  { decided, conflict }: NameMerge,
+): string | undefined {
   if (ours === theirs || theirs === base) return ours;
   if (ours === base) return theirs;
   const take = decided(base);
@@ -92,10 +95,10 @@ function nameOf({ base, ours = base, theirs = base }: NamedThing, { decided, con
  * unchanged are omitted.
  */
 function holdersOf(
-  things: readonly NamedThing[],
+  things: readonly NamedObjectSides[],
   final: ReadonlyMap<string, string>,
-): ReadonlyMap<string, NamedThing[]> {
-  const holders = new Map<string, NamedThing[]>();
+): ReadonlyMap<string, NamedObjectSides[]> {
+  const holders = new Map<string, NamedObjectSides[]>();
   for (const thing of things) {
     const name = final.get(thing.base) ?? thing.base;
     const isThere = (thing.ours !== undefined && thing.theirs !== undefined) || thing.isChanged();
@@ -104,7 +107,7 @@ function holdersOf(
   return holders;
 }
 
-const isTaken = ({ isNew }: Naming, name: string): boolean => isNew('ours', name) || isNew('theirs', name);
+const isTaken = ({ isNew }: NameMerge, name: string): boolean => isNew('ours', name) || isNew('theirs', name);
 
 /* Compares a collection in two states, without relation ids, which belong to the log. */
 
@@ -121,7 +124,7 @@ export function isSameNode(a: CollectionNode, b: CollectionNode): boolean {
   return true;
 }
 
-export interface Renamed {
+export interface RenamedSides {
   base: State;
   ours: State;
   theirs: State;
@@ -136,7 +139,7 @@ export interface Renamed {
 type States = Record<'base' | Side, State>;
 
 /** Adds conflicting renames to `merging` and then leaves columns unchanged. */
-export function* renameSides(sides: States, merging: Merging): Resumable<Renamed> {
+export function* renameSides(sides: States, merging: Merging): Resumable<RenamedSides> {
   const states = withObjectNames(sides, merging);
   if (areNamedAlike(states)) return { ...states, renames: NO_RENAMES, touched: new Set(), unwritten: [] };
   const tables = yield* renameTables(states, merging);
@@ -154,7 +157,7 @@ function withNamesOfKind(states: States, kind: ObjectKind, merging: Merging): St
   const { base, ours, theirs } = states;
   const held = { ours: objectsByIdentity(ours, kind), theirs: objectsByIdentity(theirs, kind) };
   const baseNames = objectsByIdentity(base, kind);
-  const things = [...baseNames].map(([identity, name]): NamedThing => {
+  const things = [...baseNames].map(([identity, name]): NamedObjectSides => {
     const names = { ours: held.ours.get(identity), theirs: held.theirs.get(identity) };
     const side = names.ours === undefined ? theirs : ours;
     const now = getObject(side, { kind, id: names.ours ?? names.theirs ?? '' });
@@ -195,11 +198,11 @@ function areNamedAlike({ base, ours, theirs }: States): boolean {
   return true;
 }
 
-function* renameTables(states: States, merging: Merging): Resumable<Renamed> {
+function* renameTables(states: States, merging: Merging): Resumable<RenamedSides> {
   const { base, ours, theirs } = states;
   const held = { ours: tablesByIdentity(ours), theirs: tablesByIdentity(theirs) };
   const baseIdentities = new Set(tablesByIdentity(base).keys());
-  const things: NamedThing[] = [];
+  const things: NamedObjectSides[] = [];
   for (const [name, node] of base.collections) {
     yield;
     const nameByTable = {
@@ -258,7 +261,7 @@ function createNaming({ decisions, conflicts }: Merging, placeOf: (name: string)
 }
 
 /** Returns the renames of one side. */
-function namesTo(things: readonly NamedThing[], side: 'base' | Side, final: ReadonlyMap<string, string>): Names {
+function namesTo(things: readonly NamedObjectSides[], side: 'base' | Side, final: ReadonlyMap<string, string>): Names {
   const names = new Map<string, string>();
   for (const thing of things) {
     const [now, name] = [thing[side], final.get(thing.base)];
@@ -268,7 +271,7 @@ function namesTo(things: readonly NamedThing[], side: 'base' | Side, final: Read
 }
 
 /** Renames fields of collections with common names. */
-function* renameColumns(renamed: Renamed, merging: Merging): Resumable<Renamed> {
+function* renameColumns(renamed: RenamedSides, merging: Merging): Resumable<RenamedSides> {
   const namesByTable = {
     base: new Map<string, Names>(),
     ours: new Map<string, Names>(),
@@ -298,9 +301,9 @@ function* renameColumns(renamed: Renamed, merging: Merging): Resumable<Renamed> 
 }
 
 function* withFieldNames(
-  renamed: Renamed,
+  renamed: RenamedSides,
   fields: Record<'base' | Side, ReadonlyMap<string, Names>>,
-): Resumable<Renamed> {
+): Resumable<RenamedSides> {
   const named = function* (side: 'base' | Side): Resumable<Rewritten> {
     return yield* withRenames(renamed[side], { ...NO_RENAMES, fields: fields[side] });
   };
@@ -328,7 +331,7 @@ function haveOtherNames({ base, ours, theirs }: Sides<CollectionNode>): boolean 
   });
 }
 
-function readFieldNames({ base, ours, theirs }: Sides<CollectionNode>, field: string): NamedThing {
+function readFieldNames({ base, ours, theirs }: Sides<CollectionNode>, field: string): NamedObjectSides {
   const identity = base?.identities.fields.get(field) ?? NEW_IDENTITY;
   const nameIn = (node: CollectionNode | undefined): string | undefined => {
     if (identity === NEW_IDENTITY) return node?.fields.has(field) === true ? field : undefined;

@@ -226,12 +226,12 @@ interface SchemaEventData {
   /** The trash keeps the table until `kept_until`. Without that member it was dropped at once. */
   'collection.deleted': KeptTable & { adopted?: boolean };
   /** The event's collection is the former name. */
-  'collection.renamed': Renamed;
+  'collection.renamed': RenameData;
   'field.created': { field: Field; concurrent_indexes?: boolean; adopted?: boolean; restored?: RestoredField };
   /** An RFC 6902 patch of the field's normal form. */
   'field.updated': { patch: Operation[]; concurrent_indexes?: boolean; adopted?: boolean };
   /** The trash keeps the values until `kept_until`. Without that member they were dropped with the column. */
-  'field.deleted': Kept & { adopted?: boolean };
+  'field.deleted': KeptData & { adopted?: boolean };
   /** The event's field is the former name. */
   'field.renamed': RenamedField;
   /** The relation's id is the position of this event. */
@@ -255,7 +255,7 @@ export interface ObjectEventData {
 }
 
 /** The data of a deletion that the trash keeps. */
-interface Kept {
+interface KeptData {
   /** ISO 8601, by the database's clock. From then on it may be purged. */
   kept_until?: string;
 }
@@ -267,7 +267,7 @@ export const MOST_SHARED = 32;
  * Objects of a table that are not part of the schema and cannot follow it into the trash. A restore does not recreate
  * them.
  */
-export interface KeptTable extends Kept {
+export interface KeptTable extends KeptData {
   /** The number of the shared trash schema. Absent if its schema is named after the position of the event. */
   kept_in?: number;
   /** Names of its publications. */
@@ -302,7 +302,7 @@ export interface RestoredCollection extends RestoredField {
  * A rename. The fold replaces each member of a document that equals the old name. The event contains patches for texts,
  * so that the fold never parses SQL.
  */
-interface Renamed {
+interface RenameData {
   to: string;
   /** Names of other collections that change with it. */
   touches?: string[];
@@ -312,7 +312,7 @@ interface Renamed {
 }
 
 /** `inherited`: PostgreSQL renames the column with that of a parent table. Only its constraints and indexes are renamed. */
-interface RenamedField extends Renamed {
+interface RenamedField extends RenameData {
   inherited?: boolean;
 }
 

@@ -1,36 +1,36 @@
 /** Options of sequences and their defaults in PostgreSQL. */
 import type { SequenceOptions } from './extras.js';
 
-export interface Bounds {
+export interface SequenceBounds {
   min: string;
   max: string;
 }
 
-const RANGE_OF_BIGINT: Bounds = { min: '-9223372036854775808', max: '9223372036854775807' };
+const RANGE_OF_BIGINT: SequenceBounds = { min: '-9223372036854775808', max: '9223372036854775807' };
 
-const RANGES: Readonly<Record<string, Bounds>> = {
+const RANGES: Readonly<Record<string, SequenceBounds>> = {
   smallint: { min: '-32768', max: '32767' },
   integer: { min: '-2147483648', max: '2147483647' },
 };
 
-const rangeOf = (type: string): Bounds => RANGES[type] ?? RANGE_OF_BIGINT;
+const rangeOf = (type: string): SequenceBounds => RANGES[type] ?? RANGE_OF_BIGINT;
 
 const isUpwards = (increment: string): boolean => !increment.startsWith('-');
 
 /** The default limits of a sequence. */
-export function defaultBounds(type: string, increment: string): Bounds {
+export function defaultBounds(type: string, increment: string): SequenceBounds {
   const { min, max } = rangeOf(type);
   return isUpwards(increment) ? { min: '1', max } : { min, max: '-1' };
 }
 
-const defaultStart = ({ increment, min, max }: Bounds & { increment: string }): string =>
+const defaultStart = ({ increment, min, max }: SequenceBounds & { increment: string }): string =>
   isUpwards(increment) ? min : max;
 
 /** All options of a sequence, including defaults. */
-export type EveryOption = Required<Omit<SequenceOptions, 'cycle'>> & { cycle: boolean };
+export type AllSequenceOptions = Required<Omit<SequenceOptions, 'cycle'>> & { cycle: boolean };
 
 /** @param usualType `bigint`, or the column's type for an identity */
-export function everyOptionOf(options: SequenceOptions, usualType: SequenceType): EveryOption {
+export function everyOptionOf(options: SequenceOptions, usualType: SequenceType): AllSequenceOptions {
   const { type = usualType, increment = '1', cache = '1' } = options;
   const usual = defaultBounds(type, increment);
   const { min = usual.min, max = usual.max } = options;
@@ -41,7 +41,7 @@ export function everyOptionOf(options: SequenceOptions, usualType: SequenceType)
 export type SequenceType = NonNullable<SequenceOptions['type']>;
 
 /** Returns only the options that differ from the defaults, in the order of the document. */
-export function unusualOptions(every: EveryOption, usualType: string): SequenceOptions {
+export function unusualOptions(every: AllSequenceOptions, usualType: string): SequenceOptions {
   const { min, max } = defaultBounds(every.type, every.increment);
   const options: [keyof SequenceOptions, value: string, usual: string][] = [
     ['type', every.type, usualType],
@@ -55,10 +55,10 @@ export function unusualOptions(every: EveryOption, usualType: string): SequenceO
   return { ...Object.fromEntries(unusual), ...(every.cycle ? { cycle: true } : {}) };
 }
 
-type Numbered = 'start' | 'increment' | 'min' | 'max' | 'cache';
-type Fault = [member: Numbered, message: string];
+type NumericOption = 'start' | 'increment' | 'min' | 'max' | 'cache';
+type Fault = [member: NumericOption, message: string];
 
-const NUMBERED: readonly Numbered[] = ['start', 'increment', 'min', 'max', 'cache'];
+const NUMBERED: readonly NumericOption[] = ['start', 'increment', 'min', 'max', 'cache'];
 
 /** Writes numbers like PostgreSQL: `007` becomes `7`. Leaves invalid numbers unchanged. */
 export function writtenOptions<T extends SequenceOptions>(options: T): T {
@@ -86,9 +86,9 @@ export function sequenceFaults(options: SequenceOptions, usualType: SequenceType
   return [...ownFaults(numbers), ...boundFaults(options, numbers, type)];
 }
 
-type Numbers = Record<Numbered, bigint>;
+type Numbers = Record<NumericOption, bigint>;
 
-const isWithin = (value: bigint, { min, max }: Bounds): boolean => value >= BigInt(min) && value <= BigInt(max);
+const isWithin = (value: bigint, { min, max }: SequenceBounds): boolean => value >= BigInt(min) && value <= BigInt(max);
 
 const isBigint = (value: string): boolean => INTEGER.test(value) && isWithin(BigInt(value), RANGE_OF_BIGINT);
 

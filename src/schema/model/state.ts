@@ -8,9 +8,9 @@ import { createAttachment } from '../../kernel/attachment.js';
 /* Secondary indexes of persistent maps. An index is built once and updated when a few values change. */
 
 type Index = PersistentMap<string, PersistentSet<string>>;
-type WordsOf<V> = (value: V) => Iterable<string>;
+type ListWords<V> = (value: V) => Iterable<string>;
 
-const indexesByMap = createAttachment<PersistentMap<string, never>, Map<WordsOf<never>, Index>>();
+const indexesByMap = createAttachment<PersistentMap<string, never>, Map<ListWords<never>, Index>>();
 
 /** Returns the keys whose values contain the word. */
 type IndexedBy<V> = (map: PersistentMap<string, V>, word: string) => PersistentSet<string>;
@@ -19,18 +19,18 @@ type IndexedBy<V> = (map: PersistentMap<string, V>, word: string) => PersistentS
  * Each `wordsOf` has its own index, so create it once. The first call for a map builds its index. A word without values
  * returns an empty set.
  */
-export function createIndexedLookup<V>(wordsOf: WordsOf<V>): IndexedBy<V> {
+export function createIndexedLookup<V>(wordsOf: ListWords<V>): IndexedBy<V> {
   return (map, word) => {
     const there = indexesByMap.get(map as PersistentMap<string, never>)?.get(wordsOf);
     return (there ?? build(map, wordsOf)).get(word) ?? PersistentSet<string>();
   };
 }
 
-function build<V>(map: PersistentMap<string, V>, wordsOf: WordsOf<V>): Index {
+function build<V>(map: PersistentMap<string, V>, wordsOf: ListWords<V>): Index {
   const index = PersistentMap<string, PersistentSet<string>>().asMutable();
   for (const [key, value] of map) for (const word of wordsOf(value)) add(index, word, key);
   const made = index.asImmutable();
-  const there = indexesByMap.get(map as PersistentMap<string, never>) ?? new Map<WordsOf<never>, Index>();
+  const there = indexesByMap.get(map as PersistentMap<string, never>) ?? new Map<ListWords<never>, Index>();
   indexesByMap.set(map as PersistentMap<string, never>, there.set(wordsOf, made));
   return made;
 }
@@ -49,9 +49,9 @@ export function carryIndexes<V>(
 ): PersistentMap<string, V> {
   const there = indexesByMap.get(before as PersistentMap<string, never>);
   if (there === undefined || before === after || keys.size * SHARE > after.size) return after;
-  const indexes = new Map<WordsOf<never>, Index>();
+  const indexes = new Map<ListWords<never>, Index>();
   for (const [wordsOf, index] of there) {
-    const words = wordsOf as WordsOf<V>;
+    const words = wordsOf as ListWords<V>;
     indexes.set(
       wordsOf,
       index.withMutations((next) => {

@@ -5,7 +5,7 @@ import { jsonEqual } from '../../kernel/json.js';
 import { memberOf } from '../model/model.js';
 
 /** @param message follows the member's name: "must be a boolean" */
-export class Wrong {
+export class InvalidValue {
   readonly message: string;
   constructor(message: string) {
     this.message = message;
@@ -33,7 +33,7 @@ export function checksOf({ shape }: z.ZodObject, normal: Readonly<Record<string,
 function checkOf(shape: z.ZodType, override: Normal | undefined): Check | null {
   const { message, accepts = shape, imported, normal = override } = memberOf(shape);
   if (message === undefined) return null;
-  const wrong = new Wrong(message);
+  const wrong = new InvalidValue(message);
   return (input, isImported) => {
     const value = isImported && imported !== undefined ? imported(input) : input;
     if (!accepts.safeParse(value).success) return wrong;
@@ -90,12 +90,12 @@ export function characterCount(text: string): number {
 }
 
 /** Handles a member that has no check. Returns true if the member is known anyway. */
-export type Others = (name: string, value: unknown) => boolean | Wrong;
+export type CheckUnknownMember = (name: string, value: unknown) => boolean | InvalidValue;
 
 interface OverlayInput {
   input: Record<string, unknown>;
   checks: Checks;
-  others: Others;
+  others: CheckUnknownMember;
   /** The location of `input` below the location of the reading. */
   part: readonly string[];
 }
@@ -121,7 +121,7 @@ export function overlayMembers<D extends object>(
     const before = base[name as keyof D];
     if (value === before) continue;
     const checked = check(value, reading.imported);
-    if (checked instanceof Wrong) addFault(reading, [...part, name], checked.message);
+    if (checked instanceof InvalidValue) addFault(reading, [...part, name], checked.message);
     else if (!jsonEqual(checked, before)) {
       if (result === base) result = { ...base };
       result[name as keyof D] = checked as D[keyof D];
@@ -130,12 +130,12 @@ export function overlayMembers<D extends object>(
   return result;
 }
 
-function checkOther(answer: boolean | Wrong, steps: readonly string[], reading: Reading): void {
-  if (answer instanceof Wrong) addFault(reading, steps, answer.message);
+function checkOther(answer: boolean | InvalidValue, steps: readonly string[], reading: Reading): void {
+  if (answer instanceof InvalidValue) addFault(reading, steps, answer.message);
   else if (!answer && !reading.imported) addFault(reading, steps, 'is not a known member');
 }
 
 /** A derived member that must equal a name. */
-export function mustEqual(value: unknown, expected: string): true | Wrong {
-  return value === expected ? true : new Wrong(`must be ${JSON.stringify(expected)} or omitted`);
+export function mustEqual(value: unknown, expected: string): true | InvalidValue {
+  return value === expected ? true : new InvalidValue(`must be ${JSON.stringify(expected)} or omitted`);
 }

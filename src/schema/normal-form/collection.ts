@@ -14,10 +14,10 @@ import {
   addFault,
   type Reading,
   createReporter,
-  Wrong,
+  InvalidValue,
   checksOf,
   mustEqual,
-  type Others,
+  type CheckUnknownMember,
   overlayMembers,
 } from './checks.js';
 import { keepKnownTexts } from '../sql-text/texts.js';
@@ -114,15 +114,15 @@ function readMeta(input: unknown, base: CollectionMeta, collection: string, read
     addFault(reading, ['meta'], 'must be an object or null');
     return base;
   }
-  const others: Others = (name, value) => {
+  const others: CheckUnknownMember = (name, value) => {
     if (name === 'collection') return mustEqual(value, collection);
-    if (name === 'system') return value === false ? true : new Wrong('must be false or omitted');
+    if (name === 'system') return value === false ? true : new InvalidValue('must be false or omitted');
     return name === 'id' && reading.imported;
   };
   return overlayMembers(base, { input, checks: META_CHECKS, others, part: ['meta'] }, reading);
 }
 
-const NOT_A_TEXT = new Wrong('must be a string or omitted');
+const NOT_A_TEXT = new InvalidValue('must be a string or omitted');
 const NEW_TABLE: TableSchema = Object.freeze({ comment: null });
 /** The location is read separately. */
 const SCHEMA_CHECKS = checksOf(tableSchema.omit({ schema: true, name: true }));
@@ -133,7 +133,7 @@ function readSchema(input: unknown, base: TableSchema, collection: string, readi
     return base;
   }
   const location = base === NEW_TABLE ? newLocation(input, collection, reading) : knownLocation(input, base, reading);
-  const others: Others = (name, value) => {
+  const others: CheckUnknownMember = (name, value) => {
     if (name === 'name') return mustEqual(value, location.name ?? collection);
     if (name === 'sql' || name === 'schema') return typeof value === 'string' || NOT_A_TEXT;
     return name === 'extras';

@@ -2,8 +2,8 @@
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
 import { type ColumnExtras, NEXTVAL, isIdentity, isSerial } from '../model/extras.js';
 import { type ColumnSchema, COLUMN_DEFAULTS, columnDocument } from '../model/model.js';
-import { checksOf, createCollector, type Fault, type Report, Wrong } from './checks.js';
-import { readColumnType, type GivenColumn } from './types/column-type.js';
+import { checksOf, createCollector, type Fault, type Report, InvalidValue } from './checks.js';
+import { readColumnType, type RequestedColumn } from './types/column-type.js';
 import { dataType, holdsText } from '../sql-text/data-types.js';
 import { isFunctionDefault, readDefault } from './defaults/default-value.js';
 import type { ColumnType } from './types/field-types.js';
@@ -20,7 +20,7 @@ import { readColumnExtras, readSequenceOptions } from './extras.js';
 interface ColumnChange {
   type: string;
   /** The given members, except derived ones. */
-  given: GivenColumn;
+  given: RequestedColumn;
   existing: ColumnSchema | null;
   /** The field type of the existing column. Members that depend on the type are reset if it changes. */
   existingType: string | undefined;
@@ -176,11 +176,11 @@ type Flags = Pick<ColumnSchema, 'is_nullable' | 'is_unique' | 'is_indexed' | 'is
 type Plain = Flags & Pick<ColumnSchema, 'generation_expression' | 'has_auto_increment' | 'comment'>;
 
 /** Trims the expression. */
-function readExpression(value: unknown): string | null | Wrong {
+function readExpression(value: unknown): string | null | InvalidValue {
   if (value === null) return null;
   const text = (value as string).trim();
   const fault = checkExpression(text);
-  return fault === null ? text : new Wrong(fault);
+  return fault === null ? text : new InvalidValue(fault);
 }
 
 const CHECKS = checksOf(columnDocument, { generation_expression: readExpression });
@@ -201,7 +201,7 @@ function readMember<M extends keyof Plain>(
   const value = given[name];
   if (value === undefined || value === before) return before;
   const read = checkMember(name, value, imported);
-  if (!(read instanceof Wrong)) return read as Plain[M];
+  if (!(read instanceof InvalidValue)) return read as Plain[M];
   faults.push([[name], read.message]);
   return before;
 }
@@ -267,7 +267,7 @@ function checkGenerated({ given, imported }: ColumnChange, expression: string | 
   const isGenerated = given['is_generated'];
   if (isGenerated === undefined) return;
   const read = checkMember('is_generated', isGenerated, imported);
-  if (read instanceof Wrong) faults.push([['is_generated'], read.message]);
+  if (read instanceof InvalidValue) faults.push([['is_generated'], read.message]);
   else if (read !== (expression !== null)) {
     const message = read
       ? 'must be false without a generation_expression'
@@ -276,7 +276,7 @@ function checkGenerated({ given, imported }: ColumnChange, expression: string | 
   }
 }
 
-interface Maker {
+interface DefaultSource {
   expression: string | null;
   increments: boolean;
 }
@@ -285,7 +285,7 @@ interface Maker {
 function readValue(
   change: ColumnChange,
   columnType: ColumnType,
-  { expression, increments }: Maker,
+  { expression, increments }: DefaultSource,
   faults: Fault[],
 ): Json {
   if (increments) {
@@ -310,7 +310,7 @@ function readColumnDefault(change: ColumnChange, columnType: ColumnType, faults:
   const value = change.given['default_value'];
   if (value === undefined) return carryDefault(change, columnType, faults);
   const read = readDefault(change.type, columnType, value, { lenient: change.imported });
-  if (!(read instanceof Wrong)) return read;
+  if (!(read instanceof InvalidValue)) return read;
   faults.push([['default_value'], read.message]);
   return null;
 }
@@ -320,7 +320,7 @@ function carryDefault({ type, existing, existingType }: ColumnChange, columnType
   if (existing === null || existing.default_value === null) return null;
   const read = readDefault(type, columnType, existing.default_value, { lenient: true });
   const wasCall = isFunctionDefault(existingType ?? type, existing);
-  const fits = !(read instanceof Wrong) && isFunctionDefault(type, { default_value: read }) === wasCall;
+  const fits = !(read instanceof InvalidValue) && isFunctionDefault(type, { default_value: read }) === wasCall;
   if (fits) return read;
   const present = JSON.stringify(existing.default_value);
   faults.push([

@@ -9,10 +9,19 @@ import {
   membersOf,
 } from '../model/model.js';
 import { invalidProblem, ok, type Path, type Problem, refuse, type Result } from '../../kernel/problem.js';
-import { asText, checksOf, addFault, type Reading, Wrong, mustEqual, type Others, overlayMembers } from './checks.js';
+import {
+  asText,
+  checksOf,
+  addFault,
+  type Reading,
+  InvalidValue,
+  mustEqual,
+  type CheckUnknownMember,
+  overlayMembers,
+} from './checks.js';
 import { checkName } from './names.js';
 import { type FieldReadOptions, type ReadOptions, startReading } from './options.js';
-import type { GivenColumn } from './types/column-type.js';
+import type { RequestedColumn } from './types/column-type.js';
 import { normaliseColumn } from './column.js';
 import { ALIAS_TYPE, FIELD_TYPES, isFieldType, UNKNOWN_TYPE } from './types/field-types.js';
 import { readVendorColumn } from './types/vendor-types.js';
@@ -56,7 +65,7 @@ function readFieldColumn(input: FieldColumnInput, existing: Field | undefined, r
 }
 
 /** Returns the members of `schema`. Empty if it is null or absent. */
-function submittedMembers(input: FieldColumnInput, reading: Reading): GivenColumn | null {
+function submittedMembers(input: FieldColumnInput, reading: Reading): RequestedColumn | null {
   if (input.schema === undefined || input.schema === null) return {};
   if (isObject(input.schema)) return ownMembers(input.schema, input, reading);
   addFault(reading, ['schema'], 'must be an object (a column) or null (an alias field)');
@@ -85,7 +94,7 @@ function alias(schema: unknown, reading: Reading): FieldColumn {
 
 interface SubmittedColumn {
   type: string;
-  given: GivenColumn;
+  given: RequestedColumn;
   schema: unknown;
   existing: Field | undefined;
 }
@@ -134,7 +143,7 @@ function isUnchangedMember(name: string, value: unknown, { input, before }: Comp
 }
 
 /** Returns members that are not derived. Derived ones are checked, and unknown ones are problems. */
-function ownMembers(schema: Record<string, unknown>, names: FieldColumnInput, reading: Reading): GivenColumn {
+function ownMembers(schema: Record<string, unknown>, names: FieldColumnInput, reading: Reading): RequestedColumn {
   const members: Record<string, unknown> = {};
   for (const name of Object.keys(schema)) {
     const value = schema[name];
@@ -149,15 +158,15 @@ function ownMembers(schema: Record<string, unknown>, names: FieldColumnInput, re
   return members;
 }
 
-const UNKNOWN_MEMBER = new Wrong('is not a known member');
-const NOT_A_REFERENCE = new Wrong('must be a string or null');
+const UNKNOWN_MEMBER = new InvalidValue('is not a known member');
+const NOT_A_REFERENCE = new InvalidValue('must be a string or null');
 
 function checkDerived(
   name: string,
   value: unknown,
   names: { collection: string; field: string },
   imported: boolean,
-): true | Wrong {
+): true | InvalidValue {
   switch (name) {
     case 'name':
       return mustEqual(value, names.field);
@@ -175,13 +184,13 @@ function checkDerived(
   }
 }
 
-interface Written {
+interface SubmittedType {
   type: unknown;
-  given: GivenColumn;
+  given: RequestedColumn;
 }
 
 /** Translates another vendor's column type. */
-function translateVendorType({ type, given }: Written, existing: Field | undefined): Written {
+function translateVendorType({ type, given }: SubmittedType, existing: Field | undefined): SubmittedType {
   const { data_type, max_length, numeric_precision, numeric_scale, length: _, ...rest } = given;
   const isUnsaid = type === undefined || ((type === UNKNOWN_TYPE || type === null) && data_type === undefined);
   const numbers = { data_type, max_length, numeric_precision, numeric_scale };
@@ -287,18 +296,18 @@ function readMeta(
   return start;
 }
 
-function derivedMembers(names: Record<string, string>, imported: boolean): Others {
+function derivedMembers(names: Record<string, string>, imported: boolean): CheckUnknownMember {
   return (name, value) => {
     if (name === 'collection' || name === 'field') return mustEqual(value, names[name] ?? '');
-    if (name === 'system') return value === false ? true : new Wrong('must be false or omitted');
+    if (name === 'system') return value === false ? true : new InvalidValue('must be false or omitted');
     if (name === 'searchable') return typeof value === 'boolean' || NOT_A_FLAG;
     if (name === 'id') return isRowId(value, imported) || NOT_AN_ID;
     return false;
   };
 }
 
-const NOT_A_FLAG = new Wrong('must be true, false or omitted');
-const NOT_AN_ID = new Wrong('must be an integer, null or omitted');
+const NOT_A_FLAG = new InvalidValue('must be true, false or omitted');
+const NOT_AN_ID = new InvalidValue('must be an integer, null or omitted');
 
 /** Directus numbers its rows. The number has no meaning here. */
 const isRowId = (value: unknown, imported: boolean): boolean =>

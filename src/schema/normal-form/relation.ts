@@ -14,7 +14,15 @@ import {
 } from '../model/model.js';
 import { stepsIn, type DocumentLocation } from '../../kernel/locate.js';
 import { invalidProblem, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
-import { addFault, type Reading, overlayMembers, checksOf, Wrong, mustEqual, type Others } from './checks.js';
+import {
+  addFault,
+  type Reading,
+  overlayMembers,
+  checksOf,
+  InvalidValue,
+  mustEqual,
+  type CheckUnknownMember,
+} from './checks.js';
 import { type ReadOptions, startReading } from './options.js';
 import { foreignKeyName } from '../model/name-length.js';
 import { identifierFault } from './names.js';
@@ -49,7 +57,7 @@ function flattenRelation(
   reading: Reading,
   existing?: Readonly<Record<string, unknown>>,
 ): FlatRelation {
-  const into: Gathered = { members: {}, reading, existing };
+  const into: RelationMembers = { members: {}, reading, existing };
   const { members } = into;
   const { meta, schema, ...top } = input;
   gatherMembers(top, NESTED, [], into);
@@ -60,7 +68,7 @@ function flattenRelation(
 
 const NO_OTHER_NAMES: ReadonlyMap<string, string> = new Map();
 
-interface Gathered {
+interface RelationMembers {
   members: Record<string, unknown>;
   reading: Reading;
   /** The existing relation. Undefined for a new one. */
@@ -71,7 +79,7 @@ function gatherMembers(
   from: Record<string, unknown>,
   names: ReadonlyMap<string, string>,
   part: string[],
-  gathered: Gathered,
+  gathered: RelationMembers,
 ): void {
   for (const name of Object.keys(from)) {
     const member = names.get(name) ?? (FLAT.has(name) ? name : undefined);
@@ -82,7 +90,12 @@ function gatherMembers(
   }
 }
 
-function putMember(member: string, value: unknown, steps: string[], { members, reading, existing }: Gathered): void {
+function putMember(
+  member: string,
+  value: unknown,
+  steps: string[],
+  { members, reading, existing }: RelationMembers,
+): void {
   const other = members[member];
   if (other === undefined || isAsItWas(existing, member, other)) members[member] = value;
   else if (!jsonEqual(other, value) && !isAsItWas(existing, member, value)) {
@@ -90,7 +103,7 @@ function putMember(member: string, value: unknown, steps: string[], { members, r
   }
 }
 
-const isAsItWas = (existing: Gathered['existing'], member: string, value: unknown): boolean =>
+const isAsItWas = (existing: RelationMembers['existing'], member: string, value: unknown): boolean =>
   existing !== undefined && jsonEqual(existing[member], value);
 
 /** Returns the many side of a body in either form. Undefined if it is missing. */
@@ -144,7 +157,7 @@ function foreignKeyDefaults({ many_collection, many_field }: ForeignKeyEnds): Fo
 const FOREIGN_KEY_CHECKS = checksOf(foreignKey, {
   constraint_name(value) {
     const fault = identifierFault(value as string);
-    return fault === null ? value : new Wrong(fault);
+    return fault === null ? value : new InvalidValue(fault);
   },
 });
 
@@ -173,10 +186,10 @@ function withDeferrable({ deferrable, ...key }: ForeignKey, input: unknown, read
   return input === null || deferrable === undefined ? key : { ...key, deferrable };
 }
 
-const NOT_A_NAME_OR_NULL = new Wrong('must be a string or null');
+const NOT_A_NAME_OR_NULL = new InvalidValue('must be a string or null');
 const isTextOrNull = (value: unknown): boolean => typeof value === 'string' || value === null;
 
-function derivedMembers({ many_collection, many_field, one_collection, was }: KeyedEnds): Others {
+function derivedMembers({ many_collection, many_field, one_collection, was }: KeyedEnds): CheckUnknownMember {
   return (name, value) => {
     if (name === 'table') return mustEqual(value, many_collection);
     if (name === 'column') return mustEqual(value, many_field);

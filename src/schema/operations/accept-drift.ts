@@ -112,7 +112,7 @@ export interface DriftedTable {
   relations: NewRelation[];
 }
 
-export interface FoundDrift {
+export interface DetectedDrift {
   renames: Renames;
   /** Tables that differ from the log, by their current names. */
   tables: DriftedTable[];
@@ -131,7 +131,7 @@ interface AcceptedState {
 }
 
 /** @param drift catalog data. Objects that `request` does not name are unchanged. */
-export function* applyAcceptance(state: State, drift: FoundDrift, request: AcceptRequest): Resumable<AcceptedState> {
+export function* applyAcceptance(state: State, drift: DetectedDrift, request: AcceptRequest): Resumable<AcceptedState> {
   const { state: base, touched } = yield* withRenames(state, drift.renames);
   const meant = requestAfter(request, drift.renames);
   const draft = new Draft(base);
@@ -165,13 +165,13 @@ function acceptTable(draft: Draft, state: State, table: DriftedTable, request: A
   for (const relation of table.relations) if (takes(relation.many_field)) putKey(draft, relation);
 }
 
-interface Taking {
+interface AcceptInput {
   recorded: CollectionNode;
   found: DriftedTable;
   takes: (field: string) => boolean;
 }
 
-function dropMissing(draft: Draft, state: State, { recorded, found, takes }: Taking): void {
+function dropMissing(draft: Draft, state: State, { recorded, found, takes }: AcceptInput): void {
   const there = new Set(found.fields.map(({ field }) => field));
   for (const { collection, field, schema } of recorded.fields.values()) {
     if (schema !== null && !there.has(field) && takes(field)) dropField(draft, state, collection, field);
@@ -179,7 +179,7 @@ function dropMissing(draft: Draft, state: State, { recorded, found, takes }: Tak
 }
 
 /** A relation stays without its dropped foreign key. */
-function dropMissingKeys(draft: Draft, { recorded, found, takes }: Taking): void {
+function dropMissingKeys(draft: Draft, { recorded, found, takes }: AcceptInput): void {
   const there = new Set(found.relations.map(({ many_field }) => many_field));
   for (const { many_collection, many_field, schema } of recorded.relations.values()) {
     const held = draft.get(many_collection)?.relations.get(many_field);
@@ -197,7 +197,7 @@ function putKey(draft: Draft, relation: NewRelation): void {
 export interface AcceptDrift {
   request: AcceptRequest;
   /** Catalog data, read under the log lock with the tables locked. */
-  found?: FoundDrift;
+  found?: DetectedDrift;
 }
 
 export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDrift> = {
@@ -229,7 +229,7 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
   },
 };
 
-function unknownNames(state: State, { only, objects = [] }: AcceptRequest, found: FoundDrift): Problem[] {
+function unknownNames(state: State, { only, objects = [] }: AcceptRequest, found: DetectedDrift): Problem[] {
   if (objects.length > 0 && found.objects === undefined) return [invalidProblem(['objects'], OBJECTS_OFF)];
   const collections = [...(only?.keys() ?? [])].filter((name) => !state.collections.has(name));
   const unknown = [

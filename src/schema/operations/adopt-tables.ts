@@ -30,13 +30,13 @@ import { quoteName } from '../../kernel/text.js';
 export type AdoptRequest = { tables: string[]; objects?: ObjectName[] } | { all: true };
 
 /** A table of the catalog in normal form. */
-export interface FoundTable {
+export interface CatalogTableDocuments {
   collection: Collection;
   fields: Field[];
 }
 
 export interface CatalogFindings {
-  tables: FoundTable[];
+  tables: CatalogTableDocuments[];
   /** Foreign keys between these tables, and between them and managed tables. */
   relations: NewRelation[];
   /** Managed tables with updated extras, for foreign keys to these tables that cannot be relations. */
@@ -172,7 +172,7 @@ function eventsOf(found: CatalogFindings, state: State, desired: State): SchemaE
   const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
   const parentOf = (name: string) => extrasOf(byTable.get(name)).partition_of?.table;
   for (const name of sortNeededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
-    const { collection, fields } = byTable.get(name) as FoundTable;
+    const { collection, fields } = byTable.get(name) as CatalogTableDocuments;
     events.push(newEvent('collection.adopted', name, null, { collection, fields }));
   }
   const inOrder = completed.toSorted((a, b) => byName(a.collection, b.collection));

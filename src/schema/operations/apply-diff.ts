@@ -23,7 +23,7 @@ import {
 } from '../../kernel/problem.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
 import type { State, ObjectNode } from '../model/state.js';
-import type { InTrash } from '../transition/restoring-transition.js';
+import type { TrashNode } from '../transition/restoring-transition.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import {
   type EntryFindings,
@@ -49,7 +49,7 @@ export interface ApplyDiff {
   hash?: string;
   diff: SchemaDiff;
   /** Trash entries of objects that the diff recreates. None by default. */
-  kept?: readonly InTrash[];
+  kept?: readonly TrashNode[];
 }
 
 export interface ApplyDiffInput {

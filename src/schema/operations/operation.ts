@@ -5,7 +5,7 @@ import { type Locations, locate, type DocumentLocation, documentLocation, stepsI
 import { type Result, ok, refuse, type Problem, type Path } from '../../kernel/problem.js';
 import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { type InTrash, restoringTransition } from '../transition/restoring-transition.js';
+import { type TrashNode, restoringTransition } from '../transition/restoring-transition.js';
 import type { TransitionOptions } from '../transition/context.js';
 import { type ProposedChange, changeProblems } from '../invariants/index.js';
 import { renameProblems } from '../invariants/names.js';
@@ -50,7 +50,7 @@ export interface Operation<Name extends string, Input, Command, Decided extends 
 
 interface DraftOptions extends TransitionOptions {
   /** Further objects that the draft restores from the trash, with their identities. */
-  found?: readonly InTrash[];
+  found?: readonly TrashNode[];
 }
 
 /** Validates the draft and returns the ordered events. `places`: locations in the submitted body. */

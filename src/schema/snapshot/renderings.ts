@@ -47,18 +47,18 @@ function namesInOrder(before: readonly string[], { collections }: State): readon
 }
 
 /** Earlier renderings by the indexes of other names. Undefined for a new collection. */
-interface Aligned<T> {
+interface EarlierRenderings<T> {
   nodes: readonly (CollectionNode | undefined)[];
   rendered: readonly (T | undefined)[];
 }
 
-function alignNames<T>(before: Renderings<T>, names: readonly string[]): Aligned<T> {
+function alignNames<T>(before: Renderings<T>, names: readonly string[]): EarlierRenderings<T> {
   const indexes = new Map(before.names.map((name, index) => [name, index]));
   const at = names.map((name) => indexes.get(name) ?? -1);
   return { nodes: at.map((index) => before.nodes[index]), rendered: at.map((index) => before.rendered[index]) };
 }
 
-interface Compared {
+interface ComparedNodes {
   nodes: CollectionNode[];
   /** The indexes of collections that differ, or reference a primary key that differs. */
   concerned: ReadonlySet<number>;
@@ -67,8 +67,8 @@ interface Compared {
 function* compare(
   state: State,
   names: readonly string[],
-  { before, previous }: { before: Renderings<unknown>; previous: Aligned<unknown>['nodes'] },
-): Resumable<Compared> {
+  { before, previous }: { before: Renderings<unknown>; previous: EarlierRenderings<unknown>['nodes'] },
+): Resumable<ComparedNodes> {
   const nodes: CollectionNode[] = [];
   const concerned = new Set<number>();
   const otherKeys = before.names === names ? [] : before.names.filter((name) => !state.collections.has(name));

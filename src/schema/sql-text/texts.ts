@@ -141,21 +141,21 @@ export function withKnownDefault(submitted: ColumnExtras, existing: ColumnExtras
 const keepKnownText = (kind: TextKind, submitted: string, existing: string | undefined): string =>
   existing !== undefined && isSameText(kind, submitted, existing) ? existing : submitted;
 
-interface Defined {
+interface NamedDefinition {
   name: string;
   definition?: string;
 }
 
-function withText<T extends Defined>(kind: TextKind, submitted: T, existing: Defined | undefined): T {
+function withText<T extends NamedDefinition>(kind: TextKind, submitted: T, existing: NamedDefinition | undefined): T {
   return submitted.definition === undefined
     ? submitted
     : { ...submitted, definition: keepKnownText(kind, submitted.definition, existing?.definition) };
 }
 
-function keepKnownByName<T extends Defined>(
+function keepKnownByName<T extends NamedDefinition>(
   kind: TextKind,
   submitted: readonly T[],
-  existing: readonly Defined[] = [],
+  existing: readonly NamedDefinition[] = [],
 ): T[] {
   const there = new Map(existing.map((each) => [each.name, each]));
   return submitted.map((each) => withText(kind, each, there.get(each.name)));

@@ -80,13 +80,13 @@ export interface TransitionContext {
   to: State;
   names: string[];
   /** Collections in both states. A replaced collection is not among them. */
-  surviving: readonly Surviving[];
+  surviving: readonly SurvivingCollection[];
   removals: Removals;
   options: TransitionOptions;
 }
 
 /** The documents after references were detached, if changed. */
-export interface Detached {
+export interface DetachedDocuments {
   collections: Map<string, Collection>;
   /** Keyed by memberKey. */
   fields: Map<string, Field>;
@@ -94,7 +94,7 @@ export interface Detached {
   relations: Map<string, Relation>;
 }
 
-export interface Surviving {
+export interface SurvivingCollection {
   name: string;
   before: CollectionNode;
   after: CollectionNode;
@@ -121,8 +121,8 @@ export function* eventsOf(phases: readonly (() => Phase)[]): Resumable<NewEvent[
 }
 
 /** Returns the collections of both states as pairs. */
-export function findSurviving(from: State, to: State, names: readonly string[]): Surviving[] {
-  const pairs: Surviving[] = [];
+export function findSurviving(from: State, to: State, names: readonly string[]): SurvivingCollection[] {
+  const pairs: SurvivingCollection[] = [];
   for (const name of names) {
     const before = from.collections.get(name);
     const after = to.collections.get(name);

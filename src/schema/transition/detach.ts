@@ -4,7 +4,7 @@
  */
 import { memberKey, byName, getRelation, primaryKeyOf, relationsTo, isPrimary } from '../model/state.js';
 import {
-  type Detached,
+  type DetachedDocuments,
   type Phase,
   type TransitionContext,
   phase,
@@ -19,13 +19,13 @@ import { patchBetween } from '../fold/rename-events.js';
 import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './cascade.js';
 
 /** @param held takes the documents that the detaching events change */
-export const detachPhases = (change: TransitionContext, held: Detached): (() => Phase)[] => [
+export const detachPhases = (change: TransitionContext, held: DetachedDocuments): (() => Phase)[] => [
   () => detachRelations(change, held),
   () => detachReferences(change, held),
   () => detachSurviving(change, held),
 ];
 
-function detachSurviving(change: TransitionContext, held: Detached): Phase {
+function detachSurviving(change: TransitionContext, held: DetachedDocuments): Phase {
   const inOrder = sortPartitionsFirst(change.surviving, change.from, (each) => each.name);
   return phase(inOrder, ({ name, before }) => {
     const now = held.collections.get(name) ?? before.collection;
@@ -33,7 +33,7 @@ function detachSurviving(change: TransitionContext, held: Detached): Phase {
   });
 }
 
-function recordDetached(held: Detached, before: Collection, after: Collection): NewEvent[] {
+function recordDetached(held: DetachedDocuments, before: Collection, after: Collection): NewEvent[] {
   if (after === before) return [];
   held.collections.set(after.collection, after);
   return [newEvent('collection.updated', after.collection, null, { patch: patchBetween(before, after) })];
@@ -43,7 +43,7 @@ function recordDetached(held: Detached, before: Collection, after: Collection): 
  * Detaches foreign keys that are not relations before other objects of the tables. They may depend on a constraint that
  * is removed as well, and removed tables may reference each other.
  */
-function detachReferences(change: TransitionContext, held: Detached): Phase {
+function detachReferences(change: TransitionContext, held: DetachedDocuments): Phase {
   const inOrder = sortPartitionsFirst(change.names, change.from, (each) => each);
   return phase(inOrder, (name) => {
     const collection = change.from.collections.get(name)?.collection;
@@ -80,7 +80,7 @@ function detachCollection({ from, to, removals }: TransitionContext, collection:
     : { ...collection, meta: same ? collection.meta : meta, schema };
 }
 
-interface Going {
+interface DetachOptions {
   gone: ReadonlySet<string> | undefined;
   tables: ReadonlySet<string>;
   /** The table after the change. */
@@ -91,14 +91,14 @@ interface Going {
  * Removes foreign keys before their target tables, definitions before their columns, and changed definitions before a
  * column takes the name. Adds needs before the columns that use them.
  */
-function detachTable(schema: TableSchema, { gone, tables, desired }: Going): TableSchema {
+function detachTable(schema: TableSchema, { gone, tables, desired }: DetachOptions): TableSchema {
   const kept = desired == null ? schema : withoutOthers(schema, desired);
   const detached = withoutReferences(kept, (table) => tables.has(table));
   const left = gone === undefined ? detached : withoutColumns(detached, (column) => gone.has(column));
   return desired == null ? left : withNeeds(left, desired);
 }
 
-function detachFields(change: TransitionContext, name: string, held: Detached): NewEvent[] {
+function detachFields(change: TransitionContext, name: string, held: DetachedDocuments): NewEvent[] {
   const events: NewEvent[] = [];
   for (const field of change.from.collections.get(name)?.fields.values() ?? []) {
     const next = releasePrimaryKey(change, detachFieldGroup(change, field));
@@ -130,7 +130,7 @@ function releasePrimaryKey({ to, removals }: TransitionContext, field: Field): F
 const nullIfRemoved = (gone: ReadonlySet<string> | undefined, name: string | null): string | null =>
   name !== null && gone?.has(name) ? null : name;
 
-function detachRelations(change: TransitionContext, held: Detached): Phase {
+function detachRelations(change: TransitionContext, held: DetachedDocuments): Phase {
   return phase(affectedRelations(change), ([key, relation]) => {
     const next = getRelation(change.to, relation.many_collection, relation.many_field);
     if (next === undefined || isReplacedRelation(relation, next)) return [];

@@ -177,7 +177,7 @@ const lookUp =
   (name: string): string =>
     names.get(name) ?? name;
 
-interface Rewriting {
+interface TextRewrite {
   /** Keyed by the old names. */
   was: CollectionNode;
   node: CollectionNode;
@@ -185,7 +185,7 @@ interface Rewriting {
   unwritten: UnwrittenText[];
 }
 
-function withSql(rewriting: Rewriting): CollectionNode {
+function withSql(rewriting: TextRewrite): CollectionNode {
   const { node, was } = rewriting;
   const rewrite = rewriterOf(rewriting);
   const schema = node.collection.schema && withDefinitions(node.collection.schema, was, rewrite);
@@ -210,7 +210,7 @@ interface Text {
 
 type Rewrite = (text: Text) => string;
 
-function rewriterOf({ was, node, renaming, unwritten }: Rewriting): Rewrite {
+function rewriterOf({ was, node, renaming, unwritten }: TextRewrite): Rewrite {
   const { collection } = node.collection;
   const isColumn = (name: string): boolean => hasColumn(was.fields.get(name));
   const mentions = mentionOf('collections' in renaming ? renaming.collections : renaming.fields);
@@ -261,7 +261,7 @@ function withDefinitions(schema: TableSchema, was: CollectionNode, rewrite: Rewr
   if (extras === undefined) return schema;
   const { primary_key: key, constraints, indexes, partition_by: by } = extras;
   const former = new Map(extrasOf(was).constraints?.map((each) => [each.name, each.references]));
-  const written: Defined = (kind, each, path) =>
+  const written: RewriteDefinition = (kind, each, path) =>
     each.definition === undefined
       ? each
       : { ...each, definition: rewrite({ kind, text: each.definition, path, references: former.get(each.name) }) };
@@ -284,7 +284,7 @@ interface Definition {
   definition?: string;
 }
 
-type Defined = <T extends Definition>(kind: TextKind, each: T, path: Path) => T;
+type RewriteDefinition = <T extends Definition>(kind: TextKind, each: T, path: Path) => T;
 
 function withExpressions(field: Field, rewrite: (kind: TextKind, text: string, path: Path) => string): Field {
   const { schema } = field;

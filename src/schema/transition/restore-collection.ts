@@ -28,7 +28,7 @@ import { isSystemCollection } from '../model/system-collections.js';
 /* The context that the parts of a restoration share. */
 
 /** Something that was deleted with the collection and is not restored. */
-export interface LeftOut {
+export interface NotRestored {
   /** `member`: of `one_allowed_collections`. `constraint`: a foreign key that is not a relation. */
   kind: 'relation' | 'alias' | 'member' | 'group' | 'constraint' | 'foreign key';
   collection: string;
@@ -51,7 +51,7 @@ interface Restoring {
   isThereField(collection: string, field: string): boolean;
   /** True if a foreign key is not restored. */
   isLeft(constraint: string): boolean;
-  left: LeftOut[];
+  left: NotRestored[];
   /** A field that is restored with the collection. */
   brings(identity: Identity): void;
 }
@@ -312,7 +312,7 @@ export interface RestoreCollection {
 export interface Restoration {
   draft: Draft;
   restores: Map<Identity, Restores>;
-  left: LeftOut[];
+  left: NotRestored[];
   /** Foreign keys that `without` may name. */
   keys: readonly string[];
   /** Texts that contain its former name and cannot be rewritten. */
@@ -333,7 +333,7 @@ export function* planRestoration(state: State, restore: RestoreCollection): Resu
   const restores = new Map<Identity, Restores>([
     [identity, { position, name: former, ...(kept_in !== undefined && { kept_in }), empty }],
   ]);
-  const left: LeftOut[] = [];
+  const left: NotRestored[] = [];
   const skippedNames = new Set(without);
   const isThere = (each: string): boolean => each === name || isSame(past, state, each);
   const restoring: Restoring = {

@@ -26,9 +26,9 @@ import { withExtras } from './cascade.js';
  */
 
 /** An object that is not restored, as a clause: `the relation articles.author: … is gone`. */
-type StaysAway = string;
+type NotRestoredReason = string;
 
-interface PutBack {
+interface FieldRestorationContext {
   draft: Draft;
   /** The schema before the batch, by current names. */
   past: State;
@@ -42,7 +42,7 @@ interface PutBack {
 }
 
 /** @returns what is not restored */
-function putBackField(at: PutBack): StaysAway[] {
+function putBackField(at: FieldRestorationContext): NotRestoredReason[] {
   const before = at.past.collections.get(at.collection) as CollectionNode;
   putField(at, before, at.field);
   const away = [...putBackDefinitions(at, before), ...putBackRelation(at, before)];
@@ -51,7 +51,7 @@ function putBackField(at: PutBack): StaysAway[] {
 }
 
 /** Restores the field with its identity, its group, its group members and references of the collection. */
-function putField(at: PutBack, before: CollectionNode, name: string): void {
+function putField(at: FieldRestorationContext, before: CollectionNode, name: string): void {
   const { draft, collection } = at;
   const field = removeExcluded(before, before.fields.get(name) as Field, at);
   const identity = before.identities.fields.get(name) as Identity;
@@ -64,7 +64,7 @@ function putField(at: PutBack, before: CollectionNode, name: string): void {
 }
 
 /** Removes excluded constraints and indexes. */
-function removeExcluded(node: CollectionNode, field: Field, { isLeft }: PutBack): Field {
+function removeExcluded(node: CollectionNode, field: Field, { isLeft }: FieldRestorationContext): Field {
   const { schema } = field;
   if (schema === null) return field;
   const column = { ...field, schema };
@@ -80,7 +80,7 @@ function removeExcluded(node: CollectionNode, field: Field, { isLeft }: PutBack)
   };
 }
 
-type RestoreTarget = Pick<PutBack, 'draft' | 'collection'>;
+type RestoreTarget = Pick<FieldRestorationContext, 'draft' | 'collection'>;
 
 /** Fields that moved to its parent group when it was deleted. */
 function putBackChildren(
@@ -121,7 +121,7 @@ const sameField =
   };
 
 /** True if the same collection still exists. */
-function sameCollection({ draft, past }: Pick<PutBack, 'draft' | 'past'>, name: string): boolean {
+function sameCollection({ draft, past }: Pick<FieldRestorationContext, 'draft' | 'past'>, name: string): boolean {
   if (REFERABLE_SYSTEM_COLLECTIONS.has(name)) return true;
   const identity = past.collections.get(name)?.identities.collection;
   return identity !== undefined && draft.get(name)?.identities.collection === identity;
@@ -130,13 +130,13 @@ function sameCollection({ draft, past }: Pick<PutBack, 'draft' | 'past'>, name: 
 type Definition = { name: string; definition: string; references?: string };
 
 /** Constraints, indexes and sequences that used the column. */
-function putBackDefinitions(at: PutBack, before: CollectionNode): StaysAway[] {
+function putBackDefinitions(at: FieldRestorationContext, before: CollectionNode): NotRestoredReason[] {
   const { draft, collection, field } = at;
   const held = draft.get(collection)?.collection;
   if (!held?.schema) return [];
   const { constraints = [], indexes = [], needs = [] } = extrasOf(before);
   const now = extrasOf({ collection: held });
-  const away: StaysAway[] = [];
+  const away: NotRestoredReason[] = [];
   const stays = sameField(draft.get(collection), before);
   const missing = <T extends Definition>(items: readonly T[], there: readonly Definition[] = [], columnsOf: Columns) =>
     items.filter((each) => {
@@ -160,7 +160,7 @@ function putBackDefinitions(at: PutBack, before: CollectionNode): StaysAway[] {
 
 type Columns = (definition: string) => ReadonlySet<string>;
 
-const lostTarget = (at: PutBack, { references }: Definition): string | undefined =>
+const lostTarget = (at: FieldRestorationContext, { references }: Definition): string | undefined =>
   references === undefined || sameCollection(at, references) ? undefined : quoteName(references);
 
 type Lists = Required<Pick<NonNullable<TableSchema['extras']>, 'constraints' | 'indexes' | 'needs'>>;
@@ -178,7 +178,7 @@ function addDefinitions(schema: TableSchema, additions: Lists): TableSchema {
 }
 
 /** Its relation, with the alias field. */
-function putBackRelation(at: PutBack, before: CollectionNode): StaysAway[] {
+function putBackRelation(at: FieldRestorationContext, before: CollectionNode): NotRestoredReason[] {
   const { draft, collection, field } = at;
   const relation = before.relations.get(field);
   if (relation === undefined) return [];
@@ -202,7 +202,7 @@ function putBackRelation(at: PutBack, before: CollectionNode): StaysAway[] {
 
 /** Returns the existing targets, or why there are none. */
 function endsOf(
-  at: PutBack,
+  at: FieldRestorationContext,
   { one_collection, one_allowed_collections: allowed, one_collection_field: pointer }: Relation,
   stays: (field: string) => boolean,
 ): Pick<NewRelation, 'one_allowed_collections'> | string {
@@ -217,9 +217,9 @@ function endsOf(
 }
 
 function putBackAlias(
-  at: PutBack,
+  at: FieldRestorationContext,
   { one_collection: one, one_field }: Relation,
-): { one_field: string | null; away: StaysAway[] } {
+): { one_field: string | null; away: NotRestoredReason[] } {
   if (one === null || one_field === null) return { one_field: null, away: [] };
   const { draft, past } = at;
   const then = past.collections.get(one);
@@ -231,7 +231,7 @@ function putBackAlias(
 }
 
 /** Other relations of the collection that named the field. */
-function putBackMentions({ draft, collection, field }: PutBack, before: CollectionNode): void {
+function putBackMentions({ draft, collection, field }: FieldRestorationContext, before: CollectionNode): void {
   const stays = sameField(draft.get(collection), before);
   for (const relation of before.relations.values()) {
     const now = draft.get(collection)?.relations.get(relation.many_field);
@@ -265,7 +265,7 @@ export interface RestoreField {
 export interface FieldRestoration {
   draft: Draft;
   restores: Map<Identity, Restores>;
-  left: StaysAway[];
+  left: NotRestoredReason[];
   /** Names that `without` may contain. */
   keys: readonly string[];
   /** Current names. */

@@ -25,7 +25,7 @@ import { jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field } from '../model/model.js';
 
 /** A trash entry. */
-export interface InTrash extends Restores {
+export interface TrashNode extends Restores {
   kind: 'collection' | 'field';
   identity: Identity;
   /** The collection just before the deletion. */
@@ -44,7 +44,7 @@ interface TransitionRequest {
 /** Returns the events. @param entries the restored entries, each of which must be compatible (`unfit`) */
 export function* restoringTransition(
   request: TransitionRequest,
-  entries: readonly InTrash[],
+  entries: readonly TrashNode[],
 ): Resumable<SchemaEvent[]> {
   const { from, to, options } = request;
   const touched = new Set(request.touched);
@@ -65,7 +65,7 @@ export function* restoringTransition(
 /** Returns the state by the target's names, with restored tables as they were. */
 function* withTables(
   { from, to, touched }: TransitionRequest,
-  tables: readonly InTrash[],
+  tables: readonly TrashNode[],
 ): Resumable<{ state: State; names: ReadonlySet<string> }> {
   const named = yield* withRenames(from, renamesBetween(from, to, touched));
   const draft = new Draft(named.state, named.touched);
@@ -154,7 +154,7 @@ function noteColumns(
 /* Decides which trash entries can be restored by a transition. */
 
 /** Returns the restorable entries, tables first, because fields may be restored into them. */
-export function* restorableEntries<T extends InTrash>(
+export function* restorableEntries<T extends TrashNode>(
   request: TransitionRequest,
   entries: readonly T[],
 ): Resumable<T[]> {
@@ -205,7 +205,7 @@ function isAnother(before: CollectionNode, after: CollectionNode, now: Field): b
   return !isSameType(old.schema, now.schema);
 }
 
-function explainUnfitField(each: InTrash, { from, to }: Pick<TransitionRequest, 'from' | 'to'>): string | null {
+function explainUnfitField(each: TrashNode, { from, to }: Pick<TransitionRequest, 'from' | 'to'>): string | null {
   const { identity, node } = each;
   const after = byIdentity(to, node);
   const now = after && fieldOf(after, identity);

@@ -24,9 +24,9 @@ import {
   type Identity,
 } from '../model/state.js';
 import {
-  type Detached,
+  type DetachedDocuments,
   type Phase,
-  type Surviving,
+  type SurvivingCollection,
   type TransitionContext,
   type TransitionOptions,
   concurrentIndexOption,
@@ -228,7 +228,7 @@ function* byNames(
   const removals = findRemovals(from, to, names);
   yield;
   const change: TransitionContext = { from, to, names, surviving, removals, options };
-  const held: Detached = { collections: new Map(), fields: new Map(), relations: new Map() };
+  const held: DetachedDocuments = { collections: new Map(), fields: new Map(), relations: new Map() };
   const detached = yield* eventsOf(detachPhases(change, held));
   return yield* eventsOf([
     () => removeRelations(change),
@@ -321,7 +321,7 @@ function updateCollections(change: TransitionContext, held: ReadonlyMap<string, 
   const pairs = new Map(change.surviving.map((pair) => [pair.name, pair]));
   const inOrder = sortGroupsFirst(pairs.keys(), (name) => change.to.collections.get(name)?.collection.meta.group);
   return phase(inOrder, (name) => {
-    const { before, after } = pairs.get(name) as Surviving;
+    const { before, after } = pairs.get(name) as SurvivingCollection;
     const now = held.get(name) ?? before.collection;
     const patch = now === after.collection ? [] : patchBetween(now, after.collection);
     return patch.length > 0 ? [newEvent('collection.updated', name, null, { patch })] : [];

@@ -126,7 +126,7 @@ function typedBy(key: string): ((query: string) => string) | null {
 const MOST = 30;
 
 /** @param needle the input; if empty, returns the pages and the first collections */
-function findFor(needle: string, searched: Searched): SearchHit[] {
+function findFor(needle: string, searched: SearchIndex): SearchHit[] {
   const { pages, parts, commands, headings, collections, fields, mayEdit } = searched;
   const wanted = needle.toLowerCase();
   const ranked = [
@@ -155,7 +155,7 @@ const historyHit = (needle: string): SearchHit => ({
 const LONGEST = 200;
 
 /** `orders.total` is searched in both names. */
-const nameFor = (text: string, { collection, field }: Searched['fields'][number]): string =>
+const nameFor = (text: string, { collection, field }: SearchIndex['fields'][number]): string =>
   text.includes('.') ? `${collection}.${field}` : field;
 
 const pageHit = ({ to, label, search }: PageEntry): SearchHit => ({
@@ -176,7 +176,7 @@ const commandHit = ({ label, run }: Command): SearchHit => ({
   run,
 });
 
-const partHit = ({ to, label, of }: Searched['parts'][number]): SearchHit => ({
+const partHit = ({ to, label, of }: SearchIndex['parts'][number]): SearchHit => ({
   kind: 'page',
   key: `part ${to}`,
   label,
@@ -203,7 +203,7 @@ const collectionHit = ({ collection, meta, schema }: ListedCollection): SearchHi
   to: { to: '/collections/$name', params: { name: collection } },
 });
 
-const fieldHit = ({ collection, field, type }: Searched['fields'][number]): SearchHit => ({
+const fieldHit = ({ collection, field, type }: SearchIndex['fields'][number]): SearchHit => ({
   kind: 'field',
   key: `field ${collection} ${field}`,
   label: `${collection}.${field}`,
@@ -405,7 +405,7 @@ type SearchHit = {
   | { kind: 'command'; run: () => void }
 );
 
-interface Searched {
+interface SearchIndex {
   pages: readonly PageEntry[];
   parts: typeof PARTS;
   commands: readonly Command[];
@@ -455,7 +455,7 @@ const MOST_ACTIONS = 6;
  * Create actions first, then at most six of each edit. They apply to the open collection unless another is named.
  * @param text the input in lower case
  */
-function actionsFor(text: string, { collections, here }: Pick<Searched, 'collections' | 'here'>): SearchHit[] {
+function actionsFor(text: string, { collections, here }: Pick<SearchIndex, 'collections' | 'here'>): SearchHit[] {
   const made = MAKING.filter(({ label }) => label.toLowerCase().includes(text)).map(({ label, to }) =>
     actionFound(label, to),
   );
@@ -468,14 +468,14 @@ function actionsFor(text: string, { collections, here }: Pick<Searched, 'collect
   return [...made, ...done];
 }
 
-interface Wanted {
+interface SearchInput {
   wanted: string;
   words: string;
   here: string | undefined;
 }
 
 /** While the words themselves are typed, the action applies to the open collection. */
-function namesFor({ wanted, words, here }: Wanted, collections: readonly ListedCollection[]): ListedCollection[] {
+function namesFor({ wanted, words, here }: SearchInput, collections: readonly ListedCollection[]): ListedCollection[] {
   if (!wanted.startsWith(words)) {
     return words.startsWith(wanted) ? collections.filter(({ collection }) => collection === here) : [];
   }

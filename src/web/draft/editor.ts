@@ -1,6 +1,6 @@
 /** Draft edits with their cascades, like the service's deletes. */
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
-import { type Drafted, byKey, withDraftMarks } from './marked-documents.js';
+import { type MarkedDocument, byKey, withDraftMarks } from './marked-documents.js';
 import { discard, put, remove } from './edits.js';
 import { type Documents, type Draft, type Part, keyOf, memberKey } from './model.js';
 
@@ -12,7 +12,7 @@ export interface Source {
   relations: readonly NewRelation[];
 }
 
-type DraftedDocuments = { [P in Part]: ReadonlyMap<string, Drafted<Documents[P]>> };
+type DraftedDocuments = { [P in Part]: ReadonlyMap<string, MarkedDocument<Documents[P]>> };
 
 /**
  * Edits a copy of the draft; `draft` is the result. Its readers show the schema with the draft and without removed
@@ -39,7 +39,7 @@ export class DraftEditor {
   }
 
   #all<P extends Part>(part: P): Documents[P][] {
-    const edits = this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>;
+    const edits = this.#now[part] as ReadonlyMap<string, MarkedDocument<Documents[P]>>;
     return [...edits.values()].flatMap(({ document, mark }) => (mark === 'removed' ? [] : [document]));
   }
 
@@ -71,7 +71,7 @@ export class DraftEditor {
   }
 
   put<P extends Part>(part: P, after: Documents[P]): void {
-    const edits = this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>;
+    const edits = this.#now[part] as ReadonlyMap<string, MarkedDocument<Documents[P]>>;
     const was = edits.get(keyOf[part](after));
     this.#become(put(this.draft, part, { before: was?.mark === 'removed' ? null : (was?.before ?? null), after }));
   }
@@ -88,7 +88,7 @@ export class DraftEditor {
 
   #remove<P extends Part>(part: P, document: Documents[P]): void {
     const key = keyOf[part](document);
-    const isMade = (this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>).get(key)?.before === null;
+    const isMade = (this.#now[part] as ReadonlyMap<string, MarkedDocument<Documents[P]>>).get(key)?.before === null;
     this.#become(isMade ? discard(this.draft, part, key) : remove(this.draft, part, document));
   }
 

@@ -138,7 +138,7 @@ function renamedDraft(draft: Draft, renaming: Renaming): Draft {
 }
 
 /** The parts that the user left out when a part of the draft was applied. */
-export interface LeftOut {
+export interface LeftOutParts {
   /**
    * Checks whether the user left out the whole object.
    * @param isReplaced whether it is deleted so that another object takes its name
@@ -152,7 +152,7 @@ export interface LeftOut {
  * The draft that remains after `sent` was applied without what the user left out. Edits that were made since then
  * stay. `sent` is the draft as it was when the request was made.
  */
-export function remainingDraft(draft: Draft, sent: Draft, leftOut: LeftOut): Draft {
+export function remainingDraft(draft: Draft, sent: Draft, leftOut: LeftOutParts): Draft {
   const remaining = <P extends Part>(part: P): Edits<P> => {
     const edits = new Map<string, Edit<Documents[P]>>();
     for (const [key, edit] of draft[part] as Edits<P>) {
@@ -182,7 +182,12 @@ export function remainingDraft(draft: Draft, sent: Draft, leftOut: LeftOut): Dra
 }
 
 /** Null if the whole edit was applied. */
-function unappliedEdit<T extends object>(edit: Edit<T>, part: Part, key: string, leftOut: LeftOut): Edit<T> | null {
+function unappliedEdit<T extends object>(
+  edit: Edit<T>,
+  part: Part,
+  key: string,
+  leftOut: LeftOutParts,
+): Edit<T> | null {
   const { before, after, recreated } = edit;
   if (leftOut.hasObject(part, key)) {
     const isOldDeleted = recreated === true && !leftOut.hasObject(part, key, true);

@@ -4,7 +4,7 @@ import { type Documents, type Draft, type Edit, type Part, collectionOfKey, form
 
 export type Mark = 'made' | 'changed' | 'removed' | 'renamed';
 
-export interface Drafted<T> {
+export interface MarkedDocument<T> {
   document: T;
   /** The document without the draft, in the draft's names; null if it is new. */
   before: T | null;
@@ -23,11 +23,11 @@ export function withDraftMarks<P extends Part>(
   part: P,
   head: readonly Documents[P][],
   within?: string,
-): Drafted<Documents[P]>[] {
+): MarkedDocument<Documents[P]>[] {
   const edits = draft[part] as ReadonlyMap<string, Edit<Documents[P]>>;
   const named = byDraftNames(draft, { collections: [], fields: [], relations: [], [part]: head });
   const there = named[part] as ReadonlyMap<string, Documents[P]>;
-  const documents: Drafted<Documents[P]>[] = [];
+  const documents: MarkedDocument<Documents[P]>[] = [];
   for (const [key, document] of there) {
     const edit = edits.get(key);
     const former = formerName(draft, part, key);
@@ -59,5 +59,5 @@ function documentNow<T extends object>(edit: Edit<T> | undefined, now: T): T {
 }
 
 /** Keyed by `keyOf`, in their order. */
-export const byKey = <P extends Part>(part: P, all: readonly Drafted<Documents[P]>[]) =>
+export const byKey = <P extends Part>(part: P, all: readonly MarkedDocument<Documents[P]>[]) =>
   new Map(all.map((each) => [keyOf[part](each.document), each]));

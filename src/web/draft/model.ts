@@ -142,10 +142,10 @@ export function fieldOf({ collection, field, type, meta, schema }: FieldDocument
   return { collection, field, type, meta: own, schema: column as unknown as NonNullable<Field['schema']> };
 }
 
-type Related = Pick<RelationDocument, 'meta' | 'schema'>;
+type RelationMembers = Pick<RelationDocument, 'meta' | 'schema'>;
 
 /** @param document from /relations, or flat from a snapshot */
-export function relationOf(document: Related | NewRelation): NewRelation {
+export function relationOf(document: RelationMembers | NewRelation): NewRelation {
   const ends = 'meta' in document ? document.meta : document;
   const { schema } = document;
   const { id: _, schema: __, ...own } = ends as Relation;
@@ -158,7 +158,7 @@ const VERSION = 1;
 
 type Pairs<T> = [string, T][];
 
-interface Kept {
+interface StoredDraft {
   version: typeof VERSION;
   position: number;
   names: { collections: Pairs<string>; fields: Pairs<Pairs<string>> };
@@ -169,7 +169,7 @@ interface Kept {
 
 /** JSON for `readDraft`. */
 export function draftText({ position, names, collections, fields, relations }: Draft): string {
-  const kept: Kept = {
+  const kept: StoredDraft = {
     version: VERSION,
     position,
     names: {
@@ -187,7 +187,7 @@ export function draftText({ position, names, collections, fields, relations }: D
 export function readDraft(text: string | null): Draft {
   if (text === null) return EMPTY;
   try {
-    const kept = JSON.parse(text) as Kept;
+    const kept = JSON.parse(text) as StoredDraft;
     if (kept.version !== VERSION) return EMPTY;
     const [collections, fields, relations] = PARTS.map((part) => new Map(kept[part]));
     return {

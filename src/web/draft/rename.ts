@@ -11,10 +11,10 @@ export interface Renaming {
   fields: ReadonlyMap<string, Names>;
 }
 
-type Own = <T extends string | null>(name: T) => T;
+type RenameOwn = <T extends string | null>(name: T) => T;
 
 const ownOf =
-  (names: Names | undefined): Own =>
+  (names: Names | undefined): RenameOwn =>
   (name) =>
     (name === null ? name : (names?.get(name) ?? name)) as typeof name;
 
@@ -47,7 +47,7 @@ function renamedCollection(document: Collection, { collections, fields }: Renami
   };
 }
 
-function retargetTable(schema: NonNullable<Collection['schema']>, table: Own): NonNullable<Collection['schema']> {
+function retargetTable(schema: NonNullable<Collection['schema']>, table: RenameOwn): NonNullable<Collection['schema']> {
   const { extras } = schema;
   if (extras?.constraints === undefined && extras?.partition_of === undefined) return schema;
   const constraints = extras.constraints?.map((each) =>

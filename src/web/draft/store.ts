@@ -15,7 +15,7 @@ import {
 } from './model.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { collectionsQuery, fieldsQuery, infoQuery, relationsQuery } from '../service/queries.js';
-import { type Drafted, withDraftMarks } from './marked-documents.js';
+import { type MarkedDocument, withDraftMarks } from './marked-documents.js';
 import { type Source, DraftEditor } from './editor.js';
 
 interface DraftState {
@@ -133,7 +133,7 @@ interface Answer<T> {
 }
 
 /** Data is undefined until it was read. A failed refetch keeps it without an error. */
-export function useDraftedCollections(): Answer<Drafted<Collection>[]> {
+export function useDraftedCollections(): Answer<MarkedDocument<Collection>[]> {
   const { draft } = useDraft();
   const { data, error, refetch } = useQuery(collectionsQuery());
   const all = useMemo(() => data && withDraftMarks(draft, 'collections', data.map(collectionOf)), [draft, data]);
@@ -141,14 +141,14 @@ export function useDraftedCollections(): Answer<Drafted<Collection>[]> {
 }
 
 /** Like `useDraftedCollections`, for all relations of the schema. */
-export function useDraftedRelations(): Answer<Drafted<NewRelation>[]> {
+export function useDraftedRelations(): Answer<MarkedDocument<NewRelation>[]> {
   const { draft } = useDraft();
   const { data, error, refetch } = useQuery(relationsQuery());
   const all = useMemo(() => data && withDraftMarks(draft, 'relations', data.map(relationOf)), [draft, data]);
   return { data: all, error: data === undefined ? error : null, refetch };
 }
 
-export function useDraftedFields(collection: string | null): Answer<Drafted<Field>[]> {
+export function useDraftedFields(collection: string | null): Answer<MarkedDocument<Field>[]> {
   const { draft } = useDraft();
   const name = collection === null ? null : headName(draft, collection);
   const { data, error, refetch } = useQuery({ ...fieldsQuery(name ?? ''), enabled: name !== null });

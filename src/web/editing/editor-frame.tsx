@@ -5,7 +5,7 @@ import { Caution, firstInput } from '../shared/form.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import { SteadyButton } from '../shared/buttons.js';
 import classes from './editor-frame.module.css';
-import { FormName, useFormName, type Keeping } from './use-keep.js';
+import { FormName, useFormName, type KeepEditState } from './use-keep.js';
 import { placeBefore } from '../shared/focus.js';
 import { storeText, readKept } from '../shared/browser-storage.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
@@ -68,7 +68,7 @@ function readTyped(text: string | null): TypedMember[] {
 /** In milliseconds. */
 const DELAY = 200;
 
-interface Offer {
+interface StoredInputOffer {
   /** Stored input; empty without an offer. */
   offered: readonly TypedMember[];
   /** The number of times that it was restored. Inputs with local text reset on a change. */
@@ -78,7 +78,7 @@ interface Offer {
 }
 
 /** Stores nothing for a form without a name, see `FormName`. */
-function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>): Offer {
+function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>): StoredInputOffer {
   const name = useFormName();
   const [first] = useState(() => structuredClone(form.getValues()));
   const [offered, setOffered] = useState<readonly TypedMember[]>([]);
@@ -198,7 +198,7 @@ export function EditorDrawer({ name, title, onClose, children }: DrawerProps) {
 }
 
 interface FormProps<Values extends FieldValues> {
-  keeping: Keeping;
+  keeping: KeepEditState;
   /** The form to validate before it is kept, and to provide to its inputs. */
   form?: UseFormReturn<Values>;
   /** @param unchecked keep it despite the service's objections */

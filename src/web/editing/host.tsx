@@ -2,7 +2,7 @@ import { Text, TextInput, Radio } from '@mantine/core';
 import { type ReactNode, useState, use, useEffect } from 'react';
 import { type FieldValues, useForm } from 'react-hook-form';
 import { type Collection, collectionMeta, type Field } from '../../schema/model/model.js';
-import type { Drafted } from '../draft/marked-documents.js';
+import type { MarkedDocument } from '../draft/marked-documents.js';
 import { type Draft, memberKey } from '../draft/model.js';
 import { useDraft, useDraftedCollections, useDraftedFields, useDraftedRelations } from '../draft/store.js';
 import type { EditName } from './edit-names.js';
@@ -214,7 +214,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
   const isOwn = isRemovedIn(draft, collection, of);
   const taken = withoutRemoved(fields).map(({ document }) => document.field);
   const done = () => onClose();
-  const forms: Readonly<Record<EditName, () => Shown>> = {
+  const forms: Readonly<Record<EditName, () => ShownForm>> = {
     collection: () => own && { title: collection, form: <CollectionForm document={own} onDone={done} /> },
     rename: () => ({
       title: `Rename ${collection}`,
@@ -284,12 +284,12 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
     relation: () => relation && { title: 'Relation', form: <RelationEditForm document={relation} onDone={done} /> },
     'delete-relation': () => relation && deletionForm({ part: 'relations', document: relation }, done),
   };
-  const deletionForm = (what: DeletionTarget, onDone: () => void): Shown => ({
+  const deletionForm = (what: DeletionTarget, onDone: () => void): ShownForm => ({
     title: deleteTitle(what),
     form: <DeleteForm doomed={what} onDone={onDone} onCancel={done} />,
   });
   return (
-    <Shown
+    <ShownForm
       key={`${edit} ${of}`}
       name={[edit, collection, of].join(' ')}
       form={forms[edit]()}
@@ -299,18 +299,18 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
   );
 }
 
-type Shown = { title: string; form: ReactNode } | undefined;
+type ShownForm = { title: string; form: ReactNode } | undefined;
 
 /** If someone else deletes an object that is being edited, the input stays. */
 interface ShownProps {
   name: string;
-  form: Shown;
+  form: ShownForm;
   /** True if the draft itself removed it. */
   isOwn: boolean;
   onClose: () => void;
 }
 
-function Shown({ name, form, isOwn, onClose }: ShownProps) {
+function ShownForm({ name, form, isOwn, onClose }: ShownProps) {
   const [last, setLast] = useState(form);
   if (form !== undefined && form.title !== last?.title) setLast(form);
   if (last === undefined || (form === undefined && isOwn)) return null;
@@ -327,7 +327,7 @@ function Shown({ name, form, isOwn, onClose }: ShownProps) {
 }
 
 /** After all others; without order if they have none. */
-function sortAfter(fields: readonly Drafted<Field>[]): number | null {
+function sortAfter(fields: readonly MarkedDocument<Field>[]): number | null {
   const sorts = fields.map(({ document: { meta } }) => meta.sort);
   return sorts.includes(null) ? null : Math.max(0, ...sorts.map(Number)) + 1;
 }

@@ -1,7 +1,7 @@
 /** Validates a form with the service's own checks before any request. */
 import type { FieldErrors, FieldValues, Resolver } from 'react-hook-form';
 import { isObject } from '../../kernel/json.js';
-import { Wrong, type Checks } from '../../schema/normal-form/checks.js';
+import { InvalidValue, type Checks } from '../../schema/normal-form/checks.js';
 
 /** @param checks the checks of members below a name; `''` for the document itself */
 export function createResolver<T extends FieldValues>(
@@ -15,7 +15,7 @@ export function createResolver<T extends FieldValues>(
       if (!isObject(members)) continue;
       for (const [member, check] of table) {
         const checked = check(members[member], false);
-        if (checked instanceof Wrong)
+        if (checked instanceof InvalidValue)
           messages[part === '' ? member : `${part}.${member}`] = `${member} ${checked.message}`;
       }
     }

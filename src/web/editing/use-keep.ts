@@ -79,7 +79,7 @@ function placeOf(path: string, keys: Record<Part, string[]>): Omit<Fault, 'messa
   return { part: part as Part, key: keys[part as Part][Number(index)] ?? null, member };
 }
 
-export interface Keeping {
+export interface KeepEditState {
   isChecking: boolean;
   /** Faults of members that the form does not show. */
   faults: readonly Fault[];
@@ -100,7 +100,7 @@ interface Options {
   inputFor?: (fault: Fault) => string | null;
 }
 
-export function useKeep({ names, form, inputFor = ({ member }) => member }: Options): Keeping {
+export function useKeep({ names, form, inputFor = ({ member }) => member }: Options): KeepEditState {
   const client = useQueryClient();
   const name = useFormName();
   const isHere = useHere();
@@ -129,7 +129,7 @@ export function useKeep({ names, form, inputFor = ({ member }) => member }: Opti
       return false;
     });
 
-  const keep: Keeping['keep'] = async (edit, { unchecked = false } = {}) => {
+  const keep: KeepEditState['keep'] = async (edit, { unchecked = false } = {}) => {
     isGivenUp.current = false;
     setChecking(true);
     setError(null);

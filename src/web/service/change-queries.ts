@@ -4,7 +4,7 @@ import { MOST_LISTED, itemsIn, pagedQuery, request, withQuery, reasonHeader } fr
 import { SCHEMA } from './queries.js';
 import type { ChangeSummary } from './types.js';
 import type { Resolution } from '../../schema/merge/model.js';
-import { sendResolutions, type Applying } from './review-queries.js';
+import { sendResolutions, type ApplyInput } from './review-queries.js';
 
 const LISTED = 20;
 
@@ -35,7 +35,7 @@ export const openRequestsQuery = (collection?: string) =>
     },
   });
 
-interface Proposing {
+interface ProposalRequest {
   title: string;
   /** Undefined: unchanged. */
   reason: string | undefined;
@@ -43,7 +43,7 @@ interface Proposing {
   key: string;
 }
 
-const askedBy = ({ hash, diff, online, purge, acknowledge = [] }: Applying) => ({
+const askedBy = ({ hash, diff, online, purge, acknowledge = [] }: ApplyInput) => ({
   diff: { hash, diff: diff() },
   ...(online && { online }),
   ...(purge && { purge }),
@@ -51,7 +51,10 @@ const askedBy = ({ hash, diff, online, purge, acknowledge = [] }: Applying) => (
 });
 
 /** Opens a request for the review instead of applying it. */
-export async function propose(applying: Applying, { title, reason = '', key }: Proposing): Promise<ChangeSummary> {
+export async function propose(
+  applying: ApplyInput,
+  { title, reason = '', key }: ProposalRequest,
+): Promise<ChangeSummary> {
   const headers = { ...reasonHeader(reason), 'Idempotency-Key': key };
   const json = { title, ...askedBy(applying) };
   return (await request<{ data: ChangeSummary }>('/changes', { method: 'POST', json, headers })).data;
@@ -60,8 +63,8 @@ export async function propose(applying: Applying, { title, reason = '', key }: P
 /** Replaces the diff of a request by the review. */
 export async function proposeInstead(
   id: string,
-  applying: Applying,
-  { title, reason, key }: Proposing,
+  applying: ApplyInput,
+  { title, reason, key }: ProposalRequest,
 ): Promise<ChangeSummary> {
   const proposal = {
     ...(title !== '' && { title }),
@@ -72,7 +75,7 @@ export async function proposeInstead(
   return (await request<{ data: ChangeSummary }>(`/changes/${id}`, { method: 'PATCH', json, headers })).data;
 }
 
-export type Act =
+export type RequestAction =
   | { action: 'comment'; json: { comment: string } }
   | { action: 'approve'; json: { plan: string; view: string } }
   | { action: 'reject'; json: object }
@@ -80,7 +83,7 @@ export type Act =
   | { action: 'apply'; json?: { at: string } };
 
 /** @param keyFor returns a key for the content, as in `revert` */
-export function sendAction(id: string, what: Act, keyFor: (sent: unknown) => string): Promise<unknown> {
+export function sendAction(id: string, what: RequestAction, keyFor: (sent: unknown) => string): Promise<unknown> {
   const send = (json?: object) => {
     const headers = { 'Idempotency-Key': keyFor(json) };
     return request(`/changes/${id}/${what.action}`, { method: 'POST', headers, ...(json !== undefined && { json }) });

@@ -4,7 +4,7 @@ import { request, requestAnswer, withQuery, nameList } from './request.js';
 import type {
   Batch,
   CollectionEvent,
-  Lives,
+  CollectionLifetimes,
   LogEvent,
   SchemaDiff,
   ChangedBatch,
@@ -164,7 +164,7 @@ export const collectionEventsQuery = (collection: string) =>
       let after: number | null = 0;
       for (let page = 0; page < MOST_PAGES && after !== null; page++) {
         const path = withQuery(`/history/collections/${encodeURIComponent(collection)}`, { after, limit: EVENTS });
-        const received: HistoryPage<CollectionEvent, Lives> = await request(path, { signal });
+        const received: HistoryPage<CollectionEvent, CollectionLifetimes> = await request(path, { signal });
         events.push(...received.data);
         after = received.meta.next;
       }

@@ -1,6 +1,6 @@
 /** Parses JSON in a worker. Long arrays are transferred in requested pieces, so that none blocks the page. */
 
-export type FromReader =
+export type ReaderMessage =
   | { kind: 'piece'; path: readonly string[]; elements: readonly unknown[] }
   /** Arrays sent in pieces are empty here. */
   | { kind: 'done'; value: unknown }
@@ -11,7 +11,7 @@ const PIECE = 500;
 
 let goOn: () => void = () => undefined;
 
-const post = (message: FromReader): void => postMessage(message);
+const post = (message: ReaderMessage): void => postMessage(message);
 
 async function postValue(value: unknown, path: readonly string[]): Promise<void> {
   if (Array.isArray(value)) return postArray(value, path);

@@ -9,7 +9,7 @@ import type {
   Health,
   LogVerification,
   Projection,
-  Rebuilt,
+  RebuildResult,
   Verification,
   ChangeSummary,
   PolicyAt,
@@ -201,7 +201,7 @@ export const projectionsQuery = () =>
   });
 
 export const rebuild = async (name: string) =>
-  (await request<{ data: Rebuilt }>(`/projections/${name}/rebuild`, { method: 'POST' })).data;
+  (await request<{ data: RebuildResult }>(`/projections/${name}/rebuild`, { method: 'POST' })).data;
 
 /** Run on request only, because both read everything. */
 export const comparison = async () => (await request<{ data: Verification }>('/projections/verify')).data;
@@ -217,10 +217,10 @@ export const driftQuery = () =>
     queryFn: ({ signal }) => request<Drift>('/schema/drift', { signal }),
   });
 
-type Accepted = { collections: string[] } | { objects: NonNullable<Drift['unmanaged_objects']> };
+type AcceptedDrift = { collections: string[] } | { objects: NonNullable<Drift['unmanaged_objects']> };
 
 /** Accepts a manually changed table or view into the log. */
-export const acceptDrift = (accepted: Accepted, reason: string) =>
+export const acceptDrift = (accepted: AcceptedDrift, reason: string) =>
   request('/schema/drift/accept', {
     method: 'POST',
     json: accepted,

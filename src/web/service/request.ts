@@ -1,16 +1,16 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
-import { RefusedError, answerTo, type Sending, send } from './send.js';
+import { RefusedError, answerTo, type SendOptions, send } from './send.js';
 import { accessToken, renewOrWait, sessionSignal } from './session.js';
 
 /** Like `send` with the session. An expired session is renewed, by login if needed, and the request is repeated. */
-export const request = <T>(path: string, sending: Sending = {}): Promise<T> =>
+export const request = <T>(path: string, sending: SendOptions = {}): Promise<T> =>
   withSession(sending, (within) => send<T>(path, within));
 
 /** The raw response, for streams and files. */
-export const requestAnswer = (path: string, sending: Sending = {}): Promise<Response> =>
+export const requestAnswer = (path: string, sending: SendOptions = {}): Promise<Response> =>
   withSession(sending, (within) => answerTo(path, within));
 
-async function withSession<T>(sending: Sending, work: (within: Sending) => Promise<T>): Promise<T> {
+async function withSession<T>(sending: SendOptions, work: (within: SendOptions) => Promise<T>): Promise<T> {
   const attempt = async () => {
     const Authorization = `Bearer ${await accessToken()}`;
     return work({ ...sending, ...signalOf(sending), headers: { ...sending.headers, Authorization } });
@@ -25,7 +25,7 @@ async function withSession<T>(sending: Sending, work: (within: Sending) => Promi
 }
 
 /** Reads are aborted by a logout; writes are completed. */
-function signalOf({ method = 'GET', signal }: Sending): { signal?: AbortSignal } {
+function signalOf({ method = 'GET', signal }: SendOptions): { signal?: AbortSignal } {
   if (method !== 'GET') return {};
   return { signal: signal === undefined ? sessionSignal() : AbortSignal.any([sessionSignal(), signal]) };
 }

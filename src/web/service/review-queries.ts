@@ -151,7 +151,7 @@ export const momentsQuery = () =>
       (await request<{ data: Batch[] }>(withQuery('/history/batches', { limit: 20 }), { signal })).data,
   });
 
-export interface Applying {
+export interface ApplyInput {
   hash: string;
   /** Computed when it is sent. */
   diff: () => Partial<SchemaDiff> | DraftedDiff;
@@ -161,36 +161,39 @@ export interface Applying {
   acknowledge?: readonly Acknowledgement[];
 }
 
-const applyPath = ({ online, purge }: Applying, mark: 'explain' | 'dry_run' | null): string =>
+const applyPath = ({ online, purge }: ApplyInput, mark: 'explain' | 'dry_run' | null): string =>
   withQuery('/schema/apply', {
     ...(mark !== null && { [mark]: 'true' }),
     online: online ? 'true' : undefined,
     purge: purge ? 'true' : undefined,
   });
 
-const bodyOf = ({ hash, diff, acknowledge = [] }: Applying) => ({
+const bodyOf = ({ hash, diff, acknowledge = [] }: ApplyInput) => ({
   hash,
   diff: diff(),
   ...(acknowledge.length > 0 && { acknowledge }),
 });
 
 /** The plan without running or locking anything. */
-export const explain = (applying: Applying, signal: AbortSignal): Promise<Plan> =>
+export const explain = (applying: ApplyInput, signal: AbortSignal): Promise<Plan> =>
   request(applyPath(applying, 'explain'), { method: 'POST', json: bodyOf(applying), signal });
 
 /** A dry run: PostgreSQL runs it and rolls back. */
-export const rehearse = (applying: Applying): Promise<Plan> =>
+export const rehearse = (applying: ApplyInput): Promise<Plan> =>
   request(applyPath(applying, 'dry_run'), { method: 'POST', json: bodyOf(applying) });
 
 /** The path of the apply request, for export. */
-export const addressOf = (applying: Applying): string => applyPath(applying, null);
+export const addressOf = (applying: ApplyInput): string => applyPath(applying, null);
 
-export type Applied =
+export type ApplyResult =
   /** `isDataLost`: deleted rows or values are not in the trash, although nobody requested that. */
   { kind: 'done'; batch: string | null; isDataLost: boolean } | { kind: 'opened'; change: ChangeRequest };
 
 /** @param key identifies the attempt: the same key repeats the response and takes effect once */
-export async function apply(applying: Applying, { reason, key }: { reason: string; key: string }): Promise<Applied> {
+export async function apply(
+  applying: ApplyInput,
+  { reason, key }: { reason: string; key: string },
+): Promise<ApplyResult> {
   const answer = await requestAnswer(applyPath(applying, null), {
     method: 'POST',
     json: bodyOf(applying),

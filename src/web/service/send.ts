@@ -1,6 +1,6 @@
 /* Sends one request without session or retry. */
 import type { Problem } from './types.js';
-import type { FromReader } from './json.worker.js';
+import type { ReaderMessage } from './json.worker.js';
 import { jsonTokens } from '../../kernel/canonical.js';
 
 /** The service rejected the request. The message is the service's. */
@@ -103,7 +103,7 @@ function readBeside(bytes: ArrayBuffer): Promise<unknown> {
   const pieces: { path: readonly string[]; elements: readonly unknown[] }[] = [];
   const reading = new Promise<unknown>((resolve, reject) => {
     worker.onerror = ({ message }) => reject(new Error(`The response could not be read. ${message}`));
-    worker.onmessage = ({ data }: MessageEvent<FromReader>) => {
+    worker.onmessage = ({ data }: MessageEvent<ReaderMessage>) => {
       if (data.kind === 'failed') reject(new SyntaxError(data.message));
       else if (data.kind === 'piece') {
         pieces.push(data);
@@ -121,7 +121,7 @@ function readBeside(bytes: ArrayBuffer): Promise<unknown> {
 const arrayAt = (value: unknown, path: readonly string[]): unknown[] =>
   path.reduce((inner, step) => (inner as Record<string, unknown>)[step], value) as unknown[];
 
-export interface Sending {
+export interface SendOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers?: Readonly<Record<string, string>>;
   /** Sent as a JSON body. */
@@ -135,7 +135,7 @@ export interface Sending {
  * The parsed response.
  * @throws RefusedError for an error of the service, UnreachableError without a response
  */
-export async function send<T>(path: string, sending: Sending = {}): Promise<T> {
+export async function send<T>(path: string, sending: SendOptions = {}): Promise<T> {
   const answer = await answerTo(path, sending);
   return readAnswer<T>(answer);
 }
@@ -151,7 +151,7 @@ export async function readAnswer<T>(answer: Response): Promise<T> {
 }
 
 /** The response if it is not an error. */
-export async function answerTo(path: string, sending: Sending): Promise<Response> {
+export async function answerTo(path: string, sending: SendOptions): Promise<Response> {
   const { method = 'GET', headers, json, signal } = sending;
   const file =
     sending.file ?? (json === undefined ? null : { content: await jsonBody(json, signal), type: 'application/json' });

@@ -4,7 +4,7 @@
  */
 import { useSyncExternalStore } from 'react';
 import { RefusedError, send } from './send.js';
-import { type Grant, type SignInOutcome, type User, type Ability, hasAbility, type Role } from './types.js';
+import { type Grant, type SignInOutcome, type User, type Capability, hasAbility, type Role } from './types.js';
 
 export type Session =
   | { status: 'starting' }
@@ -267,7 +267,7 @@ export function useRole(): Role {
 }
 
 /** For the signed-in user, also with an expired session. */
-export const useMay = (ability: Ability): boolean => hasAbility(useRole(), ability);
+export const useMay = (ability: Capability): boolean => hasAbility(useRole(), ability);
 
 /** True if the user may update, rebase and withdraw a request. Authors may only do so with their own. */
 export function useMayRevise({ author }: { author: { id: string } }): boolean {

@@ -25,7 +25,7 @@ export type Grant = z.output<typeof accounts.grant>;
 export type Batch = z.output<typeof history.batch>;
 export type LogEvent = z.output<typeof history.event>;
 export type CollectionEvent = z.output<typeof history.lifeEvent>;
-export type Lives = z.output<typeof history.collectionHistory.shape.meta>;
+export type CollectionLifetimes = z.output<typeof history.collectionHistory.shape.meta>;
 export type Info = z.output<typeof operating.info>;
 
 /** One problem of an error response. */
@@ -58,7 +58,7 @@ export type ChangedBatch = z.output<typeof history.changedBatch>;
 export type DocumentChanges = NonNullable<ChangedBatch['changes']>;
 export type Examination = z.output<typeof operating.examination>;
 export type Adoption = z.output<typeof operating.adoption>;
-export type Rebuilt = z.output<typeof operating.rebuilt>;
+export type RebuildResult = z.output<typeof operating.rebuilt>;
 export type LiveSession = z.output<typeof accounts.session>;
 export type TrashEntry = z.output<typeof trashEntry>;
 /** The policy and all configurable codes. */
@@ -87,7 +87,8 @@ export const MAY = {
   administer: ['admin'],
 } as const satisfies Record<string, readonly Role[]>;
 
-export type Ability = keyof typeof MAY;
+export type Capability = keyof typeof MAY;
 
 /** Controls visibility only; the service enforces permissions. */
-export const hasAbility = (role: Role, ability: Ability): boolean => (MAY[ability] as readonly Role[]).includes(role);
+export const hasAbility = (role: Role, ability: Capability): boolean =>
+  (MAY[ability] as readonly Role[]).includes(role);

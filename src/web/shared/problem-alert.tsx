@@ -104,7 +104,7 @@ export function QueryResult<T>({ query: { data, error, refetch }, label, childre
 
 /* Loads further pages of a list, and shows the error of the last one. */
 
-interface MoreProps {
+interface LoadMoreProps {
   of: Pick<
     UseInfiniteQueryResult,
     'hasNextPage' | 'isFetchingNextPage' | 'isFetchNextPageError' | 'error' | 'fetchNextPage'
@@ -114,7 +114,7 @@ interface MoreProps {
 }
 
 /** Renders nothing after the last page. An error can be retried. */
-export function LoadMoreButton({ of, children }: MoreProps) {
+export function LoadMoreButton({ of, children }: LoadMoreProps) {
   const { hasNextPage, isFetchingNextPage: isLoading, isFetchNextPageError: isRefused, error, fetchNextPage } = of;
   if (!hasNextPage) return null;
   const load = () => void fetchNextPage();

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { type FindingFormat, type Shown, type Source, printFindings } from '../../../src/cli/findings.js';
+import { type FindingFormat, type PrintedFinding, type Source, printFindings } from '../../../src/cli/findings.js';
 import { ruleOf } from '../../../src/schema/findings/index.js';
 
 /** As a service returns them, with the policy's action. */
-const FINDINGS: readonly (Shown & { action?: string })[] = [
+const FINDINGS: readonly (PrintedFinding & { action?: string })[] = [
   {
     code: 'LOSES_DATA',
     level: 'danger',

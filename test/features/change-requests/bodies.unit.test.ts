@@ -9,7 +9,7 @@ import {
   changeUpdate,
   newChange,
 } from '../../../src/features/change-requests/routes-bodies.js';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 
 type Shape = Parameters<typeof readShape>[0];
 
@@ -19,7 +19,7 @@ function errorsOf(shape: Shape, body: unknown): string[] {
     expect(readShape(shape, body)).to.deep.equal(body);
     return [];
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RejectedError)) throw error;
     expect(error.problems.map(({ code }) => code)).to.deep.equal(error.problems.map(() => 'INVALID_PAYLOAD'));
     return error.problems.map(({ path, message }) => `${path}: ${message}`);
   }

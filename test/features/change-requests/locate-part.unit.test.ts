@@ -4,16 +4,16 @@ import {
   createBodyLocator,
   translateLocations,
 } from '../../../src/features/change-requests/routes-actions.js';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 
 const refusal = (path: string | undefined, headers: string[] = []) =>
   Promise.reject(
-    new Refused([{ code: 'INVALID_PAYLOAD', message: 'no', ...(path !== undefined && { path }) }], headers),
+    new RejectedError([{ code: 'INVALID_PAYLOAD', message: 'no', ...(path !== undefined && { path }) }], headers),
   );
 
 async function pathOf(work: Promise<unknown>): Promise<string | undefined> {
   const error = await work.catch((thrown: unknown) => thrown);
-  return (error as Refused).problems[0]?.path;
+  return (error as RejectedError).problems[0]?.path;
 }
 
 describe('the location of a problem in a part of a body', () => {
@@ -48,7 +48,7 @@ describe('the location of a problem in a part of a body', () => {
     const moved = (await translateLocations(refusal('a', ['Retry-After', '1']), (problem) => ({
       ...problem,
       path: 'b',
-    })).catch((thrown: unknown) => thrown)) as Refused;
+    })).catch((thrown: unknown) => thrown)) as RejectedError;
     expect([moved.problems[0]?.path, moved.headers]).to.deep.equal(['b', ['Retry-After', '1']]);
     const bug = new TypeError('bug');
     expect(

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { findDrift } from '../../../src/features/drift/find.js';
 import type { Drift, TableDrift } from '../../../src/features/drift/model.js';
-import { type Repaired, repairDrift } from '../../../src/features/drift/repair.js';
+import { type RepairResult, repairDrift } from '../../../src/features/drift/repair.js';
 import { type AdoptFixture, adopt, expectVerified, startAdoptFixture } from '../adopt/round-trip.js';
 import { HARD_SCHEMA } from '../adopt/hard-schema.js';
 import { catalogText } from '../../support/catalog-text.js';
@@ -41,7 +41,7 @@ describe('drift', function () {
     const { pipeline, schema } = fixture.instance;
     return pipeline.underLock((client, { state }) => findDrift(client, state, { schema }));
   };
-  const repair = (allowDrop = false): Promise<Repaired> => {
+  const repair = (allowDrop = false): Promise<RepairResult> => {
     const { pipeline, schema } = fixture.instance;
     return pipeline.underLock((client, { state }) => repairDrift({ client, state, schema, allowDrop }));
   };

@@ -8,7 +8,7 @@ import {
   representationAnswer,
   requireAcceptable,
 } from '../../../src/http/answer/representation.js';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 import { SharedBytes, bytes, toBuffer } from '../../../src/kernel/bytes.js';
 import { renderInChunks } from '../../../src/reads/rendered-cache.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
@@ -123,7 +123,7 @@ describe('representationAnswer', () => {
     expect(headers).include({ 'Content-Encoding': 'br' });
     for (const nothing of ['identity;q=0', '*;q=0', 'zstd, *;q=0']) {
       expect(() => requireAcceptable({ 'accept-encoding': nothing }), nothing)
-        .throw(Refused)
+        .throw(RejectedError)
         .property('problems')
         .deep.equal([
           {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { buildJson, JSON_LIMITS, parseJson, scanJson } from '../../../src/http/body/json.js';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { limitRuns } from '../../support/runs.js';
 
@@ -38,7 +38,7 @@ async function refusalOf(text: string, limits = JSON_LIMITS) {
   try {
     await parseJson(Buffer.from(text), limits);
   } catch (error) {
-    if (error instanceof Refused) return error.problems[0];
+    if (error instanceof RejectedError) return error.problems[0];
     throw error;
   }
   throw new Error('accepted');

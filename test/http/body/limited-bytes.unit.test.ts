@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ClientGone, type Reading, drain, hasBody, readRaw as readBody } from '../../../src/http/body/limited-bytes.js';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 import { until } from '../../support/until.js';
 
 /** A request whose body arrives when it is written. */
@@ -32,9 +32,9 @@ const SHARE = { take: () => true, untilFree: () => Promise.resolve(), release: (
 const readRaw = (req: IncomingMessage, limit: number, more: Partial<Reading> = {}): Promise<Buffer> =>
   readBody(req, { limit, share: SHARE, disconnected: new AbortController().signal, ...more });
 
-async function refusalOf(work: Promise<unknown>): Promise<Pick<Refused, 'problems' | 'headers'>> {
+async function refusalOf(work: Promise<unknown>): Promise<Pick<RejectedError, 'problems' | 'headers'>> {
   const error = await work.catch((thrown: unknown) => thrown);
-  if (!(error instanceof Refused)) throw error;
+  if (!(error instanceof RejectedError)) throw error;
   const { problems, headers } = error;
   return { problems, headers };
 }

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { checkCharset, mediaType, notationOf, notationOfFile, unsupported } from '../../../src/http/body/media-type.js';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 
 function refusalOf(act: () => unknown): unknown {
   try {
     act();
   } catch (error) {
-    if (error instanceof Refused) return error.problems[0];
+    if (error instanceof RejectedError) return error.problems[0];
     throw error;
   }
   return undefined;

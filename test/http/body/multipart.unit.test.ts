@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readUpload } from '../../../src/http/body/multipart.js';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 
 const TYPE = 'multipart/form-data; boundary=x';
 
@@ -30,7 +30,7 @@ async function refusalOf(raw: Buffer, type = TYPE): Promise<string> {
   try {
     await readUpload(raw, type);
   } catch (error) {
-    if (error instanceof Refused) return error.message;
+    if (error instanceof RejectedError) return error.message;
     throw error;
   }
   throw new Error('accepted');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { yamlToJson } from '../../../src/http/body/yaml.js';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 
 describe('YAML bodies', () => {
   const converting = {
@@ -10,7 +10,7 @@ describe('YAML bodies', () => {
   const refusalOf = (text: string) =>
     yamlToJson(Buffer.from(text), converting).then(
       () => undefined,
-      (error: unknown) => (error instanceof Refused ? error.problems[0] : undefined),
+      (error: unknown) => (error instanceof RejectedError ? error.problems[0] : undefined),
     );
 
   it('are rejected above the limit with advice that also fits an exported snapshot', async () => {

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { expect } from 'chai';
 import { readAcknowledgements, takeAcknowledgements } from '../../../src/http/change/change.js';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 
 const call = (body: unknown, header?: string) => ({
   req: { headers: header === undefined ? {} : { 'x-acknowledge': header } } as unknown as Request,
@@ -13,7 +13,7 @@ function refusalOf(work: () => unknown): [path: string | undefined, message: str
   try {
     work();
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RejectedError)) throw error;
     expect(error.problems.map(({ code }) => code)).to.deep.equal(error.problems.map(() => 'INVALID_PAYLOAD'));
     return error.problems.map(({ path, message }) => [path, message]);
   }

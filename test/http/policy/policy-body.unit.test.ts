@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 import { readPolicyBody } from '../../../src/http/policy.js';
 
 function messagesOf(body: unknown, member?: string): string[] {
   try {
     readPolicyBody(body, member);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RejectedError)) throw error;
     expect(error.problems.map(({ code }) => code)).to.deep.equal(error.problems.map(() => 'INVALID_PAYLOAD'));
     return error.problems.map(({ path, message }) => `${path}: ${message}`);
   }

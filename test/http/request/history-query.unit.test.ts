@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 import { moment, pageSize, requireInLog } from '../../../src/http/request/history-query.js';
 
 const messagesOf = (shape: typeof moment | typeof pageSize, text: string) =>
@@ -65,8 +65,8 @@ describe('history parameters', () => {
     const refusal = await requireInLog({ position: 5, hash: 'abcdef02' }, history(false)).catch(
       (error: unknown) => error,
     );
-    expect(refusal).instanceOf(Refused);
-    expect((refusal as Refused).problems).deep.equal([
+    expect(refusal).instanceOf(RejectedError);
+    expect((refusal as RejectedError).problems).deep.equal([
       {
         code: 'DIVERGED',
         message: 'Event 5 with this hash does not exist: the log is not the one that you read before. Read it again.',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 import {
   count,
   flag,
@@ -26,7 +26,7 @@ function problemsOf(query: string) {
   try {
     read(query);
   } catch (error) {
-    if (error instanceof Refused) return error.problems;
+    if (error instanceof RejectedError) return error.problems;
     throw error;
   }
   throw new Error(`${query} was accepted`);
@@ -128,7 +128,7 @@ describe('readQuery', () => {
     expect(problemsOf('?names=a%00')).deep.equal(fault('names'));
     expect(problemsOf('?a%00=x')).deep.equal(fault('a\0'));
     expect(() => readParams({ collection: 'a', field: 'b\0' }))
-      .throw(Refused)
+      .throw(RejectedError)
       .property('problems')
       .deep.equal(fault('field'));
     const params = { collection: 'a', field: 'ü' };

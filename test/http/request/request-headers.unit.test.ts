@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Refused } from '../../../src/http/errors.js';
+import { RejectedError } from '../../../src/http/errors.js';
 import { INVALID_LOCATION } from '../../../src/schema/model/location.js';
 import {
   acknowledgeOf,
@@ -26,7 +26,7 @@ function refusalOf(header: string, act: () => unknown): string | undefined {
   try {
     act();
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RejectedError)) throw error;
     const [problem] = error.problems;
     expect(error.problems).deep.equal([{ code: 'INVALID_PAYLOAD', message: problem?.message, path: header }]);
     return problem?.message;

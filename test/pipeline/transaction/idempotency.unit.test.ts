@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import type { Problem } from '../../../src/kernel/problem.js';
 import { outcomeUnknown } from '../../../src/pipeline/transaction/commit.js';
 import { readEarlierAnswer, isStorable } from '../../../src/pipeline/transaction/idempotency.js';
-import type { Done, Idempotency } from '../../../src/pipeline/types.js';
+import type { CompletedChange, Idempotency } from '../../../src/pipeline/types.js';
 
 const problem = (code: Problem['code']): Problem => ({ code, message: code });
 
 describe('the first response to a key', () => {
   it('is stored, unless it is temporary', () => {
-    expect(isStorable({ kind: 'done' } as Done)).to.equal(true);
+    expect(isStorable({ kind: 'done' } as CompletedChange)).to.equal(true);
     const kept: [codes: Problem['code'][], isKept: boolean][] = [
       [[], true],
       [['ALREADY_EXISTS', 'IN_USE'], true],

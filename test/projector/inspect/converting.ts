@@ -1,4 +1,4 @@
-import type { Converting } from '../../../src/projector/inspect/needs.js';
+import type { TableConversion } from '../../../src/projector/inspect/needs.js';
 import type { CatalogTable } from '../../../src/projector/catalog/model.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';
@@ -19,7 +19,7 @@ export interface ConversionInput {
   together?: (string | CatalogTable)[];
 }
 
-export function converting(table: Partial<CatalogTable>, given: ConversionInput = {}): Converting {
+export function converting(table: Partial<CatalogTable>, given: ConversionInput = {}): TableConversion {
   const { objects, like, managed = [], folders = [], together = [] } = given;
   const folded = follow(initialState(), [
     ...managed.map((name) => created(name)),

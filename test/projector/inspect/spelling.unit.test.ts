@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { adoptSpelling } from '../../../src/projector/inspect/convert.js';
-import type { IsEqual } from '../../../src/projector/inspect/needs.js';
+import type { EqualityCheck } from '../../../src/projector/inspect/needs.js';
 import type { ColumnExtras, TableExtras } from '../../../src/schema/model/extras.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { type CollectionNode, initialState } from '../../../src/schema/model/state.js';
@@ -16,7 +16,7 @@ function nodeOf(fields: Field[], extras?: TableExtras): CollectionNode {
 
 /** All members but these equal the log's. */
 const allBut =
-  (members: readonly string[], field?: string): IsEqual =>
+  (members: readonly string[], field?: string): EqualityCheck =>
   (member, source) =>
     source !== field || !members.includes(member);
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { NOTES_AT_ONCE, CatchUp } from '../../../src/projector/online/run-copy.js';
+import { NOTES_AT_ONCE, CatchUpCounter } from '../../../src/projector/online/run-copy.js';
 
 /** The result and the number of passes. Each pass writes a number of rows. */
 function runPursuit(left: number, written: (go: number) => number): ['near' | 'hopeless' | 'endless', number] {
-  const pursuit = new CatchUp();
+  const pursuit = new CatchUpCounter();
   let rest = left;
   for (let go = 1; go < 100_000; go += 1) {
     const notes = Math.min(rest, NOTES_AT_ONCE);
@@ -40,7 +40,7 @@ describe('catching up with writes', () => {
   });
 
   it('counts only after several full goes', () => {
-    const pursuit = new CatchUp();
+    const pursuit = new CatchUpCounter();
     expect(pursuit.isTimeToLook()).to.equal(false);
     expect(pursuit.isNear(600)).to.equal(false);
     expect(pursuit.isTimeToLook()).to.equal(false);

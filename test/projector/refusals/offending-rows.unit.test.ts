@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Refused, offendingRowsOf, addRowCount } from '../../../src/projector/refusals/offending-rows.js';
+import { type RejectedBatch, offendingRowsOf, addRowCount } from '../../../src/projector/refusals/offending-rows.js';
 import type { Problem } from '../../../src/kernel/problem.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
@@ -8,7 +8,7 @@ import { follow } from '../../support/given.js';
 import { added, changed, column, created, relationCreated, tableOf } from '../columns.js';
 
 /** The query after PostgreSQL rejects the change with this SQLSTATE, without the surrounding count. */
-function ask(sqlstate: string, before: NewEvent[], change: NewEvent[], more: Partial<Refused> = {}) {
+function ask(sqlstate: string, before: NewEvent[], change: NewEvent[], more: Partial<RejectedBatch> = {}) {
   const held = follow(initialState(), before);
   const problem: Problem = {
     code: 'DATABASE_REFUSED',

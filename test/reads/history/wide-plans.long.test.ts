@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { TIME_TO_COUNT } from '../../../src/projector/catalog/table-facts.js';
-import { type Planned, rowsBefore, findBlockingRows } from '../../../src/reads/history/rows-before.js';
+import { type PlannedEvents, rowsBefore, findBlockingRows } from '../../../src/reads/history/rows-before.js';
 import { fold } from '../../../src/schema/fold/evolve.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { accept, attempt } from '../../support/given.js';
@@ -13,7 +13,7 @@ const COLUMNS = 1_500;
 const fields = Array.from({ length: COLUMNS }, (_, index) => `f_${index}`);
 const tables = Array.from({ length: TABLES }, (_, index) => `wide_${index}`);
 
-function planOf(): Planned {
+function planOf(): PlannedEvents {
   let before = initialState();
   for (const collection of tables) {
     const columns = fields.map((field) => ({ field, type: 'integer', meta: { interface: 'input' }, schema: {} }));
@@ -32,7 +32,7 @@ function planOf(): Planned {
 
 describe('a plan that makes many columns NOT NULL', function () {
   this.timeout(30_000);
-  let plan: Planned;
+  let plan: PlannedEvents;
 
   before(() => {
     plan = planOf();

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { readDiffDocument } from '../../../src/schema/operations/apply-diff.js';
 import { readOrigins, addOrigins } from '../../../src/schema/diff/origins.js';
-import type { InTrash } from '../../../src/schema/transition/restoring-transition.js';
+import type { TrashNode } from '../../../src/schema/transition/restoring-transition.js';
 
 const NEW = [{ kind: 'N', rhs: {} }];
 const table = (more: object = {}) => ({ collection: 'a', diff: NEW, ...more });
@@ -83,7 +83,7 @@ describe('origins of restored objects', () => {
     relations: [],
   } as unknown as Parameters<typeof addOrigins>[0];
   const kept = (identity: string, position: number, more: object = {}) =>
-    ({ kind: 'collection', identity, position, ...more }) as unknown as InTrash;
+    ({ kind: 'collection', identity, position, ...more }) as unknown as TrashNode;
 
   it('are set for new objects, with the trash position if there are rows', () => {
     const diffWithOrigins = addOrigins(diff, again, [kept('7', 12), kept('7.1', 13, { empty: true }), kept('8', 14)]);

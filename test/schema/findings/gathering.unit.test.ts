@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createGathering, ruleOf } from '../../../src/schema/findings/finding.js';
-import type { Observed, PlannedEvent, Rule } from '../../../src/schema/findings/model.js';
+import type { Observation, PlannedEvent, Rule } from '../../../src/schema/findings/model.js';
 
 const rule = ruleOf('CHAR_TYPE') as Rule;
 
@@ -8,7 +8,7 @@ const rule = ruleOf('CHAR_TYPE') as Rule;
 const plannedField = (field: string, isNew: boolean): PlannedEvent =>
   ({ event: { collection: 'articles', field }, index: 0, batch: { isNew: () => isNew } }) as unknown as PlannedEvent;
 
-function gatherAll(isNew: boolean, ...messages: [field: string, observed: Observed][]) {
+function gatherAll(isNew: boolean, ...messages: [field: string, observed: Observation][]) {
   const gathering = createGathering();
   for (const [field, observed] of messages) gathering.add(rule, observed, plannedField(field, isNew));
   return gathering
@@ -38,10 +38,10 @@ describe('combining findings', () => {
   });
 
   it('merges notes about new objects and names each once', () => {
-    const note: Observed = { message: 'm', level: 'note' };
+    const note: Observation = { message: 'm', level: 'note' };
     expect(gatherAll(true, ['a', note], ['a', note])).to.deep.equal(['a m']);
     expect(gatherAll(true, ['a', note], ['b', note], ['b', note])).to.deep.equal(['a m; also applies to articles.b']);
-    const warned: Observed = { message: 'm', level: 'warn' };
+    const warned: Observation = { message: 'm', level: 'warn' };
     expect(gatherAll(true, ['a', warned], ['a', warned])).to.deep.equal(['a m', 'a m']);
   });
 });

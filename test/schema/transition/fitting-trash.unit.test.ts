@@ -5,7 +5,7 @@ import {
   recreatedObjects,
   restorableEntries,
   keyChange,
-  type InTrash,
+  type TrashNode,
 } from '../../../src/schema/transition/restoring-transition.js';
 import { accept } from '../../support/given.js';
 import { column, fieldIn } from '../findings/diffs.js';
@@ -13,7 +13,7 @@ import { type Edit, LIBRARY, edited, without } from './trashed.js';
 
 const node = (state: State, name: string) => state.collections.get(name) as CollectionNode;
 
-const inTrash = (collection: string, field?: string, more: Partial<InTrash> = {}): InTrash => {
+const inTrash = (collection: string, field?: string, more: Partial<TrashNode> = {}): TrashNode => {
   const { identities } = node(LIBRARY, collection);
   const identity = field === undefined ? identities.collection : (identities.fields.get(field) ?? '');
   return {
@@ -29,7 +29,7 @@ const inTrash = (collection: string, field?: string, more: Partial<InTrash> = {}
 const namesOf = (...states: State[]) => new Set(states.flatMap(({ collections }) => [...collections.keys()]));
 
 /** Checks whether it fits between two states. */
-const fitsBetween = (from: State, to: State, each: InTrash): boolean =>
+const fitsBetween = (from: State, to: State, each: TrashNode): boolean =>
   runToEnd(restorableEntries({ from, to, touched: namesOf(from, to) }, [each])).length === 1;
 
 /** The library with another column of articles. */

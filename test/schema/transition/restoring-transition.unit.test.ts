@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { SchemaEvent } from '../../../src/schema/model/events.js';
 import type { CollectionNode, State } from '../../../src/schema/model/state.js';
-import { type InTrash, restoringTransition } from '../../../src/schema/transition/restoring-transition.js';
+import { type TrashNode, restoringTransition } from '../../../src/schema/transition/restoring-transition.js';
 import { followStrictly } from '../../support/given.js';
 import { LIBRARY, wholeSnapshot, without } from './trashed.js';
 
 /** The library without some of its collections. */
 const libraryWithout = (...gone: string[]): State => gone.reduce((state, name) => without(state, name), LIBRARY);
 
-const trashEntry = (name: string): InTrash => {
+const trashEntry = (name: string): TrashNode => {
   const node = LIBRARY.collections.get(name) as CollectionNode;
   return { kind: 'collection', identity: node.identities.collection, node, position: 9, name };
 };

@@ -14,7 +14,7 @@ import {
   type Field,
   type FieldChange,
   type Level,
-  type Observed,
+  type Observation,
   type PlannedEvent,
   type TableStatistics,
   type SaferWay,
@@ -53,7 +53,11 @@ export const isRequired = (field: ColumnField): boolean =>
 export const isOldTable = ({ event, batch }: PlannedEvent): boolean => !batch.isNew(event.collection);
 
 /** Returns the level by table size, with the statistics. */
-export function rateBySize(planned: PlannedEvent, table: string, most?: Level): Pick<Observed, 'level' | 'statistics'> {
+export function rateBySize(
+  planned: PlannedEvent,
+  table: string,
+  most?: Level,
+): Pick<Observation, 'level' | 'statistics'> {
   const statistics: TableStatistics | undefined = planned.batch.statistics(table);
   const level = levelBySize(statistics);
   return { level: most !== undefined && level === 'danger' ? most : level, statistics: statistics ?? null };
@@ -133,7 +137,7 @@ export function observeLasting(
   statement: PlannedStatement,
   planned: PlannedEvent,
   sentence: string,
-): Observed | undefined {
+): Observation | undefined {
   const statistics = planned.batch.statistics(tableOfRows(statement));
   if (statement.preparable !== undefined && planned.batch.online) return undefined;
   const online = isPreparable(statement, planned);
@@ -173,7 +177,7 @@ export const suggestOnline = ({ event }: PlannedEvent): SaferWay => ({
 });
 
 /** The location of a statement's finding. */
-export function locationOf({ object, source }: PlannedStatement): Pick<Observed, 'field' | 'object'> {
+export function locationOf({ object, source }: PlannedStatement): Pick<Observation, 'field' | 'object'> {
   const isPart = object.kind === 'constraint' || object.kind === 'index';
   return { field: source.field, ...(isPart && { object: { kind: object.kind, name: object.name } }) };
 }

@@ -1,6 +1,6 @@
 /* Findings about dependents of a changed object, and those that the planning creates directly. */
 import { CHANGES_POLICY, LOOSENS_POLICY } from '../../model/policy.js';
-import type { Rule, Observed, PlannedEvent, TableStatistics, Dependent, Inheritance } from '../model.js';
+import type { Rule, Observation, PlannedEvent, TableStatistics, Dependent, Inheritance } from '../model.js';
 import { type CollectionNode, type ColumnField, type State, NEW_IDENTITY, hasColumn } from '../../model/state.js';
 import { levelByUse } from '../levels.js';
 import { isRename } from '../../model/events.js';
@@ -58,7 +58,7 @@ const isThere = ({ event, before, formerField }: PlannedEvent): boolean =>
   event.field === null ? before?.collection.schema != null : hasColumn(before?.fields.get(formerField));
 
 /** A diff lists renamed objects under their new names. */
-function locationAfter({ event }: PlannedEvent): Partial<Observed> {
+function locationAfter({ event }: PlannedEvent): Partial<Observation> {
   if (event.type === 'collection.renamed') return { collection: event.data.to };
   return event.type === 'field.renamed' ? { field: event.data.to } : {};
 }
@@ -113,7 +113,7 @@ interface Change {
   what: string;
   /** The name of the column in the database. Null for the whole table. */
   column: string | null;
-  location: Partial<Observed>;
+  location: Partial<Observation>;
 }
 
 function changeOf(planned: PlannedEvent): Change | undefined {
@@ -166,7 +166,7 @@ export const inherited: Rule = {
   ],
 };
 
-function onlyInChild(planned: PlannedEvent, { what, kind, object, ...change }: InheritedChange): Observed[] {
+function onlyInChild(planned: PlannedEvent, { what, kind, object, ...change }: InheritedChange): Observation[] {
   const parents = parentsThat(planned, change.isOf);
   if (parents.length === 0 || parents.some((each) => follows(each, planned, change))) return [];
   const names = namesOfParents(parents);
@@ -180,7 +180,7 @@ const namesOfParents = (parents: readonly Inheritance[]): string =>
   [...new Set(parents.map(({ parentName }) => parentName))].join(' and ');
 
 /** PostgreSQL renames and retypes a column of a descendant only if all of its parents belong to the changed hierarchy. */
-function onlyInOneParent(planned: PlannedEvent): Observed[] {
+function onlyInOneParent(planned: PlannedEvent): Observation[] {
   const { before, formerField, batch } = planned;
   const change = changeOf(planned);
   if (before === undefined || change === undefined || !(isRename(planned.event) || isRetyped(planned))) return [];
@@ -216,7 +216,7 @@ function* hierarchyBelow(hierarchy: Set<string>, { batch, formerField }: Planned
 interface InheritedChange {
   what: string;
   kind: 'column' | 'constraint';
-  object: Partial<Observed>;
+  object: Partial<Observation>;
   /** True if the parent determines the object. */
   isOf: (parent: Inheritance) => boolean;
   /** True if the batch makes the same change in this managed parent. */
@@ -273,7 +273,7 @@ function alteredColumn(
   return [{ ...change, isOf: ({ notNull }) => notNull.includes(formerField), isFollowed }];
 }
 
-const columnChange = (what = '', object: Partial<Observed> = {}) => ({ what, kind: 'column' as const, object });
+const columnChange = (what = '', object: Partial<Observation> = {}) => ({ what, kind: 'column' as const, object });
 
 const parentsThat = ({ before, batch }: PlannedEvent, isOf: InheritedChange['isOf']): Inheritance[] =>
   before === undefined ? [] : batch.parents(before.collection.collection).filter(isOf);

@@ -1,20 +1,20 @@
 import { hasColumn, hasTable, extrasOf } from '../../model/state.js';
-import type { Observed, PlannedEvent, Rule, FieldChange } from '../model.js';
+import type { Observation, PlannedEvent, Rule, FieldChange } from '../model.js';
 import { labelOf, findAdded } from './common.js';
 import { isRename } from '../../model/events.js';
 import { MAX_NAME_BYTES } from '../../model/name-length.js';
 
 /* New names of tables and renamed columns. Names of new columns are checked with their fields. */
 
-interface GivenName {
+interface NameFinding {
   name: string;
   label: string;
   /** The location, by its new name, as in a diff. */
-  location: Pick<Observed, 'collection' | 'field'>;
+  location: Pick<Observation, 'collection' | 'field'>;
 }
 
 /** Empty for folders, aliases and all other events. */
-function listNewNames({ event, after, batch }: PlannedEvent): GivenName[] {
+function listNewNames({ event, after, batch }: PlannedEvent): NameFinding[] {
   const { collection } = event;
   switch (event.type) {
     case 'collection.created':
@@ -32,7 +32,7 @@ function listNewNames({ event, after, batch }: PlannedEvent): GivenName[] {
   }
 }
 
-const nameTable = (name: string): GivenName => ({ name, label: name, location: { collection: name, field: null } });
+const nameTable = (name: string): NameFinding => ({ name, label: name, location: { collection: name, field: null } });
 
 export const nameLooksAlike: Rule = {
   code: 'NAME_LOOKS_ALIKE',
@@ -51,7 +51,7 @@ export const nameLooksAlike: Rule = {
   event: (planned) => [...observeCollection(planned), ...observeField(planned), ...observeObjects(planned)],
 };
 
-function observeCollection({ event, batch }: PlannedEvent): Observed[] {
+function observeCollection({ event, batch }: PlannedEvent): Observation[] {
   const isNew = event.type === 'collection.created' || event.type === 'collection.adopted';
   const name = isNew ? event.collection : event.type === 'collection.renamed' ? event.data.to : undefined;
   const other = name === undefined ? undefined : findAlike(batch.after.collections, name);
@@ -61,14 +61,14 @@ function observeCollection({ event, batch }: PlannedEvent): Observed[] {
 }
 
 /** Each new field has a separate observation. */
-function observeField({ event, after }: PlannedEvent): Observed[] {
+function observeField({ event, after }: PlannedEvent): Observation[] {
   if (!isRename(event) || event.type !== 'field.renamed' || after === undefined) return [];
   const { to } = event.data;
   const other = findAlike(after.fields, to);
   return other === undefined ? [] : [observeAlike(`${event.collection}.${to}`, other, { field: to })];
 }
 
-function observeObjects(planned: PlannedEvent): Observed[] {
+function observeObjects(planned: PlannedEvent): Observation[] {
   return (['constraints', 'indexes'] as const).flatMap((part) => {
     const news = findAdded(planned, part);
     if (news.length === 0) return [];
@@ -81,7 +81,7 @@ function observeObjects(planned: PlannedEvent): Observed[] {
   });
 }
 
-const observeAlike = (label: string, other: string, location: Partial<Observed>): Observed => ({
+const observeAlike = (label: string, other: string, location: Partial<Observation>): Observation => ({
   message: `${label}: the name differs from ${JSON.stringify(other)} only in case or Unicode normalization`,
   ...location,
 });
@@ -130,7 +130,7 @@ export const nameNeedsQuotes: Rule = {
     listNewNames(planned).flatMap(({ name, location, label }) => (PLAIN.test(name) ? [] : [observe(label, location)])),
 };
 
-const observe = (label: string, location: Pick<Observed, 'collection' | 'field'>): Observed => ({
+const observe = (label: string, location: Pick<Observation, 'collection' | 'field'>): Observation => ({
   message: `${label}: SQL must quote its name`,
   ...location,
 });
@@ -191,7 +191,7 @@ export const reservedName: Rule = {
     ),
 };
 
-const reservedNameFinding = (label: string, location: Pick<Observed, 'collection' | 'field'>): Observed => ({
+const reservedNameFinding = (label: string, location: Pick<Observation, 'collection' | 'field'>): Observation => ({
   message: `${label}: its name is a reserved word of SQL and must be quoted`,
   ...location,
 });

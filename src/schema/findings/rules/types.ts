@@ -1,4 +1,4 @@
-import { type Observed, type Rule, type Level, type TableStatistics, typeKey, typesUsed } from '../model.js';
+import { type Observation, type Rule, type Level, type TableStatistics, typeKey, typesUsed } from '../model.js';
 import { findAdded, changesMember, labelOf, hasCounter, locatedUse } from './common.js';
 import { type ColumnField, hasColumn } from '../../model/state.js';
 import { isSerial } from '../../model/extras.js';
@@ -151,7 +151,7 @@ export const typeNeeded: Rule = {
     unsafe: '{"type": "unknown", "schema": {"data_type": "address"}} where `CREATE TYPE address …` has not run',
   },
   event: (planned) =>
-    typesUsed(planned.event, planned.batch.after).flatMap((use): Observed[] => {
+    typesUsed(planned.event, planned.batch.after).flatMap((use): Observation[] => {
       const facts = planned.batch.types.get(typeKey(use));
       if (facts === undefined) return [];
       const what = `${use.kind} ${JSON.stringify(use.text)}`;
@@ -171,7 +171,7 @@ export const createsType: Rule = {
   safer: 'Use a text field with a check constraint, or a relation to a table of values.',
   aliases: { squawk: ['ban-create-domain-with-constraint', 'ban-alter-domain-with-add-constraint'] },
   event: (planned) =>
-    findAdded(planned, 'needs').flatMap((need): Observed[] => {
+    findAdded(planned, 'needs').flatMap((need): Observation[] => {
       const { kind, name } = need;
       const isRuled = need.kind === 'domain' && (need.not_null === true || (need.checks ?? []).length > 0);
       if (kind !== 'enum' && !isRuled) return [];
@@ -187,7 +187,7 @@ export const createsExtension: Rule = {
   why: 'Every server that gets this schema needs the extension and its package on disk, including production.',
   safer: 'Install it on every server before the change.',
   event: (planned) =>
-    findAdded(planned, 'needs').flatMap(({ kind, name }): Observed[] => {
+    findAdded(planned, 'needs').flatMap(({ kind, name }): Observation[] => {
       if (kind !== 'extension') return [];
       return [{ message: `${planned.event.collection} needs the extension ${name}`, object: { kind, name } }];
     }),

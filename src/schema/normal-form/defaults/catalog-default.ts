@@ -10,7 +10,7 @@ import {
   readTypeName,
   stringOf,
 } from '../../sql-text/expression.js';
-import { characterCount, Wrong } from '../checks.js';
+import { characterCount, InvalidValue } from '../checks.js';
 import { isFunctionDefault, readDefault } from './default-value.js';
 import { type ColumnType, UNKNOWN_TYPE } from '../types/field-types.js';
 import type { Json } from '../../../kernel/json.js';
@@ -74,12 +74,12 @@ export function defaultFromCatalog(type: string, column: ColumnType, pgGetExprTe
   if (constant === null) return undefined;
   if (constant.kind === 'call') {
     const value = readDefault(type, column, constant.text, { lenient: false });
-    return !(value instanceof Wrong) && isFunctionDefault(type, { default_value: value }) ? value : undefined;
+    return !(value instanceof InvalidValue) && isFunctionDefault(type, { default_value: value }) ? value : undefined;
   }
   if (constant.text === null) return null;
   if (!castsKeepValue(type, column, constant)) return undefined;
   const value = readDefault(type, column, constant.text, { lenient: false });
-  return value instanceof Wrong || isFunctionDefault(type, { default_value: value }) ? undefined : value;
+  return value instanceof InvalidValue || isFunctionDefault(type, { default_value: value }) ? undefined : value;
 }
 
 type Literal = Extract<Constant, { kind: 'literal' }>;

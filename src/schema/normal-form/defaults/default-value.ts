@@ -1,7 +1,7 @@
 /** The normal form of `default_value` by column type. Normalising it again changes nothing. */
 import { UUID } from '../../../kernel/text.js';
 import type { ColumnSchema } from '../../model/model.js';
-import { characterCount, Wrong } from '../checks.js';
+import { characterCount, InvalidValue } from '../checks.js';
 import type { ColumnType } from '../types/field-types.js';
 import type { Json } from '../../../kernel/json.js';
 import { runToEnd } from '../../../kernel/resumable.js';
@@ -15,9 +15,9 @@ const INTEGER_RANGE: ReadonlyMap<string, readonly [bigint, bigint]> = new Map([
   ['bigint', [-(2n ** 63n), 2n ** 63n - 1n]],
 ]);
 
-const NOT_AN_INTEGER = new Wrong('must be an integer');
-const NOT_A_NUMBER = new Wrong('must be a number');
-const AS_STRING = new Wrong('has more digits than a JSON number can represent exactly: send it as a string');
+const NOT_AN_INTEGER = new InvalidValue('must be an integer');
+const NOT_A_NUMBER = new InvalidValue('must be a number');
+const AS_STRING = new InvalidValue('has more digits than a JSON number can represent exactly: send it as a string');
 
 /** JSON parsing may already have changed a number beyond 2^53. */
 function isInexact(value: unknown): boolean {
@@ -25,12 +25,12 @@ function isInexact(value: unknown): boolean {
 }
 
 /** smallint and integer: a number. bigint: a number if exact, otherwise a decimal string. */
-function integerDefault(value: unknown, column: ColumnType): number | string | Wrong {
+function integerDefault(value: unknown, column: ColumnType): number | string | InvalidValue {
   if (isInexact(value)) return AS_STRING;
   if (typeof value === 'number' ? !Number.isInteger(value) : !isIntegerText(value)) return NOT_AN_INTEGER;
   const exact = BigInt(value as number | string);
   const [low, high] = INTEGER_RANGE.get(column.data_type) ?? [exact, exact];
-  if (exact < low || exact > high) return new Wrong(`must be from ${low} to ${high} for ${column.data_type}`);
+  if (exact < low || exact > high) return new InvalidValue(`must be from ${low} to ${high} for ${column.data_type}`);
   const number = Number(exact);
   return Number.isSafeInteger(number) ? number : exact.toString();
 }
@@ -67,14 +67,14 @@ function shiftPoint(mantissa: string, shift: number): { integer: string; rest: s
 }
 
 /** numeric: a number if its text is equal, otherwise a decimal string. */
-function decimalDefault(value: unknown, column: ColumnType): number | string | Wrong {
+function decimalDefault(value: unknown, column: ColumnType): number | string | InvalidValue {
   if (isInexact(value)) return AS_STRING;
   const plain = typeof value === 'number' || typeof value === 'string' ? plainDecimal(String(value)) : null;
   if (plain === null) return NOT_A_NUMBER;
   const scale = column.numeric_scale ?? 0;
   const precision = column.numeric_precision;
   if (precision !== null && !fitsDecimal(plain, precision, scale)) {
-    return new Wrong(
+    return new InvalidValue(
       `must fit numeric(${precision},${scale}): at most ${precision - scale} digits before the decimal point`,
     );
   }
@@ -94,14 +94,14 @@ function fitsDecimal(plain: string, precision: number, scale: number): boolean {
 }
 
 /** real, double precision: a number. For real, the shortest one with the same 32-bit value. */
-function floatDefault(value: unknown, column: ColumnType): number | Wrong {
+function floatDefault(value: unknown, column: ColumnType): number | InvalidValue {
   const text = typeof value === 'string' ? plainDecimal(value) : null;
   const number = typeof value === 'number' ? value : Number(text ?? NaN);
   if (!Number.isFinite(number)) return NOT_A_NUMBER;
   if (column.data_type !== 'real') return number === 0 ? 0 : number;
   const single = Math.fround(number);
   const lost = !Number.isFinite(single) || (single === 0 && number !== 0);
-  return lost ? new Wrong('must be in the range of real (about 1e-45 to 3.4e38)') : shortestNumber(single);
+  return lost ? new InvalidValue('must be in the range of real (about 1e-45 to 3.4e38)') : shortestNumber(single);
 }
 
 function shortestNumber(single: number): number {
@@ -118,15 +118,17 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIME = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?$/;
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[T ]([\d:.]+)(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
-const NOT_A_DATE = new Wrong('must be an existing date, as YYYY-MM-DD');
-const NOT_A_TIME = new Wrong('must be a time, as HH:MM:SS with at most 6 fractional digits');
-const NOT_A_DATE_TIME = new Wrong('must be an existing date and time, as YYYY-MM-DDTHH:MM:SS without a time zone');
-const NOT_A_TIMESTAMP = new Wrong(
+const NOT_A_DATE = new InvalidValue('must be an existing date, as YYYY-MM-DD');
+const NOT_A_TIME = new InvalidValue('must be a time, as HH:MM:SS with at most 6 fractional digits');
+const NOT_A_DATE_TIME = new InvalidValue(
+  'must be an existing date and time, as YYYY-MM-DDTHH:MM:SS without a time zone',
+);
+const NOT_A_TIMESTAMP = new InvalidValue(
   'must be an existing date and time, as YYYY-MM-DDTHH:MM:SSZ (UTC, or with an offset)',
 );
 
 /** Reads `YYYY-MM-DD` in the years 1 to 9999. */
-function dateDefault(value: unknown): string | Wrong {
+function dateDefault(value: unknown): string | InvalidValue {
   return typeof value === 'string' && isDate(value) ? value : NOT_A_DATE;
 }
 
@@ -146,7 +148,7 @@ function utcDate(year: number, month: number, day: number): Date {
 }
 
 /** Reads `HH:MM:SS[.ffffff]`. */
-function timeDefault(value: unknown): string | Wrong {
+function timeDefault(value: unknown): string | InvalidValue {
   const time = typeof value === 'string' ? normalTime(value) : null;
   return time ?? NOT_A_TIME;
 }
@@ -174,13 +176,13 @@ function parseMoment(value: unknown): Moment | null {
 }
 
 /** Reads `YYYY-MM-DDTHH:MM:SS[.ffffff]`. A zone is rejected, because PostgreSQL would drop it silently. */
-function dateTimeDefault(value: unknown): string | Wrong {
+function dateTimeDefault(value: unknown): string | InvalidValue {
   const moment = parseMoment(value);
   return moment === null || moment.zone !== undefined ? NOT_A_DATE_TIME : `${moment.date}T${moment.time}`;
 }
 
 /** Reads `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`. Without a zone, the time is in UTC. */
-function timestampDefault(value: unknown): string | Wrong {
+function timestampDefault(value: unknown): string | InvalidValue {
   const moment = parseMoment(value);
   if (moment === null) return NOT_A_TIMESTAMP;
   const offset = offsetMinutes(moment.zone ?? 'Z');
@@ -207,13 +209,13 @@ function offsetMinutes(zone: string): number | null {
  * a default that is a JSON string or null stays text: `"\"abc\""`, `"null"`.
  */
 
-const NOT_JSON = new Wrong(
+const NOT_JSON = new InvalidValue(
   'must be JSON: an object, an array, a number, a boolean, or a string that contains JSON text',
 );
-const LOSES_DIGITS = new Wrong('contains a number with more digits than JSON parsers can represent exactly');
+const LOSES_DIGITS = new InvalidValue('contains a number with more digits than JSON parsers can represent exactly');
 
 /** Returns the value in normal form, or its fault. JSON text of an object or array is parsed. */
-function jsonDefault(value: unknown): Json | Wrong {
+function jsonDefault(value: unknown): Json | InvalidValue {
   if (typeof value !== 'string') return value === undefined ? NOT_JSON : (value as Json);
   let parsed: Json;
   try {
@@ -223,7 +225,7 @@ function jsonDefault(value: unknown): Json | Wrong {
   }
   if (losesDigits(value)) return LOSES_DIGITS;
   const [problem] = runToEnd(checkJson(parsed)).problems;
-  if (problem !== undefined) return new Wrong(`is not valid: in its JSON text, ${problem.message}`);
+  if (problem !== undefined) return new InvalidValue(`is not valid: in its JSON text, ${problem.message}`);
   return typeof parsed === 'string' || parsed === null ? JSON.stringify(parsed) : parsed;
 }
 
@@ -239,9 +241,9 @@ function losesDigits(text: string): boolean {
 }
 
 /** `lenient`: accepts numbers and booleans as text, as other vendors write them. */
-type DefaultReader = (value: unknown, column: ColumnType, lenient: boolean) => Json | Wrong;
+type DefaultReader = (value: unknown, column: ColumnType, lenient: boolean) => Json | InvalidValue;
 
-const NOT_A_BOOLEAN = new Wrong('must be true or false');
+const NOT_A_BOOLEAN = new InvalidValue('must be true or false');
 const BOOLEANS = new Map<unknown, boolean>([
   [true, true],
   ['true', true],
@@ -253,32 +255,32 @@ const BOOLEANS = new Map<unknown, boolean>([
   ['0', false],
 ]);
 
-const NOT_A_TEXT = new Wrong('must be a string');
-const NOT_A_UUID = new Wrong('must be a uuid: 8-4-4-4-12 hexadecimal digits');
-const NOT_BINARY = new Wrong('must be bytes in hexadecimal, as "\\\\x00ff"');
-const NOT_CSV = new Wrong('must be a string, or an array of strings without commas');
-const NONE_POSSIBLE = new Wrong('must be null: a geometry has no default');
+const NOT_A_TEXT = new InvalidValue('must be a string');
+const NOT_A_UUID = new InvalidValue('must be a uuid: 8-4-4-4-12 hexadecimal digits');
+const NOT_BINARY = new InvalidValue('must be bytes in hexadecimal, as "\\\\x00ff"');
+const NOT_CSV = new InvalidValue('must be a string, or an array of strings without commas');
+const NONE_POSSIBLE = new InvalidValue('must be null: a geometry has no default');
 
 const BYTES = /^\\x(?:[0-9a-f]{2})*$/i;
 
-function textDefault(value: unknown, { max_length }: ColumnType, lenient: boolean): string | Wrong {
+function textDefault(value: unknown, { max_length }: ColumnType, lenient: boolean): string | InvalidValue {
   const asText = lenient && (typeof value === 'number' || typeof value === 'boolean') ? String(value) : value;
   if (typeof asText !== 'string') return NOT_A_TEXT;
   if (max_length === null || asText.length <= max_length) return asText;
   const characters = characterCount(asText);
   return characters <= max_length
     ? asText
-    : new Wrong(`must be at most ${max_length} characters (it has ${characters})`);
+    : new InvalidValue(`must be at most ${max_length} characters (it has ${characters})`);
 }
 
-function csvDefault(value: unknown, column: ColumnType, lenient: boolean): string | Wrong {
+function csvDefault(value: unknown, column: ColumnType, lenient: boolean): string | InvalidValue {
   if (!Array.isArray(value))
     return typeof value === 'string' ? value : lenient ? textDefault(value, column, lenient) : NOT_CSV;
   const fine = value.every((item) => typeof item === 'string' && !item.includes(','));
   return fine ? value.join(',') : NOT_CSV;
 }
 
-function lowerCase(shape: RegExp, wrong: Wrong): DefaultReader {
+function lowerCase(shape: RegExp, wrong: InvalidValue): DefaultReader {
   return (value) => (typeof value === 'string' && shape.test(value) ? value.toLowerCase() : wrong);
 }
 
@@ -325,7 +327,12 @@ export interface DefaultOptions {
 }
 
 /** Normalises `value` as the default of such a column. Null means no default. */
-export function readDefault(type: string, column: ColumnType, value: unknown, options: DefaultOptions): Json | Wrong {
+export function readDefault(
+  type: string,
+  column: ColumnType,
+  value: unknown,
+  options: DefaultOptions,
+): Json | InvalidValue {
   if (value === null) return null;
   const called = functionName(type, value);
   if (called !== undefined) return called;

@@ -77,14 +77,14 @@ const DEFAULT_PRECISION = 10;
 const DEFAULT_SCALE = 5;
 
 /** Given members. Undefined if absent. */
-export type GivenColumn = Readonly<Record<string, unknown>>;
+export type RequestedColumn = Readonly<Record<string, unknown>>;
 
 /** Checks the text of an `unknown` type. Returns the fault or null. */
 type TypeTextCheck = (text: string) => string | null;
 
 export interface ColumnTypeInput {
   type: string;
-  given: GivenColumn;
+  given: RequestedColumn;
   /** The existing column if its type stays, for members that are not given. */
   base: ColumnType | undefined;
   checkTypeText: TypeTextCheck;
@@ -141,7 +141,7 @@ function readTypeText(text: string, { base, checkTypeText }: ColumnTypeInput, fa
 }
 
 /** `length` means max_length if the type has one, and is ignored otherwise. Both must match. */
-function withLength({ length, ...submitted }: GivenColumn, rule: DataType, faults: Fault[]): GivenColumn {
+function withLength({ length, ...submitted }: RequestedColumn, rule: DataType, faults: Fault[]): RequestedColumn {
   if (length === undefined || length === null) return submitted;
   if (!isInteger(length, 0, Number.MAX_SAFE_INTEGER)) {
     faults.push([['length'], 'must be an integer or null']);
@@ -156,7 +156,12 @@ function withLength({ length, ...submitted }: GivenColumn, rule: DataType, fault
 }
 
 /** `varchar(50)` sets max_length 50. An explicit value must match. */
-function withParameters(members: GivenColumn, { parameters }: NamedType, rule: DataType, faults: Fault[]): GivenColumn {
+function withParameters(
+  members: RequestedColumn,
+  { parameters }: NamedType,
+  rule: DataType,
+  faults: Fault[],
+): RequestedColumn {
   const [first, second] = parameters;
   if (first === undefined) return members;
   const merged: Record<string, unknown> = { ...members };
@@ -176,7 +181,7 @@ function requireAgreement(merged: Record<string, unknown>, member: string, value
 
 function readLength(
   rule: DataType,
-  members: GivenColumn,
+  members: RequestedColumn,
   base: ColumnType | undefined,
   faults: Fault[],
 ): number | null {
@@ -200,7 +205,7 @@ function defaultLength(length: number | null | undefined, rule: DataType): numbe
 type Precision = Pick<ColumnType, 'numeric_precision' | 'numeric_scale'>;
 const NO_PRECISION: Precision = { numeric_precision: null, numeric_scale: null };
 
-function readPrecision(members: GivenColumn, base: ColumnType | undefined, faults: Fault[]): Precision {
+function readPrecision(members: RequestedColumn, base: ColumnType | undefined, faults: Fault[]): Precision {
   const precision = inheritPrecision(members['numeric_precision'], base, 'numeric_precision', DEFAULT_PRECISION);
   const givenScale = members['numeric_scale'];
   if (precision === null) {
@@ -233,7 +238,7 @@ function inheritPrecision(
 }
 
 /** Ignores values that the catalog reports although they cannot be set, and rejects others. */
-function checkNoPrecision({ reported }: DataType, members: GivenColumn, faults: Fault[]): Precision {
+function checkNoPrecision({ reported }: DataType, members: RequestedColumn, faults: Fault[]): Precision {
   for (const [index, member] of (['numeric_precision', 'numeric_scale'] as const).entries()) {
     const value = members[member];
     if (value === undefined || value === null || value === reported?.[index]) continue;

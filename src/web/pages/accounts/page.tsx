@@ -147,11 +147,11 @@ function Lately({ user }: { user: User }) {
   );
 }
 
-type Open = { what: 'new' } | { what: 'user' | 'tokens'; user: User } | null;
+type OpenDialog = { what: 'new' } | { what: 'user' | 'tokens'; user: User } | null;
 
 const route = getRouteApi('/accounts');
 
-const NEW: Open = { what: 'new' };
+const NEW: OpenDialog = { what: 'new' };
 
 /** Users by e-mail address in pages of a hundred, and active sessions below. For admins; others see the error. */
 export function AccountsPage() {
@@ -159,7 +159,7 @@ export function AccountsPage() {
   const users = useInfiniteQuery(usersQuery());
   const { new: isNew } = route.useSearch();
   const navigate = route.useNavigate();
-  const [opened, setOpen] = useState<Open>(null);
+  const [opened, setOpen] = useState<OpenDialog>(null);
   const open = isNew === true ? NEW : opened;
   const close = () => {
     setOpen(null);
@@ -313,11 +313,11 @@ function Sessions({ sessions }: { sessions: readonly LiveSession[] }) {
   );
 }
 
-type Some = [LiveSession, ...LiveSession[]];
+type NonEmptySessions = [LiveSession, ...LiveSession[]];
 
 /** Most recently used first, within and among users. */
-function byUser(sessions: readonly LiveSession[]): Some[] {
-  const groups = new Map<string, Some>();
+function byUser(sessions: readonly LiveSession[]): NonEmptySessions[] {
+  const groups = new Map<string, NonEmptySessions>();
   for (const session of sessions) {
     const before = groups.get(session.user.id);
     if (before === undefined) groups.set(session.user.id, [session]);
@@ -326,7 +326,7 @@ function byUser(sessions: readonly LiveSession[]): Some[] {
   return [...groups.values()];
 }
 
-function UserSessions({ sessions }: { sessions: Some }) {
+function UserSessions({ sessions }: { sessions: NonEmptySessions }) {
   const [{ user }] = sessions;
   const end = useEnding(() => endSessions(user.id));
   return (

@@ -8,7 +8,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import moreIcon from 'icon:more_vert';
 import type { Field, ColumnSchema } from '../../../schema/model/model.js';
-import type { Drafted, Mark } from '../../draft/marked-documents.js';
+import type { MarkedDocument, Mark } from '../../draft/marked-documents.js';
 import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { headName, useDraftedFields, useDraftedRelations, editSchema, useDraft, editDraft } from '../../draft/store.js';
@@ -34,15 +34,15 @@ import switchIcon from 'icon:toggle_on';
 import textIcon from 'icon:text_fields';
 
 /** Ordered by `sort`; those without one come last in their order. */
-const sortFields = (fields: readonly Drafted<Field>[]): Drafted<Field>[] =>
+const sortFields = (fields: readonly MarkedDocument<Field>[]): MarkedDocument<Field>[] =>
   [...fields].sort((one, other) => placeOf(one) - placeOf(other) || 0);
 
-const placeOf = ({ document: { meta } }: Drafted<Field>): number => meta.sort ?? Number.MAX_SAFE_INTEGER;
+const placeOf = ({ document: { meta } }: MarkedDocument<Field>): number => meta.sort ?? Number.MAX_SAFE_INTEGER;
 
 /** Changes as few numbers as possible. */
 function move(
   editor: DraftEditor,
-  fields: readonly Drafted<Field>[],
+  fields: readonly MarkedDocument<Field>[],
   { from, to }: { from: number; to: number },
 ): void {
   const order = fields.map(({ document }) => document);
@@ -58,7 +58,7 @@ function move(
 
 interface FieldMenuProps {
   /** All fields of the collection in order. */
-  fields: readonly Drafted<Field>[];
+  fields: readonly MarkedDocument<Field>[];
   field: Field;
   mark: Mark | undefined;
   onEdit: (edit: EditName, of: string) => void;
@@ -186,7 +186,13 @@ export function FieldsTab(props: Props) {
   );
 }
 
-function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Props & { fields: Drafted<Field>[] }) {
+function FieldTable({
+  fields,
+  collection,
+  chosen,
+  mayReadHistory,
+  onEdit,
+}: Props & { fields: MarkedDocument<Field>[] }) {
   const { draft } = useDraft();
   const head = headName(draft, collection);
   const leading = useLeading(collection);

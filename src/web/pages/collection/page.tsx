@@ -8,7 +8,7 @@ import folderIcon from 'icon:folder';
 import moreIcon from 'icon:more_vert';
 import tableIcon from 'icon:table';
 import type { Collection } from '../../../schema/model/model.js';
-import type { Drafted, Mark } from '../../draft/marked-documents.js';
+import type { MarkedDocument, Mark } from '../../draft/marked-documents.js';
 import { headName, useDraftedCollections, useDraft } from '../../draft/store.js';
 import type { EditRequest } from '../../editing/host.js';
 import { RefusedError } from '../../service/send.js';
@@ -233,15 +233,15 @@ const isNothing = (error: Error): boolean => error instanceof RefusedError && er
 /** System collections are in no list. */
 function findShown(
   name: string,
-  collections: readonly Drafted<Collection>[],
+  collections: readonly MarkedDocument<Collection>[],
   current: Collection | undefined,
-): Drafted<Collection> | undefined {
+): MarkedDocument<Collection> | undefined {
   const drafted = collections.find(({ document }) => document.collection === name);
   return drafted ?? (current && { document: current, before: null, mark: undefined });
 }
 
 interface CollectionViewProps {
-  drafted: Drafted<Collection>;
+  drafted: MarkedDocument<Collection>;
   /** The document from the service; undefined if it does not exist yet. */
   asked: CollectionDocument | undefined;
 }
@@ -292,7 +292,7 @@ function useEditing(collection: string) {
 }
 
 interface CollectionTabsProps {
-  drafted: Drafted<Collection>;
+  drafted: MarkedDocument<Collection>;
   /** Null for a folder, and for a table that does not exist yet. */
   sql: string | null;
   onEdit: OnEdit;

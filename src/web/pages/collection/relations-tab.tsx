@@ -3,7 +3,7 @@ import moreIcon from 'icon:more_vert';
 import { ActionIcon, Badge, Button, Menu, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { NewRelation } from '../../../schema/model/model.js';
-import { type Drafted } from '../../draft/marked-documents.js';
+import { type MarkedDocument } from '../../draft/marked-documents.js';
 import { discard } from '../../draft/edits.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { memberKey } from '../../draft/model.js';
@@ -53,7 +53,7 @@ export function RelationsTab({ collection, onEdit }: { collection: string; onEdi
 
 interface PartProps {
   title: string;
-  relations: readonly Drafted<NewRelation>[];
+  relations: readonly MarkedDocument<NewRelation>[];
   empty: string;
   onEdit: OnEdit;
 }
@@ -100,7 +100,7 @@ function RelationsTabPart({ title, relations, empty, onEdit }: PartProps) {
   );
 }
 
-function Row({ drafted, onEdit }: { drafted: Drafted<NewRelation>; onEdit: OnEdit }) {
+function Row({ drafted, onEdit }: { drafted: MarkedDocument<NewRelation>; onEdit: OnEdit }) {
   const { document, mark } = drafted;
   const { many_collection: many, many_field: field, one_collection: one, schema } = document;
   const targets = one === null ? (document.one_allowed_collections ?? []) : [one];
@@ -158,7 +158,7 @@ function RelationMenu({
   drafted: { document, mark },
   onEdit,
 }: {
-  drafted: Drafted<NewRelation>;
+  drafted: MarkedDocument<NewRelation>;
   onEdit: NonNullable<OnEdit>;
 }) {
   const key = memberKey(document.many_collection, document.many_field);

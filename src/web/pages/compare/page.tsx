@@ -151,18 +151,18 @@ export function ComparePage() {
   );
 }
 
-interface Both {
+interface ComparedPoints {
   from: string;
   to: string;
 }
 
-function Moments({ from, to, onChange }: Both & { onChange: (changed: CompareSearch) => void }) {
+function Moments({ from, to, onChange }: ComparedPoints & { onChange: (changed: CompareSearch) => void }) {
   const [submitted, setGiven] = useState({ from, to });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     onChange({ from: parseMoment(submitted.from), to: parseMoment(submitted.to) });
   };
-  const box = (name: keyof Both, label: string) => (
+  const box = (name: keyof ComparedPoints, label: string) => (
     <TextInput
       label={label}
       w={220}
@@ -190,7 +190,7 @@ function Moments({ from, to, onChange }: Both & { onChange: (changed: CompareSea
 /** A position is a number, so that the address needs no quotes. */
 const parseMoment = (text: string): string | number => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text.trim());
 
-function Entries(moments: Both) {
+function Entries(moments: ComparedPoints) {
   const loaded = useQuery(momentDifferenceQuery(moments.from, moments.to));
   return (
     <QueryResult query={loaded} label="Comparing">

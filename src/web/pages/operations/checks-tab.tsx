@@ -332,7 +332,7 @@ function Checks() {
   );
 }
 
-interface AskProps {
+interface CheckButtonProps {
   label: string;
   isAsking: boolean;
   onAsk: () => void;
@@ -342,7 +342,7 @@ interface AskProps {
  * The button of a check.
  * @param props.onAsk not called again while `isAsking`
  */
-function CheckButton({ label, isAsking, onAsk }: AskProps) {
+function CheckButton({ label, isAsking, onAsk }: CheckButtonProps) {
   return (
     <SteadyButton variant="default" size="xs" loading={isAsking} onClick={onAsk}>
       {label}

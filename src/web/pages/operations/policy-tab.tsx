@@ -240,7 +240,7 @@ export function PolicyTab() {
 function Editor({ read }: { read: ReadPolicy }) {
   const isAdmin = useRole() === 'admin';
   /** Includes its base version, so that concurrent changes are not overwritten. */
-  const [edited, setEdited] = useState<Edited | null>(null);
+  const [edited, setEdited] = useState<EditedPolicy | null>(null);
   const { policy } = edited ?? { policy: read.data };
   const client = useQueryClient();
   // A save may have ended since the last rendering.
@@ -276,15 +276,15 @@ function Editor({ read }: { read: ReadPolicy }) {
   );
 }
 
-interface Edited {
+interface EditedPolicy {
   policy: Policy;
   etag: string;
 }
 
 interface SaveProps {
   read: ReadPolicy;
-  edited: Edited | null;
-  onEdited: (next: Edited | null | ((now: Edited | null) => Edited | null)) => void;
+  edited: EditedPolicy | null;
+  onEdited: (next: EditedPolicy | null | ((now: EditedPolicy | null) => EditedPolicy | null)) => void;
 }
 
 /** Saves the policy, or opens a change request if the policy in force requires approval of its changes. */
@@ -376,7 +376,7 @@ function Condition({ condition }: { condition: ReturnType<typeof useCondition> }
   );
 }
 
-interface Saved extends Edited {
+interface SavedPolicy extends EditedPolicy {
   reason: string;
   isAcknowledged: boolean;
 }
@@ -384,7 +384,7 @@ interface Saved extends Edited {
 function useSaving({ onEdited, onSaved }: Pick<SaveProps, 'onEdited'> & { onSaved: (reason: string) => void }) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ policy, ...sent }: Saved) => setPolicy(policy, sent),
+    mutationFn: ({ policy, ...sent }: SavedPolicy) => setPolicy(policy, sent),
     onSuccess: async (next, sent) => {
       await client.invalidateQueries({ queryKey: [SCHEMA] });
       // Edits made during a save remain unsaved.

@@ -50,14 +50,14 @@ export function outlookOf({ accepted, errors = [], warnings }: Plan): RestoreOut
 /** Milliseconds without input before a dry run. */
 const PAUSE = 400;
 
-type Back = Awaited<ReturnType<typeof restore>>;
+type RestoreResult = Awaited<ReturnType<typeof restore>>;
 
 /**
  * Runs a dry run when it opens and after each pause in typing. An input that would be rejected cannot be sent. Opens
  * the restored object.
  */
 export function RestoreDialog({ entry, onClose }: { entry: TrashEntry; onClose: () => void }) {
-  const [back, setBack] = useState<Back | null>(null);
+  const [back, setBack] = useState<RestoreResult | null>(null);
   return (
     <Modal
       opened
@@ -71,7 +71,7 @@ export function RestoreDialog({ entry, onClose }: { entry: TrashEntry; onClose: 
   );
 }
 
-function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: Back) => void }) {
+function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: RestoreResult) => void }) {
   const [restoring, setRestoring] = useState<Restoring>({ as: '', without: [] });
   const [reason, setReason] = useState('');
   const [tried] = useDebouncedValue(restoring, PAUSE);
@@ -172,7 +172,7 @@ function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlo
   );
 }
 
-function Done({ back: { data, warnings = [] }, onClose }: { back: Back; onClose: () => void }) {
+function Done({ back: { data, warnings = [] }, onClose }: { back: RestoreResult; onClose: () => void }) {
   const search = data.field === undefined ? {} : { field: data.field };
   return (
     <Stack>
@@ -247,12 +247,12 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
   );
 }
 
-type Open = { what: 'restore' | 'purge'; entry: TrashEntry } | null;
+type OpenDialog = { what: 'restore' | 'purge'; entry: TrashEntry } | null;
 
 export function TrashTab() {
   useTitle('Trash · Operations');
   const trash = useQuery(trashQuery());
-  const [open, setOpen] = useState<Open>(null);
+  const [open, setOpen] = useState<OpenDialog>(null);
   const close = () => setOpen(null);
   return (
     <>

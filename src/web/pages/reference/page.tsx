@@ -232,7 +232,7 @@ function Operations({ outline }: { outline: Outline }) {
 
 /* A request to try: sent with the session, or shown as a command. */
 
-interface Tried {
+interface ReceivedResponse {
   status: number;
   headers: [name: string, value: string][];
   body: string;
@@ -240,7 +240,7 @@ interface Tried {
 }
 
 /** Input by location and name of a parameter: `query limit`. */
-type Typed = Readonly<Record<string, string>>;
+type ParameterInputs = Readonly<Record<string, string>>;
 
 /** Maximum shown characters, because streams never end. */
 const MOST = 100_000;
@@ -249,7 +249,7 @@ const LONGEST_MS = 4_000;
 const SHOWN = ['content-type', 'etag', 'x-log-position', 'x-batch-id', 'x-request-id', 'location', 'retry-after'];
 
 /** Fills in the encoded input. Empty values are omitted from the query and stay empty in the path. */
-function pathOf({ path, parameters }: OutlinedOperation, typed: Typed): string {
+function pathOf({ path, parameters }: OutlinedOperation, typed: ParameterInputs): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(typed[`path ${name}`] ?? ''),
   );
@@ -259,7 +259,7 @@ function pathOf({ path, parameters }: OutlinedOperation, typed: Typed): string {
   return query.length === 0 ? filled : `${filled}?${query.join('&')}`;
 }
 
-const headersOf = ({ parameters }: OutlinedOperation, typed: Typed): Record<string, string> =>
+const headersOf = ({ parameters }: OutlinedOperation, typed: ParameterInputs): Record<string, string> =>
   Object.fromEntries(
     parameters
       .filter(({ in: place, name }) => place === 'header' && (typed[`header ${name}`] ?? '') !== '')
@@ -270,7 +270,11 @@ const headersOf = ({ parameters }: OutlinedOperation, typed: Typed): Record<stri
  * @param body JSON text; undefined for none
  * @throws SyntaxError if it is invalid
  */
-async function sendOperation(operation: OutlinedOperation, typed: Typed, body: string | undefined): Promise<Tried> {
+async function sendOperation(
+  operation: OutlinedOperation,
+  typed: ParameterInputs,
+  body: string | undefined,
+): Promise<ReceivedResponse> {
   const started = performance.now();
   const ended = new AbortController();
   const timer = setTimeout(() => ended.abort(), LONGEST_MS);
@@ -319,7 +323,7 @@ function indented(text: string): string {
 }
 
 /** The same as a shell command. The token is left to the reader. */
-function curlOf(operation: OutlinedOperation, typed: Typed, body: string | undefined): string {
+function curlOf(operation: OutlinedOperation, typed: ParameterInputs, body: string | undefined): string {
   const parts = [
     `curl ${quoteForShell(location.origin + pathOf(operation, typed))}`,
     '-H "Authorization: Bearer $TOKEN"',
@@ -338,7 +342,7 @@ const JSON_TYPE = 'application/json';
 /** Requests are sent for real with the user's session. JSON bodies can be edited. */
 function TryOut({ operation }: { operation: OutlinedOperation }) {
   const { method, parameters } = operation;
-  const [typed, setTyped] = useState<Typed>({});
+  const [typed, setTyped] = useState<ParameterInputs>({});
   const [sent, setBody] = useState(() => exampleOf(operation));
   const trying = useMutation({ mutationFn: () => sendOperation(operation, typed, sent) });
   const submit = (event: FormEvent) => {
@@ -413,7 +417,7 @@ function Box({ parameter: { in: place, name }, value, onChange }: BoxProps) {
   );
 }
 
-function Result({ of: { status, headers, body, milliseconds } }: { of: Tried }) {
+function Result({ of: { status, headers, body, milliseconds } }: { of: ReceivedResponse }) {
   return (
     <div role="status">
       <Group gap="xs" mb={6}>

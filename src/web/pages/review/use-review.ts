@@ -2,7 +2,14 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient, type UseQueryR
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { RefusedError, UnreachableError } from '../../service/send.js';
 import { SCHEMA } from '../../service/queries.js';
-import { type Applied, type Applying, apply, explain, rehearse, type Reviewed } from '../../service/review-queries.js';
+import {
+  type ApplyResult,
+  type ApplyInput,
+  apply,
+  explain,
+  rehearse,
+  type Reviewed,
+} from '../../service/review-queries.js';
 import { noteApplied } from '../../shared/applied.js';
 import { useHere } from '../../shared/focus.js';
 import { currentUserId, useMay } from '../../service/session.js';
@@ -22,14 +29,14 @@ export interface Source {
   /** It describes the whole schema, so it would undo concurrent changes. A draft describes only its changes. */
   isWhole: boolean;
   /** Refetches for the current schema. Keeps the input. */
-  renewal: Renewal;
+  renewal: RefreshState;
   /** Known conflicts of the source, with a way to resolve them. */
   conflicts?: readonly (Conflict & { settle: (choice: 'mine' | 'theirs') => void })[];
   /** Called when the chosen part was applied or has become a change request. */
   onApplied: (leftOut: LeftOutItems) => void;
 }
 
-export interface Renewal {
+export interface RefreshState {
   renew: () => Promise<unknown>;
   isRenewing: boolean;
   /** Why the shown state is outdated. */
@@ -37,18 +44,18 @@ export interface Renewal {
 }
 
 /** Its error is null during a refetch. */
-export const renewalOf = ({ refetch, isFetching, error }: UseQueryResult): Renewal => ({
+export const renewalOf = ({ refetch, isFetching, error }: UseQueryResult): RefreshState => ({
   renew: refetch,
   isRenewing: isFetching,
   error: isFetching ? null : error,
 });
 
-interface Typed {
+interface ReviewInput {
   reason: string;
   leftOut: readonly string[];
 }
 
-const NOTHING: Typed = { reason: '', leftOut: [] };
+const NOTHING: ReviewInput = { reason: '', leftOut: [] };
 
 const nameOf = (source: string): string => `dps.review ${currentUserId()} ${source}`;
 
@@ -56,9 +63,9 @@ const nameOf = (source: string): string => `dps.review ${currentUserId()} ${sour
  * Without valid stored input, the reason is empty and everything is selected.
  * @param source its `key`
  */
-function readTyped(source: string): Typed {
+function readTyped(source: string): ReviewInput {
   try {
-    const stored = JSON.parse(sessionStorage.getItem(nameOf(source)) ?? 'null') as Partial<Typed> | null;
+    const stored = JSON.parse(sessionStorage.getItem(nameOf(source)) ?? 'null') as Partial<ReviewInput> | null;
     if (stored === null) return NOTHING;
     const { reason, leftOut } = stored;
     return {
@@ -71,7 +78,7 @@ function readTyped(source: string): Typed {
 }
 
 /** Replaces the stored input for this source. Ignores a full browser storage. */
-function storeTyped(source: string, typed: Typed): void {
+function storeTyped(source: string, typed: ReviewInput): void {
   try {
     sessionStorage.setItem(nameOf(source), JSON.stringify(typed));
   } catch {
@@ -87,7 +94,7 @@ interface Options {
   /** The schema has changed since then, so a plan for the previous one is rejected. */
   isBehind: boolean;
   /** Called while the review is still open. */
-  onDone: (applied: Applied) => Promise<void>;
+  onDone: (applied: ApplyResult) => Promise<void>;
 }
 
 /**
@@ -108,7 +115,7 @@ export function useReview({ source, isBehind, onDone }: Options) {
   );
   const carriedOut = useMemo(() => chosenItems(items, leftOut), [items, leftOut]);
   const suggestedTitle = useMemo(() => suggestTitle(carriedOut), [carriedOut]);
-  const applying: Applying = { hash: reviewed.hash, diff: () => chosen().diff, online, purge };
+  const applying: ApplyInput = { hash: reviewed.hash, diff: () => chosen().diff, online, purge };
   const about = useMemo(() => ({}), [chosen, online, purge]);
   const { plan, isStale, refusal } = usePlan(applying, {
     key: ['explained', source.key, reviewed.hash, [...leftOut], online, purge],
@@ -182,7 +189,7 @@ const chosenItems = (items: ReturnType<typeof itemsOf>, leftOut: ReadonlySet<str
   );
 
 /** The plan, refetched when the content changes. */
-function usePlan(applying: Applying, { key, isWanted }: { key: readonly unknown[]; isWanted: boolean }) {
+function usePlan(applying: ApplyInput, { key, isWanted }: { key: readonly unknown[]; isWanted: boolean }) {
   const client = useQueryClient();
   const mayPropose = useMay('propose');
   const plan = useQuery({
@@ -252,17 +259,17 @@ function useTyped(source: Source, items: ReturnType<typeof itemsOf>) {
   return { leftOut, why: typed.reason, setReason: (reason: string) => change({ reason }), leave, kept };
 }
 
-interface Sending {
-  applying: Applying;
+interface ApplyRequest {
+  applying: ApplyInput;
   why: string;
   /** Changes with the content to send. */
   about: object;
   source: Source;
   left: LeftOutItems;
-  onDone: (applied: Applied) => Promise<void>;
+  onDone: (applied: ApplyResult) => Promise<void>;
 }
 
-function useSending({ applying, why, about, source, left, onDone }: Sending) {
+function useSending({ applying, why, about, source, left, onDone }: ApplyRequest) {
   const client = useQueryClient();
   const isHere = useHere();
   const attempt = useRef<{ key: string; about: object; of: string } | null>(null);

@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { infoQuery } from '../../service/queries.js';
-import { type Applied, sinceQuery } from '../../service/review-queries.js';
+import { type ApplyResult, sinceQuery } from '../../service/review-queries.js';
 import { useMay } from '../../service/session.js';
 import { counted } from '../../shared/text.js';
 import { conflictsOf, deletedCollections } from './model/items.js';
@@ -32,7 +32,7 @@ const PARTS = [
 export function Workspace({ source }: { source: Source }) {
   const navigate = useNavigate();
   const mayPropose = useMay('propose');
-  const onDone = (applied: Applied) => {
+  const onDone = (applied: ApplyResult) => {
     if (applied.kind === 'opened') return navigate({ to: '/review', search: { change: applied.change.id } });
     return applied.batch === null
       ? navigate({ to: '/' })

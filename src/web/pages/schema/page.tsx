@@ -8,7 +8,7 @@ import { useTitle } from '../../shared/page.js';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import classes from './page.module.css';
 import type { Collection } from '../../../schema/model/model.js';
-import type { Drafted } from '../../draft/marked-documents.js';
+import type { MarkedDocument } from '../../draft/marked-documents.js';
 import { listedOf } from '../../draft/collection-list.js';
 import { useMay } from '../../service/session.js';
 import { SchemaPanels } from './schema-view.js';
@@ -26,7 +26,7 @@ import welcomeClasses from './welcome.module.css';
 /* The current schema, with the draft in the tree. The diagram shows it without the draft. */
 
 /** A rename is a change. */
-const draftMarks = (drafted: readonly Drafted<Collection>[]): ReadonlyMap<string, Mark> =>
+const draftMarks = (drafted: readonly MarkedDocument<Collection>[]): ReadonlyMap<string, Mark> =>
   new Map(
     drafted.flatMap(({ document, mark }) =>
       mark === undefined ? [] : [[document.collection, mark === 'renamed' ? 'changed' : mark]],
@@ -60,7 +60,7 @@ function siblingsOf(collections: readonly ListedCollection[], name: string): str
 
 interface Props {
   collections: readonly ListedCollection[];
-  drafted: readonly Drafted<Collection>[];
+  drafted: readonly MarkedDocument<Collection>[];
 }
 
 /**

@@ -18,7 +18,7 @@ import addIcon from 'icon:add';
 import type { ListedCollection } from '../../service/types.js';
 import { useMay } from '../../service/session.js';
 import { LoadingIndicator } from '../../shared/problem-alert.js';
-import type { Marks } from './replay/frame.js';
+import type { FrameMarks } from './replay/frame.js';
 import type { Replay } from './replay/use-replay.js';
 import type { SchemaSearch } from './search.js';
 import classes from './page.module.css';
@@ -61,7 +61,7 @@ interface TreePanelProps {
   onChange: (changed: Partial<SchemaSearch>) => void;
   onChoose: (collection: string) => void;
   /** Changes of the batch in the past, or of the draft in the current schema. */
-  marks?: Pick<Marks, 'collections'> | undefined;
+  marks?: Pick<FrameMarks, 'collections'> | undefined;
   /** Set if the user may change the schema. */
   onMove?: ((row: TreeRow, by: -1 | 1) => void) | undefined;
 }
@@ -169,7 +169,7 @@ const route = getRouteApi('/');
 interface SchemaPanelsProps {
   collections: readonly ListedCollection[];
   /** Set while the page shows an earlier point in time. */
-  past?: { replay: Replay; marks: Marks; bar: ReactNode };
+  past?: { replay: Replay; marks: FrameMarks; bar: ReactNode };
   /** Set for the current schema: extras of the tree. */
   tree?: DraftedTree;
   /** Opens an object outside the diagram; false if it is in the diagram. */

@@ -50,7 +50,7 @@ function compareNodes({ collection: one }: TreeNode, { collection: other }: Tree
   return one.collection < other.collection ? -1 : 1;
 }
 
-export interface Shown {
+export interface TreeOptions {
   /** Includes hidden collections. */
   hidden: boolean;
   toggled: ReadonlyMap<string, boolean>;
@@ -60,7 +60,7 @@ export interface Shown {
 }
 
 /** The visible rows in order. */
-export function rowsOf(roots: readonly TreeNode[], shown: Shown): TreeRow[] {
+export function rowsOf(roots: readonly TreeNode[], shown: TreeOptions): TreeRow[] {
   const rows: TreeRow[] = [];
   const needle = shown.filter.toLowerCase();
   const isVisible = (node: TreeNode): boolean => {

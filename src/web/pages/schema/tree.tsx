@@ -155,19 +155,19 @@ function Mark({ path, label }: { path: string; label: string }) {
 const titleOf = ({ collection, meta }: ListedCollection): string =>
   meta.note === null ? collection : `${collection}: ${abbreviate(meta.note)}`;
 
-interface Standing {
+interface FocusPosition {
   row: TreeRow;
   focused: number;
   rows: readonly TreeRow[];
   toggle: (open: boolean) => void;
 }
 
-type Move = (standing: Standing) => number | null;
+type FocusMove = (standing: FocusPosition) => number | null;
 
 const SHIFTS: Readonly<Record<string, -1 | 1>> = { ArrowUp: -1, ArrowDown: 1 };
 
 /** The target row of each key; null if it stays. */
-const MOVES: Readonly<Record<string, Move>> = {
+const MOVES: Readonly<Record<string, FocusMove>> = {
   ArrowDown: ({ focused }) => focused + 1,
   ArrowUp: ({ focused }) => focused - 1,
   Home: () => 0,

@@ -36,7 +36,7 @@ import { useHere } from '../../shared/focus.js';
 
 /* Links from a change: the schema at that time, a revert, and a comparison. */
 
-interface WaysProps {
+interface BatchLinksProps {
   batch: Batch;
   /** The position selected for a comparison. */
   from: number | undefined;
@@ -47,7 +47,7 @@ interface WaysProps {
  * Reverting is for admins. Compared positions are sorted.
  * @param props.onFrom called with the position of this change to select it
  */
-function Ways({ batch: { last_position: position }, from, onFrom }: WaysProps) {
+function Ways({ batch: { last_position: position }, from, onFrom }: BatchLinksProps) {
   const mayGoBack = useMay('carryOut');
   return (
     <Group gap="xs" mb="md">
@@ -150,7 +150,7 @@ function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
 /** Pixels that count as the top. */
 const TOP = 40;
 
-interface Settled {
+interface SettledBatches {
   shown: readonly Batch[];
   /** The number of held back changes. */
   fresh: number;
@@ -162,7 +162,7 @@ interface Settled {
  * @param isReading whether a change is open, so that nothing moves
  * @returns all of them at first; later ones are held back until `show`, or until the page is at its top
  */
-function useSettled(batches: readonly Batch[], isReading: boolean): Settled {
+function useSettled(batches: readonly Batch[], isReading: boolean): SettledBatches {
   const newest = batches[0]?.last_position ?? 0;
   const [held, setHeld] = useState(newest);
   useEffect(() => {

@@ -1,6 +1,6 @@
 /** Messages between the page and its worker. */
 
-export type ToWorker =
+export type WorkerRequest =
   /** `wanted`: the positions of checkpoints. */
   | { kind: 'check'; wanted: number[] }
   /** Null at the end. */
@@ -25,7 +25,7 @@ export interface Result {
   places: CheckpointEvent[];
 }
 
-export type FromWorker =
+export type WorkerResponse =
   | { kind: 'more' }
   | { kind: 'progress'; checked: number }
   | ({ kind: 'done' } & Result)

@@ -11,7 +11,7 @@ import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { SteadyButton, CopyButton } from '../../shared/buttons.js';
-import type { FromWorker, Result, ToWorker, CheckpointEvent } from './messages.js';
+import type { WorkerResponse, Result, WorkerRequest, CheckpointEvent } from './messages.js';
 import { counted } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
 import { isPosition } from '../../../kernel/position.js';
@@ -155,17 +155,20 @@ function Verdict({ holds = false, title, children }: { holds?: boolean; title: s
   );
 }
 
-interface Checking {
+interface CheckOptions {
   wanted: readonly number[];
   onProgress: (checked: number) => void;
   signal: AbortSignal;
 }
 
 /** @throws errors of the stream, and when it is aborted */
-async function checkLog(bytes: ReadableStream<Uint8Array>, { wanted, onProgress, signal }: Checking): Promise<Result> {
+async function checkLog(
+  bytes: ReadableStream<Uint8Array>,
+  { wanted, onProgress, signal }: CheckOptions,
+): Promise<Result> {
   const worker = new Worker(new URL('./verification.worker.ts', import.meta.url), { type: 'module' });
   const reader = bytes.getReader();
-  const say = (message: ToWorker, transfer: Transferable[] = []) => worker.postMessage(message, transfer);
+  const say = (message: WorkerRequest, transfer: Transferable[] = []) => worker.postMessage(message, transfer);
   try {
     return await new Promise<Result>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(new Error('The verification was stopped.')));
@@ -174,7 +177,7 @@ async function checkLog(bytes: ReadableStream<Uint8Array>, { wanted, onProgress,
         const { value } = await reader.read();
         say({ kind: 'chunk', bytes: value ?? null }, value === undefined ? [] : [value.buffer as ArrayBuffer]);
       };
-      worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+      worker.onmessage = ({ data }: MessageEvent<WorkerResponse>) => {
         if (data.kind === 'more') give().catch(reject);
         else if (data.kind === 'progress') onProgress(data.checked);
         else if (data.kind === 'failed') reject(new Error(data.message));

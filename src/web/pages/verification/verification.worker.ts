@@ -4,7 +4,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { checkExportedLog, readLines } from '../../../log/exported-log.js';
 import type { EventRecord } from '../../../log/read.js';
-import type { FromWorker, ToWorker, CheckpointEvent } from './messages.js';
+import type { WorkerResponse, WorkerRequest, CheckpointEvent } from './messages.js';
 
 // The CSP forbids code that zod would compile.
 z.config({ jitless: true });
@@ -14,7 +14,7 @@ const sha256 = (text: string): string => bytesToHex(digest(utf8ToBytes(text)));
 /** Milliseconds between progress messages. */
 const TOLD = 100;
 
-const post = (message: FromWorker): void => postMessage(message);
+const post = (message: WorkerResponse): void => postMessage(message);
 
 let take: (chunk: Uint8Array | null) => void = () => undefined;
 
@@ -51,7 +51,7 @@ async function check(positions: readonly number[]): Promise<void> {
   });
 }
 
-onmessage = ({ data }: MessageEvent<ToWorker>) => {
+onmessage = ({ data }: MessageEvent<WorkerRequest>) => {
   if (data.kind === 'chunk') take(data.bytes);
   else check(data.wanted).catch((error: unknown) => post({ kind: 'failed', message: String(error) }));
 };

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Resolution, MergeConflict } from '../../../schema/merge/model.js';
-import { revert, type Act, sendAction, permitPurge } from '../../service/change-queries.js';
+import { revert, type RequestAction, sendAction, permitPurge } from '../../service/change-queries.js';
 import type { ChangeRequest, Problem } from '../../service/types.js';
 import { useMay, useMayRevise } from '../../service/session.js';
 import { startOf } from '../local-time.js';
@@ -26,7 +26,7 @@ export function useAct(id: string) {
   const client = useQueryClient();
   const { keyFor, end } = useAttempt();
   return useMutation({
-    mutationFn: (what: Act) => sendAction(id, what, (sent) => keyFor(JSON.stringify([what.action, sent]))),
+    mutationFn: (what: RequestAction) => sendAction(id, what, (sent) => keyFor(JSON.stringify([what.action, sent]))),
     onSettled: async (_, error) => {
       end(error);
       await client.invalidateQueries({ queryKey: [CHANGE, id] });
@@ -145,12 +145,12 @@ function useLastConflicts(error: Error | null): readonly MergeConflict[] | null 
   return met?.conflicts ?? null;
 }
 
-interface LaterProps {
+interface ScheduleProps {
   request: ChangeRequest;
 }
 
 /** Depends on its state and the role. */
-export function Later({ request }: LaterProps) {
+export function Later({ request }: ScheduleProps) {
   const { id, allowed, planned = null, scheduled_at: scheduled } = request;
   const mayCarryOut = useMay('carryOut');
   const mayRevise = useMayRevise(request);
@@ -186,7 +186,7 @@ function Rebase({ id }: { id: string }) {
   );
 }
 
-function AtTime({ request }: LaterProps) {
+function AtTime({ request }: ScheduleProps) {
   const [local, setLocal] = useState('');
   const doing = useAct(request.id);
   const at = startOf(local);
@@ -215,7 +215,7 @@ function AtTime({ request }: LaterProps) {
 }
 
 /** Opens a reverting request and shows it. */
-export function Revert({ request: { id, allowed } }: LaterProps) {
+export function Revert({ request: { id, allowed } }: ScheduleProps) {
   const mayPropose = useMay('propose');
   const navigate = useNavigate();
   const isHere = useHere();

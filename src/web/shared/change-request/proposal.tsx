@@ -1,6 +1,6 @@
 import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
-import type { Act } from '../../service/change-queries.js';
+import type { RequestAction } from '../../service/change-queries.js';
 import { RefusedError } from '../../service/send.js';
 import type { ChangeRequest } from '../../service/types.js';
 import { useMay, useSession } from '../../service/session.js';
@@ -14,9 +14,9 @@ import { ActError, Later, useAct } from './later.js';
 import { OwnPasswordForm } from '../password.js';
 import { actorName } from '../../../schema/model/events.js';
 
-type Proposed = NonNullable<ChangeRequest['proposal']>;
-type Remark = Proposed['comments'][number];
-type Approval = Proposed['approvals'][number];
+type ProposalDetails = NonNullable<ChangeRequest['proposal']>;
+type Remark = ProposalDetails['comments'][number];
+type Approval = ProposalDetails['approvals'][number];
 
 /** Renders nothing for requests without a proposal. */
 export function Proposal({ request }: { request: ChangeRequest }) {
@@ -41,7 +41,7 @@ function StaleNotice({ planned: { errors } }: { planned: NonNullable<ChangeReque
   );
 }
 
-function Approvals({ proposal }: { proposal: Proposed }) {
+function Approvals({ proposal }: { proposal: ProposalDetails }) {
   const { authors, author_may_approve: mayApprove, approvals, rejection } = proposal;
   return (
     <Section title="Approvals">
@@ -125,7 +125,7 @@ function ReviewActions({ request }: { request: ChangeRequest }) {
   const isAwaited = useAwaited(request);
   const mayCarryOut = useMay('carryOut');
   const doing = useAct(id);
-  const may = (action: Act['action']): boolean => mayCarryOut && allowed.includes(action);
+  const may = (action: RequestAction['action']): boolean => mayCarryOut && allowed.includes(action);
   const isFresh = planned?.fresh === true;
   const names = collections.join(', ');
   return (

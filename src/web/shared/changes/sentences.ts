@@ -21,14 +21,14 @@ export interface Change {
 const PARTS = ['collections', 'fields', 'relations', 'objects'] as const;
 
 /** Objects restored from the trash: collections by name, fields as `collection\0field`. */
-export type Restored = ReadonlySet<string>;
+export type RestoredKeys = ReadonlySet<string>;
 
 const CREATED: ReadonlySet<string> = new Set(['collection.created', 'field.created']);
 
 /** Objects whose creating event restored them; may be empty. */
 export function restoredKeys(
   events: readonly Pick<LogEvent, 'type' | 'collection' | 'field' | 'subject' | 'data'>[],
-): Restored {
+): RestoredKeys {
   const back = events.filter(({ type, subject }) => CREATED.has(type) && subject?.kind === 'trash');
   return new Set(back.flatMap(({ collection, field, data }) => keysOf(collection ?? '', field, data)));
 }
@@ -42,7 +42,7 @@ function keysOf(collection: string, field: string | null, data: unknown): string
 const keyOf = (collection: string, field: string | null): string =>
   field === null ? collection : `${collection}\0${field}`;
 
-const NOTHING: Restored = new Set();
+const NOTHING: RestoredKeys = new Set();
 
 /** One per differing document, in diff order. */
 export function changesOf(diff: Partial<SchemaDiff>, restored = NOTHING): Change[] {
@@ -58,7 +58,7 @@ export function changesOf(diff: Partial<SchemaDiff>, restored = NOTHING): Change
 }
 
 /** Relations are created again. */
-const isRestored = ({ part, collection, field, mark }: Change, restored: Restored): boolean =>
+const isRestored = ({ part, collection, field, mark }: Change, restored: RestoredKeys): boolean =>
   mark === 'made' && part !== 'relations' && part !== 'objects' && restored.has(keyOf(collection, field));
 
 /** A single entry without a path is a whole document that was created or removed. */

@@ -8,7 +8,7 @@ import classes from './conflicts.module.css';
 interface Props {
   of: readonly ShownConflict[];
   /** Controls how many are shown. */
-  shown: Shown;
+  shown: VisibleConflicts;
   choiceOf: (key: string) => Choice | null;
   onChoose: (key: string, choice: Choice) => void;
   /** Labels of the sides. */
@@ -18,13 +18,13 @@ interface Props {
 /** Conflicts shown at once, because many are slow to render. */
 const PAGE = 50;
 
-export interface Shown {
+export interface VisibleConflicts {
   count: number;
   more: () => void;
 }
 
 /** Fifty at first, and fifty more per click. */
-export function useShown(): Shown {
+export function useShown(): VisibleConflicts {
   const [count, setCount] = useState(PAGE);
   return { count, more: () => setCount(count + PAGE) };
 }

@@ -3,7 +3,7 @@ import { type Sql, integer, qualified, sql } from '../../../../src/projector/ddl
 import {
   COPY,
   type Column,
-  type Kept,
+  type KeptColumnCopy,
   copyValues,
   countValues,
   returnPrivileges,
@@ -30,7 +30,7 @@ describe('the kept values of a dropped column', () => {
     table: string,
     body: string,
     { key, column }: { key: string[]; column: string },
-  ): Promise<Kept> => {
+  ): Promise<KeptColumnCopy> => {
     const name = qualified('public', table);
     await projected.rows(`CREATE TABLE ${name} (${body})`);
     await projected.rows('DROP TABLE IF EXISTS trash.values');

@@ -1,5 +1,5 @@
 /* Splits a diff into items that can be selected, and joins them again. */
-import type { LeftOut } from '../../../draft/edits.js';
+import type { LeftOutParts } from '../../../draft/edits.js';
 import type { Entry, SchemaDiff } from '../../../service/types.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import type { ShownConflict } from '../../../shared/conflicts/shown-conflict.js';
@@ -103,15 +103,15 @@ function itemOf(part: Part, raw: RawItem, index: number, names: ReadonlyMap<stri
   return whole === undefined ? { ...base, ...changeOf(key, diff) } : { ...base, ...wholeOf(whole) };
 }
 
-type What = Pick<Item, 'mark' | 'document' | 'members'>;
+type ItemChange = Pick<Item, 'mark' | 'document' | 'members'>;
 
-function wholeOf(entry: Entry): What {
+function wholeOf(entry: Entry): ItemChange {
   const isNew = entry.kind === 'N';
   const document = valueOf(entry, isNew ? 'rhs' : 'lhs') as Record<string, unknown>;
   return { mark: isNew ? 'made' : 'removed', document, members: [] };
 }
 
-function changeOf(key: string, entries: readonly Entry[]): What {
+function changeOf(key: string, entries: readonly Entry[]): ItemChange {
   const members = membersOf(key, entries);
   return { mark: members.some((member) => isRename(member)) ? 'renamed' : 'changed', document: null, members };
 }
@@ -233,7 +233,7 @@ export interface LeftOutItems {
 }
 
 /** The same in the format of the draft. */
-export function leftOutOf({ items, keys }: LeftOutItems): LeftOut {
+export function leftOutOf({ items, keys }: LeftOutItems): LeftOutParts {
   const byName = new Map<string, Item[]>();
   for (const item of items) {
     const name = keyOf(item.part, item.collection, item.kind ?? item.field);

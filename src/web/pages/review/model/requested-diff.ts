@@ -2,7 +2,7 @@
 import { isObject } from '../../../../kernel/json.js';
 import type { Acknowledgement } from '../../../../schema/policy.js';
 import type { Policy } from '../../../service/operations-queries.js';
-import type { Applying } from '../../../service/review-queries.js';
+import type { ApplyInput } from '../../../service/review-queries.js';
 import type { ChangeRequest, SchemaDiff } from '../../../service/types.js';
 
 /** Null if the document is another operation or was erased. */
@@ -22,7 +22,7 @@ export function requestedPolicy({ operation, document: { content } }: ChangeRequ
 export function applyingOf(
   { document, online }: Pick<ChangeRequest, 'document' | 'online'>,
   hash: string,
-): Applying | null {
+): ApplyInput | null {
   const { content } = document;
   const diff = requestedDiff(content);
   if (diff === null) return null;

@@ -76,7 +76,7 @@ function relationSentence({ collection, field, document }: Item, verb: 'Add' | '
   return [...start, ' to ', { name: to }, hasKey ? '' : ', without a foreign key'];
 }
 
-type Say = (name: string, member: Member) => Phrase;
+type DescribeMember = (name: string, member: Member) => Phrase;
 
 /** `*` stands for the name. */
 const template = (text: string, name: string): Phrase => {
@@ -85,12 +85,12 @@ const template = (text: string, name: string): Phrase => {
 };
 
 const templateByValue =
-  (whenTrue: string, otherwise: string): Say =>
+  (whenTrue: string, otherwise: string): DescribeMember =>
   (name, { after }) =>
     template(after === true ? whenTrue : otherwise, name);
 
 const limitTemplate =
-  (unit: string): Say =>
+  (unit: string): DescribeMember =>
   (name, { before, after }) => {
     if (isNothing(after)) return template(`Remove the limit of ${abbreviateValue(before)} ${unit} from *`, name);
     const was = isNothing(before) ? '' : ` (was ${abbreviateValue(before)})`;
@@ -98,14 +98,14 @@ const limitTemplate =
   };
 
 const action =
-  (clause: string): Say =>
+  (clause: string): DescribeMember =>
   (name, { before, after }) => {
     const was = isNothing(before) ? '' : ` (was ${abbreviateValue(before).toLowerCase()})`;
     return template(`Set ${clause} of * to ${abbreviateValue(after).toLowerCase()}${was}`, name);
   };
 
 /** Sentences that are clearer than "Change the label of X from A to B". The key is the path of the member. */
-const SENTENCES: Readonly<Record<string, Say>> = {
+const SENTENCES: Readonly<Record<string, DescribeMember>> = {
   'schema.is_nullable': templateByValue('Make * nullable', 'Make * not null'),
   'schema.is_unique': templateByValue('Make * unique', 'Allow duplicate values in *'),
   'schema.is_indexed': templateByValue('Create an index on *', 'Drop the index on *'),
@@ -152,7 +152,7 @@ export function memberSentence(item: Item, member: Member): Phrase {
   return sentence(name, member);
 }
 
-const setSentence: Say = (name, member) => {
+const setSentence: DescribeMember = (name, member) => {
   const { before, after } = member;
   const label = labelOf(member);
   const hasValues = isShort(before) && isShort(after);

@@ -52,7 +52,7 @@ function Propose({ review, isHeld }: ProposeProps) {
   // Acknowledgements are needed here; approvals are what the request is for.
   const isAsked = review.stops.some(({ canBeKnown, isKnown }) => canBeKnown && !isKnown);
   // State is here instead of in the popover, so that closing it keeps the input.
-  const [typed, setTyped] = useState<Typed>({ title: null, into: '' });
+  const [typed, setTyped] = useState<ActionInput>({ title: null, into: '' });
   const proposing = useProposing(review);
   return (
     <Popover position="top-end" shadow="md" width={320} withinPortal={false} trapFocus returnFocus>
@@ -68,7 +68,7 @@ function Propose({ review, isHeld }: ProposeProps) {
   );
 }
 
-interface Typed {
+interface ActionInput {
   /** Null: a new request has the suggested title, and another keeps its own. */
   title: string | null;
   /** The request to update; empty for a new one. */
@@ -76,8 +76,8 @@ interface Typed {
 }
 
 interface FormProps {
-  typed: Typed;
-  onType: (typed: Typed) => void;
+  typed: ActionInput;
+  onType: (typed: ActionInput) => void;
   /** The suggested title of a new request. */
   suggested: string;
   proposing: ReturnType<typeof useProposing>;
@@ -181,7 +181,7 @@ function Verdict({ review, held }: VerdictProps) {
       {isPlanning && plan !== undefined && <Text size="sm">Planning …</Text>}
       {held === null && <ByPolicy review={review} />}
       {held === null && <Planned review={review} />}
-      <Refused review={review} />
+      <RejectedReview review={review} />
       <PermitPurge review={review} />
       <NoAnswer review={review} />
     </div>
@@ -219,7 +219,7 @@ function Planned({ review: { plan, isRehearsed } }: { review: Review }) {
   );
 }
 
-function Refused({ review: { problems } }: { review: Review }) {
+function RejectedReview({ review: { problems } }: { review: Review }) {
   const { at, elsewhere } = problems;
   return (
     <>

@@ -80,14 +80,14 @@ export function NoChangesPage({ source }: { source: Source }) {
   );
 }
 
-interface KeptProps {
+interface LeftOutProps {
   keys: readonly string[];
   leftOut: ReadonlySet<string>;
   leave: (keys: readonly string[], isOut: boolean) => void;
 }
 
 /** Concurrent changes are kept unless the user decides otherwise. */
-export function ConcurrentChangesNote({ keys, leftOut, leave }: KeptProps) {
+export function ConcurrentChangesNote({ keys, leftOut, leave }: LeftOutProps) {
   const isKept = keys.every((key) => leftOut.has(key));
   const what = keys.length === 1 ? '1 new change by another user is' : `${keys.length} new changes by other users are`;
   return (
@@ -134,7 +134,7 @@ export function ConflictChoices({ conflicts }: { conflicts: NonNullable<Source['
 
 /* Concurrent schema changes and how to continue. */
 
-interface MeanwhileProps {
+interface OtherChangesProps {
   since: { diff: SchemaDiff; batches: readonly Batch[] };
   conflicts: readonly Conflict[];
   isRenewing: boolean;
@@ -143,7 +143,7 @@ interface MeanwhileProps {
 }
 
 /** Mine wins unless theirs is chosen. Continues after all conflicts were shown or resolved alike. */
-export function ConcurrentConflicts({ since, conflicts, isRenewing, onGoOn }: MeanwhileProps) {
+export function ConcurrentConflicts({ since, conflicts, isRenewing, onGoOn }: OtherChangesProps) {
   const [theirs, setTheirs] = useState<ReadonlySet<string>>(new Set());
   const [isOpen, setOpen] = useState(false);
   const shown = useShown();

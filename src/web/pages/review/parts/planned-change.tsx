@@ -21,11 +21,11 @@ import { sortByLevel } from '../model/plan.js';
 import { FindingNote, LockNote, PlaceName, RiskSection, Statements, findingGroup } from './risks.js';
 import classes from './parts.module.css';
 
-type Planned = NonNullable<ChangeRequest['planned']>;
+type PlannedDetails = NonNullable<ChangeRequest['planned']>;
 
 interface Props {
   request: ChangeRequest;
-  planned: Planned;
+  planned: PlannedDetails;
 }
 
 export function PlannedChange({ request, planned }: Props) {
@@ -102,7 +102,7 @@ function JudgedFinding({ finding }: { finding: Finding }) {
 /** Statements rendered at a time. */
 const SHOWN = 20;
 
-function Sql({ statements, tables }: Pick<Planned, 'statements' | 'tables'>) {
+function Sql({ statements, tables }: Pick<PlannedDetails, 'statements' | 'tables'>) {
   const [most, setMost] = useState(SHOWN);
   const byName = useMemo(() => new Map(tables.map((table) => [table.table, table])), [tables]);
   if (statements.length === 0) return <Text size="sm">It changes metadata only and runs no SQL.</Text>;

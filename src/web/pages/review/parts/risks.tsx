@@ -197,11 +197,11 @@ interface RiskSectionProps<T> {
   tone?: 'bad' | 'warn';
   of: readonly T[];
   /** The key and the text of a group of similar entries; without it, there are no groups. */
-  alike?: (each: T) => Alike;
+  alike?: (each: T) => RiskGroup;
   children: (each: T) => ReactNode;
 }
 
-interface Alike {
+interface RiskGroup {
   key: string;
   text: ReactNode;
 }
@@ -255,7 +255,7 @@ interface Group<T> {
 }
 
 /** In the order of their first entries. */
-function groupAlike<T>(of: readonly T[], alike?: (each: T) => Alike): Group<T>[] {
+function groupAlike<T>(of: readonly T[], alike?: (each: T) => RiskGroup): Group<T>[] {
   if (alike === undefined) return of.map((each) => ({ text: null, entries: [each] }));
   const groups = new Map<string, { text: ReactNode; entries: T[] }>();
   for (const each of of) {
@@ -269,12 +269,12 @@ function groupAlike<T>(of: readonly T[], alike?: (each: T) => Alike): Group<T>[]
   );
 }
 
-export const findingGroup = ({ level, code }: Pick<Finding, 'level' | 'code'>): Alike => ({
+export const findingGroup = ({ level, code }: Pick<Finding, 'level' | 'code'>): RiskGroup => ({
   key: `${level} ${code}`,
   text: <CodeText level={level} code={code} />,
 });
 
-function lossGroup({ until, isForGood }: Loss): Alike {
+function lossGroup({ until, isForGood }: Loss): RiskGroup {
   if (until !== null) return { key: 'kept', text: 'data that the trash keeps' };
   return isForGood
     ? { key: 'permanent', text: 'permanent data loss' }

@@ -61,7 +61,7 @@ const OTHER = 'other';
 
 export type Base = string | number;
 
-interface NOWProps {
+interface PresentBaseProps {
   base: Base;
   /** The time in the file name; null if there is none. */
   named: string | null;
@@ -72,7 +72,7 @@ interface NOWProps {
  * Users who may read the history can choose a recent point; all can type a time.
  * @param props.onChange called with a position, a time or `NOW`
  */
-export function BaseSelect({ base, named, onChange }: NOWProps) {
+export function BaseSelect({ base, named, onChange }: PresentBaseProps) {
   const [isOther, setOther] = useState(false);
   const { data: moments = [] } = useQuery({ ...momentsQuery(), enabled: useMay('readHistory') });
   const offered = [
@@ -138,7 +138,7 @@ export function UnknownBaseNote() {
   );
 }
 
-interface KeptProps {
+interface ChosenBaseProps {
   base: Base;
   /** The position of the merged schema. */
   position: number;
@@ -146,7 +146,7 @@ interface KeptProps {
 }
 
 /** Concurrent changes since the file was made, which are kept. */
-export function KeptChangesNote({ base, position, onTakeBack }: KeptProps) {
+export function KeptChangesNote({ base, position, onTakeBack }: ChosenBaseProps) {
   const [isOpen, setOpen] = useState(false);
   const { data: diff } = useQuery(keptQuery(base, position));
   if (diff === undefined) return null;

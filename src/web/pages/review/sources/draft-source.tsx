@@ -16,7 +16,7 @@ import { keyOf, leftOutOf, memberKeyOf, titleOf } from '../model/items.js';
 import { Frame } from '../parts/notes.js';
 import { Workspace } from '../workspace.js';
 import { STILL } from './base-select.js';
-import { type Renewal, renewalOf } from '../use-review.js';
+import { type RefreshState, renewalOf } from '../use-review.js';
 
 /**
  * Not refetched while the same collections are edited.
@@ -39,7 +39,7 @@ export function DraftSource({ draft }: { draft: Draft }) {
 interface Props {
   draft: Draft;
   head: Head;
-  renewal: Renewal;
+  renewal: RefreshState;
 }
 
 function OnHead({ draft, head, renewal }: Props) {

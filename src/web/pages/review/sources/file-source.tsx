@@ -39,7 +39,7 @@ import { changesOf } from '../../../shared/changes/sentences.js';
  * since.
  */
 
-interface AskBaseProps {
+interface BaseSelectProps {
   /** The file name. */
   name: string;
   /** ISO 8601, from the file name. */
@@ -52,7 +52,7 @@ interface AskBaseProps {
 /** Changes shown below the question. */
 const AT_FIRST = 20;
 
-function AskBase({ name, named, onChoose, children }: AskBaseProps) {
+function AskBase({ name, named, onChoose, children }: BaseSelectProps) {
   useTitle(`${name} · Review`);
   const { data: diff, error } = useQuery({ ...STILL, ...changesSinceQuery(named) });
   // If it cannot be read, the comparison shows the error.
@@ -166,13 +166,13 @@ function FileWithBase(props: Props & { file: ImportedFile }) {
   );
 }
 
-type BasedProps = Props & {
+type BasedFileProps = Props & {
   file: ImportedFile;
   /** The time in its name. */
   named: string | null;
 };
 
-function useComparison({ search, onChange, file, named }: BasedProps) {
+function useComparison({ search, onChange, file, named }: BasedFileProps) {
   const mirror = search.mirror === true;
   const force = search.force === true || file.directus !== null;
   const base = search.base ?? NOW;
@@ -218,7 +218,7 @@ function excludeCollections(reviewed: Reviewed, collections: readonly string[]):
 
 type Comparison = ReturnType<typeof useComparison>;
 
-function Compared(props: BasedProps) {
+function Compared(props: BasedFileProps) {
   const comparison = useComparison(props);
   const { file, query, mirror, force, base } = comparison;
   const conflicts = conflictsIn(query.error);
@@ -230,7 +230,7 @@ function Compared(props: BasedProps) {
       title={file.name}
       query={query}
       label="Comparing the file with the schema"
-      below={query.error !== null && <Refused comparison={comparison} error={query.error} />}
+      below={query.error !== null && <RejectedFile comparison={comparison} error={query.error} />}
     >
       {(reviewed) => (
         <Workspace
@@ -279,7 +279,7 @@ function ComparisonOptions({ comparison }: { comparison: Comparison }) {
   );
 }
 
-function Refused({ comparison, error }: { comparison: Comparison; error: Error }) {
+function RejectedFile({ comparison, error }: { comparison: Comparison; error: Error }) {
   const { base } = comparison;
   return (
     <Stack gap="md">
@@ -315,13 +315,13 @@ function ImportWithout({ comparison, error }: { comparison: Comparison; error: E
   );
 }
 
-interface DecidingProps {
+interface ConflictsProps {
   comparison: Comparison;
   conflicts: readonly MergeConflict[];
 }
 
 /** The file and others changed the same, so the result is unknown until resolved. */
-function MergeConflicts({ comparison, conflicts }: DecidingProps) {
+function MergeConflicts({ comparison, conflicts }: ConflictsProps) {
   const { file, resolve, setResolve, query } = comparison;
   useTitle(`${file.name} · Review`);
   return (

@@ -22,7 +22,7 @@ import { Glyph, MaterialIcon } from '../../../shared/glyph.js';
 import { saveText } from '../../../shared/save.js';
 import { FITTED } from './controls.js';
 import {
-  type Placed,
+  type PlacedGraph,
   linkLabel,
   pathOf,
   type Link,
@@ -42,7 +42,7 @@ import { inkOf } from '../color.js';
 import nodeClasses from './table-node.module.css';
 
 /** Highlights the selected table and its neighbours, if it is shown. */
-function drawingOf(placed: Placed, chosen: string | undefined): { nodes: TableNodeType[]; edges: LinkEdgeType[] } {
+function drawingOf(placed: PlacedGraph, chosen: string | undefined): { nodes: TableNodeType[]; edges: LinkEdgeType[] } {
   const lit = new Set(
     placed.links.filter(({ from, to }) => from === chosen || to === chosen).flatMap(({ from, to }) => [from, to]),
   );
@@ -57,7 +57,7 @@ function drawingOf(placed: Placed, chosen: string | undefined): { nodes: TableNo
 /** Size and handles are set, so that hidden tables can be skipped without measuring. */
 function nodeOf(
   table: Table,
-  { placed, chosen, isFaded }: { placed: Placed; chosen: string | undefined; isFaded: boolean },
+  { placed, chosen, isFaded }: { placed: PlacedGraph; chosen: string | undefined; isFaded: boolean },
 ): TableNodeType {
   const { width, height, name } = table;
   const handle = { width: 1, height: 1, y: portAt(table, '') };
@@ -78,7 +78,7 @@ function nodeOf(
 
 function edgeOf(
   link: Link,
-  { placed, chosen, hasChosen }: { placed: Placed; chosen: string | undefined; hasChosen: boolean },
+  { placed, chosen, hasChosen }: { placed: PlacedGraph; chosen: string | undefined; hasChosen: boolean },
 ): LinkEdgeType {
   const isLit = link.from === chosen || link.to === chosen;
   return {
@@ -104,7 +104,7 @@ function edgeOf(
 const LEGIBLE = 0.75;
 
 interface CanvasProps {
-  placed: Placed;
+  placed: PlacedGraph;
   chosen: string | undefined;
   /** The title of the exported drawing. */
   title: string;

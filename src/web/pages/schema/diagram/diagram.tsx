@@ -133,13 +133,13 @@ function useMarks(isAsked: boolean): DrawnMarks | undefined {
   );
 }
 
-type Indexed = Pick<IndexUnderWay, 'collection' | 'field'>;
+type IndexedField = Pick<IndexUnderWay, 'collection' | 'field'>;
 
 /** The most important of several marks of a table. */
 function marksOf(
   tables: Drift['tables'],
   inWork: readonly Pick<ChangeSummary, 'collections'>[],
-  indexes: readonly Indexed[] = [],
+  indexes: readonly IndexedField[] = [],
 ): DrawnMarks {
   const collections = new Map<string, Mark>();
   const fields = new Map<string, Mark>();
@@ -263,12 +263,12 @@ function ReplayDrawing({ replay, search, onChange }: DrawingProps & { replay: Re
   );
 }
 
-interface OtherwiseProps {
+interface GraphFallbackProps {
   state: Exclude<GraphState, { status: 'there' }>;
   onChange: Props['onChange'];
 }
 
-function DiagramStatus({ state, onChange }: OtherwiseProps) {
+function DiagramStatus({ state, onChange }: GraphFallbackProps) {
   if (state.status === 'waiting') return <LoadingIndicator label="Drawing the diagram" />;
   if (state.status === 'too many') return <TooMany {...state} onChange={onChange} />;
   return (

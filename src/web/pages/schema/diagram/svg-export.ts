@@ -5,7 +5,7 @@ import {
   type Link,
   type Table,
   type TableRow,
-  type Placed,
+  type PlacedGraph,
   linkLabel,
   pathOf,
 } from '../graph/graph.js';
@@ -34,7 +34,7 @@ const STYLE = `
  * The complete diagram in light colours, including tables out of view.
  * @returns a standalone UTF-8 document
  */
-export function svgOf(placed: Placed, title: string): string {
+export function svgOf(placed: PlacedGraph, title: string): string {
   const { tables, links, places } = placed;
   const boxes = tables.map(({ name, width, height }) => ({ ...(places.get(name) ?? { x: 0, y: 0 }), width, height }));
   const corners = [...placed.lines.values()].flat();
@@ -56,13 +56,13 @@ export function svgOf(placed: Placed, title: string): string {
   ].join('\n');
 }
 
-function lineOf(link: Link, { lines }: Placed): string {
+function lineOf(link: Link, { lines }: PlacedGraph): string {
   const colour = link.mark === undefined ? '' : ` style="stroke: ${COLOURS[link.mark]}"`;
   const path = pathOf(lines.get(link.id) ?? []);
   return `<path class="line ${link.kind}" d="${path}" marker-end="url(#end)"${colour}><title>${escaped(linkLabel(link))}</title></path>`;
 }
 
-function tableOf(table: Table, { places }: Placed): string {
+function tableOf(table: Table, { places }: PlacedGraph): string {
   const { name, width, height, rows, more, mark } = table;
   const { x, y } = places.get(name) ?? { x: 0, y: 0 };
   const colour = mark === undefined ? '#d5dae1' : COLOURS[mark];

@@ -80,7 +80,7 @@ export function findNeighbours(chosen: string, steps: number, relations: readonl
   return neighbours;
 }
 
-interface Drawn {
+interface DrawnGraph {
   fields: readonly ShownField[];
   relations: readonly ShownRelation[];
   depth: Depth;
@@ -88,7 +88,7 @@ interface Drawn {
 }
 
 /** Contains only lines between shown tables. Sizes are pixels, estimated from name lengths. */
-export function graphOf(shown: readonly ListedCollection[], { fields, relations, depth, marks }: Drawn): Graph {
+export function graphOf(shown: readonly ListedCollection[], { fields, relations, depth, marks }: DrawnGraph): Graph {
   const names = new Set(shown.map(({ collection }) => collection));
   const inside = relations.filter(({ collection }) => names.has(collection));
   const foreign = new Set(inside.map(({ collection, field }) => `${collection} ${field}`));
@@ -115,7 +115,7 @@ export function graphOf(shown: readonly ListedCollection[], { fields, relations,
 function rowOf(
   { collection, field, type, schema }: ShownField,
   foreign: ReadonlySet<string>,
-  marks: Drawn['marks'],
+  marks: DrawnGraph['marks'],
 ): TableRow[] {
   if (schema === null) return [];
   const isForeign = foreign.has(`${collection} ${field}`);
@@ -180,7 +180,7 @@ export interface Point {
   y: number;
 }
 
-export interface Placed extends Graph {
+export interface PlacedGraph extends Graph {
   places: ReadonlyMap<string, Point>;
   /** The corners of each line by link id. */
   lines: ReadonlyMap<string, readonly Point[]>;

@@ -1,7 +1,7 @@
 import type { ELK, ElkExtendedEdge, ElkNode } from 'elkjs';
 import Elk from 'elkjs/lib/elk-api.js';
 import workerUrl from 'elkjs/lib/elk-worker.min.js?url';
-import { type Graph, type Table, portAt, type Placed, type Point } from './graph.js';
+import { type Graph, type Table, portAt, type PlacedGraph, type Point } from './graph.js';
 
 let elk: ELK | undefined;
 
@@ -24,7 +24,7 @@ const OPTIONS = {
  * Rejects if the worker cannot be loaded.
  * @returns places and corners in pixels; relations without a route have no corners
  */
-export async function layOut(graph: Graph): Promise<Placed> {
+export async function layOut(graph: Graph): Promise<PlacedGraph> {
   elk ??= new Elk({ workerUrl });
   const ports = new Map<string, Set<string>>();
   const edges = graph.links.map((link): ElkExtendedEdge => {

@@ -69,7 +69,7 @@ export function useGraph(
   return { status: 'too many', tables: shown.length, hasChosen: chosen !== undefined };
 }
 
-export interface Wanted {
+export interface GraphSelection {
   chosen: string | undefined;
   near: number | undefined;
   hidden: boolean;
@@ -79,7 +79,7 @@ export interface Wanted {
 /** Includes hidden collections around the selected one. */
 export function tablesFor(
   collections: readonly ListedCollection[],
-  { chosen, near, hidden, relations }: Wanted,
+  { chosen, near, hidden, relations }: GraphSelection,
 ): ListedCollection[] {
   const tables = collections.filter(({ schema }) => schema !== null);
   if (near === undefined || chosen === undefined) {

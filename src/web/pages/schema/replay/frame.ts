@@ -113,14 +113,14 @@ export function sortFields(fields: Iterable<FieldDocument>): FieldDocument[] {
 
 /* The changes of a batch for display: created, changed and removed objects. Removed ones are shown once more. */
 
-export interface Marks extends DrawnMarks {
+export interface FrameMarks extends DrawnMarks {
   /** The objects that the batch removed. */
   gone: { collections: ListedCollection[]; fields: FieldDocument[]; relations: ShownRelation[] };
   /** New names of renamed objects, which keep their places. */
   renamed: ReadonlyMap<string, string>;
 }
 
-export const NO_MARKS: Marks = {
+export const NO_MARKS: FrameMarks = {
   collections: new Map(),
   fields: new Map(),
   relations: new Map(),
@@ -140,7 +140,7 @@ const markOf = ({ before, after }: ChangePair<unknown>): ChangeKind =>
  * Fields of new and removed collections are not marked; a collection with changed fields is marked as changed.
  * @param after the state after the batch
  */
-export function marksOf(changes: Changes, after: Moment): Marks {
+export function marksOf(changes: Changes, after: Moment): FrameMarks {
   const collections = new Map<string, Mark>();
   const set = (name: string, mark: Mark): void => {
     // An object removed and created under one name is a new one, but the name still exists.
@@ -177,7 +177,7 @@ export function marksOf(changes: Changes, after: Moment): Marks {
 const NOWHERE = { collection: '', field: '' };
 const isWhole = (mark: Mark | undefined): boolean => mark === 'made' || mark === 'removed';
 
-function goneOf(changes: Changes, { collections, fields, relations }: Moment): Marks['gone'] {
+function goneOf(changes: Changes, { collections, fields, relations }: Moment): FrameMarks['gone'] {
   const removed = <T>(all: readonly ChangePair<T>[]): T[] =>
     all.flatMap(({ before, after }) => (before !== null && after === null ? [before] : []));
   return {
@@ -188,7 +188,7 @@ function goneOf(changes: Changes, { collections, fields, relations }: Moment): M
 }
 
 /** The collections of a batch with their direct neighbours. */
-export function findChangedNeighbours({ collections }: Marks, relations: Iterable<ShownRelation>): Set<string> {
+export function findChangedNeighbours({ collections }: FrameMarks, relations: Iterable<ShownRelation>): Set<string> {
   const names = new Set(collections.keys());
   for (const relation of relations) {
     const ends = [relation.collection, ...targetsOf(relation)];

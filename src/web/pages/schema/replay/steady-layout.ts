@@ -1,5 +1,5 @@
 /** Places the tables of the next state. Existing ones keep their positions, new ones get free space. */
-import { type Graph, type Link, type Table, portAt, type Placed, type Point } from '../graph/graph.js';
+import { type Graph, type Link, type Table, portAt, type PlacedGraph, type Point } from '../graph/graph.js';
 
 const GAP = 28;
 const BESIDE = 70;
@@ -13,7 +13,7 @@ interface Box extends Point {
  * @param points current and former places by name
  * @param before the previous drawing, whose lines stay if both ends do
  */
-export function placeSteadily(graph: Graph, points: ReadonlyMap<string, Point>, before: Placed): Placed {
+export function placeSteadily(graph: Graph, points: ReadonlyMap<string, Point>, before: PlacedGraph): PlacedGraph {
   const places = new Map<string, Point>();
   const boxes: Box[] = [];
   const put = (table: Table, place: Point): void => {
@@ -91,7 +91,7 @@ const cells = (ring: number): { column: number; row: number }[] =>
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index).sort((a, b) => Math.abs(a) - Math.abs(b));
 
-function linesOf(graph: Graph, places: ReadonlyMap<string, Point>, before: Placed): Map<string, readonly Point[]> {
+function linesOf(graph: Graph, places: ReadonlyMap<string, Point>, before: PlacedGraph): Map<string, readonly Point[]> {
   const tables = new Map(graph.tables.map((table) => [table.name, table]));
   const former = new Map(before.tables.map((table) => [table.name, table]));
   const isStill = (name: string, field: string): boolean => {
@@ -111,13 +111,13 @@ function linesOf(graph: Graph, places: ReadonlyMap<string, Point>, before: Place
   );
 }
 
-interface Drawn {
+interface DrawnTables {
   tables: ReadonlyMap<string, Table>;
   places: ReadonlyMap<string, Point>;
 }
 
 /** From the right of one table to the left of the other, in three segments, or five backwards. */
-function cornersOf({ from, fromField, to, toField }: Link, { tables, places }: Drawn): Point[] {
+function cornersOf({ from, fromField, to, toField }: Link, { tables, places }: DrawnTables): Point[] {
   const [source, target] = [tables.get(from), tables.get(to)];
   const [a, b] = [places.get(from), places.get(to)];
   if (source === undefined || target === undefined || a === undefined || b === undefined) return [];

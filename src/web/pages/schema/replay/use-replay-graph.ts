@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { pastFieldsQuery } from '../../../service/history-queries.js';
 import type { FieldDocument, ListedCollection } from '../../../service/types.js';
-import { type ShownRelation, graphOf, type Graph, type Placed, type Point } from '../graph/graph.js';
+import { type ShownRelation, graphOf, type Graph, type PlacedGraph, type Point } from '../graph/graph.js';
 import { type GraphState, tablesFor } from '../graph/use-graph.js';
 import type { SchemaSearch } from '../search.js';
 import { findChangedNeighbours, sortFields } from './frame.js';
@@ -98,7 +98,7 @@ function useNeighbours({
 /** The layout of a replay: computed once, then adjusted step by step. */
 
 interface Steady {
-  placed: Placed | null;
+  placed: PlacedGraph | null;
   drawing: number;
   error: Error | null;
   /** Computes a new layout. */
@@ -108,7 +108,7 @@ interface Steady {
 /** The memory of one drawing across states. */
 interface Memory {
   places: Map<string, Point>;
-  last: Placed;
+  last: PlacedGraph;
 }
 
 /** @param kind everything else that determines the drawing; another kind is another drawing */
@@ -145,14 +145,14 @@ function isNew(graph: Graph | null, memory: Memory | undefined): boolean {
   return !graph.tables.some(({ name }) => memory.places.has(name));
 }
 
-const rememberedFrom = (last: Placed, before: Memory | undefined): Memory => ({
+const rememberedFrom = (last: PlacedGraph, before: Memory | undefined): Memory => ({
   places: new Map([...(before?.places ?? []), ...last.places]),
   last,
 });
 
-const belongsTo = (graph: Graph, { tables }: Placed): boolean => graph.tables === tables;
+const belongsTo = (graph: Graph, { tables }: PlacedGraph): boolean => graph.tables === tables;
 
-function continueLayout(memory: Memory, graph: Graph): Placed {
+function continueLayout(memory: Memory, graph: Graph): PlacedGraph {
   const placed = placeSteadily(graph, memory.places, memory.last);
   for (const [name, place] of placed.places) if (!memory.places.has(name)) memory.places.set(name, place);
   memory.last = placed;

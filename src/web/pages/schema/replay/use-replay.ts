@@ -3,7 +3,7 @@ import { useQuery, type UseInfiniteQueryResult, useInfiniteQuery } from '@tansta
 import { useMemo, useRef, useEffect, useState } from 'react';
 import { momentQuery, framesQuery } from '../../../service/history-queries.js';
 import type { ChangedBatch, DocumentChanges } from '../../../service/types.js';
-import { type Marks, NO_MARKS, marksOf, type Moment, momentOf, stepTo } from './frame.js';
+import { type FrameMarks, NO_MARKS, marksOf, type Moment, momentOf, stepTo } from './frame.js';
 import { infoQuery } from '../../../service/queries.js';
 
 /* The batches around a position, loaded in pages near either end. */
@@ -11,7 +11,7 @@ import { infoQuery } from '../../../service/queries.js';
 /** The cache limit; states share most of their documents. */
 const KEPT = 80;
 
-interface Reel {
+interface FrameCache {
   /** Adds a known state. */
   add(moment: Moment): void;
   /** The state after a batch; `index` -1: before the first. Null if it cannot be derived and must be read. */
@@ -23,7 +23,7 @@ const positionAt = (frames: readonly ChangedBatch[], index: number): number =>
   frames[index]?.last_position ?? (frames[0] === undefined ? 0 : frames[0].first_position - 1);
 
 /** Derives neighbours from added states. Keeps the eighty most recently used. */
-function createReel(): Reel {
+function createReel(): FrameCache {
   const kept = new Map<number, Moment>();
 
   const keep = (moment: Moment): Moment => {
@@ -153,7 +153,7 @@ export interface Replay {
   /** The batch before it; undefined before the first. */
   batch: ChangedBatch | undefined;
   changes: DocumentChanges | null;
-  marks: Marks;
+  marks: FrameMarks;
   /** Null if there is none in this direction; undefined while loading. */
   previous: number | null | undefined;
   next: number | null | undefined;
@@ -196,13 +196,13 @@ function waysOf({ all, index, hasEarlier, hasLater }: Frames): Pick<Replay, 'pre
   return { previous: to(at - 1, hasEarlier), next: to(at + 1, hasLater) };
 }
 
-function marksFor(batch: ChangedBatch | undefined, moment: Moment | null): Marks {
+function marksFor(batch: ChangedBatch | undefined, moment: Moment | null): FrameMarks {
   if (moment === null || batch?.changes == null) return NO_MARKS;
   return marksOf(batch.changes, moment);
 }
 
 function useMoment({ all, index }: Frames, isSmall: boolean) {
-  const reels = useRef<Record<string, Reel>>({});
+  const reels = useRef<Record<string, FrameCache>>({});
   const reel = (reels.current[String(isSmall)] ??= createReel());
   const position = index === undefined ? 0 : positionAt(all, index);
   const followed = index === undefined ? null : reel.at(all, index);
