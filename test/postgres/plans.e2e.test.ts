@@ -5,10 +5,12 @@
 import { expect } from 'chai';
 import { loadModule, parseSync } from 'libpg-query';
 import pg from 'pg';
-import { clientOf, json } from '../support/client.js';
+import { type Send, clientOf, json } from '../support/client.js';
 import { type TestDatabase, createDatabase, superuserUrl } from '../support/postgres.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
 import { type TestService, startService } from '../support/service.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
 import { createWire } from '../support/wire.js';
 
 /** Tables that grow with changes, users or requests. */
@@ -25,12 +27,15 @@ const GROWING = [
   'tokens',
   'trash',
   'users',
+  'webhook_deliveries',
 ].map((name) => `service_${name}`);
 
 /** Numbers of events. At 10,000 to 40,000 the planner considers a scan cheap compared with a join that it overestimates. */
 const SIZES = [1_000, 10_000, 30_000, 100_000];
 /** Rows of the other tables: more than a few pages. */
 const OTHERS = 40_000;
+/** Fewer than other rows, so that hashing all of them looks cheap to the planner. */
+const CHANGE_REQUESTS = 10_000;
 
 /** A value of row `g` by column type. Texts differ from row to row. */
 const VALUES: Readonly<Record<string, string>> = {
@@ -71,6 +76,7 @@ describe('the statements of requests on large tables', function () {
   let proxy: Proxy;
   let service: TestService;
   let superuser: pg.Client;
+  let receiver: Receiver;
   const wire = createWire();
 
   before(async () => {
@@ -80,13 +86,15 @@ describe('the statements of requests on large tables', function () {
       wire.feed(sent, connection);
       return 'pass';
     });
-    service = await startService({ DATABASE_URL: proxy.connectionString });
+    receiver = await startReceiver();
+    service = await startService({ DATABASE_URL: proxy.connectionString, WEBHOOK_PRIVATE_NETWORKS: '127.0.0.1' });
     superuser = new pg.Client(await superuserUrl(database.connectionString));
     await superuser.connect();
   });
   after(async () => {
     await superuser?.end();
     await service?.stop();
+    await receiver?.stop();
     await proxy?.close();
     await database?.drop();
   });
@@ -126,6 +134,31 @@ describe('the statements of requests on large tables', function () {
     await ask(`/changes/${opened['id']}`);
     await ask(`/changes/${opened['id']}/comment`, json({ comment: 'why?' }));
     for (const path of READS) await ask(path);
+    await deliver(ask);
+  }
+
+  type Ask = (path: string, send?: Send) => Promise<{ data: Record<string, string> }>;
+
+  /** Deliveries that succeed and fail, and the requests about them. */
+  async function deliver(ask: Ask): Promise<void> {
+    const create = async (name: string, collections?: string[]) =>
+      (await ask('/webhooks', json({ name, url: receiver.url, types: ['*'], collections }))).data['id'];
+    receiver.respond = (response) => void response.writeHead(500).end();
+    const [all, some] = [await create('all'), await create('some', ['articles', 'other_*'])];
+    await ask('/collections/articles', json({ meta: { note: 'delivered' } }, 'PATCH'));
+    const read = async (id: string | undefined) => (await ask(`/webhooks/${id}`)).data;
+    await until('a delivery has failed', async () => (await read(all))['state'] === 'failing');
+    receiver.respond = (response) => void response.writeHead(204).end();
+    const upToDate = (id: string | undefined) =>
+      until('every event is delivered', async () => String((await read(id))['behind']) === '0');
+    for (const id of [all, some]) {
+      await upToDate(id);
+      await ask(`/webhooks/${id}/deliveries`);
+      await ask(`/webhooks/${id}/test`, { method: 'POST' });
+      await ask(`/webhooks/${id}/replay`, json({ position: 1 }));
+      await upToDate(id);
+    }
+    await ask('/webhooks');
   }
 
   const READS = [
@@ -218,6 +251,8 @@ describe('the statements of requests on large tables', function () {
     await requests();
     await loadModule();
     const statements = new Set(wire.take().flat().flatMap(statementsIn));
+    for (const table of ['service_events e', 'service_webhook_deliveries'])
+      expect([...statements].filter((text) => text.includes('service_webhooks') && text.includes(table))).not.empty;
     await withoutChecks();
     // Autovacuum never analyzes tables that stay small. The planner then expects hundreds of rows in an empty one.
     await superuser.query(
@@ -226,7 +261,8 @@ describe('the statements of requests on large tables', function () {
       [GROWING],
     );
     await superuser.query('SET plan_cache_mode = force_generic_plan');
-    for (const table of GROWING) if (table !== 'service_events') await fill(table, OTHERS);
+    for (const table of GROWING)
+      if (table !== 'service_events') await fill(table, table === 'service_changes' ? CHANGE_REQUESTS : OTHERS);
     const scans: string[] = [];
     let explained = 0;
     for (const size of SIZES) {

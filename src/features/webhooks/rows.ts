@@ -89,13 +89,14 @@ const matchesPatterns = (value: string, patterns: string): string =>
 
 /**
  * True if event `e` passes the filter of webhook `w`. Events of a change request concern its collections. A rename
- * concerns both names.
+ * concerns both names. PostgreSQL could hash an EXISTS for the change request, and would then read all change requests
+ * for each webhook: 1.4 s for 50 webhooks and 20,000 change requests.
  */
 const PASSES = `${matchesPatterns('e.type', 'w.types')} AND (w.collections IS NULL OR ${matchesPatterns('e.collection', 'w.collections')}
   OR e.type = 'collection.renamed' AND ${matchesPatterns(`(e.data ->> 'to'::text)`, 'w.collections')}
-  OR EXISTS (SELECT FROM ${own.changes} c, pg_catalog.unnest(c.collections) n
-    WHERE c.id = CASE WHEN e.subject ->> 'kind'::text = 'change' THEN (e.subject ->> 'id'::text)::uuid END
-      AND ${matchesPatterns('n', 'w.collections')}))`;
+  OR e.subject ->> 'kind'::text = 'change' AND (SELECT pg_catalog.bool_or(${matchesPatterns('n', 'w.collections')})
+       FROM ${own.changes} c, pg_catalog.unnest(c.collections) n
+      WHERE c.id = CASE WHEN e.subject ->> 'kind'::text = 'change' THEN (e.subject ->> 'id'::text)::uuid END))`;
 
 /** Events that one statement filters, so that no statement takes long. */
 const RANGE = 10_000;
