@@ -449,7 +449,8 @@ export interface Schemas {
     vendor: string;
     database_version: string;
     position: number;
-    hash: string };
+    hash: string;
+    /** Only with `OBJECTS=on`. */ objects?: true };
   /** An event of a type that this release does not know. */ LaterEvent: LoggedEvent & {
     type: string;
     data: unknown };

@@ -97,7 +97,14 @@ export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route
         const state = await store.atHead(head);
         const { position } = state;
         const hash = await runYielding(snapshotHash(state, release));
-        const info = { release, vendor: VENDOR, database_version: databaseVersion, position, hash };
+        const info = {
+          release,
+          vendor: VENDOR,
+          database_version: databaseVersion,
+          position,
+          hash,
+          ...(config.objects && { objects: true as const }),
+        };
         return { ...jsonAnswer(200, { data: info }), position };
       },
     }),

@@ -1,25 +1,33 @@
 /** The pages of the navigation, and the roles that see them. */
 import schemaIcon from 'icon:account_tree';
+import objectsIcon from 'icon:function';
 import timelineIcon from 'icon:history';
 import reviewIcon from 'icon:rule';
 import accountsIcon from 'icon:group';
 import referenceIcon from 'icon:api';
 import operationsIcon from 'icon:monitor_heart';
-import { MAY, type Role } from '../service/types.js';
+import { MAY, type Info, type Role } from '../service/types.js';
 
 export interface PageEntry {
-  to: '/' | '/review' | '/timeline' | '/operations' | '/accounts' | '/api';
+  to: '/' | '/objects' | '/review' | '/timeline' | '/operations' | '/accounts' | '/api';
   /** Query parameters of its address. */
   search?: { bring: true } | { new: true };
   label: string;
   icon: string;
   roles: readonly Role[];
+  /** Shown only if the service manages objects. */
+  needsObjects?: true;
 }
+
+/** @param info undefined until the service responds */
+export const isOffered = ({ roles, needsObjects }: PageEntry, role: Role, info: Info | undefined): boolean =>
+  roles.includes(role) && (needsObjects !== true || info?.objects === true);
 
 const EVERYBODY: readonly Role[] = ['admin', 'auditor', 'author', 'reader'];
 
 export const PAGES: readonly PageEntry[] = [
   { to: '/', label: 'Schema', icon: schemaIcon, roles: EVERYBODY },
+  { to: '/objects', label: 'Objects', icon: objectsIcon, roles: EVERYBODY, needsObjects: true },
   { to: '/review', label: 'Review', icon: reviewIcon, roles: MAY.readRequests },
   { to: '/timeline', label: 'Timeline', icon: timelineIcon, roles: MAY.readHistory },
   { to: '/operations', label: 'Operations', icon: operationsIcon, roles: MAY.readOperations },

@@ -2,6 +2,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readCollectionSearch } from '../pages/collection/search.js';
 import { readCompareSearch } from '../pages/compare/search.js';
+import { readObjectsSearch } from '../pages/objects/search.js';
 import { readReferenceSearch } from '../pages/reference/search.js';
 import { readReviewSearch } from '../pages/review/search.js';
 import { readTimelineSearch } from '../pages/timeline/search.js';
@@ -45,6 +46,13 @@ const collection = createRoute({
   path: '/collections/$name',
   validateSearch: readCollectionSearch,
   component: lazyRouteComponent(() => import('../pages/collection/page.js'), 'CollectionPage'),
+});
+
+const objects = createRoute({
+  getParentRoute: () => root,
+  path: '/objects',
+  validateSearch: readObjectsSearch,
+  component: lazyRouteComponent(() => import('../pages/objects/page.js'), 'ObjectsPage'),
 });
 
 const made = createRoute({
@@ -168,6 +176,7 @@ export const router = createRouter({
     schema,
     collection,
     made,
+    objects,
     review,
     timeline,
     compare,

@@ -24,11 +24,11 @@ import type { Heading } from 'docs:headings';
 import { Glyph, MaterialIcon } from '../shared/glyph.js';
 import { withDraft } from '../draft/collection-list.js';
 import { useDraft } from '../draft/store.js';
-import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
+import { collectionsQuery, fieldNamesQuery, infoQuery } from '../service/queries.js';
 import { hasAbility, type ListedCollection, type FieldDocument } from '../service/types.js';
 import { saveAnswer } from '../shared/save.js';
 import { signOut, useMay, useRole, useSession } from '../service/session.js';
-import { ACTIONS, PAGES, PARTS, type PageEntry } from './pages.js';
+import { ACTIONS, PAGES, PARTS, isOffered, type PageEntry } from './pages.js';
 import { abbreviate } from '../shared/text.js';
 import { Shortcuts } from './shortcuts.js';
 import type { EditName } from '../editing/edit-names.js';
@@ -239,6 +239,7 @@ function useSearchHits(query: string, isAsked: boolean, commands: readonly Comma
   const role = useRole();
   const { name: here } = useParams({ strict: false });
   const { draft } = useDraft();
+  const { data: info } = useQuery(infoQuery());
   const listed = useQuery({ ...collectionsQuery(), enabled: isAsked });
   const names = useQuery({ ...fieldNamesQuery(), enabled: isAsked && needle !== '' });
   const guides = useQuery({ ...headingsQuery, enabled: isAsked });
@@ -246,7 +247,7 @@ function useSearchHits(query: string, isAsked: boolean, commands: readonly Comma
   const { data: fields } = names;
   const { data: headings } = guides;
   const hits = useMemo(() => {
-    const pages = [...PAGES, ...ACTIONS].filter(({ roles }) => roles.includes(role));
+    const pages = [...PAGES, ...ACTIONS].filter((entry) => isOffered(entry, role, info));
     const parts = PARTS.filter(({ roles }) => roles.includes(role));
     const own = {
       fields: fields ?? [],
@@ -256,7 +257,7 @@ function useSearchHits(query: string, isAsked: boolean, commands: readonly Comma
       here,
     };
     return findFor(needle, { pages, parts, commands, collections, ...own });
-  }, [needle, role, here, commands, collections, fields, headings]);
+  }, [needle, role, info, here, commands, collections, fields, headings]);
   const awaited = listAwaited(hits[0]).map((of) => ({ listed, names, guides })[of]);
   return {
     found: hits,

@@ -26,7 +26,7 @@ import { useMay, useRole, currentUserId, signOut, useSession } from '../service/
 import { Glyph } from '../shared/glyph.js';
 import { OwnPasswordForm } from '../shared/password.js';
 import { LoadingIndicator, ProblemAlert } from '../shared/problem-alert.js';
-import { PAGES } from './pages.js';
+import { PAGES, isOffered } from './pages.js';
 import classes from './shell.module.css';
 import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
 import { DATA_LOST, noteApplied, useLastApplied } from '../shared/applied.js';
@@ -117,7 +117,7 @@ export function Shell() {
         <span className={classes.mark}>
           <Glyph path={brand} size={22} />
         </span>
-        {PAGES.filter(({ roles }) => roles.includes(role)).map(({ to, label, icon }) => (
+        {PAGES.filter((entry) => isOffered(entry, role, info)).map(({ to, label, icon }) => (
           <Link
             key={to}
             to={to}

@@ -11,7 +11,14 @@ const json = z.unknown();
 const projectionName = z.enum(PROJECTION_NAMES);
 
 export const info = z
-  .strictObject({ release: text, vendor: text, database_version: text, position, hash: text })
+  .strictObject({
+    release: text,
+    vendor: text,
+    database_version: text,
+    position,
+    hash: text,
+    objects: z.literal(true).optional().describe('Only with `OBJECTS=on`'),
+  })
   .meta({ id: 'Info' });
 
 const check = z.strictObject({ ok: z.boolean(), message: text.optional() });

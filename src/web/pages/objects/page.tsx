@@ -1,0 +1,308 @@
+/** Views, functions and other objects, with their definitions. Admins create, edit and delete them here. */
+import { Button, Code, Group, NativeSelect, Stack, Text, TextInput, Textarea, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { KINDS, OBJECT_KINDS, type ObjectKind, type SchemaObject } from '../../../schema/model/objects.js';
+import {
+  deleteObject,
+  type ObjectInput,
+  type ObjectName,
+  objectsQuery,
+  saveObject,
+} from '../../service/object-queries.js';
+import { SCHEMA, infoQuery } from '../../service/queries.js';
+import { RefusedError } from '../../service/send.js';
+import { useMay } from '../../service/session.js';
+import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js';
+import { ReasonInput } from '../../shared/form.js';
+import { Page, useTitle } from '../../shared/page.js';
+import { ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
+import { counted } from '../../shared/text.js';
+import classes from './page.module.css';
+
+const route = getRouteApi('/objects');
+
+export function ObjectsPage() {
+  useTitle('Objects');
+  const { data: info } = useQuery(infoQuery());
+  const mayChange = useMay('administer');
+  if (info !== undefined && info.objects !== true)
+    return (
+      <Page>
+        <Title order={1} size="h2" mb="md">
+          Objects
+        </Title>
+        <Text>
+          This service manages tables only. With the setting <code>OBJECTS=on</code>, it also manages views, functions
+          and other objects.
+        </Text>
+      </Page>
+    );
+  return (
+    <Page wide>
+      <Group justify="space-between" mb="md">
+        <Title order={1} size="h2">
+          Objects
+        </Title>
+        {mayChange && (
+          <Button renderRoot={(props) => <Link {...props} to="/objects" search={{ new: true }} />}>New object</Button>
+        )}
+      </Group>
+      <Objects />
+    </Page>
+  );
+}
+
+function Objects() {
+  const objects = useQuery(objectsQuery());
+  const { kind, id, new: isNew } = route.useSearch();
+  return (
+    <QueryResult query={objects} label="Loading the objects">
+      {(all) => {
+        const shown = all.find((each) => each.kind === kind && each.id === id);
+        return (
+          <div className={classes.columns}>
+            <ObjectList objects={all} shown={shown} />
+            {isNew === true ? (
+              <NewObject />
+            ) : shown !== undefined ? (
+              <ObjectDetails key={`${shown.kind} ${shown.id}`} object={shown} />
+            ) : (
+              <Text c="dimmed">
+                {id === undefined ? 'Choose an object to see its definition.' : `${id} does not exist.`}
+              </Text>
+            )}
+          </div>
+        );
+      }}
+    </QueryResult>
+  );
+}
+
+function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; shown: SchemaObject | undefined }) {
+  const [filter, setFilter] = useState('');
+  const typed = filter.trim().toLowerCase();
+  const found = objects.filter(({ id }) => id.toLowerCase().includes(typed));
+  if (objects.length === 0) return <Text c="dimmed">No objects yet.</Text>;
+  return (
+    <nav aria-label="Objects">
+      <TextInput
+        aria-label="Filter objects"
+        placeholder="Filter"
+        mb="sm"
+        value={filter}
+        onChange={(event) => setFilter(event.currentTarget.value)}
+      />
+      {OBJECT_KINDS.map((kind) => {
+        const ofKind = found.filter((each) => each.kind === kind);
+        if (ofKind.length === 0) return null;
+        return (
+          <section key={kind} aria-label={KINDS[kind].label}>
+            <Text size="sm" c="dimmed" mb={4}>
+              {counted(ofKind.length, KINDS[kind].label)}
+            </Text>
+            <ul className={classes.list}>
+              {ofKind.map(({ id }) => (
+                <li key={id}>
+                  <Link
+                    to="/objects"
+                    search={{ kind, id }}
+                    className={classes.entry}
+                    data-here={(shown?.kind === kind && shown.id === id) || undefined}
+                    aria-current={shown?.kind === kind && shown.id === id ? 'page' : undefined}
+                  >
+                    <bdi>{id}</bdi>
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </section>
+        );
+      })}
+    </nav>
+  );
+}
+
+function ObjectDetails({ object }: { object: SchemaObject }) {
+  const [isEditing, setEditing] = useState(false);
+  const mayChange = useMay('administer');
+  const { kind, id, definition, comment, indexes = [] } = object;
+  if (isEditing)
+    return (
+      <ObjectForm kind={kind} object={object} title={`Edit ${id}`} button="Save" onClose={() => setEditing(false)} />
+    );
+  return (
+    <section className={classes.part} aria-label={id}>
+      <Stack>
+        <Group justify="space-between" align="flex-start">
+          <div>
+            <Title order={2} size="h4">
+              <bdi>{id}</bdi>
+            </Title>
+            <Text size="sm" c="dimmed">
+              {KINDS[kind].label}
+            </Text>
+          </div>
+          <Group gap="xs">
+            <CopyButton text={definition} label="Copy definition" />
+            {mayChange && (
+              <Button variant="default" onClick={() => setEditing(true)}>
+                Edit
+              </Button>
+            )}
+          </Group>
+        </Group>
+        {comment !== null && <Text>{comment}</Text>}
+        <Code block tabIndex={0} aria-label={`Definition of ${id}`}>
+          {definition}
+        </Code>
+        {indexes.map((index) => (
+          <Text key={index.name} size="sm">
+            {index.unique === true ? 'Unique index' : 'Index'} <strong>{index.name}</strong>: {index.definition}
+          </Text>
+        ))}
+        {mayChange && <Deletion object={object} />}
+      </Stack>
+    </section>
+  );
+}
+
+function Deletion({ object }: { object: ObjectName }) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const removal = useMutation({
+    mutationFn: () => deleteObject(object, ''),
+    onSuccess: async () => {
+      await navigate({ to: '/objects' });
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+    },
+  });
+  return (
+    <>
+      {removal.error !== null && <ProblemAlert error={removal.error} />}
+      <Group>
+        <ConfirmButton
+          label="Delete"
+          sure={`Yes, delete ${object.id}`}
+          about={object.id}
+          loading={removal.isPending}
+          onConfirm={() => removal.mutate()}
+        />
+      </Group>
+    </>
+  );
+}
+
+const EXAMPLES: Partial<Record<ObjectKind, string>> = {
+  view: 'CREATE VIEW recent AS SELECT id FROM articles',
+  function: "CREATE FUNCTION half(value integer) RETURNS integer LANGUAGE sql AS 'SELECT value / 2'",
+};
+
+function NewObject() {
+  const [kind, setKind] = useState<ObjectKind>('view');
+  return (
+    <ObjectForm kind={kind} object={null} title="New object" button="Create object">
+      <NativeSelect
+        label="Kind"
+        value={kind}
+        data={OBJECT_KINDS.map((value) => ({ value, label: KINDS[value].label }))}
+        onChange={(event) => setKind(event.currentTarget.value as ObjectKind)}
+      />
+    </ObjectForm>
+  );
+}
+
+interface FormProps {
+  kind: ObjectKind;
+  /** Null for a new one. */
+  object: SchemaObject | null;
+  title: string;
+  button: string;
+  /** Called after the object was saved, and by the button "Cancel". */
+  onClose?: () => void;
+  children?: ReactNode;
+}
+
+function ObjectForm({ kind, object, title, button, onClose, children }: FormProps) {
+  const [input, setInput] = useState(inputOf(object));
+  const [reason, setReason] = useState('');
+  const save = useSaving(onClose);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate({ object, kind, input, reason });
+  };
+  return (
+    <form className={classes.part} onSubmit={submit} aria-label={title}>
+      <Stack>
+        {children}
+        <ObjectInputs kind={kind} input={input} error={save.error} onChange={setInput} />
+        <ReasonInput value={reason} onChange={setReason} />
+        <Group justify="flex-end">
+          {onClose !== undefined && (
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+          )}
+          <SteadyButton type="submit" disabled={input.definition.trim() === ''} loading={save.isPending}>
+            {button}
+          </SteadyButton>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+const inputOf = (object: SchemaObject | null): ObjectInput => ({
+  definition: object?.definition ?? '',
+  comment: object?.comment ?? '',
+});
+
+/** Shows the object after it was saved. */
+function useSaving(onSaved?: () => void) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: saveObject,
+    onSuccess: async ({ kind, id }) => {
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      await navigate({ to: '/objects', search: { kind, id } });
+      onSaved?.();
+    },
+  });
+}
+
+interface InputsProps {
+  kind: ObjectKind;
+  input: ObjectInput;
+  error: Error | null;
+  onChange: (input: ObjectInput) => void;
+}
+
+function ObjectInputs({ kind, input, error, onChange }: InputsProps) {
+  const at = (path: string) => (error instanceof RefusedError ? error.at(path) : undefined);
+  const isShownAtInput = at('definition') !== undefined || at('comment') !== undefined;
+  return (
+    <>
+      <Textarea
+        label="Definition"
+        description="One statement in SQL, which creates the object"
+        placeholder={EXAMPLES[kind] ?? ''}
+        className={classes.definition ?? ''}
+        autosize
+        minRows={6}
+        spellCheck={false}
+        value={input.definition}
+        error={at('definition')}
+        onChange={(event) => onChange({ ...input, definition: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Comment"
+        value={input.comment}
+        error={at('comment')}
+        onChange={(event) => onChange({ ...input, comment: event.currentTarget.value })}
+      />
+      {error !== null && !isShownAtInput && <ProblemAlert error={error} />}
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+/** Views, functions and other objects. Changes are for admins. */
+import { queryOptions } from '@tanstack/react-query';
+import type { SchemaObject } from '../../schema/model/objects.js';
+import { SCHEMA } from './queries.js';
+import { reasonHeader, request } from './request.js';
+
+export type ObjectName = Pick<SchemaObject, 'kind' | 'id'>;
+
+export const objectsQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'objects'],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => (await request<{ data: SchemaObject[] }>('/objects', { signal })).data,
+  });
+
+const pathOf = ({ kind, id }: ObjectName): string => `/objects/${kind}/${encodeURIComponent(id)}`;
+
+export interface ObjectInput {
+  definition: string;
+  /** Empty for none. */
+  comment: string;
+}
+
+interface SavedObject {
+  /** Null for a new one. */
+  object: ObjectName | null;
+  kind: SchemaObject['kind'];
+  input: ObjectInput;
+  reason: string;
+}
+
+/** @throws RefusedError at `definition` or `comment` */
+export async function saveObject({ object, kind, input, reason }: SavedObject): Promise<ObjectName> {
+  const { definition, comment } = input;
+  const body = { definition, comment: comment === '' ? null : comment };
+  const headers = reasonHeader(reason);
+  const saved = await (object === null
+    ? request<{ data: SchemaObject }>('/objects', { method: 'POST', json: { kind, ...body }, headers })
+    : request<{ data: SchemaObject }>(pathOf(object), { method: 'PATCH', json: body, headers }));
+  return saved.data;
+}
+
+/** @throws RefusedError if other objects use it */
+export const deleteObject = (object: ObjectName, reason: string) =>
+  request(pathOf(object), { method: 'DELETE', headers: reasonHeader(reason) });
