@@ -1,6 +1,7 @@
 import type { Document } from '../../log/document-lines.js';
 import { gatherDocuments, readDocuments } from '../../log/documents.js';
 import { type EventRecord, readRecordPages } from '../../log/read.js';
+import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { documentsOf } from '../../schema/change-requests/referenced-documents.js';
 import { OperatorError } from '../../kernel/operator-error.js';
@@ -77,8 +78,7 @@ async function rebuildInto(
 ): Promise<ExitCode> {
   const { head } = await projections.list();
   const { schema, schemas, serviceSchema } = invocation.config();
-  const range = { after: 0, upTo: head };
-  await checkReplay({ pages: readRecordPages(pool, range), tables: 'every-event', schema, schemas });
+  await checkReplay({ pages: readUnerased(pool, head), tables: 'every-event', schema, schemas });
   const progress = createProgress(invocation.terminal, 'replaying');
   const documents = gatherDocuments();
   const replayed = await replayInto({
@@ -86,13 +86,29 @@ async function rebuildInto(
     schema,
     schemas,
     serviceSchema,
-    pages: withDocuments(pool, readRecordPages(pool, range), documents.add),
+    pages: withDocuments(pool, readUnerased(pool, head), documents.add),
     documents: documents.take,
     tables: 'every-event',
     onReplayed: (position) => progress.at(position, head),
   });
   progress.end();
   return showReplay(invocation, replayed);
+}
+
+/**
+ * Events that were read before an erasure still have its values, and the event that names them is after the head.
+ * @throws OperatorError after the last page
+ */
+async function* readUnerased(pool: Queryable, head: number): AsyncGenerator<EventRecord[], void, undefined> {
+  yield* readRecordPages(pool, { after: 0, upTo: head });
+  const { rowCount } = await pool.query(
+    `SELECT FROM ${own.events} WHERE position > $1 AND type = 'log.erased' LIMIT 1`,
+    [head],
+  );
+  if (rowCount !== 0)
+    throw new OperatorError(
+      'Personal data was erased while the log was copied. Drop the target database, which may contain it, and repeat the command.',
+    );
 }
 
 /** Maximum events whose documents are in memory: one may have several megabytes. */

@@ -2,13 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import pg from 'pg';
 import { ERASED_AT_ONCE } from '../../../src/features/accounts/erase.js';
+import { advisoryKey } from '../../../src/postgres/locked-session.js';
 import { erasureSubject, type LogEvent } from '../../../src/schema/model/events.js';
 import { ACKNOWLEDGED, append } from '../../support/append.js';
 import { eventHash } from '../../support/event-hash.js';
 import { json, type Client } from '../../support/client.js';
 import { dps } from '../../support/dps.js';
 import { createDatabase } from '../../support/postgres.js';
+import { until } from '../../support/until.js';
 import { tamper } from '../../support/tamper.js';
 import { withService } from '../../support/with-service.js';
 import { dataOf, diffOf, newPerson, noted, open, rejectionOf, show } from '../change-requests/people.js';
@@ -312,6 +315,34 @@ describe('an erased person', () => {
     expect(ran.code).to.equal(2);
     expect(ran.err).to.contain(`broken at position ${first?.position}: its personal data is missing`);
     await database.drop();
+  });
+
+  it('ends a rebuild into another database that copies the log in the meantime', async () => {
+    const person = await newPerson(admin, 'mallory', 'admin');
+    await change(person.send, 'before');
+    const target = await createDatabase();
+    const holder = new pg.Client(target.connectionString);
+    await holder.connect();
+    try {
+      const location = { database: holder.database ?? '', schema: 'public' };
+      await holder.query('SELECT pg_advisory_lock($1)', [advisoryKey(location, 'migrations')]);
+      const rebuilding = dps(['rebuild', 'tables', '--into', target.connectionString], settings());
+      await until('the rebuild waits before it copies the log', async () => {
+        const waiting = await holder.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
+        return waiting.rowCount !== 0;
+      });
+      await erase(person.id);
+      await holder.query('SELECT pg_advisory_unlock_all()');
+      const { code, err } = await rebuilding;
+      expect(code, err).to.equal(2);
+      expect(err).to.contain('Personal data was erased while the log was copied');
+      const { rows } = await holder.query(`SELECT key FROM service.service_settings WHERE key = 'restoring'`);
+      expect(rows).to.have.length(1);
+    } finally {
+      await holder.end();
+      await target.drop();
+    }
   });
 
   it('is erased in parts of bounded size, each with an event that names its positions', async () => {
