@@ -29,11 +29,11 @@ export interface LogFollower {
  */
 export function followLog({ connection, role, freshness, store, logger, shutdown }: FollowOptions): LogFollower {
   let listener: Listener | undefined;
-  const failed = (error: unknown): void => {
+  const reportFailure = (error: unknown): void => {
     // At a stop, running reads find their connections closed.
     if (!shutdown.begun()) logger.warn('could not follow the log', { error });
   };
-  const look = async (): Promise<number> => {
+  const checkLog = async (): Promise<number> => {
     const { head } = await freshness.check();
     await store.atHead(head);
     return head;
@@ -42,20 +42,20 @@ export function followLog({ connection, role, freshness, store, logger, shutdown
     listener = createListener({
       ...connection,
       logger,
-      onHead: (position) => void store.atHead(position).catch(failed),
-      onConnect: () => void look().catch(failed),
+      onHead: (position) => void store.atHead(position).catch(reportFailure),
+      onConnect: () => void checkLog().catch(reportFailure),
     });
     listener.start();
   };
   role.subscribe((standby) => {
-    void listener?.close().catch(failed);
+    void listener?.close().catch(reportFailure);
     listener = undefined;
     if (!standby && !shutdown.begun()) listen();
   });
   if (!role.current().standby) listen();
   const listening = (): boolean => listener?.connected() === true;
   // The reader of the log reports read errors once. Polling would repeat them.
-  const polling = startPolling({ needed: () => !listening(), look, onError: () => undefined });
+  const polling = startPolling({ needed: () => !listening(), look: checkLog, onError: () => undefined });
   shutdown.add('listener', async () => {
     polling.stop();
     await listener?.close();

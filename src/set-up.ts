@@ -9,7 +9,7 @@ import { hasUsers } from './features/accounts/first-admin.js';
 import { OperatorError } from './kernel/operator-error.js';
 import { isConnectionLoss } from './postgres/errors.js';
 import { own } from './postgres/own-tables.js';
-import { type MigrateOptions, migrate, missingMigrations, rejectWhileRestoring } from './postgres/migrate.js';
+import { type MigrateOptions, migrate, findMissingMigrations, rejectWhileRestoring } from './postgres/migrate.js';
 import { isStandby } from './postgres/server.js';
 
 export interface SetUpOptions extends MigrateOptions {
@@ -39,7 +39,7 @@ const LOOK_AGAIN = 500;
 export async function setUp(options: SetUpOptions): Promise<SetUp> {
   let lastMessage: string | undefined;
   for (;;) {
-    const outcome = await look(options).catch((error: unknown) => {
+    const outcome = await inspectSetUp(options).catch((error: unknown) => {
       // A service that waits for the primary's service also tolerates a lost connection to the primary.
       if (lastMessage === undefined || !isConnectionLoss(error)) throw error;
       return { missing: lastMessage };
@@ -52,7 +52,7 @@ export async function setUp(options: SetUpOptions): Promise<SetUp> {
   }
 }
 
-async function look(options: SetUpOptions): Promise<SetUp | { missing: string }> {
+async function inspectSetUp(options: SetUpOptions): Promise<SetUp | { missing: string }> {
   const { pool } = options;
   if (!(await isStandby(pool))) {
     await options.withSessions((sessions) => migrate({ ...options, pool: sessions }));
@@ -60,7 +60,7 @@ async function look(options: SetUpOptions): Promise<SetUp | { missing: string }>
     await requireAuthEpoch(pool, options.serviceSchema);
     return { standby: false, secret: await tokenSecret(pool, options.tokenSecret) };
   }
-  const missing = await missingMigrations(options);
+  const missing = await findMissingMigrations(options);
   if (missing !== null) return waitFor(missing);
   await rejectWhileRestoring(pool);
   await requireAuthEpoch(pool, options.serviceSchema);

@@ -29,7 +29,7 @@ export async function readCheckpoints({ values }: Pick<Invocation, 'values'>): P
   if (paths.length === 0 && keyFiles.length > 0)
     throw new UsageError('--key requires --checkpoint, whose signature it verifies.');
   const files: CheckpointFile[] = [];
-  for (const path of paths) for (const file of await filesAt(path)) files.push(await readOne(file));
+  for (const path of paths) for (const file of await listFilesAt(path)) files.push(await readOne(file));
   return { files, keys: await readKeys(keyFiles) };
 }
 
@@ -44,7 +44,7 @@ export async function readKeys(files: readonly string[]): Promise<NoteKey[]> {
 }
 
 /** A folder means all checkpoints in it. */
-async function filesAt(path: string): Promise<string[]> {
+async function listFilesAt(path: string): Promise<string[]> {
   const stats = await stat(path).catch((cause: Error) => {
     throw new OperatorError(`${path} cannot be read (${cause.message}).`, { cause });
   });

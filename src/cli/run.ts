@@ -15,8 +15,8 @@ export interface CliOutput {
   note(text: string): void;
 }
 
-/** @param does called for every command with an action */
-export function createProgram({ print, note }: CliOutput, does: CommandEffect): Command {
+/** @param effect called for every command with an action */
+export function createProgram({ print, note }: CliOutput, effect: CommandEffect): Command {
   const program = new Command('dps')
     .description('The command-line tool of the Data Platform Service.')
     .version(readRelease(), '-V, --version', 'print the release')
@@ -30,9 +30,9 @@ export function createProgram({ print, note }: CliOutput, does: CommandEffect): 
     .exitOverride()
     .configureOutput({ writeOut: (text) => print(trimmed(text)), writeErr: (text) => note(trimmed(text)) })
     .showHelpAfterError('See "dps help" and "dps COMMAND --help".');
-  declareOperations(program, does);
-  declareAccounts(program, does);
-  declareSchema(program, does);
+  declareOperations(program, effect);
+  declareAccounts(program, effect);
+  declareSchema(program, effect);
   return program;
 }
 

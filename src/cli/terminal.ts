@@ -24,14 +24,14 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
   // Nobody reads the output anymore.
   stderr.on('error', () => undefined);
   // Names of tables may contain escape sequences, which a CI log or a later "cat" of the output would obey.
-  const note = (text: string): void => void stderr.write(`${manyLines(text)}\n`);
+  const writeNote = (text: string): void => void stderr.write(`${manyLines(text)}\n`);
   const terminal: Terminal = {
     print(text, { isExact = false } = {}) {
       if (broken !== null) throw new OutputLost(broken);
       printed = true;
       stdout.write(`${isExact && !stdout.isTTY ? text : manyLines(text)}\n`);
     },
-    note,
+    note: writeNote,
     ...(stderr.isTTY && { rewrite: (line: string) => void stderr.write(`\r\u001B[2K${manyLines(line)}`) }),
     ...(stdin.isTTY && stderr.isTTY && { ask: (question: string) => askOn(stdin, stderr, manyLines(question)) }),
     colours: stdout.isTTY && !env['NO_COLOR'],
@@ -42,7 +42,7 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
     if (printed) await new Promise<void>((resolve) => stdout.write('', () => resolve()));
     if (broken === null) return code;
     // The reader that closed the pipe needs no message.
-    if (code !== 2 && broken.code !== 'EPIPE') note(new OutputLost(broken).message);
+    if (code !== 2 && broken.code !== 'EPIPE') writeNote(new OutputLost(broken).message);
     return 2;
   };
   return { terminal, finish };

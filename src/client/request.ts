@@ -77,7 +77,7 @@ async function attempt(
   const { method, answers } = OPERATIONS[operation];
   const { signal } = sent;
   const url = addressOf(options.url, operation, sent);
-  const headers = await headersOf(options, sent);
+  const headers = await createHeaders(options, sent);
   const body = sent.file?.content ?? (sent.body === undefined ? null : JSON.stringify(sent.body));
   const send = options.fetch ?? fetch;
   try {
@@ -91,10 +91,10 @@ async function attempt(
 }
 
 /** The error for a response whose body ended early. */
-export const interrupted = (cause: unknown): ConnectionError =>
+export const createInterruptedError = (cause: unknown): ConnectionError =>
   new ConnectionError('The connection to the service was lost before its response ended.', cause);
 
-async function headersOf({ token }: ClientOptions, { headers = {}, body, file }: RequestContent): Promise<Headers> {
+async function createHeaders({ token }: ClientOptions, { headers = {}, body, file }: RequestContent): Promise<Headers> {
   const found = typeof token === 'function' ? await token() : token;
   const all = new Headers();
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, asBytes(value));

@@ -5,7 +5,7 @@ import {
   type ClientOptions,
   type OperationName,
   type RequestContent,
-  interrupted,
+  createInterruptedError,
   pause,
   sendOperation,
 } from './request.js';
@@ -14,7 +14,7 @@ import {
  * The lines of a response.
  * @throws ConnectionError if the connection breaks
  */
-async function* linesOf(response: Response): AsyncGenerator<string, void, void> {
+async function* readLines(response: Response): AsyncGenerator<string, void, void> {
   const reader = response.body?.getReader();
   if (reader === undefined) return;
   const decoder = new TextDecoder();
@@ -22,7 +22,7 @@ async function* linesOf(response: Response): AsyncGenerator<string, void, void> 
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((cause: unknown) => {
-        throw interrupted(cause);
+        throw createInterruptedError(cause);
       });
       const lines = (rest + decoder.decode(value, { stream: !done })).split('\n');
       rest = lines.pop() ?? '';
@@ -36,8 +36,8 @@ async function* linesOf(response: Response): AsyncGenerator<string, void, void> 
 }
 
 /** One value per line. */
-async function* valuesOf<T>(response: Response): AsyncGenerator<T, void, void> {
-  for await (const line of linesOf(response)) yield JSON.parse(line) as T;
+async function* readValues<T>(response: Response): AsyncGenerator<T, void, void> {
+  for await (const line of readLines(response)) yield JSON.parse(line) as T;
 }
 
 interface StreamSource {
@@ -64,7 +64,7 @@ async function* messagesOf(response: Response, following: StreamSource): AsyncGe
     if (left <= 0) throw lost;
     progress.isNew = false;
     await pause(RECONNECT_MS, sent.signal);
-    current = await reconnected(following, progress.lastId);
+    current = await reconnect(following, progress.lastId);
   }
 }
 
@@ -80,19 +80,19 @@ async function* readMessages(
   progress: Progress,
 ): AsyncGenerator<StreamMessage, ConnectionError, void> {
   try {
-    for await (const { id, shown } of framesOf(response)) {
+    for await (const { id, shown } of readFrames(response)) {
       progress.isNew = true;
       if (id !== '') progress.lastId = id;
       if (shown !== null) yield shown;
     }
-    return interrupted(undefined);
+    return createInterruptedError(undefined);
   } catch (error) {
     if (error instanceof ConnectionError) return error;
     throw error;
   }
 }
 
-function reconnected({ options, operation, sent }: StreamSource, lastId: string | null): Promise<Response> {
+function reconnect({ options, operation, sent }: StreamSource, lastId: string | null): Promise<Response> {
   const headers = { ...sent.headers, ...(lastId !== null && { 'Last-Event-ID': lastId }) };
   return sendOperation(options, operation, { ...sent, headers });
 }
@@ -106,9 +106,9 @@ interface Frame {
 /** Milliseconds before it reconnects. */
 const RECONNECT_MS = 500;
 
-async function* framesOf(response: Response): AsyncGenerator<Frame, void, void> {
+async function* readFrames(response: Response): AsyncGenerator<Frame, void, void> {
   let fields: Record<string, string> = {};
-  for await (const line of linesOf(response)) {
+  for await (const line of readLines(response)) {
     if (line !== '') {
       const [, name = '', value = ''] = /^(\w*): ?(.*)$/s.exec(line) ?? [];
       fields[name] = value;
@@ -130,9 +130,9 @@ function frameOf({ event = 'message', id = '', data }: Record<string, string>): 
 export async function bodyOf(response: Response, following: StreamSource): Promise<unknown> {
   const type = response.headers.get('content-type') ?? '';
   if (type.startsWith('text/event-stream')) return messagesOf(response, following);
-  if (type.startsWith('application/x-ndjson')) return valuesOf<Schemas['Event']>(response);
+  if (type.startsWith('application/x-ndjson')) return readValues<Schemas['Event']>(response);
   const text = await response.text().catch((cause: unknown) => {
-    throw interrupted(cause);
+    throw createInterruptedError(cause);
   });
   if (text === '') return undefined;
   return /^application\/json\b/.test(type) ? JSON.parse(text) : text;

@@ -5,8 +5,8 @@ import { createClient, toDirectOptions, type Queryable } from '../postgres/pool.
 import { type Check, finding, type DoctorContext, type Finding } from './check.js';
 import { locksPerTransaction, readLockSettings } from '../projector/refusals/ddl-failure.js';
 import { own } from '../postgres/own-tables.js';
-import { type Schemas, lostSchema, missingPrivilege, schemasExist } from '../postgres/schemas.js';
-import { containsService, migrationsOf, isRestoring } from '../postgres/migrate.js';
+import { type Schemas, lostSchema, findMissingPrivilege, schemasExist } from '../postgres/schemas.js';
+import { containsService, listMigrations, isRestoring } from '../postgres/migrate.js';
 import { isStartupRefused, isThroughPooler, createUnexpectedPoolerError } from '../postgres/open-database.js';
 
 /* Checks the server: its version, capacity and settings. */
@@ -168,14 +168,16 @@ export const privileges: Check = {
   async run({ pool, config: { schema, schemas = [schema], serviceSchema } }) {
     const missing: (string | null)[] = [];
     for (const each of schemas)
-      missing.push((await lostSchemas(pool, { schema: each, serviceSchema })) ?? (await missingPrivilege(pool, each)));
-    missing.push(await missingPrivilege(pool, serviceSchema));
+      missing.push(
+        (await findLostSchemas(pool, { schema: each, serviceSchema })) ?? (await findMissingPrivilege(pool, each)),
+      );
+    missing.push(await findMissingPrivilege(pool, serviceSchema));
     return missing.flatMap((message) => (message === null ? [] : [finding('SCHEMA_NOT_WRITABLE', message)]));
   },
 };
 
 /** After the first start, missing objects mean data loss. */
-async function lostSchemas(db: Queryable, { schema, serviceSchema }: Schemas): Promise<string | null> {
+async function findLostSchemas(db: Queryable, { schema, serviceSchema }: Schemas): Promise<string | null> {
   const { text, values } = schemasExist([schema]);
   const { rows } = await db.query<{ there: boolean }>(text, values);
   return rows[0]?.there !== true && (await containsService(db, serviceSchema)) ? lostSchema(schema) : null;
@@ -188,7 +190,7 @@ export const migrations: Check = {
     if (!(await containsService(pool, serviceSchema))) {
       return [finding('SERVICE_MISSING', `The schema "${serviceSchema}" does not contain a service.`)];
     }
-    const { applied, newest } = await migrationsOf(pool);
+    const { applied, newest } = await listMigrations(pool);
     if (applied < newest) {
       return [
         finding('MIGRATIONS_PENDING', `The last applied migration is ${applied}, and this release has ${newest}.`),

@@ -101,7 +101,7 @@ async function readDefinitions(client: pg.ClientBase, schema: string): Promise<D
 }
 
 /** The existing catalog entries, and those that the migrations create in a temporary schema. */
-async function bothDefinitions(
+async function readBothDefinitions(
   pool: pg.Pool,
   serviceSchema: string,
 ): Promise<{ found: Definitions; expected: Definitions }> {
@@ -129,7 +129,7 @@ export const serviceTableDefinitions: Check = {
   name: 'own tables = migrations',
   needsPrimary: true,
   async run({ pool, config: { serviceSchema } }) {
-    const { found, expected } = await bothDefinitions(pool, serviceSchema);
+    const { found, expected } = await readBothDefinitions(pool, serviceSchema);
     const names = [...new Set([...expected.keys(), ...found.keys()])].toSorted();
     const different = names.flatMap((name) => {
       const [one, other] = [expected.get(name), found.get(name)];
@@ -141,7 +141,7 @@ export const serviceTableDefinitions: Check = {
     const message = ['The tables of the service differ from its migrations:', ...different.slice(0, SHOWN), ...more];
     return [
       ...(different.length === 0 ? [] : [finding('OWN_TABLES_DIFFER', message.join('\n'))]),
-      ...(await alteredKey(pool)),
+      ...(await findAlteredKey(pool)),
     ];
   },
 };
@@ -157,7 +157,7 @@ async function listUnknownRows(db: Queryable): Promise<string[]> {
 }
 
 /** The public half of the key that is kept in the database must be that of its private half. */
-async function alteredKey(db: Queryable): Promise<Finding[]> {
+async function findAlteredKey(db: Queryable): Promise<Finding[]> {
   const { rows } = await db.query<{ id: number; public_key: Buffer; private_key: Buffer }>(
     `SELECT id, public_key, private_key FROM ${own.keys} WHERE private_key IS NOT NULL`,
   );

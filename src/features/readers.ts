@@ -1,6 +1,6 @@
 /** The readers of operations: each reads the database in the transaction of its command. */
 import type { Readers } from '../pipeline/types.js';
-import { functionsThatMention } from '../projector/catalog/table-facts.js';
+import { findMentioningFunctions } from '../projector/catalog/table-facts.js';
 import { readAdoption } from './adopt/read.js';
 import { readAcceptance } from './drift/accept.js';
 import { readPurge } from './trash/purger.js';
@@ -19,11 +19,11 @@ export const READERS: Readers = {
   'apply-diff': async (client, command) => ({ ...command, kept: await selectStillInTrash(client, command.kept ?? []) }),
   'rename-collection': async (client, command) => ({
     ...command,
-    functions: await functionsThatMention(client, [command.collection]),
+    functions: await findMentioningFunctions(client, [command.collection]),
   }),
   'rename-field': async (client, command) => ({
     ...command,
-    functions: await functionsThatMention(client, [command.field]),
+    functions: await findMentioningFunctions(client, [command.field]),
   }),
   'update-policy': (_client, command, { policy }) => Promise.resolve({ ...command, current: policy }),
 };

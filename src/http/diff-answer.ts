@@ -27,7 +27,7 @@ const IN_PARTS =
  * Returns how to compare definitions of a snapshot with those of some states. PostgreSQL compares definitions that may
  * differ only in spelling. Empty on an instance that does not manage objects.
  */
-export async function equalityOf(
+export async function readEquality(
   { plans, config }: Pick<HttpDeps, 'plans' | 'config'>,
   body: unknown,
   ...states: readonly State[]

@@ -71,8 +71,8 @@ const lower = (a: number | undefined, b: number | undefined): number | undefined
 /** Times become positions, because times never decrease along the log. */
 export async function filterOf(history: HttpDeps['history'], query: Filters): Promise<EventFilter> {
   const { since, until, subject, ...filter } = query;
-  const after = since && (await boundOf(history, since, 'since'));
-  const last = until && (await boundOf(history, until, 'until'));
+  const after = since && (await resolveBound(history, since, 'since'));
+  const last = until && (await resolveBound(history, until, 'until'));
   return {
     ...filter,
     ...subjectFilter(subject),
@@ -89,7 +89,7 @@ export function subjectFilter(value: string | undefined): Pick<EventFilter, 'sub
 }
 
 /** The position after which `since` begins, or at which `until` ends. */
-async function boundOf(
+async function resolveBound(
   history: HttpDeps['history'],
   value: z.output<typeof moment>,
   which: 'since' | 'until',

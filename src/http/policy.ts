@@ -31,7 +31,7 @@ import type { HttpDeps } from './deps.js';
 import { RejectedError, inManagedSchemas } from './errors.js';
 import { prefixLocations, createBodyLocator, translateLocations } from '../features/change-requests/routes-actions.js';
 import type { Call } from './route.js';
-import { equalityOf } from './diff-answer.js';
+import { readEquality } from './diff-answer.js';
 import { locationText } from '../schema/model/location.js';
 import { readShape } from './body/shape.js';
 
@@ -165,7 +165,7 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
     if (diff !== undefined) return diff;
     const compared = async () => {
       await inManagedSchemas(snapshot, schemas, query);
-      const options = { ...query, release, ...(await equalityOf(deps, snapshot, state)) };
+      const options = { ...query, release, ...(await readEquality(deps, snapshot, state)) };
       return unwrap(await runYielding(compareSnapshot(state, snapshot, options)));
     };
     const { hash, diff: entries } = await prefixLocations('snapshot', compared());

@@ -57,7 +57,7 @@ export async function readAccounts(db: Queryable): Promise<Accounts> {
   const accounts: Accounts = new Map();
   for (let last: number | undefined = 0; last !== undefined;) {
     const { rows }: { rows: EventRow[] } = await db.query<EventRow>(QUERY, [last]);
-    if (last === 0 && rows.length === 0) for (const event of await firstEvents(db)) foldAccount(accounts, event);
+    if (last === 0 && rows.length === 0) for (const event of await readFirstEvents(db)) foldAccount(accounts, event);
     for (const row of rows) foldAccount(accounts, readEvent(toEventRecord(row)));
     last = rows.length < ACCOUNTS_PER_PAGE ? undefined : rows.at(-1)?.position;
   }
@@ -79,7 +79,7 @@ export async function readAccountEvents(
   if (users.length === 0) return [];
   const events = await toLinkedEvents((await db.query<LinkedRow>(OF_USERS, [users])).rows);
   if (events.length > 0 || (await recordsAccounts(db))) return events;
-  return (await firstEvents(db)).map((event) => ({ ...event, position: 0 }));
+  return (await readFirstEvents(db)).map((event) => ({ ...event, position: 0 }));
 }
 
 /** True if the log contains an account event. */
@@ -100,7 +100,7 @@ interface FirstRow {
  * account change, so that a new service begins with an empty log. Only the oldest account and its oldest token are
  * recorded. If someone inserted further rows, they stay unrecorded and verification reports them.
  */
-export async function firstEvents(db: Queryable): Promise<LogEvent[]> {
+export async function readFirstEvents(db: Queryable): Promise<LogEvent[]> {
   const { rows } = await db.query<FirstRow>(
     `SELECT u.id AS user_id, t.id AS token_id FROM ${own.users} u LEFT JOIN ${own.tokens} t ON t.user_id = u.id
       ORDER BY u.created_at, u.id, t.created_at, t.id LIMIT 1`,

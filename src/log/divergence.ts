@@ -135,7 +135,7 @@ export async function noteDivergence(
   if (covered !== undefined) return covered;
   const [positions, hashes] = [path.map(({ position }) => String(position)), path.map(({ hash }) => hash)];
   await db.query(NOTE, [seen.position, seen.hash, found.position, found.hash, positions, hashes]);
-  const pending = await pendingDivergences(db);
+  const pending = await readPendingDivergences(db);
   return pending.find((each) => each.seen.position === seen.position && each.seen.hash === seen.hash);
 }
 
@@ -149,13 +149,13 @@ export async function findAcknowledgedSince(
 }
 
 /** Returns the divergences that are not acknowledged, in the order in which they were detected. */
-export async function pendingDivergences(db: Queryable): Promise<NotedDivergence[]> {
+export async function readPendingDivergences(db: Queryable): Promise<NotedDivergence[]> {
   const { rows } = await db.query<{ noted: NotedDivergence }>(PENDING);
   return rows.map(({ noted }) => noted);
 }
 
 /** Returns those of the ids whose rows no longer exist. Only an acknowledging event may remove a row. */
-export async function missingDivergences(db: Queryable, ids: readonly number[]): Promise<number[]> {
+export async function findMissingDivergences(db: Queryable, ids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(
     `SELECT id FROM pg_catalog.unnest($1::bigint[]) id WHERE NOT EXISTS (SELECT FROM ${own.divergences} d WHERE d.id = id.id)`,
     [ids.map(String)],

@@ -78,7 +78,7 @@ const ENDS_AND_FIELDS = `SELECT ${COLUMNS},
  ORDER BY position`;
 
 /** Returns every life in which a collection had the name, in the order of creation. */
-export async function lifetimesOf(db: Queryable, name: string): Promise<ObjectLifetime[]> {
+export async function readLifetimes(db: Queryable, name: string): Promise<ObjectLifetime[]> {
   const changes = await readNameChanges(db);
   const { lives } = await readLives(db, findConnected([name], changes.links), changes);
   return [...lives.values()].filter(({ names }) => names.some((each) => each.name === name));
@@ -109,8 +109,8 @@ interface NamedPart {
  * the collection that has the collection name now, then in those that had it before. Empty if nothing ever had the
  * name.
  */
-export async function spansOf(db: Queryable, { collection, field, at = Infinity }: NamedPart): Promise<NameSpan[]> {
-  if (field === undefined) return spansOfCollections(db, [collection], at);
+export async function readSpans(db: Queryable, { collection, field, at = Infinity }: NamedPart): Promise<NameSpan[]> {
+  if (field === undefined) return readCollectionSpans(db, [collection], at);
   const changes = await readNameChanges(db);
   const { lives, fields } = await readLives(db, findConnected([collection], changes.links), changes, ENDS_AND_FIELDS);
   const collections = [...lives.values()].map((life) => ({ of: life, spans: spansIn(life) }));
@@ -124,7 +124,7 @@ export async function spansOf(db: Queryable, { collection, field, at = Infinity 
 }
 
 /** Returns all spans of the collections that have the names at a position, or that had them last before it. */
-export async function spansOfCollections(db: Queryable, names: Iterable<string>, at: number): Promise<NameSpan[]> {
+export async function readCollectionSpans(db: Queryable, names: Iterable<string>, at: number): Promise<NameSpan[]> {
   const changes = await readNameChanges(db);
   const { lives } = await readLives(db, findConnected(names, changes.links), changes);
   const collections = [...lives.values()].map((life) => ({ spans: spansIn(life) }));

@@ -84,7 +84,7 @@ export function createListener(options: ListenerOptions): Listener {
  */
 async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConnect: () => void): Promise<string> {
   const { onHead, heartbeat = HEARTBEAT } = options;
-  const address = await chosenAddress(options);
+  const address = await chooseAddress(options);
   if (typeof address !== 'string') return address.message;
   const sockets = new Set<net.Socket>();
   const lifetime = new AbortController();
@@ -125,8 +125,8 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
     onConnect();
     for (;;) {
       await sleep(heartbeat.every, undefined, { signal: lifetime.signal });
-      if ((await chosenAddress(options)) !== address) throw new Error('the connection now reaches a different server');
-      await beat(subscriber, pulse, heartbeat.timeout);
+      if ((await chooseAddress(options)) !== address) throw new Error('the connection now reaches a different server');
+      await sendHeartbeat(subscriber, pulse, heartbeat.timeout);
     }
   }
 }
@@ -150,7 +150,7 @@ function endOf(
 }
 
 /** Sends a notification to its own channel and waits for it. */
-async function beat(subscriber: Subscriber, pulse: string, timeout: number): Promise<void> {
+async function sendHeartbeat(subscriber: Subscriber, pulse: string, timeout: number): Promise<void> {
   const waiting = new AbortController();
   const heard = new Promise<void>((resolve) => subscriber.notifications.once(pulse, () => resolve()));
   const timedOut = sleep(timeout, undefined, { signal: waiting.signal }).then(() => {
@@ -165,7 +165,7 @@ async function beat(subscriber: Subscriber, pulse: string, timeout: number): Pro
 }
 
 /** Chooses one of several hosts, because pg-listen passes plain options of the driver to its clients. */
-async function chosenAddress({ connectionString }: ConnectionOptions): Promise<string | Error> {
+async function chooseAddress({ connectionString }: ConnectionOptions): Promise<string | Error> {
   const hosts = hostsOf(connectionString);
   if (hosts === null) return connectionString;
   return hosts.choose(0).then(

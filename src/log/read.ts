@@ -113,7 +113,7 @@ function parseRow(row: UnparsedRow): EventRow {
 export const HEAD_QUERY = `SELECT position, hash, occurred_at FROM ${own.events} ORDER BY position DESC LIMIT 1`;
 
 /** Returns 0 for an empty log. */
-export async function headPosition(db: Queryable): Promise<number> {
+export async function readHeadPosition(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ position: number }>(HEAD_QUERY);
   return rows[0]?.position ?? 0;
 }

@@ -11,7 +11,7 @@ import {
   checkHead,
   isInLog,
   isReplaced,
-  missingDivergences,
+  findMissingDivergences,
   noteDivergence,
 } from './divergence.js';
 import type { LogHead } from './head.js';
@@ -133,7 +133,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
     if (readOnly()) return;
     const unseen = [...open.keys()].filter((id) => !check.pending?.some((each) => each.id === id));
     if (unseen.length === 0) return;
-    for (const id of await missingDivergences(pool, unseen)) {
+    for (const id of await findMissingDivergences(pool, unseen)) {
       const { seen } = open.get(id) as NotedDivergence;
       open.delete(id);
       await recordDivergence(check, { seen, since: NEVER });

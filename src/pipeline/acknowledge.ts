@@ -1,5 +1,5 @@
 /* Acknowledges that the log is not the one seen before. One event records all divergences. */
-import { pendingDivergences, toDivergence } from '../log/divergence.js';
+import { readPendingDivergences, toDivergence } from '../log/divergence.js';
 import { prepareEvents } from '../log/append.js';
 import { storeFirstEvent, originBefore } from '../log/signed-checkpoints/position.js';
 import { sendBatch } from '../postgres/exchange.js';
@@ -47,7 +47,7 @@ export async function acknowledge(
 ): Promise<Acknowledged> {
   const { client } = at;
   const { point } = await begin(client, options, { ...at, evenDiverged: true });
-  const pending = await pendingDivergences(client);
+  const pending = await readPendingDivergences(client);
   const divergences = pending.map(toDivergence);
   if (pending.length === 0) {
     await sendBatch(client, [{ text: 'ROLLBACK' }]);

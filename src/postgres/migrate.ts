@@ -69,7 +69,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   const migrations = await readMigrations(options.directory ?? MIGRATIONS);
   await withClient(options.pool, async (client) => {
     await prepare(client, options);
-    let applied = await newestApplied(client);
+    let applied = await readNewestApplied(client);
     refuseNewer(applied, migrations);
     await refuseLostRows(client, migrations, options);
     for (const migration of migrations) {
@@ -85,12 +85,12 @@ export async function migrate(options: MigrateOptions): Promise<void> {
  * @returns the end of a sentence, or null if nothing is missing
  * @throws OperatorError as `migrate` does
  */
-export async function missingMigrations(options: MigrateOptions): Promise<string | null> {
+export async function findMissingMigrations(options: MigrateOptions): Promise<string | null> {
   const migrations = await readMigrations(options.directory ?? MIGRATIONS);
   return withClient(options.pool, async (client) => {
     if (!(await containsService(client, options.serviceSchema))) return 'does not contain a service yet';
     await rejectForeignObjects(client, options);
-    const applied = await newestApplied(client);
+    const applied = await readNewestApplied(client);
     refuseNewer(applied, migrations);
     await refuseLostRows(client, migrations, options);
     const newest = migrations.at(-1)?.number ?? 0;
@@ -99,14 +99,14 @@ export async function missingMigrations(options: MigrateOptions): Promise<string
 }
 
 /** Returns the newest applied migration and the newest of this release. Only reads. */
-export async function migrationsOf(
+export async function listMigrations(
   db: Queryable,
   directory = MIGRATIONS,
 ): Promise<{ applied: number; newest: number }> {
-  return { applied: await newestApplied(db), newest: await newestMigration(directory) };
+  return { applied: await readNewestApplied(db), newest: await findNewestMigration(directory) };
 }
 
-export async function newestMigration(directory = MIGRATIONS): Promise<number> {
+export async function findNewestMigration(directory = MIGRATIONS): Promise<number> {
   return (await readMigrations(directory)).at(-1)?.number ?? 0;
 }
 
@@ -129,11 +129,11 @@ const MIGRATIONS_TABLE = `(
 export async function createOwnTables(client: pg.ClientBase, schema: string): Promise<void> {
   await client.query(`CREATE TABLE ${client.escapeIdentifier(schema)}.service_migrations ${MIGRATIONS_TABLE}`);
   for (const { file } of await readMigrations(MIGRATIONS))
-    await client.query(await scriptOf(file, client.escapeIdentifier(schema)));
+    await client.query(await readScript(file, client.escapeIdentifier(schema)));
 }
 
 /** @param schema as a quoted identifier */
-async function scriptOf(file: URL, schema: string): Promise<string> {
+async function readScript(file: URL, schema: string): Promise<string> {
   return (await readFile(file, 'utf8')).replaceAll(':"service"', () => schema);
 }
 
@@ -175,14 +175,14 @@ export async function containsService(db: Queryable, serviceSchema: string): Pro
 
 /** @returns the number of the newest applied migration */
 async function apply(client: pg.ClientBase, migration: Migration, options: MigrateOptions): Promise<number> {
-  const script = await scriptOf(migration.file, client.escapeIdentifier(options.serviceSchema));
+  const script = await readScript(migration.file, client.escapeIdentifier(options.serviceSchema));
   return runLocked(client, options, async () => {
     // Claims the number after the lock, because some poolers make the lock ineffective.
     const inserted = await client.query(
       `INSERT INTO ${own.migrations} (number, name) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
       [migration.number, migration.name],
     );
-    if (inserted.rowCount === 0) return newestApplied(client);
+    if (inserted.rowCount === 0) return readNewestApplied(client);
     await client.query(script).catch((error: unknown) => {
       if (EXISTS.has(sqlState(error))) throw createLostRowError(migration, options, (error as Error).message);
       throw new Error(`migration ${migration.name} failed: ${(error as Error).message}`, { cause: error });
@@ -244,7 +244,7 @@ async function runLocked<T>(
   }
 }
 
-async function newestApplied(client: Queryable): Promise<number> {
+async function readNewestApplied(client: Queryable): Promise<number> {
   const { rows } = await client.query<{ newest: number }>(
     `SELECT coalesce(pg_catalog.max(number), 0)::int AS newest FROM ${own.migrations}`,
   );

@@ -29,7 +29,7 @@ async function inspectConnection(client: pg.Client): Promise<RouteProperties> {
   return {
     pooled: await isThroughPooler(client),
     database: rows[0]?.database ?? '',
-    system: await systemOf(client),
+    system: await readSystemId(client),
     refuses: await readTransactionError(client),
   };
 }
@@ -41,7 +41,7 @@ export async function isThroughPooler(client: pg.Client): Promise<boolean> {
 }
 
 /** Returns the system identifier, which a cluster shares with its standbys. */
-async function systemOf(client: pg.Client): Promise<string | null> {
+async function readSystemId(client: pg.Client): Promise<string | null> {
   try {
     const { rows } = await client.query<{ system: string }>(
       'SELECT system_identifier::text AS system FROM pg_catalog.pg_control_system()',

@@ -33,7 +33,7 @@ const RIGHT = `
     FROM (VALUES ($1)) AS wanted (name) LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = wanted.name`;
 
 /** Returns a sentence that names the missing privilege and the statement to run, or null. */
-export async function missingPrivilege(db: Queryable, schema: string): Promise<string | null> {
+export async function findMissingPrivilege(db: Queryable, schema: string): Promise<string | null> {
   const { rows } = await db.query<SchemaPrivilege>(RIGHT, [schema]);
   const { account, database, exists, ok } = rows[0] as SchemaPrivilege;
   if (ok) return null;
@@ -78,7 +78,7 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
  * @throws OperatorError if the role lacks a privilege on it
  */
 export async function ensureSchema(client: pg.ClientBase, schema: string): Promise<void> {
-  const missing = await missingPrivilege(client, schema);
+  const missing = await findMissingPrivilege(client, schema);
   if (missing !== null) throw new OperatorError(missing);
   // CREATE SCHEMA IF NOT EXISTS requires the privilege to create schemas even if the schema exists.
   const schemas = await client.query(`SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1`, [schema]);
@@ -97,7 +97,7 @@ const LEFT_TRASH = `
    ORDER BY n.nspname LIMIT 4`;
 
 /** Returns a clause that names trash schemas in the database, or null. */
-export async function leftoverTrash(db: Queryable, serviceSchema: string): Promise<string | null> {
+export async function findLeftoverTrash(db: Queryable, serviceSchema: string): Promise<string | null> {
   const { rows } = await db.query<{ name: string }>(LEFT_TRASH, [trashSchemaName(serviceSchema, '')]);
   if (rows.length === 0) return null;
   const some = rows.slice(0, 3).map(({ name }) => quoted(name));
@@ -109,7 +109,7 @@ export async function rejectLeftoverTrash(
   db: Queryable,
   { serviceSchema }: Pick<Schemas, 'serviceSchema'>,
 ): Promise<void> {
-  const left = await leftoverTrash(db, serviceSchema);
+  const left = await findLeftoverTrash(db, serviceSchema);
   if (left === null) return;
   throw new OperatorError(
     `The service cannot create the schema "${serviceSchema}": ${left}. Rename or drop these schemas, or set another SERVICE_SCHEMA.`,

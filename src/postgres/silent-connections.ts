@@ -162,7 +162,7 @@ class Watch {
   async #doing(): Promise<BackendActivity> {
     const { deadline = Infinity } = this.#watched;
     const limit = deadline - performance.now() < LOOK + TO_FIND_OUT ? SHORT_LOOK : LOOK;
-    return doingOf(this.#sameServer(), limit, this.#watched.backend ?? ownBackend(this.#client));
+    return readActivity(this.#sameServer(), limit, this.#watched.backend ?? ownBackend(this.#client));
   }
 
   #sameServer(): Target {
@@ -212,7 +212,7 @@ function ownBackend(client: ConnectedClient): Backend | undefined {
 }
 
 /** @param limit milliseconds @param backend undefined if a pooler hides it */
-async function doingOf(target: Target, limit: number, backend: Backend | undefined): Promise<BackendActivity> {
+async function readActivity(target: Target, limit: number, backend: Backend | undefined): Promise<BackendActivity> {
   try {
     return await withOwnClient(target, limit, async (client) => {
       const values = [backend?.pid ?? 0, backend?.since ?? null];

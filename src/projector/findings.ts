@@ -2,7 +2,7 @@
 import { runYielding } from '../kernel/event-loop.js';
 import { NotInTimeError, limitTime } from '../kernel/time.js';
 import type { Warning } from '../kernel/warning.js';
-import { readNamesOfLifetimes, spansOfCollections } from '../log/lifetimes.js';
+import { readNamesOfLifetimes, readCollectionSpans } from '../log/lifetimes.js';
 import { readPolicy } from '../log/decisive-events.js';
 import type { Queryable } from '../postgres/pool.js';
 import {
@@ -224,7 +224,7 @@ async function readPurgedNames(db: Queryable, events: readonly LogEvent[]): Prom
   const purged = new Map<string, ReadonlySet<string>>();
   for (const event of events) {
     if (event.type !== 'trash.purged' || event.collection === null || !isEarlyPurge(event)) continue;
-    const spans = await spansOfCollections(db, [event.collection], event.data.position - 1);
+    const spans = await readCollectionSpans(db, [event.collection], event.data.position - 1);
     purged.set(event.collection, new Set(spans.map(({ collection }) => collection)));
   }
   return purged;

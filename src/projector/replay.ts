@@ -33,7 +33,7 @@ import { findAwaitedForeignKeys } from './ddl/relation.js';
 import { planObjects } from './ddl/objects.js';
 import { planBatch } from './ddl/plan.js';
 import type { Statement } from './ddl/step.js';
-import { leftoverTrash } from '../postgres/schemas.js';
+import { findLeftoverTrash } from '../postgres/schemas.js';
 import { readDatabase } from '../postgres/server.js';
 import type { Logger } from '../postgres/logger.js';
 import { createPool } from '../postgres/pool.js';
@@ -205,7 +205,7 @@ async function requireEmpty(
     const some = rows.slice(0, 3).map(({ name }) => `"${name}"`);
     throw notEmpty(`it contains ${some.join(', ')}${rows.length > 3 ? ' and more' : ''}`);
   }
-  const left = await leftoverTrash(client, serviceSchema);
+  const left = await findLeftoverTrash(client, serviceSchema);
   if (left !== null) throw notEmpty(left);
   if (!(await containsService(client, serviceSchema))) return;
   if (await isRestoring(client)) throw notEmpty('an earlier restore into it was interrupted');

@@ -1,6 +1,6 @@
 /** Describes plans: their findings under the current policy, and the tables they lock. Nothing is locked or run. */
 import { judgeFindings } from '../projector/findings.js';
-import { type LockedTableFacts, lockedTables } from '../projector/online/steps.js';
+import { type LockedTableFacts, listLockedTables } from '../projector/online/steps.js';
 import type { Statement } from '../projector/ddl/step.js';
 import type pg from 'pg';
 import { ProblemError } from '../kernel/problem.js';
@@ -13,7 +13,7 @@ import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { FindingWithAction } from '../schema/policy.js';
 import type { RecreatedObjects } from '../schema/transition/restoring-transition.js';
 import type { Warning } from '../kernel/warning.js';
-import { warnAboutMentions, returnsOf } from './history/returns.js';
+import { warnAboutMentions, findReturns } from './history/returns.js';
 import { findBlockingRows } from './history/rows-before.js';
 
 export interface DescribedPlan extends Plan {
@@ -49,10 +49,10 @@ export function createPlanReads({ pool, schema }: { pool: pg.Pool; schema: strin
     const mentions = await warnAboutMentions(pool, { ...plan, touched: collectionsChanged(plan.events) });
     return judgeFindings(pool, schema, { plan, noticed: [...warnings, ...mentions] });
   };
-  const tables: PlanReads['lockedTables'] = (statements) => lockedTables(pool, { schema, statements });
+  const tables: PlanReads['lockedTables'] = (statements) => listLockedTables(pool, { schema, statements });
   return {
     async describe({ again, further = [], ...plan }) {
-      const returns = await returnsOf(pool, schema, { ...plan, ...(again && { again }) });
+      const returns = await findReturns(pool, schema, { ...plan, ...(again && { again }) });
       const rows = await findBlockingRows(pool, schema, plan);
       return {
         warnings: await findings({ ...plan, warnings: [...plan.warnings, ...returns, ...rows, ...further] }),
@@ -60,12 +60,12 @@ export function createPlanReads({ pool, schema }: { pool: pg.Pool; schema: strin
       };
     },
     findings,
-    equality: (pairs) => equalityOf(pool, pairs),
+    equality: (pairs) => readEquality(pool, pairs),
     lockedTables: tables,
   };
 }
 
-async function equalityOf(pool: pg.Pool, pairs: readonly [string, string][]): Promise<ObjectEquality> {
+async function readEquality(pool: pg.Pool, pairs: readonly [string, string][]): Promise<ObjectEquality> {
   const same = new Set<string>();
   const keyOf = (existing: string, definition: string): string => JSON.stringify([existing, definition]);
   if (pairs.length > 0) {

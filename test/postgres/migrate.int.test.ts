@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { OperatorError } from '../../src/kernel/operator-error.js';
 import { advisoryKey } from '../../src/postgres/locked-session.js';
 import { readDatabase } from '../../src/postgres/server.js';
-import { migrate, migrationsOf, missingMigrations, newestMigration } from '../../src/postgres/migrate.js';
+import { migrate, listMigrations, findMissingMigrations, findNewestMigration } from '../../src/postgres/migrate.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { silent } from '../support/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase } from '../support/postgres.js';
@@ -214,7 +214,7 @@ describe('migrate', () => {
       onPool(
         schema,
         async (pool) =>
-          missingMigrations({
+          findMissingMigrations({
             pool,
             schema,
             serviceSchema,
@@ -236,14 +236,14 @@ describe('migrate', () => {
       expect(await missing('public')).to.equal('is at migration 1, and this release needs 3');
       expect(await missing('crm', 'service')).to.match(/belongs to a service that manages the schema "public"/);
       await onPool('public', async (pool) => {
-        expect(await migrationsOf(pool, url)).to.deep.equal({ applied: 1, newest: 3 });
+        expect(await listMigrations(pool, url)).to.deep.equal({ applied: 1, newest: 3 });
         await pool.query(`INSERT INTO service.service_migrations VALUES (4, '0004_future.sql')`);
       });
       expect(await missing('public')).to.equal(
         'A newer release of this service has migrated the database (migration 4; this release knows migrations up to 3). ' +
           'Start that release or a newer one.',
       );
-      expect(await newestMigration(url)).to.equal(3);
+      expect(await findNewestMigration(url)).to.equal(3);
     } finally {
       await rm(directory, { recursive: true });
     }

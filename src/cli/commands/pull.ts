@@ -2,7 +2,7 @@ import { formatCount } from '../../kernel/text.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { json } from '../output.js';
 import { LOCK } from '../schema-files/contents.js';
-import { OBJECT_FOLDER, presentFiles, withLock, readLockIn } from '../schema-files/read-folder.js';
+import { OBJECT_FOLDER, readPresentFiles, withLock, readLockIn } from '../schema-files/read-folder.js';
 import { type FolderChange, changeOf, updateFolder } from '../schema-files/write-folder.js';
 
 /** With --check nothing is written: returns 1 if the files differ from the service's schema. */
@@ -12,7 +12,7 @@ export async function pull(invocation: Invocation): Promise<ExitCode> {
 }
 
 async function write(invocation: Invocation, directory: string): Promise<ExitCode> {
-  const present = await presentFiles(invocation);
+  const present = await readPresentFiles(invocation);
   const change = await pullInto(invocation, directory, present);
   const { written, removed } = change;
   if (isSet(invocation.values, 'json')) {
@@ -36,7 +36,7 @@ function contentsOf(files: readonly string[]): string {
 export async function pullInto(
   { terminal }: Invocation,
   directory: string,
-  present: Awaited<ReturnType<typeof presentFiles>>,
+  present: Awaited<ReturnType<typeof readPresentFiles>>,
 ): Promise<FolderChange> {
   const change = await updateFolder(directory, withLock(present));
   if (change.foreign.length > 0) terminal.note(`Not managed by dps: ${listNames(change.foreign)}.`);
@@ -51,7 +51,7 @@ const listNames = (names: readonly string[]): string =>
 /** The lock may name another position, for example after a push from another base. Equal files mean equal schemas. */
 async function check(invocation: Invocation, directory: string): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const present = await presentFiles(invocation);
+  const present = await readPresentFiles(invocation);
   const { written, removed } = await changeOf(directory, present.files);
   const lock = await readLockIn(directory);
   const others = [...written.keys(), ...removed, ...(lock === null ? [LOCK] : [])];

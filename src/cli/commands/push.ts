@@ -1,7 +1,7 @@
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { isEmpty } from '../planned-changes.js';
 import { mergeFiles } from '../schema-files/merge-files.js';
-import { presentFiles } from '../schema-files/read-folder.js';
+import { readPresentFiles } from '../schema-files/read-folder.js';
 import { changeHeaders } from '../connections/service.js';
 import { confirmAndApply, reportNoChanges } from './apply.js';
 import { propose } from '../../features/change-requests/cli-proposals.js';
@@ -19,7 +19,7 @@ export async function push(invocation: Invocation): Promise<ExitCode> {
   const code = isEmpty(document) ? reportNoChanges(invocation) : await confirmAndApply(invocation, diff);
   // With another base, the files belong to another service or a commit, so their origin stays.
   const keepsUp = code === 0 && !isSet(invocation.values, 'dryRun') && text(invocation.values, 'base') === undefined;
-  if (keepsUp) await pullInto(invocation, directory, await presentFiles(invocation));
+  if (keepsUp) await pullInto(invocation, directory, await readPresentFiles(invocation));
   return code;
 }
 

@@ -121,7 +121,7 @@ async function verifyFile(invocation: Invocation): Promise<ExitCode> {
     throw new UsageError('--against requires --file, the exported log to compare, or --checkpoint.');
   }
   const view = createExportView(checkpointOptions.files);
-  const log = await checkExportedLog(await linesFrom(invocation, source), {
+  const log = await checkExportedLog(await openLines(invocation, source), {
     sha256,
     planOf: createPlanReplay(),
     onEvent: view.add,
@@ -157,7 +157,7 @@ function sourceOf({ values }: Invocation): Source {
   return { file, url };
 }
 
-function linesFrom(invocation: Invocation, { file, url = '' }: Source): Promise<AsyncIterable<string>> {
+function openLines(invocation: Invocation, { file, url = '' }: Source): Promise<AsyncIterable<string>> {
   return file === undefined ? readExport(invocation, url) : open(invocation, file);
 }
 
@@ -167,14 +167,14 @@ async function compareIfBoth(invocation: Invocation, { file, url }: Source): Pro
 }
 
 async function open({ terminal }: Invocation, file: string): Promise<AsyncIterable<string>> {
-  if (file === '-') return linesOf(await terminal.read());
+  if (file === '-') return splitLines(await terminal.read());
   await access(file).catch((cause: Error) => {
     throw new OperatorError(`${file} cannot be read (${cause.message}).`, { cause });
   });
   return readLines(createReadStream(file));
 }
 
-async function* linesOf(content: string): AsyncGenerator<string> {
+async function* splitLines(content: string): AsyncGenerator<string> {
   yield* content.replace(/\n$/, '').split('\n');
 }
 
@@ -182,7 +182,7 @@ async function* linesOf(content: string): AsyncGenerator<string> {
 async function compareWithService(invocation: Invocation, url: string, file: string): Promise<ServiceComparison> {
   const { position: head } = await readInfo(withUrl(invocation, url));
   const theirs = await readExport(invocation, url);
-  const difference = await firstDifference(readLines(createReadStream(file)), theirs);
+  const difference = await findFirstDifference(readLines(createReadStream(file)), theirs);
   return { url, ok: difference === null, head, ...difference };
 }
 
@@ -201,7 +201,7 @@ async function readExport(invocation: Invocation, url: string): Promise<AsyncGen
   throw new OperatorError(`The service at ${url} does not export its log.`);
 }
 
-async function firstDifference(
+async function findFirstDifference(
   ours: AsyncGenerator<string>,
   theirs: AsyncGenerator<string>,
 ): Promise<{ position: number; reason: string } | null> {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Config } from '../../config.js';
-import { headPosition, type EventRecord } from '../../log/read.js';
+import { readHeadPosition, type EventRecord } from '../../log/read.js';
 import { READERS } from '../../features/readers.js';
 import { createPipeline } from '../../pipeline/index.js';
 import { type IndexProjection, createIndexProjection } from '../../projector/indexes/index.js';
@@ -70,7 +70,7 @@ type Building = Omit<Parameters<typeof createIndexProjection>[0], 'currentState'
 function builder(options: Building, store: Store): IndexProjection {
   return createIndexProjection({
     ...options,
-    currentState: async () => store.atHead(await headPosition(options.pool)),
+    currentState: async () => store.atHead(await readHeadPosition(options.pool)),
   });
 }
 

@@ -10,7 +10,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
 import type { DocumentBody } from '../document.js';
 import { toOneLine } from '../output.js';
-import { storedToken } from './sessions.js';
+import { readStoredToken } from './sessions.js';
 import { acknowledgeHeader, withOptionNames } from '../planned-changes.js';
 
 export interface ServiceRequest extends Omit<RequestContent, 'file'> {
@@ -210,7 +210,7 @@ export function noResponse(url: URL, cause: unknown): OperatorError {
 async function authorization(invocation: Invocation): Promise<string | undefined> {
   const { values, environment } = invocation;
   const apiToken = text(values, 'token') ?? environment['DPS_TOKEN'];
-  const token = apiToken || (await storedToken(invocation, baseOf(invocation)));
+  const token = apiToken || (await readStoredToken(invocation, baseOf(invocation)));
   if (token && !/^[\x21-\x7E]+$/.test(token)) throw new OperatorError('The token contains invalid characters.');
   return token;
 }

@@ -86,7 +86,7 @@ const toStored = ({ access_token, expires, refresh_token }: Grant): StoredSessio
 });
 
 /** The refresh token of the stored session; undefined without one. */
-export async function storedRefreshToken(invocation: Invocation, base: string): Promise<string | undefined> {
+export async function readStoredRefreshToken(invocation: Invocation, base: string): Promise<string | undefined> {
   const file = fileOf(invocation);
   return file === undefined ? undefined : (await readSessions(file))[base]?.refresh_token;
 }
@@ -95,7 +95,7 @@ export async function storedRefreshToken(invocation: Invocation, base: string): 
  * The access token of the stored session, refreshed if it expires soon; undefined without a session.
  * @throws OperatorError if the session has ended
  */
-export async function storedToken(invocation: Invocation, base: string): Promise<string | undefined> {
+export async function readStoredToken(invocation: Invocation, base: string): Promise<string | undefined> {
   const file = fileOf(invocation);
   if (file === undefined) return undefined;
   const usable = async (): Promise<string | StoredSession | undefined> => {

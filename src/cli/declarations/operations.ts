@@ -8,7 +8,7 @@ const PLACE =
   'It uses the database of the service (DATABASE_URL, or the embedded server of DATA_DIR). The service may run or not.';
 
 /** Loads a command only when it runs. */
-export function declareOperations(program: Command, does: CommandEffect): void {
+export function declareOperations(program: Command, effect: CommandEffect): void {
   program.commandsGroup('Operations:');
   const start = program
     .command('start')
@@ -16,7 +16,7 @@ export function declareOperations(program: Command, does: CommandEffect): void {
     .description('Starts the service in the foreground with the settings of the environment, like "npm start".')
     .option('--host <host>', 'instead of HOST')
     .option('--port <port>', 'instead of PORT; 0 chooses a free port');
-  does(onDatabase(start), async () => (await import('../commands/start.js')).start);
+  effect(onDatabase(start), async () => (await import('../commands/start.js')).start);
 
   const status = program
     .command('status')
@@ -24,7 +24,7 @@ export function declareOperations(program: Command, does: CommandEffect): void {
     .description(
       `Shows the log and its projections. ${PLACE}\n\nExit code 1 if a projection has stopped. The output then shows the reason and the next step.`,
     );
-  does(onDatabase(status), async () => (await import('../commands/status.js')).status);
+  effect(onDatabase(status), async () => (await import('../commands/status.js')).status);
 
   const doctor = program
     .command('doctor')
@@ -32,15 +32,15 @@ export function declareOperations(program: Command, does: CommandEffect): void {
     .description(
       `Finds problems and shows how to fix them. ${PLACE} It uses the settings of the service.\n\nNothing is changed. Exit code 1 if a check failed; 0 if there are only warnings. The documentation explains the code of every finding.`,
     );
-  does(onDatabase(doctor), async () => (await import('../commands/doctor.js')).doctor);
+  effect(onDatabase(doctor), async () => (await import('../commands/doctor.js')).doctor);
 
-  declareWebhooks(program, does);
-  declareAgents(program, does);
-  declareChecks(program, does);
-  declareRepairs(program, does);
+  declareWebhooks(program, effect);
+  declareAgents(program, effect);
+  declareChecks(program, effect);
+  declareRepairs(program, effect);
 }
 
-function declareChecks(program: Command, does: CommandEffect): void {
+function declareChecks(program: Command, effect: CommandEffect): void {
   const verify = program
     .command('verify')
     .summary('verify the hash chain, and compare fold, metadata rows and catalog')
@@ -68,7 +68,7 @@ With --checkpoint, it compares the log with signed checkpoints that were stored 
       ),
     )
     .option('--token <token>', 'token of an admin or auditor of that service; prefer DPS_TOKEN');
-  does(onDatabase(verify), async () => (await import('../commands/verify.js')).verify);
+  effect(onDatabase(verify), async () => (await import('../commands/verify.js')).verify);
 
   const drift = program
     .command('drift')
@@ -91,10 +91,10 @@ Unmanaged tables are listed and are not drift. Exit code 1 if differences remain
     .option('--dry-run', 'with --accept: only show what would be accepted')
     .addOption(acknowledge())
     .addOption(reason());
-  does(onDatabase(drift), async () => (await import('../../features/drift/cli.js')).drift);
+  effect(onDatabase(drift), async () => (await import('../../features/drift/cli.js')).drift);
 }
 
-function declareRepairs(program: Command, does: CommandEffect): void {
+function declareRepairs(program: Command, effect: CommandEffect): void {
   const adopt = program
     .command('adopt')
     .summary('adopt existing tables without changing them')
@@ -108,7 +108,7 @@ Unsupported objects (triggers, views, functions …) are listed and stay unchang
     .option('--dry-run', 'only show what would be adopted')
     .addOption(acknowledge())
     .addOption(reason());
-  does(onDatabase(adopt), async () => (await import('../../features/adopt/cli.js')).adopt);
+  effect(onDatabase(adopt), async () => (await import('../../features/adopt/cli.js')).adopt);
 
   const acknowledgeLog = program
     .command('acknowledge-log')
@@ -117,7 +117,7 @@ Unsupported objects (triggers, views, functions …) are listed and stay unchang
       `The log is shorter than, or differs from, an earlier read: after a failover, after the restore of a backup, or because someone changed it. The service rejects changes until this is acknowledged. One event records all that was noticed, and cached data of the other log is deleted. Run "dps verify" first: it shows what is missing. ${PLACE}`,
     )
     .addOption(reason());
-  does(onDatabase(acknowledgeLog), async () => (await import('../commands/acknowledge-log.js')).acknowledgeLog);
+  effect(onDatabase(acknowledgeLog), async () => (await import('../commands/acknowledge-log.js')).acknowledgeLog);
 
   const rebuild = program
     .command('rebuild')
@@ -137,7 +137,7 @@ Exit code 1 if differences remain.`,
     .argument('<projection>', 'the projection')
     .option('--into <url>', 'postgres://… of an empty database; the log is copied with its hashes');
   rebuild.registeredArguments[0]?.choices(['tables', 'metadata', 'trash', 'change-requests', 'indexes']);
-  does(onDatabase(rebuild), async () => (await import('../../features/projections/cli.js')).rebuild);
+  effect(onDatabase(rebuild), async () => (await import('../../features/projections/cli.js')).rebuild);
 
   const restore = program
     .command('restore')
@@ -157,7 +157,7 @@ Exit code 1 if differences remain.`,
       '--into <url>',
       'postgres://… of an empty database; default: DATABASE_URL, or the embedded server of DATA_DIR',
     );
-  does(onDatabase(restore), async () => (await import('../../features/backup/cli-restore.js')).restore);
+  effect(onDatabase(restore), async () => (await import('../../features/backup/cli-restore.js')).restore);
 
   const backup = program
     .command('backup')
@@ -169,7 +169,7 @@ It works with any server and needs no pg_dump. Schema changes wait while it runs
     )
     .argument('<file>', 'output file; replaced if it exists')
     .option('--verify', 'restore it into a scratch database, compare catalog and row counts, and drop that database');
-  does(onDatabase(backup), async () => (await import('../../features/backup/cli.js')).backup);
+  effect(onDatabase(backup), async () => (await import('../../features/backup/cli.js')).backup);
 
   const completion = program
     .command('completion')
@@ -183,7 +183,7 @@ It works with any server and needs no pg_dump. Schema changes wait while it runs
     )
     .argument('<shell>', 'whose');
   completion.registeredArguments[0]?.choices(['bash', 'zsh', 'fish']);
-  does(completion, async () => {
+  effect(completion, async () => {
     const { completionOf } = await import('../completion.js');
     return ({ positionals: [shell = ''], terminal }) => {
       terminal.print(completionOf(program, shell));
@@ -195,15 +195,15 @@ It works with any server and needs no pg_dump. Schema changes wait while it runs
 const USER = 'an e-mail address or an id';
 
 /** Loads a command only when it runs. */
-export function declareAccounts(program: Command, does: CommandEffect): void {
+export function declareAccounts(program: Command, effect: CommandEffect): void {
   program.commandsGroup('Accounts:');
-  declareLogin(program, does);
-  declareUsers(program, does);
-  declareTokens(program, does);
-  declareKeys(program, does);
+  declareLogin(program, effect);
+  declareUsers(program, effect);
+  declareTokens(program, effect);
+  declareKeys(program, effect);
 }
 
-function declareLogin(program: Command, does: CommandEffect): void {
+function declareLogin(program: Command, effect: CommandEffect): void {
   const load = () => import('../../features/accounts/cli-login.js');
 
   const login = program
@@ -214,17 +214,17 @@ function declareLogin(program: Command, does: CommandEffect): void {
     )
     .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055')
     .option('--no-browser', 'only print the address to open');
-  does(login, async () => (await load()).login);
+  effect(login, async () => (await load()).login);
 
   const logout = program
     .command('logout')
     .summary('end the session of "dps login"')
     .description('Ends the session of "dps login" and deletes it from this machine.')
     .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055');
-  does(logout, async () => (await load()).logout);
+  effect(logout, async () => (await load()).logout);
 }
 
-function declareUsers(program: Command, does: CommandEffect): void {
+function declareUsers(program: Command, effect: CommandEffect): void {
   const users = program
     .command('users')
     .summary('list, create, update and delete users')
@@ -234,7 +234,7 @@ function declareUsers(program: Command, does: CommandEffect): void {
   const load = () => import('../../features/accounts/cli.js');
 
   const list = users.command('list').description('Lists all users.');
-  does(onDatabase(list), async () => (await load()).list);
+  effect(onDatabase(list), async () => (await load()).list);
 
   const add = users
     .command('add')
@@ -250,7 +250,7 @@ function declareUsers(program: Command, does: CommandEffect): void {
     .option('--name <name>', 'display name')
     .option('--password-stdin', 'read the password from stdin')
     .option('--no-password', 'no login; API tokens work');
-  does(onDatabase(add.addOption(reason())), async () => (await load()).add);
+  effect(onDatabase(add.addOption(reason())), async () => (await load()).add);
 
   const set = users
     .command('set')
@@ -263,10 +263,10 @@ function declareUsers(program: Command, does: CommandEffect): void {
     .option('--password-stdin', 'read the password from stdin')
     .option('--new-password', 'generate a password and print it once')
     .option('--no-password', 'no login; API tokens work');
-  does(onDatabase(set.addOption(reason())), async () => (await load()).set);
+  effect(onDatabase(set.addOption(reason())), async () => (await load()).set);
 
   const remove = users.command('remove').description('Deletes a user.').argument('<user>', USER);
-  does(onDatabase(remove.addOption(reason())), async () => (await load()).remove);
+  effect(onDatabase(remove.addOption(reason())), async () => (await load()).remove);
 
   const erase = users
     .command('erase')
@@ -275,10 +275,10 @@ function declareUsers(program: Command, does: CommandEffect): void {
     )
     .argument('[user]', 'e-mail address or id of a user; also of a deleted user')
     .option('--operator <name>', 'instead, erase an operating system user who ran dps');
-  does(onDatabase(erase.addOption(reason())), async () => (await load()).erase);
+  effect(onDatabase(erase.addOption(reason())), async () => (await load()).erase);
 }
 
-function declareTokens(program: Command, does: CommandEffect): void {
+function declareTokens(program: Command, effect: CommandEffect): void {
   const tokens = program
     .command('tokens')
     .summary('list, create and revoke the API tokens of users')
@@ -286,7 +286,7 @@ function declareTokens(program: Command, does: CommandEffect): void {
   const load = () => import('../../features/accounts/cli-tokens.js');
 
   const list = tokens.command('list').description('Lists the API tokens of a user.').argument('<user>', USER);
-  does(onDatabase(list), async () => (await load()).list);
+  effect(onDatabase(list), async () => (await load()).list);
 
   const add = tokens
     .command('add')
@@ -297,17 +297,17 @@ function declareTokens(program: Command, does: CommandEffect): void {
     .option('--actions <list>', `actions that the token allows: ${TOKEN_ACTIONS.join(',')}; default: all`)
     .option('--collections <list>', 'names of collections, or patterns (shop_*), that it is limited to; default: all')
     .option('--networks <list>', 'addresses and networks that may use it (10.0.0.0/8); default: all');
-  does(onDatabase(add.addOption(reason())), async () => (await load()).add);
+  effect(onDatabase(add.addOption(reason())), async () => (await load()).add);
 
   const revoke = tokens
     .command('revoke')
     .description('Revokes an API token.')
     .argument('<user>', USER)
     .argument('<token>', 'the id or name of the token');
-  does(onDatabase(revoke.addOption(reason())), async () => (await load()).revoke);
+  effect(onDatabase(revoke.addOption(reason())), async () => (await load()).revoke);
 }
 
-function declareKeys(program: Command, does: CommandEffect): void {
+function declareKeys(program: Command, effect: CommandEffect): void {
   const keys = program
     .command('keys')
     .summary('the keys that sign checkpoints of the log')
@@ -317,15 +317,15 @@ function declareKeys(program: Command, does: CommandEffect): void {
   const load = () => import('../commands/keys.js');
 
   const list = keys.command('list').description('Lists all keys, with the position from which each signs.');
-  does(onDatabase(list), async () => (await load()).list);
+  effect(onDatabase(list), async () => (await load()).list);
 
   const showPublic = keys.command('public').description('print only public keys, one per line, for "dps verify --key"');
-  does(onDatabase(showPublic), async () => (await load()).showPublic);
+  effect(onDatabase(showPublic), async () => (await load()).showPublic);
 
   const rotate = keys
     .command('rotate')
     .description('Creates a new key in the database, which signs from now on. The former private key is deleted.');
-  does(onDatabase(rotate), async () => (await load()).rotate);
+  effect(onDatabase(rotate), async () => (await load()).rotate);
 
   const make = keys
     .command('new')
@@ -334,10 +334,10 @@ function declareKeys(program: Command, does: CommandEffect): void {
     )
     .argument('<file>', 'output file; never overwritten')
     .option('--json', 'print JSON');
-  does(make, async () => (await load()).create);
+  effect(make, async () => (await load()).create);
 }
 
-function declareAgents(program: Command, does: CommandEffect): void {
+function declareAgents(program: Command, effect: CommandEffect): void {
   const mcp = program
     .command('mcp')
     .summary('connect an agent to a service')
@@ -346,12 +346,12 @@ function declareAgents(program: Command, does: CommandEffect): void {
     )
     .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055')
     .option('--token <token>', 'token of the agent; prefer DPS_TOKEN, which other users cannot see');
-  does(mcp, async () => (await import('../../features/agents/cli.js')).mcp);
+  effect(mcp, async () => (await import('../../features/agents/cli.js')).mcp);
 }
 
 const WEBHOOK = 'the name or id of the webhook';
 
-function declareWebhooks(program: Command, does: CommandEffect): void {
+function declareWebhooks(program: Command, effect: CommandEffect): void {
   const webhooks = program
     .command('webhooks')
     .summary('send events to other programs')
@@ -359,14 +359,14 @@ function declareWebhooks(program: Command, does: CommandEffect): void {
   const load = () => import('../../features/webhooks/cli.js');
 
   const list = webhooks.command('list', { isDefault: true }).description('Lists webhooks.');
-  does(onService(list), async () => (await load()).list);
+  effect(onService(list), async () => (await load()).list);
 
   const add = webhooks
     .command('add')
     .description('Creates a webhook, and prints its secret once. It receives the events from now on.')
     .argument('<name>', 'a unique name')
     .argument('<address>', 'address of the receiver: https://…');
-  does(onService(withFilter(add)), async () => (await load()).add);
+  effect(onService(withFilter(add)), async () => (await load()).add);
 
   const set = webhooks
     .command('set')
@@ -374,45 +374,45 @@ function declareWebhooks(program: Command, does: CommandEffect): void {
     .argument('<webhook>', WEBHOOK)
     .option('--name <name>', 'new name')
     .option('--new-url <address>', 'new address of the receiver');
-  does(onService(withFilter(set)), async () => (await load()).set);
+  effect(onService(withFilter(set)), async () => (await load()).set);
 
   const enable = webhooks
     .command('enable')
     .description('Enables a webhook. It continues after the last event that it delivered.')
     .argument('<webhook>', WEBHOOK);
-  does(onService(enable.addOption(reason())), async () => (await load()).enable);
+  effect(onService(enable.addOption(reason())), async () => (await load()).enable);
 
   const disable = webhooks.command('disable').description('Disables a webhook.').argument('<webhook>', WEBHOOK);
-  does(onService(disable.addOption(reason())), async () => (await load()).disable);
+  effect(onService(disable.addOption(reason())), async () => (await load()).disable);
 
   const remove = webhooks.command('remove').description('Deletes a webhook.').argument('<webhook>', WEBHOOK);
-  does(onService(remove.addOption(reason())), async () => (await load()).remove);
+  effect(onService(remove.addOption(reason())), async () => (await load()).remove);
 
   const test = webhooks
     .command('test')
     .description('Sends a test message and shows the result. Exit code 1 if the receiver did not accept it.')
     .argument('<webhook>', WEBHOOK);
-  does(onService(test), async () => (await load()).test);
+  effect(onService(test), async () => (await load()).test);
 
   const deliveries = webhooks
     .command('deliveries')
     .description('Lists the last 100 attempts, newest first.')
     .argument('<webhook>', WEBHOOK);
-  does(onService(deliveries), async () => (await load()).deliveries);
+  effect(onService(deliveries), async () => (await load()).deliveries);
 
   const replay = webhooks
     .command('replay')
     .description('Delivers events again, beginning with a position.')
     .argument('<webhook>', WEBHOOK)
     .argument('<position>', 'the first position to deliver');
-  does(onService(replay.addOption(reason())), async () => (await load()).replay);
+  effect(onService(replay.addOption(reason())), async () => (await load()).replay);
 
   const rotate = webhooks
     .command('rotate-secret')
     .description('Replaces the secret, and prints the new one once.')
     .argument('<webhook>', WEBHOOK)
     .option('--overlap <hours>', 'hours during which the former secret also signs; default: 24');
-  does(onService(rotate.addOption(reason())), async () => (await load()).rotate);
+  effect(onService(rotate.addOption(reason())), async () => (await load()).rotate);
 }
 
 const withFilter = (command: Command): Command =>

@@ -21,7 +21,7 @@ const AUTHORS = 'an admin or author';
 const ID = 'id from "dps changes"';
 
 /** Loads a command only when it runs. */
-function declareChanges(program: Command, does: CommandEffect): void {
+function declareChanges(program: Command, effect: CommandEffect): void {
   const changes = program
     .command('changes')
     .summary('review, apply and follow change requests')
@@ -37,26 +37,26 @@ function declareChanges(program: Command, does: CommandEffect): void {
     .option('--author <id>', 'only requests of this user')
     .addOption(oneOf('--state <state>', 'only requests in this state', CHANGE_STATES))
     .option('--limit <n>', 'maximum number; default: 20');
-  does(onService(list, READERS), async () => (await load()).list);
+  effect(onService(list, READERS), async () => (await load()).list);
 
   const show = changes
     .command('show')
     .description('Shows the plan, comments, progress and result of a request.')
     .argument('<id>', ID)
     .option('--wait', 'wait until it has ended, with a progress bar; exit code 2 if it was not applied');
-  does(onService(show, READERS), async () => (await load()).show);
+  effect(onService(show, READERS), async () => (await load()).show);
 
-  declareProposals(changes, does);
+  declareProposals(changes, effect);
 
   const withdraw = changes
     .command('withdraw')
     .description('Withdraws a request and removes its prepared objects. Authors can withdraw their own requests.')
     .argument('<id>', ID)
     .addOption(reason());
-  does(onService(withdraw, AUTHORS), async () => (await load()).withdraw);
+  effect(onService(withdraw, AUTHORS), async () => (await load()).withdraw);
 }
 
-function declareProposals(changes: Command, does: CommandEffect): void {
+function declareProposals(changes: Command, effect: CommandEffect): void {
   const load = () => import('../../features/change-requests/cli-proposals.js');
 
   const open = changes
@@ -75,7 +75,7 @@ function declareProposals(changes: Command, does: CommandEffect): void {
     )
     .addOption(acknowledge())
     .addOption(reason());
-  does(onService(open, AUTHORS), async () => (await load()).open);
+  effect(onService(open, AUTHORS), async () => (await load()).open);
 
   const update = changes
     .command('update')
@@ -84,14 +84,14 @@ function declareProposals(changes: Command, does: CommandEffect): void {
     .option('--title <title>', 'the new title')
     .option('--purge', 'drop deleted objects immediately; existing approvals do not cover this')
     .addOption(reason());
-  does(onService(update, AUTHORS), async () => (await load()).update);
+  effect(onService(update, AUTHORS), async () => (await load()).update);
 
   const comment = changes
     .command('comment')
     .description('Comments on a request.')
     .argument('<id>', ID)
     .argument('<text>', 'the comment');
-  does(onService(comment, AUTHORS), async () => (await load()).comment);
+  effect(onService(comment, AUTHORS), async () => (await load()).comment);
 
   const approve = changes
     .command('approve')
@@ -101,7 +101,7 @@ function declareProposals(changes: Command, does: CommandEffect): void {
     .option('--view <hash>', 'hash of the reviewed findings; default: the current findings')
     .option('--comment <text>', 'a comment')
     .addOption(reason());
-  does(onService(approve), async () => (await load()).approve);
+  effect(onService(approve), async () => (await load()).approve);
 
   const reject = changes
     .command('reject')
@@ -109,7 +109,7 @@ function declareProposals(changes: Command, does: CommandEffect): void {
     .argument('<id>', ID)
     .option('--comment <text>', 'why')
     .addOption(reason());
-  does(onService(reject), async () => (await load()).reject);
+  effect(onService(reject), async () => (await load()).reject);
 
   const apply = changes
     .command('apply')
@@ -120,14 +120,14 @@ function declareProposals(changes: Command, does: CommandEffect): void {
       'time to apply it, with time zone, by the clock of the database, such as 2026-11-22T03:00:00Z; the command does not wait',
     )
     .addOption(reason());
-  does(onService(apply), async () => (await load()).apply);
+  effect(onService(apply), async () => (await load()).apply);
 
   const rebase = changes
     .command('rebase')
     .description('Rebases a request onto the current schema. Approvals of an equal plan are kept.')
     .argument('<id>', ID)
     .addOption(reason());
-  does(onService(rebase), async () => (await load()).rebase);
+  effect(onService(rebase), async () => (await load()).rebase);
 
   const revert = changes
     .command('revert')
@@ -135,7 +135,7 @@ function declareProposals(changes: Command, does: CommandEffect): void {
     .argument('<id>', ID)
     .option('--title <text>', 'title of the new request')
     .addOption(reason());
-  does(onService(revert), async () => (await load()).revert);
+  effect(onService(revert), async () => (await load()).revert);
 }
 
 const PLAN_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
@@ -143,7 +143,7 @@ const PLAN_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 const DIRECTORY = 'a folder of such files';
 
 /** Loads a command only when it runs. */
-function declareFiles(program: Command, does: CommandEffect): void {
+function declareFiles(program: Command, effect: CommandEffect): void {
   const pull = program
     .command('pull')
     .summary('write the schema as files, one per collection')
@@ -154,7 +154,7 @@ Files of collections that no longer exist are removed. Other files stay unchange
     )
     .argument('<directory>', 'a folder, created if it does not exist')
     .option('--check', 'write nothing; exit code 1 if the files differ from the service');
-  does(onService(pull), async () => (await import('../commands/pull.js')).pull);
+  effect(onService(pull), async () => (await import('../commands/pull.js')).pull);
 
   const plan = program
     .command('plan')
@@ -171,7 +171,7 @@ Changes by others since then are kept. Exit code 0: no changes. 1: changes. 2: c
     .addOption(acknowledge())
     .addOption(oneOf('--format <format>', `default: text; github: annotations; sarif: for code scanning`, PLAN_FORMATS))
     .addOption(output());
-  does(onService(plan), async () => (await import('../commands/plan.js')).plan);
+  effect(onService(plan), async () => (await import('../commands/plan.js')).plan);
 
   const push = changes(
     program
@@ -191,7 +191,7 @@ Changes by others since then are kept. Afterwards it writes the files again, unl
     .option('--propose', 'open a change request instead; nothing changes until it is applied')
     .option('--title <title>', 'title of the change request')
     .addOption(reason());
-  does(onService(push), async () => (await import('../commands/push.js')).push);
+  effect(onService(push), async () => (await import('../commands/push.js')).push);
 
   const types = program
     .command('types')
@@ -203,11 +203,11 @@ Changes by others since then are kept. Afterwards it writes the files again, unl
     .option('--at <moment>', 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now')
     .addOption(output())
     .option('--check', 'write nothing; exit code 1 if the file of --output does not match the schema');
-  does(onService(types), async () => (await import('../commands/snapshot.js')).types);
+  effect(onService(types), async () => (await import('../commands/snapshot.js')).types);
 }
 
 /** Loads a command only when it runs. */
-function declarePolicy(program: Command, does: CommandEffect): void {
+function declarePolicy(program: Command, effect: CommandEffect): void {
   const policy = program
     .command('policy')
     .summary('show, set, propose and test the policy')
@@ -217,7 +217,7 @@ function declarePolicy(program: Command, does: CommandEffect): void {
   const show = policy
     .command('show', { isDefault: true })
     .description('Shows the policy; with --json in the format of "dps policy set".');
-  does(onService(show, 'an admin or auditor'), async () => (await load()).show);
+  effect(onService(show, 'an admin or auditor'), async () => (await load()).show);
 
   const set = policy
     .command('set')
@@ -225,7 +225,7 @@ function declarePolicy(program: Command, does: CommandEffect): void {
     .argument('<file>', 'a policy as JSON or YAML; - for stdin')
     .addOption(acknowledge())
     .addOption(reason());
-  does(onService(set), async () => (await load()).set);
+  effect(onService(set), async () => (await load()).set);
 
   const propose = policy
     .command('propose')
@@ -234,7 +234,7 @@ function declarePolicy(program: Command, does: CommandEffect): void {
     .requiredOption('--title <title>', 'the title of the change request')
     .addOption(acknowledge())
     .addOption(reason());
-  does(onService(propose), async () => (await load()).propose);
+  effect(onService(propose), async () => (await load()).propose);
 
   const test = policy
     .command('test')
@@ -248,7 +248,7 @@ Exit code 0 if the policy allows the change, 3 if it rejects it.`,
     .option('--online', 'evaluate an online change')
     .option('--force', FORCE)
     .addOption(acknowledge());
-  does(onService(test, 'an admin or auditor'), async () => (await load()).test);
+  effect(onService(test, 'an admin or auditor'), async () => (await load()).test);
 }
 
 const FORMATS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
@@ -259,7 +259,7 @@ const FINDING_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 const MOMENT = 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now';
 
 /** Loads a command only when it runs. */
-export function declareSchema(program: Command, does: CommandEffect): void {
+export function declareSchema(program: Command, effect: CommandEffect): void {
   program.commandsGroup('Schema:');
   const snapshot = program
     .command('snapshot')
@@ -269,7 +269,7 @@ export function declareSchema(program: Command, does: CommandEffect): void {
     .option('--include <names>', 'only these collections (comma-separated)')
     .option('--exclude <names>', 'all collections except these')
     .addOption(output());
-  does(onService(snapshot, 'an admin or author'), async () => (await import('../commands/snapshot.js')).snapshot);
+  effect(onService(snapshot, 'an admin or author'), async () => (await import('../commands/snapshot.js')).snapshot);
 
   const diff = program
     .command('diff')
@@ -281,9 +281,9 @@ export function declareSchema(program: Command, does: CommandEffect): void {
     .option('--force', FORCE)
     .addOption(oneOf('--mode <mode>', MODE, MODES))
     .addOption(output('write the diff to this file, for "dps apply"'));
-  does(onService(diff, 'an admin or author'), async () => (await import('../commands/snapshot.js')).diff);
+  effect(onService(diff, 'an admin or author'), async () => (await import('../commands/snapshot.js')).diff);
 
-  declareLint(program, does);
+  declareLint(program, effect);
 
   const apply = changes(
     program
@@ -300,10 +300,10 @@ It shows the plan first. In a terminal it asks before it starts, and before any 
     .addOption(oneOf('--mode <mode>', `for a snapshot: ${MODE}`, MODES))
     .addOption(acknowledge())
     .addOption(reason());
-  does(onService(apply), async () => (await import('../commands/apply.js')).apply);
+  effect(onService(apply), async () => (await import('../commands/apply.js')).apply);
 
-  declareFiles(program, does);
-  declarePolicy(program, does);
+  declareFiles(program, effect);
+  declarePolicy(program, effect);
 
   const rename = program
     .command('rename')
@@ -317,18 +317,18 @@ No row changes. References in the schema are renamed too. The output lists refer
     .argument('<name>', 'its new name')
     .addOption(acknowledge())
     .addOption(reason());
-  does(onService(rename), async () => (await import('../commands/rename.js')).rename);
+  effect(onService(rename), async () => (await import('../commands/rename.js')).rename);
 
-  declareObjects(program, does);
-  declareTrash(program, does);
-  declareChanges(program, does);
-  declareHistory(program, does);
+  declareObjects(program, effect);
+  declareTrash(program, effect);
+  declareChanges(program, effect);
+  declareHistory(program, effect);
 }
 
 const OBJECT = 'KIND:ID: view:adults, function:total(integer)';
 const DEFINITION = 'a file with one CREATE statement; - for stdin';
 
-function declareObjects(program: Command, does: CommandEffect): void {
+function declareObjects(program: Command, effect: CommandEffect): void {
   const objects = program
     .command('objects')
     .summary('manage views, functions and other objects')
@@ -353,42 +353,42 @@ The commands name an object by kind and id: view:adults, materialized_view:total
     .addOption(oneOf('--kind <kind>', 'only objects of this kind', OBJECT_KINDS))
     .option('--name <name>', 'only objects of this name')
     .option('--collection <name>', 'only objects that use this collection');
-  does(onService(list, 'any user'), async () => (await load()).list);
+  effect(onService(list, 'any user'), async () => (await load()).list);
 
   const show = objects
     .command('show')
     .description('Prints the definition as SQL; with --json the document.')
     .argument('<object>', OBJECT);
-  does(onService(show, 'any user'), async () => (await load()).showObject);
+  effect(onService(show, 'any user'), async () => (await load()).showObject);
 
   const create = objects
     .command('create')
     .description('Creates the object of a file. The statement names it.')
     .argument('<file>', DEFINITION);
-  does(change(create), async () => (await load()).create);
+  effect(change(create), async () => (await load()).create);
 
   const update = objects
     .command('update')
     .description('Changes the definition. The comment and the indexes stay.')
     .argument('<object>', OBJECT)
     .argument('<file>', DEFINITION);
-  does(change(update), async () => (await load()).update);
+  effect(change(update), async () => (await load()).update);
 
   const rename = objects
     .command('rename')
     .description('Renames a view or materialized view.')
     .argument('<object>', OBJECT)
     .argument('<name>', 'its new name');
-  does(change(rename), async () => (await load()).rename);
+  effect(change(rename), async () => (await load()).rename);
 
   const remove = objects
     .command('delete')
     .description('Deletes a view or materialized view.')
     .argument('<object>', OBJECT);
-  does(change(remove), async () => (await load()).remove);
+  effect(change(remove), async () => (await load()).remove);
 }
 
-function declareTrash(program: Command, does: CommandEffect): void {
+function declareTrash(program: Command, effect: CommandEffect): void {
   const trash = program
     .command('trash')
     .summary('list, restore and purge deleted objects')
@@ -402,7 +402,7 @@ A deletion is identified by its position in the log, which "dps history" shows t
   const list = trash
     .command('list', { isDefault: true })
     .description('Lists deleted objects that can be restored, newest first.');
-  does(onService(list, 'an admin or auditor'), async () => (await load()).list);
+  effect(onService(list, 'an admin or auditor'), async () => (await load()).list);
 
   const restore = trash
     .command('restore')
@@ -413,7 +413,7 @@ A deletion is identified by its position in the log, which "dps history" shows t
     .option('--dry-run', 'only show the plan')
     .addOption(acknowledge())
     .addOption(reason());
-  does(onService(restore), async () => (await load()).restore);
+  effect(onService(restore), async () => (await load()).restore);
 
   const purge = trash
     .command('purge')
@@ -421,10 +421,10 @@ A deletion is identified by its position in the log, which "dps history" shows t
     .argument('<position>', 'position of the deletion')
     .addOption(acknowledge())
     .addOption(reason());
-  does(onService(purge), async () => (await load()).purge);
+  effect(onService(purge), async () => (await load()).purge);
 }
 
-function declareHistory(program: Command, does: CommandEffect): void {
+function declareHistory(program: Command, effect: CommandEffect): void {
   const history = program
     .command('history')
     .summary('show who changed what, when and why')
@@ -442,13 +442,13 @@ To go back to position 40:  dps history diff now 40 --output back.json  and then
     .option('--field <name>', 'with --collection: only commands that changed this field, under all its names')
     .option('--since <moment>', 'only commands from that position on; without --limit all of them')
     .option('--limit <n>', 'maximum number; default: 20');
-  does(onService(list, 'an admin or auditor'), async () => (await load()).list);
+  effect(onService(list, 'an admin or auditor'), async () => (await load()).list);
 
   const show = history
     .command('show')
     .description('Shows an event and its change.')
     .argument('<position>', 'position of the event');
-  does(onService(show, 'an admin or auditor'), async () => (await load()).show);
+  effect(onService(show, 'an admin or auditor'), async () => (await load()).show);
 
   const diff = history
     .command('diff')
@@ -456,17 +456,17 @@ To go back to position 40:  dps history diff now 40 --output back.json  and then
     .argument('<from>', MOMENT)
     .addArgument(new Argument('[to]', `${MOMENT}; default: now`))
     .addOption(output());
-  does(onService(diff, 'an admin or auditor'), async () => (await load()).diff);
+  effect(onService(diff, 'an admin or auditor'), async () => (await load()).diff);
 
   const sql = history
     .command('sql')
     .description('Prints the schema at a point in time as an SQL script.')
     .argument('[moment]', `${MOMENT}; default: now`)
     .addOption(output());
-  does(onService(sql, 'an admin or auditor'), async () => (await load()).sql);
+  effect(onService(sql, 'an admin or auditor'), async () => (await load()).sql);
 }
 
-function declareLint(program: Command, does: CommandEffect): void {
+function declareLint(program: Command, effect: CommandEffect): void {
   const lint = program
     .command('lint')
     .summary('show the findings of a change')
@@ -487,5 +487,5 @@ Exit code 0: no findings. 1: findings at the level or above. 2: wrong usage or f
     .addOption(take('for a folder: '))
     .addOption(acknowledge())
     .addOption(output());
-  does(onService(lint), async () => (await import('../commands/lint.js')).lint);
+  effect(onService(lint), async () => (await import('../commands/lint.js')).lint);
 }

@@ -101,15 +101,15 @@ export async function mergeFiles(invocation: Invocation, directory: string): Pro
     vendor: 'postgres',
     ...parts,
   });
-  const body = { base: await baseOf(invocation, directory, files, snapshotOf), theirs: snapshotOf(files) };
-  const answer = await merged(invocation, body, files);
+  const body = { base: await readBase(invocation, directory, files, snapshotOf), theirs: snapshotOf(files) };
+  const answer = await mergeWithService(invocation, body, files);
   return { answer: answer.text, document: JSON.parse(answer.text) as DiffDocument, files };
 }
 
 /** Resolved conflicts can reveal others: first names, then members, then rule violations. */
 const MAX_ROUNDS = 10;
 
-async function merged(invocation: Invocation, body: object, files: SchemaFiles): Promise<ServiceResponse> {
+async function mergeWithService(invocation: Invocation, body: object, files: SchemaFiles): Promise<ServiceResponse> {
   const take = text(invocation.values, 'take');
   const query = { force: isSet(invocation.values, 'force') };
   // Absent until there is something to resolve.
@@ -133,14 +133,14 @@ function conflictsIn(content: string): ConflictAnswer[] {
 type CreateSnapshot = (files: Pick<SchemaFiles, 'parts' | 'lock'>) => object;
 
 /** --base, or the lock. */
-async function baseOf(
+async function readBase(
   invocation: Invocation,
   directory: string,
   { lock }: SchemaFiles,
   snapshotOf: CreateSnapshot,
 ): Promise<unknown> {
   const base = text(invocation.values, 'base');
-  if (base !== undefined) return namedBase(invocation, base, snapshotOf);
+  if (base !== undefined) return readNamedBase(invocation, base, snapshotOf);
   if (lock !== null) return lock.position;
   throw new UsageError(
     `${directory} has no dps.lock, which records the base of its files. Run "dps pull ${directory}" first, or set the base with --base.`,
@@ -148,7 +148,7 @@ async function baseOf(
 }
 
 /** A point in time, a folder, or a snapshot. */
-async function namedBase(invocation: Invocation, base: string, snapshotOf: CreateSnapshot): Promise<unknown> {
+async function readNamedBase(invocation: Invocation, base: string, snapshotOf: CreateSnapshot): Promise<unknown> {
   const stats = await stat(base).catch(() => null);
   if (stats === null) return base;
   if (!stats.isDirectory()) return parseDocument(await readDocument(invocation, base), base);

@@ -173,7 +173,7 @@ type Document = { [member: string]: unknown };
 /** @throws OperatorError with file and line */
 export async function readSchemaFiles(directory: string): Promise<SchemaFiles> {
   const documents = new Map<string, { text: string; document: Document }>();
-  for (const name of await namesIn(directory, FOLDER)) {
+  for (const name of await listNames(directory, FOLDER)) {
     if (!/\.ya?ml$/i.test(name)) continue;
     const text = await readWithin(directory, join(FOLDER, name), MAX_FILE);
     const document = parseCollection(text, name);
@@ -197,7 +197,7 @@ export async function readSchemaFiles(directory: string): Promise<SchemaFiles> {
 /** @throws OperatorError with file and line */
 async function readObjectFiles(directory: string): Promise<ObjectFile[]> {
   const files: ObjectFile[] = [];
-  for (const name of await namesIn(directory, OBJECT_FOLDER)) {
+  for (const name of await listNames(directory, OBJECT_FOLDER)) {
     if (!name.toLowerCase().endsWith(SQL_END)) continue;
     const file = `${OBJECT_FOLDER}/${name}`;
     const read = readObjectFile(withLineFeeds(await readWithin(directory, join(OBJECT_FOLDER, name), MAX_FILE)));
@@ -222,7 +222,7 @@ function objectPlace(file: ObjectFile | undefined, [member]: Steps): string | nu
 }
 
 /** The sorted names in the folder; empty if it does not exist. */
-export async function namesIn(directory: string, folder: (typeof FOLDERS)[number]): Promise<string[]> {
+export async function listNames(directory: string, folder: (typeof FOLDERS)[number]): Promise<string[]> {
   try {
     await expectInside(directory, folder);
     return (await readdir(join(directory, folder))).sort();
@@ -347,7 +347,7 @@ interface FolderFiles {
 }
 
 /** @throws OperatorError if the response has no hash or position */
-export async function presentFiles(invocation: Invocation): Promise<FolderFiles> {
+export async function readPresentFiles(invocation: Invocation): Promise<FolderFiles> {
   const { text, headers } = await requestChecked(invocation, 'getSnapshot');
   const snapshot = JSON.parse(text) as SnapshotParts & { service: string };
   const files = new Map<string, string>();

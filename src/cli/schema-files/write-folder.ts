@@ -11,7 +11,7 @@ import {
   FOLDER,
   FOLDERS,
   isMissing,
-  namesIn,
+  listNames,
   objectOf,
   readWithin,
   withLineFeeds,
@@ -29,7 +29,7 @@ const LONGEST = 600_000;
 const LONGEST_NAMELESS = 5_000;
 
 /** @throws OperatorError while another process writes there */
-export async function exclusively<T>(directory: string, work: () => Promise<T>): Promise<T> {
+export async function runExclusively<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const file = join(directory, WRITING);
   await lockDirectory(file, directory);
   try {
@@ -46,7 +46,7 @@ async function lockDirectory(file: string, directory: string): Promise<void> {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new OperatorError(`The files cannot be written (${(cause as Error).message}).`, { cause });
     }
-    const holder = await holderOf(file);
+    const holder = await readHolder(file);
     if (typeof holder === 'string') {
       throw new OperatorError(
         `Another dps (process ${holder}) is writing to ${directory}. Run this again when it has finished. If none is running, remove ${file}.`,
@@ -79,7 +79,7 @@ async function writeNamed(file: string): Promise<void> {
 }
 
 /** The writing process; null if it is dead; undefined if it has finished. */
-async function holderOf(file: string): Promise<string | null | undefined> {
+async function readHolder(file: string): Promise<string | null | undefined> {
   try {
     const [text, { mtimeMs }] = [await readFile(file, 'utf8'), await stat(file)];
     const id = /^\d{1,9}\n$/.test(text) ? Number(text) : null;
@@ -116,11 +116,11 @@ const MAX_FILE = 16 * 1024 * 1024;
 /** The changes that make the directory contain exactly `files`. Reads only. */
 export async function changeOf(directory: string, files: ReadonlyMap<string, string>): Promise<FolderChange> {
   const written = new Map<string, string>();
-  for (const [file, text] of files) if ((await textIn(directory, file)) !== text) written.set(file, text);
+  for (const [file, text] of files) if ((await readTextOf(directory, file)) !== text) written.set(file, text);
   const removed: string[] = [];
   const foreign = await listOtherFiles(directory);
   for (const folder of FOLDERS)
-    for (const name of await namesIn(directory, folder)) {
+    for (const name of await listNames(directory, folder)) {
       const file = `${folder}/${name}`;
       if (files.has(file)) continue;
       const ours = await (folder === FOLDER ? isOurs(directory, name) : isObjectFile(directory, file));
@@ -130,7 +130,7 @@ export async function changeOf(directory: string, files: ReadonlyMap<string, str
 }
 
 /** With LF line ends. Null if the file does not exist. */
-async function textIn(directory: string, file: string): Promise<string | null> {
+async function readTextOf(directory: string, file: string): Promise<string | null> {
   try {
     return withLineFeeds(await readWithin(directory, file, MAX_FILE));
   } catch (error) {
@@ -194,7 +194,7 @@ export async function updateFolder(directory: string, files: ReadonlyMap<string,
     (folder) => folder === FOLDER || [...files.keys()].some((file) => file.startsWith(`${folder}/`)),
   );
   for (const folder of folders) await writing(() => mkdir(join(directory, folder), { recursive: true }));
-  return exclusively(directory, async () => {
+  return runExclusively(directory, async () => {
     // Another process may have written in the meantime.
     const now = await changeOf(directory, files);
     await writing(() => writeFolder(directory, now));

@@ -1,7 +1,7 @@
 /* Changes accounts: the rows and the events that record them, in one transaction. */
 import type pg from 'pg';
 import { type Result, ok, refuse } from '../../kernel/problem.js';
-import { firstEvents, readAccounts, recordsAccounts } from '../../log/decisive-events.js';
+import { readFirstEvents, readAccounts, recordsAccounts } from '../../log/decisive-events.js';
 import { accountEvent } from '../../schema/fold/accounts.js';
 import type { Cause, LogEvent } from '../../schema/model/events.js';
 import {
@@ -26,7 +26,7 @@ interface ChangedAccount<T> extends Recording {
 export const createAccountCommand =
   <T>(change: AccountChange<T>): Prepare<ChangedAccount<T>> =>
   async (client) => {
-    const earlier = (await recordsAccounts(client)) ? [] : await firstEvents(client);
+    const earlier = (await recordsAccounts(client)) ? [] : await readFirstEvents(client);
     const changed = await change(client);
     if (!changed.ok) throw new CommandRefused(changed.problems);
     const { value, events } = changed.value;

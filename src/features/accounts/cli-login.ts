@@ -6,7 +6,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { ExitCode, Invocation } from '../../cli/command.js';
 import { requestAnyStatus, requestData, baseOf, describeRejection } from '../../cli/connections/service.js';
-import { storeSession, storedRefreshToken } from '../../cli/connections/sessions.js';
+import { storeSession, readStoredRefreshToken } from '../../cli/connections/sessions.js';
 import { toOneLine } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { Grant } from './sessions.js';
@@ -45,7 +45,7 @@ export async function login(invocation: Invocation): Promise<ExitCode> {
 /** Ends the stored session at the service too. */
 export async function logout(invocation: Invocation): Promise<ExitCode> {
   const base = baseOf(invocation);
-  const token = await storedRefreshToken(invocation, base);
+  const token = await readStoredRefreshToken(invocation, base);
   if (token === undefined) {
     invocation.terminal.note('There is no session to end.');
     return 0;

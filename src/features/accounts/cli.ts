@@ -16,7 +16,7 @@ import { show, table } from '../../cli/output.js';
 
 /** Lists all users, sorted by e-mail address. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
-  const userList = await withAccounts(invocation, ({ users }) => allOf(users));
+  const userList = await withAccounts(invocation, ({ users }) => listAllUsers(users));
   show(invocation, userList, () =>
     table(
       ['email', 'name', 'role', 'status', 'created', 'id'],
@@ -28,7 +28,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
 
 const PAGE = 1_000;
 
-async function allOf(users: Users): Promise<User[]> {
+async function listAllUsers(users: Users): Promise<User[]> {
   const userList: User[] = [];
   for (;;) {
     const page = await users.list({ offset: userList.length, limit: PAGE });

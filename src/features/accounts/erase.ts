@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
 import { type Result, ok, refuse } from '../../kernel/problem.js';
 import { isUuid } from '../../kernel/text.js';
-import { headPosition } from '../../log/read.js';
+import { readHeadPosition } from '../../log/read.js';
 import {
   CommandRefused,
   type Outcome,
@@ -121,7 +121,7 @@ interface ErasableEvents {
 
 /** Reads without the lock of the log, because the log may be long and the events few. */
 async function findEvents(pool: Queryable, { id, name }: Person, from: number): Promise<ErasableEvents> {
-  const head = await headPosition(pool);
+  const head = await readHeadPosition(pool);
   const positions: number[] = [];
   let after = from;
   while (after < head) {

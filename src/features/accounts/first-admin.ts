@@ -38,7 +38,7 @@ export async function ensureAdmin(
   settings: FirstAdminSettings,
   record: RecordFirstAdmin = (change) => inTransaction(pool, change),
 ): Promise<FirstAdmin> {
-  const present = await existingAdmin(pool);
+  const present = await findExistingAdmin(pool);
   if (present) return compareFirstAdmin({ pool, passwords }, present, settings);
 
   const password = settings.password ?? randomSecret();
@@ -47,7 +47,7 @@ export async function ensureAdmin(
   const hash = await passwords.hash(password);
   const result = await record(async (client) => {
     await client.query(`lock table ${own.users} in share row exclusive mode`);
-    const winner = await existingAdmin(client);
+    const winner = await findExistingAdmin(client);
     if (winner) return ok({ value: { ...winner, ignored: [] }, events: [] });
     const token = settings.token ?? newStaticToken();
     const email = settings.email ?? DEFAULT_ADMIN_EMAIL;
@@ -66,16 +66,16 @@ export async function ensureAdmin(
 
 /**
  * Runs the change in a transaction that records it. If absent, the change runs in its own transaction without events;
- * see `firstEvents` of the log.
+ * see `readFirstEvents` of the log.
  */
 export type RecordFirstAdmin = (change: AccountChange<FirstAdmin>) => ReturnType<AccountChange<FirstAdmin>>;
 
 /** Checks whether the first start was completed. */
 export async function hasUsers(db: Pick<Pool, 'query'>): Promise<boolean> {
-  return (await existingAdmin(db)) !== null;
+  return (await findExistingAdmin(db)) !== null;
 }
 
-async function existingAdmin(client: Pick<Pool | ClientBase, 'query'>): Promise<FirstAdmin | null> {
+async function findExistingAdmin(client: Pick<Pool | ClientBase, 'query'>): Promise<FirstAdmin | null> {
   const { rows } = await client.query<{ email: string }>(
     `select email from ${own.users} order by (role = 'admin' and status = 'active') desc, created_at, id limit 1`,
   );

@@ -60,13 +60,13 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
 
   async function lookUp(token: string): Promise<VerifiedCaller | null> {
     if (looksLikeAccessToken(token)) {
-      const caller = await bySession(token);
+      const caller = await findBySession(token);
       if (caller) return caller;
     }
-    return byStaticToken(token);
+    return findByStaticToken(token);
   }
 
-  async function byStaticToken(token: string): Promise<VerifiedCaller | null> {
+  async function findByStaticToken(token: string): Promise<VerifiedCaller | null> {
     const { rows } = await pool.query<Row>({
       name: 'identify-token',
       text: `select u.id, u.name, u.role, t.id as token, t.issued_by, t.expires_at, t.scope
@@ -79,7 +79,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     return toVerifiedCaller(row, 'token', Infinity);
   }
 
-  async function bySession(token: string): Promise<VerifiedCaller | null> {
+  async function findBySession(token: string): Promise<VerifiedCaller | null> {
     const claims = await accessTokens.read(token);
     if (!claims || !isUuid(claims.userId) || !isUuid(claims.sessionId)) return null;
     const { rows } = await pool.query<Row>({

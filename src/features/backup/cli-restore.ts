@@ -6,7 +6,7 @@ import type { EventRecord } from '../../log/read.js';
 import { readBackupFile } from './file.js';
 import { openBackup, type Header } from './format.js';
 import { restoreFrom } from './restore.js';
-import { newestMigration } from '../../postgres/migrate.js';
+import { findNewestMigration } from '../../postgres/migrate.js';
 import { readNdjsonPages } from '../../log/ndjson.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { NoteKey } from '../../log/signed-checkpoints/checkpoint.js';
@@ -43,7 +43,7 @@ async function checkBackup({ terminal, config }: Invocation, file: string, keys:
   const progress = createProgress(terminal, 'checking');
   const source = readBackupFile(file, (read) => progress.at(read, size));
   const opened = await openBackup(source, keys);
-  if (opened.header.migration > (await newestMigration())) {
+  if (opened.header.migration > (await findNewestMigration())) {
     throw new OperatorError(
       `A newer release wrote the backup (${opened.header.release}). Restore it with that release.`,
     );

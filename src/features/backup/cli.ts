@@ -7,7 +7,7 @@ import { type Header, writeBackup } from './format.js';
 import { signNote } from '../../log/signed-checkpoints/checkpoint.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { readDatabase } from '../../postgres/server.js';
-import { migrationsOf } from '../../postgres/migrate.js';
+import { listMigrations } from '../../postgres/migrate.js';
 import { withClient } from '../../postgres/pool.js';
 import { verify } from '../../projector/verify/index.js';
 import { readRelease } from '../../release.js';
@@ -40,7 +40,7 @@ interface Work {
 async function createBackup(work: Work): Promise<ExitCode> {
   const { invocation, file, location, client } = work;
   const moment = await begin(work);
-  const { applied: migration } = await migrationsOf(client);
+  const { applied: migration } = await listMigrations(client);
   const { database: name, version } = await readDatabase(client);
   const progress = createProgress(invocation.terminal, 'tables');
   const about = { release: readRelease(), migration, database: { name, version }, onRows: progress.at };

@@ -3,7 +3,7 @@ import { readReturningEntries } from '../trash/rows.js';
 import { withoutPlaces } from '../../schema/findings/index.js';
 import type { PlanNow } from './plan.js';
 import type { HttpDeps } from '../../http/deps.js';
-import { equalityOf } from '../../http/diff-answer.js';
+import { readEquality } from '../../http/diff-answer.js';
 import { errorBody, refused, type EdgeProblem, RejectedError, inManagedSchemas } from '../../http/errors.js';
 import {
   toShownStatement,
@@ -169,13 +169,13 @@ export function createProposedChange(deps: HttpDeps) {
     await inManagedSchemas(snapshot, schemas, { force });
     const options = { mode, force, release };
     if (base === undefined) {
-      const comparing = { ...options, ...(await equalityOf(deps, snapshot, ours)) };
+      const comparing = { ...options, ...(await readEquality(deps, snapshot, ours)) };
       const comparison = unwrap(await runYielding(compareSnapshot(ours, snapshot, comparing)));
       return { ...comparison, hash: await runYielding(snapshotHash(whole, release)) };
     }
     requireUnlimited(call.caller, 'Merges with an earlier schema');
     const input = { base: await momentOf(base, 'base', call), ours, theirs: snapshot, resolutions: [] };
-    const merging = { ...options, ...(await equalityOf(deps, snapshot, input.base, ours)) };
+    const merging = { ...options, ...(await readEquality(deps, snapshot, input.base, ours)) };
     const outcome = await translateLocations(runYielding(mergeSnapshot(input, merging)).then(unwrap), withoutTheirs);
     if (outcome.kind === 'merged') return outcome;
     const problems = outcome.conflicts.slice(0, MOST_CONFLICTS).map(({ message, ...details }) => ({

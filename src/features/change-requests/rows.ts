@@ -18,7 +18,7 @@ import {
 } from '../../schema/change-requests/model.js';
 import type { CollectionScope } from '../../schema/collection-scope.js';
 import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
-import { EVENT_COLUMNS, type EventRow, headPosition, toEventRecord } from '../../log/read.js';
+import { EVENT_COLUMNS, type EventRow, readHeadPosition, toEventRecord } from '../../log/read.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
 import type { LogLock } from '../../log/fold.js';
@@ -342,7 +342,7 @@ export interface RebuiltChanges {
 
 /** Folds without the log's lock, and takes it only for the last events and the rows. */
 export async function rebuildChanges(pool: pg.Pool, lock: LogLock): Promise<RebuiltChanges> {
-  const head = await headPosition(pool);
+  const head = await readHeadPosition(pool);
   const folded = await foldChangesOf(pool, { after: 0, upTo: head });
   return lock.underLock(async (client, { head: { position } }) => {
     const requests = await foldChangesOf(client, { after: head, upTo: position }, folded);

@@ -1,6 +1,6 @@
 /* The projections for operators: status, verification and rebuild. */
 import type pg from 'pg';
-import { headPosition } from '../../log/read.js';
+import { readHeadPosition } from '../../log/read.js';
 import type { Logger } from '../../postgres/logger.js';
 import { type ConnectionOptions, withClient, type Queryable } from '../../postgres/pool.js';
 import type { Point, LogLock } from '../../log/fold.js';
@@ -124,7 +124,7 @@ LEFT JOIN LATERAL (SELECT type, occurred_at, actor FROM ${own.events} f
 /** All projections, including those without events. `head` was read at the same time or shortly before. */
 export async function listProjections(db: Queryable): Promise<{ head: number; projections: ProjectionStatus[] }> {
   // The head is read first, so that a checkpoint is never behind the reported position.
-  const [head, { rows }] = [await headPosition(db), await db.query<Row>(QUERY)];
+  const [head, { rows }] = [await readHeadPosition(db), await db.query<Row>(QUERY)];
   const rowByName = new Map(rows.map((row) => [row.name, row]));
   return { head, projections: PROJECTION_NAMES.map((name) => toStatus(name, rowByName.get(name), head)) };
 }
@@ -292,7 +292,7 @@ async function verifyBeside({
     // PostgreSQL locks a table to print its definitions, so a manual ALTER TABLE must not block this forever.
     await client.query(`SELECT pg_catalog.set_config('lock_timeout', $1, true)`, [String(lockTimeout)]);
     try {
-      const position = await headPosition(client);
+      const position = await readHeadPosition(client);
       const state = await store.atHead(position);
       if (state.position !== position) return null;
       const { ok, differences } = await verify(client, state, connection.schema, { objects });

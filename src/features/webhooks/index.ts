@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { isUuid } from '../../kernel/text.js';
 import { originAt } from '../../log/signed-checkpoints/position.js';
-import { headPosition } from '../../log/read.js';
+import { readHeadPosition } from '../../log/read.js';
 import type { Logger } from '../../postgres/logger.js';
 import { own } from '../../postgres/own-tables.js';
 import type {
@@ -207,7 +207,7 @@ function changes(requireAddress: (url: string | undefined) => void): Changes {
 
     replay: (id, position) => async (client) => {
       await required(client, id);
-      const head = await headPosition(client);
+      const head = await readHeadPosition(client);
       if (position > head + 1) {
         const message = `position must be at most ${head + 1}, the position after the end of the log.`;
         throw createRefusal({ code: 'INVALID_PAYLOAD', message, path: 'position' });
@@ -309,7 +309,7 @@ async function test({ pool, sender }: { pool: pg.Pool; sender: Sender }, id: str
   const secrets = await readSecrets(pool, id);
   if (secrets.length === 0)
     return refuse({ code: 'INVALID_STATE', message: 'The webhook has no secret. Rotate it first.' });
-  const origin = (await originAt(pool, await headPosition(pool))) ?? 'data-platform-service';
+  const origin = (await originAt(pool, await readHeadPosition(pool))) ?? 'data-platform-service';
   const message = testMessage(format, { id: randomUUID(), origin, name });
   const attemptedAt = new Date();
   const headers = headersOf(message, secrets, attemptedAt);

@@ -9,7 +9,7 @@ import { OBJECT_KINDS } from '../../schema/model/objects.js';
 import type { State } from '../../schema/model/state.js';
 import { type Answer, jsonBytesAnswer, unwrap, jsonBytes } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { createDiffAnswer, diffQuery, equalityOf } from '../diff-answer.js';
+import { createDiffAnswer, diffQuery, readEquality } from '../diff-answer.js';
 import { RejectedError, STATUS, inManagedSchemas } from '../errors.js';
 import { createMomentState } from '../history.js';
 import { wrapped } from '../openapi/answers/envelopes.js';
@@ -69,7 +69,7 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
   const baseOf = async (document: unknown, ours: State, call: MergeCall): Promise<State> => {
     if (!isObject(document)) return momentOf(document, 'base', call);
     await inManagedSchemas(document, schemas, call.query);
-    const options = { ...call.query, release, ...(await equalityOf(deps, document)) };
+    const options = { ...call.query, release, ...(await readEquality(deps, document)) };
     return unwrap(await runYielding(stateOfSnapshot(document, ours, options)));
   };
   const merge = route({
@@ -99,7 +99,7 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
       const base = await baseOf(baseDocument, ours, call);
       await inManagedSchemas(theirs, schemas, query);
       const input = { base, ours, theirs, resolutions };
-      const options = { ...query, release, ...(await equalityOf(deps, theirs, base, ours)) };
+      const options = { ...query, release, ...(await readEquality(deps, theirs, base, ours)) };
       const outcome = unwrap(await runYielding(mergeSnapshot(input, options)));
       return outcome.kind === 'conflicts' ? conflictsAnswer(outcome.conflicts) : answer(ours, outcome);
     },

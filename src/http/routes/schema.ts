@@ -8,7 +8,7 @@ import { type State, contentOf } from '../../schema/model/state.js';
 import { takeAcknowledgements, runChange, commandOf, schemaChangeQuery } from '../change/change.js';
 import { JSON_TYPE, noContent, unwrap } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { createDiffAnswer, diffQuery, equalityOf } from '../diff-answer.js';
+import { createDiffAnswer, diffQuery, readEquality } from '../diff-answer.js';
 import { invalidQuery, inManagedSchemas } from '../errors.js';
 import { attachment, EXPORTS, EXPORT_TYPES, exportFile, FORMATS } from '../answer/export.js';
 import { nameList, purge } from '../request/query.js';
@@ -116,7 +116,7 @@ function diffRoute(deps: HttpDeps): Route {
       const whole = await store.atHead(head);
       const state = visibleTo(caller, whole);
       await inManagedSchemas(body, schemas, query);
-      const options = { ...query, release, ...(await equalityOf(deps, body, state)) };
+      const options = { ...query, release, ...(await readEquality(deps, body, state)) };
       const comparison = unwrap(await runYielding(compareSnapshot(state, body, options)));
       // Apply compares the hash with that of the whole schema.
       return answer(state, { ...comparison, hash: await runYielding(snapshotHash(whole, release)) });

@@ -63,7 +63,7 @@ SELECT pg_catalog.format('%I.%I', n.nspname, p.proname) AS name, w.name AS menti
  ORDER BY 1, 2 LIMIT 50`;
 
 /** Returns at most 50 functions. Functions of extensions are excluded. */
-export async function functionsThatMention(db: Queryable, names: readonly string[]): Promise<MentioningFunction[]> {
+export async function findMentioningFunctions(db: Queryable, names: readonly string[]): Promise<MentioningFunction[]> {
   if (names.length === 0) return [];
   const { rows } = await db.query<MentioningFunction>(QUERY, [names]);
   return rows;
@@ -283,7 +283,7 @@ export async function readDatabaseTable(
     managed.map((each) => each.name),
   ]);
   const functions = new Set(dependents.rows.filter(({ kind }) => kind === 'function').map(({ name }) => name));
-  const mentioned = (await functionsThatMention(db, [table]))
+  const mentioned = (await findMentioningFunctions(db, [table]))
     .filter(({ name }) => !functions.has(name))
     .map(({ name }): Dependent => ({ kind: 'function', name, by: 'text' }));
   return { ...facts, dependents: [...dependents.rows, ...mentioned] };

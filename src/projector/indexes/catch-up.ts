@@ -3,7 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { headPosition, EVENT_COLUMNS, type EventRow, toEventRecord } from '../../log/read.js';
+import { readHeadPosition, EVENT_COLUMNS, type EventRow, toEventRecord } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { REFUSE_OLDER_RELEASE } from '../../postgres/own-tables.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -154,19 +154,19 @@ export async function reconcileIndex(reconciling: Reconciling, target: Positione
 
 /** Checks whether a field should have an index, under any current name. */
 export async function isDesired(db: Queryable, state: State, target: PositionedTarget): Promise<boolean> {
-  const { collection, field } = await targetIn(db, state, target);
+  const { collection, field } = await resolveTarget(db, state, target);
   return isIndexed(getField(state, collection, field));
 }
 
 /** Translates the target to the names of the state, which is at the target's event or later. */
-async function targetIn(db: Queryable, state: State, target: PositionedTarget): Promise<IndexTarget> {
+async function resolveTarget(db: Queryable, state: State, target: PositionedTarget): Promise<IndexTarget> {
   return renameTarget(target, await readRenames(db, target.position, state.position));
 }
 
 async function reconcileOnce(reconciling: Reconciling, placed: PositionedTarget): Promise<Reconciled> {
   const { client, schema, currentState } = reconciling;
   const state = await currentState();
-  const target = await targetIn(client, state, placed);
+  const target = await resolveTarget(client, state, placed);
   const { collection, field } = target;
   const table = locateTable(state, collection, schema);
   const desired = desiredIndex(state, target);
@@ -213,7 +213,7 @@ async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void>
 async function afterBuild(reconciling: Reconciling, target: PositionedTarget, name: string): Promise<Reconciled> {
   const { client, schema, currentState } = reconciling;
   const state = await currentState();
-  const current = await targetIn(client, state, target);
+  const current = await resolveTarget(client, state, target);
   const { name: now } = desiredIndex(state, current);
   if (now === name) return 'built';
   const place = locateTable(state, current.collection, schema).schema;
@@ -322,7 +322,7 @@ export async function catchUp(work: CatchUpOptions): Promise<CatchUpResult> {
     noted = reached;
     return isOurs;
   };
-  const head = await headPosition(work.pool);
+  const head = await readHeadPosition(work.pool);
   for await (const event of readIndexEvents(work.pool, { after: noted, upTo: head })) {
     if (work.stopping()) return 'stopped';
     if (indexTargets(event).length > 0) {
@@ -343,7 +343,7 @@ async function inSession(work: CatchUpOptions): Promise<CatchUpResult> {
   if (session === null) return 'busy elsewhere';
   try {
     let noted = await loadCheckpoint(work.pool);
-    const head = await headPosition(work.pool);
+    const head = await readHeadPosition(work.pool);
     for await (const event of readIndexEvents(work.pool, { after: noted, upTo: head })) {
       if (work.stopping()) return 'stopped';
       const targets = indexTargets(event);

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { checkHead, createLogDivergedProblem } from '../../log/divergence.js';
-import { headPosition, readEventPages } from '../../log/read.js';
+import { readHeadPosition, readEventPages } from '../../log/read.js';
 import { advisoryKey } from '../../postgres/locked-session.js';
 import { environmentProblem } from '../../postgres/errors.js';
 import { sendBatch } from '../../postgres/exchange.js';
@@ -300,7 +300,7 @@ async function rebuild(
   const location = { database: options.database, schema: options.connection.schema };
   await lockRebuild(client, advisoryKey(location, 'rebuild-metadata'));
   await requireUndiverged(client);
-  const total = await headPosition(client);
+  const total = await readHeadPosition(client);
   // Starts at the first event: a rebuild trusts only the log, not stored folds.
   const folded = await foldLog(client, createStartPoint(), { stops: createProgressStops(total, options.onProgress) });
   options.onProgress?.(folded.head.position, folded.head.position);

@@ -209,7 +209,7 @@ export const dropNotes = (copying: ColumnCopy): Sql[] => [
 /* Finds objects of change requests that no longer exist, after a restore or manual changes. */
 
 /** Requests that may still have objects in the database. Their steps are kept until those are removed. */
-export async function requestsInPreparation(db: Queryable): Promise<ReadonlySet<string>> {
+export async function findRequestsInPreparation(db: Queryable): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ request: string }>(
     `SELECT DISTINCT request::text AS request FROM ${ownTable('service_preparations')}`,
   );
@@ -258,7 +258,7 @@ SELECT 'table', relname::text, '', NULL FROM pg_catalog.pg_class
 
 /** Listed in an order in which they can be dropped. */
 export async function findOrphans(db: Queryable): Promise<Orphan[]> {
-  const living = await requestsInPreparation(db);
+  const living = await findRequestsInPreparation(db);
   const { rows } = await db.query<OrphanRow>(FOUND, [PREPARED_NAME]);
   return rows.flatMap((row) => {
     const { kind, name } = row;

@@ -95,7 +95,7 @@ export async function observeStep(db: Queryable, pid: number, table: string): Pr
 }
 
 /** @see PreparationEngine.writersOf */
-async function writersOf(db: Queryable, { schema, table }: { schema: string; table: string }): Promise<Holder[]> {
+async function findWriters(db: Queryable, { schema, table }: { schema: string; table: string }): Promise<Holder[]> {
   return readHolders((await db.query(HOLDERS, conflictsOf(schema, [{ table, lock: 'SHARE' }]))).rows);
 }
 
@@ -118,7 +118,7 @@ const COUNTING = 10_000;
 const ROOM_IS_GONE = '3F000';
 
 /** Rethrows a temporary error, so that the step is retried later. */
-export async function stepFailure(
+export async function createStepFailure(
   context: StepContext,
   step: PreparationStep,
   engineStep: EngineStep,
@@ -224,11 +224,11 @@ export function createPreparationEngine(options: EngineOptions): PreparationEngi
         await run[own.kind](context, own, step);
       } catch (error) {
         context.signal.throwIfAborted();
-        throw await stepFailure(context, step, own, error);
+        throw await createStepFailure(context, step, own, error);
       }
     },
     observeStep: (db, pid, step) => observeStep(db, pid, step.collection),
-    writersOf,
+    writersOf: findWriters,
     preparedStatements,
     cleanUp: (context) => cleanUp(context, waits),
   };

@@ -201,7 +201,7 @@ export async function planPreparation(
       : [];
   });
   if (large.length === 0) return { kind: 'nothing' };
-  const version = await serverVersion(client);
+  const version = await readServerVersion(client);
   const problems = large.flatMap((each) => findObstacle({ ...each, change, version }) ?? []);
   if (problems.length > 0) return { kind: 'not possible', problems };
   const notNullBy = version >= 180_000 ? 'constraint' : 'check';
@@ -238,7 +238,7 @@ function namesBefore({ events }: DecidedChange): Map<string, string> {
 const tablesOf = ({ table, what }: PreparedStep): string[] =>
   what.kind === 'constraint' && what.references !== null ? [table, what.references] : [table];
 
-async function serverVersion(client: Queryable): Promise<number> {
+async function readServerVersion(client: Queryable): Promise<number> {
   const { rows } = await client.query<{ version: number }>(
     `SELECT pg_catalog.current_setting('server_version_num')::int AS version`,
   );

@@ -142,12 +142,12 @@ export async function copyValues(
   // Raises an error instead of hiding rows by row security.
   await context.session.query('SET row_security = off');
   try {
-    let progress = progressOf(context.checkpoint, await oidOf(context, copying));
+    let progress = progressOf(context.checkpoint, await readOid(context, copying));
     let size = firstSize;
     while (!progress.done) {
       await waitForStandbys(context.session, context, pace);
       const started = performance.now();
-      progress = await nextBatch(context, copying, { progress, size });
+      progress = await copyNextBatch(context, copying, { progress, size });
       const batch = { rows: size, milliseconds: performance.now() - started };
       context.progress({ done: total ? Math.min(1, progress.copied / total) : null, phase: 'copying rows' });
       if (await follow(context, copying)) progress = await restartCopy(context, copying);
@@ -168,7 +168,7 @@ function progressOf(checkpoint: StepContext['checkpoint'], copy: string): Progre
 
 const nothingOf = (copy: string): Progress => ({ copy, after: null, copied: 0, done: false });
 
-async function oidOf({ session }: StepContext, copying: ColumnCopy): Promise<string> {
+async function readOid({ session }: StepContext, copying: ColumnCopy): Promise<string> {
   const { rows } = await session.query<{ oid: string }>(
     sql`SELECT ${literal(copyTable(copying))}::regclass::oid::text AS oid`,
   );
@@ -180,7 +180,7 @@ interface Next {
   size: number;
 }
 
-async function nextBatch(context: StepContext, copying: ColumnCopy, { progress, size }: Next): Promise<Progress> {
+async function copyNextBatch(context: StepContext, copying: ColumnCopy, { progress, size }: Next): Promise<Progress> {
   const batch = copyBatch(copying, progress.after, integer(String(size)));
   return inTransaction(context, async () => {
     const { rows } = await context.session.query<{ rows: number; last: string[] | null }>(batch);
@@ -213,7 +213,7 @@ async function followOnce(
 
 /** Starts over after a TRUNCATE: the copied rows no longer exist. */
 async function restartCopy(context: StepContext, copying: ColumnCopy): Promise<Progress> {
-  const progress = nothingOf(await oidOf(context, copying));
+  const progress = nothingOf(await readOid(context, copying));
   await inTransaction(context, async () => {
     await context.session.query(sql`TRUNCATE ${copyTable(copying)}`);
     await context.save({ ...progress });
@@ -252,12 +252,12 @@ async function catchUp(context: StepContext, copying: ColumnCopy, pace: CopyPace
 
 /** @throws PreparationRefused if the copy cannot catch up */
 async function checkPace(context: StepContext, copying: ColumnCopy, pursuit: CatchUpCounter): Promise<void> {
-  const left = await notesLeft(context, copying);
+  const left = await countNotesLeft(context, copying);
   context.progress({ phase: `applying concurrent writes: ${left.toLocaleString('en')} rows remaining` });
   if (pursuit.isHopeless(left)) throw createTooFastError(copying, left);
 }
 
-async function notesLeft({ session }: StepContext, copying: ColumnCopy): Promise<number> {
+async function countNotesLeft({ session }: StepContext, copying: ColumnCopy): Promise<number> {
   const { rows } = await session.query<{ left: string }>(sql`SELECT count(*) AS left FROM ${notedTable(copying)}`);
   return Number(rows[0]?.left ?? 0);
 }

@@ -159,7 +159,7 @@ export interface LockedTableFacts extends LockedTable {
 }
 
 /** Each existing table once, by name, with its strongest lock. */
-export async function lockedTables(
+export async function listLockedTables(
   db: Queryable,
   { schema, statements }: { schema: string; statements: readonly Statement[] },
 ): Promise<LockedTableFacts[]> {

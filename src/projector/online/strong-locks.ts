@@ -80,7 +80,7 @@ async function waitForHolders(context: Locking, locks: readonly LockedTable[], p
   const until = performance.now() + PATIENCE;
   let first: ReadonlySet<string> | undefined;
   for (;;) {
-    const holders = await holdersOf(context, locks);
+    const holders = await findHolders(context, locks);
     progress?.({ waiting_for: holders });
     const names = holders.map(holderKey);
     first ??= new Set(names);
@@ -90,6 +90,6 @@ async function waitForHolders(context: Locking, locks: readonly LockedTable[], p
   }
 }
 
-async function holdersOf({ session, schema }: Locking, locks: readonly LockedTable[]): Promise<Holder[]> {
+async function findHolders({ session, schema }: Locking, locks: readonly LockedTable[]): Promise<Holder[]> {
   return readHolders((await session.query(HOLDERS, conflictsOf(schema, locks))).rows);
 }

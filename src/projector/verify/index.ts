@@ -15,9 +15,9 @@ import { type Catalog, readCatalog } from '../catalog/read.js';
 import { mayDifferInSpelling, compareTable } from './compare-table.js';
 import type { Difference } from './difference.js';
 import { readColumnSpellings, removeEquivalent } from './equivalent-definitions.js';
-import { requestsInPreparation } from '../online/copy.js';
+import { findRequestsInPreparation } from '../online/copy.js';
 import { verifyObjects } from './objects.js';
-import { pendingIndexes } from './pending-indexes.js';
+import { readPendingIndexes } from './pending-indexes.js';
 import { type LifetimeEnd, endsOf } from '../../log/lifetimes.js';
 import type { Queryable } from '../../postgres/pool.js';
 import {
@@ -91,9 +91,9 @@ export async function verifyCatalog(
   const { tables, objects } =
     catalog ??
     (await readCatalog(client, { state, schema, schemas: schemasOf(state, schema) }, [...state.collections.keys()]));
-  const isPending = await pendingIndexes(client);
+  const isPending = await readPendingIndexes(client);
   const spelled = await readColumnSpellings(client, { state, schema }, await findOtherSpellings(state, tables));
-  const living = await requestsInPreparation(client);
+  const living = await findRequestsInPreparation(client);
   const differences: Difference[] = [];
   const slice = createTimeSlice();
   for (const [name, node] of state.collections) {
@@ -159,7 +159,7 @@ async function findOtherSpellings(state: State, tables: ReadonlyMap<string, Cata
  * deleted.
  */
 async function verifyAccounts(db: Queryable): Promise<Difference[]> {
-  const stored = flattenAccounts(await storedAccounts(db));
+  const stored = flattenAccounts(await readStoredAccounts(db));
   if (stored.size === 0) return [];
   const expected = flattenAccounts(await readAccounts(db));
   return [...new Set([...expected.keys(), ...stored.keys()])].flatMap((member) => {
@@ -178,7 +178,7 @@ function flattenAccounts(accounts: Accounts): Map<string, Json> {
   return all;
 }
 
-async function storedAccounts(db: Queryable): Promise<Accounts> {
+async function readStoredAccounts(db: Queryable): Promise<Accounts> {
   const users = await db.query<{ id: string } & AccountAccess>(
     `SELECT id, role, status, password_set_by FROM ${own.users} ORDER BY created_at, id`,
   );
@@ -218,7 +218,7 @@ export async function verifyChanges(db: Queryable, position: number): Promise<Di
     if (!jsonEqual(one === undefined ? null : rowOf(one), other ?? null))
       differences.push(differenceOf(id, one, other));
   };
-  for await (const row of storedChanges(db)) {
+  for await (const row of readStoredChanges(db)) {
     await compare(row.id, expected.get(row.id), row);
     expected.delete(row.id);
   }
@@ -231,7 +231,7 @@ type StoredChange = ReturnType<typeof rowOf>;
 const STORED = `SELECT id, state, collections, held, opened_position, request FROM ${own.changes} WHERE $1::uuid IS NULL OR id > $1 ORDER BY id LIMIT ${PAGE}`;
 
 /** All rows, in pages. */
-async function* storedChanges(db: Queryable): AsyncGenerator<StoredChange, void, undefined> {
+async function* readStoredChanges(db: Queryable): AsyncGenerator<StoredChange, void, undefined> {
   for (let last: string | null | undefined = null; last !== undefined;) {
     const { rows }: { rows: StoredChange[] } = await db.query<StoredChange>(STORED, [last]);
     yield* rows;

@@ -119,7 +119,7 @@ async function compareObjects(
   for (const object of objects) {
     const key = objectKey(object);
     const printed = printedByKey.get(key) ?? null;
-    differences.push(...(await catalogDifferences(client, object, { view: views.get(key), printed })));
+    differences.push(...(await findCatalogDifferences(client, object, { view: views.get(key), printed })));
   }
   return differences;
 }
@@ -151,7 +151,7 @@ interface ActualView {
   printed: string | null;
 }
 
-async function catalogDifferences(
+async function findCatalogDifferences(
   client: pg.ClientBase,
   object: SchemaObject,
   { view, printed }: ActualView,

@@ -53,7 +53,9 @@ WHERE e.position > coalesce((SELECT p.position FROM ${own.projections} p WHERE p
   AND e.data @> '{"concurrent_indexes": true}' ORDER BY e.position`;
 
 /** Returns a check for pending indexes: an event requested one that the builder has not processed. */
-export async function pendingIndexes(client: pg.ClientBase): Promise<(collection: string, field: string) => boolean> {
+export async function readPendingIndexes(
+  client: pg.ClientBase,
+): Promise<(collection: string, field: string) => boolean> {
   const { rows } = await client.query<PositionedTarget>(UNFINISHED, [INDEX_PROJECTION]);
   const [first] = rows;
   if (first === undefined) return () => false;

@@ -1,7 +1,7 @@
 /** Reads batches, the accepted commands: who sent each one, when and why, with a one-line summary. */
 import type { Queryable } from '../../postgres/pool.js';
 import type { Cause, EventType } from '../../schema/model/events.js';
-import { type EventFilter, conditionOf, EVENT_TYPES } from './filter.js';
+import { type EventFilter, createCondition, EVENT_TYPES } from './filter.js';
 import { own } from '../../postgres/own-tables.js';
 
 /* Summarises a batch in one line. */
@@ -85,7 +85,7 @@ export async function readBatches(db: Queryable, { filter, order, limit }: Batch
   const values: unknown[] = [limit];
   const { from, beyond, end, start } = STEPS[order];
   const { [from]: bound, ...rest } = filter;
-  const condition = await conditionOf(db, rest, values);
+  const condition = await createCondition(db, rest, values);
   values.push(bound ?? start);
   const step = (bound: string): string => `
     SELECT e.batch,

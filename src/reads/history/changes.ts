@@ -32,7 +32,7 @@ import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { evolve } from '../../schema/fold/evolve.js';
 import { type SchemaChange, applyRenameWithin } from '../../schema/fold/rename-events.js';
 import { readEvent, type RawEvent } from '../../schema/fold/upcasting.js';
-import { type ObjectLifetime, lifetimesOf, spansIn } from '../../log/lifetimes.js';
+import { type ObjectLifetime, readLifetimes, spansIn } from '../../log/lifetimes.js';
 import { withinSpans } from './filter.js';
 import { isRename } from '../../schema/model/events.js';
 
@@ -309,7 +309,7 @@ export async function readCollectionHistory(
   options: CollectionHistoryOptions,
 ): Promise<CollectionHistory | undefined> {
   const { collection, after, limit } = options;
-  const lives = await lifetimesOf(db, collection);
+  const lives = await readLifetimes(db, collection);
   if (lives.length === 0) return undefined;
   const values: unknown[] = [after];
   const where = `e.position > $1 AND ${withinSpans(lives.flatMap(spansIn), values)}`;

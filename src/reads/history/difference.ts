@@ -17,7 +17,7 @@ import {
 } from '../../schema/transition/restoring-transition.js';
 import { type Finding, withoutPlaces } from '../../schema/findings/index.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { warnAboutMentions, returnsOf } from './returns.js';
+import { warnAboutMentions, findReturns } from './returns.js';
 import { findBlockingRows } from './rows-before.js';
 import type { TimeTravel } from './time-travel.js';
 import { findRestorable } from '../../features/trash/rows.js';
@@ -66,7 +66,7 @@ export interface Moments {
 }
 
 /** Includes the costs and warnings of applying the difference. Takes no locks and changes nothing. */
-export async function differenceBetween(
+export async function computeDifference(
   db: Queryable,
   { from, to, isFromNow }: Moments,
   { release, schema, travel, keepDeleted }: DifferenceOptions,
@@ -80,7 +80,7 @@ export async function differenceBetween(
   const events = await runYielding(restoringTransition(way, restorable));
   const { statements } = await runYielding(planBatch(from, events, schema));
   const noticed = [
-    ...(await returnsOf(db, schema, { before: from, events, again })),
+    ...(await findReturns(db, schema, { before: from, events, again })),
     ...(isFromNow ? await findBlockingRows(db, schema, { before: from, after: to, events }) : []),
     ...(await warnAboutMentions(db, { before: from, after: to, touched })),
   ];

@@ -1,5 +1,5 @@
 /* Converts an event filter to a condition with parameters. */
-import { type NameSpan, spansOf } from '../../log/lifetimes.js';
+import { type NameSpan, readSpans } from '../../log/lifetimes.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { EVENT_KINDS } from '../../schema/fold/event-schemas.js';
 import type { EventType } from '../../schema/model/events.js';
@@ -55,12 +55,12 @@ const CONDITIONS: Record<Exclude<keyof EventFilter, 'collection' | 'namesAt'>, C
  * Returns an SQL condition on service_events AS e.
  * @param values the parameters so far; those of the condition are appended
  */
-export async function conditionOf(db: Queryable, filter: EventFilter, values: unknown[]): Promise<string> {
+export async function createCondition(db: Queryable, filter: EventFilter, values: unknown[]): Promise<string> {
   const { collection, namesAt, ...rest } = filter;
   const { field, ...others } = rest;
   const conditions: string[] = [];
   if (collection !== undefined)
-    conditions.push(withinSpans(await spansOf(db, { collection, field, at: namesAt }), values));
+    conditions.push(withinSpans(await readSpans(db, { collection, field, at: namesAt }), values));
   const single: typeof rest = collection === undefined ? rest : others;
   for (const name of Object.keys(CONDITIONS) as (keyof typeof CONDITIONS)[]) {
     const value = single[name];

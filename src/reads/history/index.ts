@@ -19,9 +19,9 @@ import {
   readCollectionHistory,
 } from './changes.js';
 import type { Problem } from '../../kernel/problem.js';
-import { type Difference, differenceBetween, findObstaclesBetween, readTrashEntries } from './difference.js';
-import { type EventFilter, conditionOf } from './filter.js';
-import { type Moment, isReached, positionAt, positionBefore, createTimeTravel } from './time-travel.js';
+import { type Difference, computeDifference, findObstaclesBetween, readTrashEntries } from './difference.js';
+import { type EventFilter, createCondition } from './filter.js';
+import { type Moment, isReached, findPositionAt, findPositionBefore, createTimeTravel } from './time-travel.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { scriptOf } from './script.js';
 import { type Tail, createTail } from './tail.js';
@@ -94,7 +94,7 @@ export function createHistory(options: HistoryOptions): History {
   return {
     events: async (filter, order, limit) => {
       const values: unknown[] = [];
-      const where = await conditionOf(pool, filter, values);
+      const where = await createCondition(pool, filter, values);
       return selectEventTexts(pool, { where, values, order, limit: limit + 1 });
     },
     event: async (position) => (await readEventTexts(pool, { after: position - 1, upTo: position, limit: 1 }))[0],
@@ -103,11 +103,11 @@ export function createHistory(options: HistoryOptions): History {
     changes: (selection) => readChanges(pool, travel, selection),
     collection: (options) => readCollectionHistory(pool, travel, { ...options, limit: options.limit + 1 }),
     resolve: (moment, head) => resolve(pool, moment, head),
-    positionBefore: (time) => positionBefore(pool, time),
+    positionBefore: (time) => findPositionBefore(pool, time),
     at: travel.at,
     collectionsAt: travel.collectionsAt,
     difference: (from, to, isFromNow) =>
-      differenceBetween(pool, { from: from.state, to: to.state, isFromNow }, { ...options, travel }),
+      computeDifference(pool, { from: from.state, to: to.state, isFromNow }, { ...options, travel }),
     obstacles: (from, to) => findObstaclesBetween(from.state, to.state),
     script: (point) => scriptOf(point, { schema, serviceSchema }),
     inTrash: (identities) => readTrashEntries(pool, travel, identities),
@@ -126,27 +126,27 @@ async function resolve(pool: Queryable, moment: Moment, head: number): Promise<n
   if (time.getTime() > Date.now() && !(await isReached(pool, time))) {
     throw new FutureMomentError(`${time.toISOString()} is in the future`);
   }
-  return positionAt(pool, time, head);
+  return findPositionAt(pool, time, head);
 }
 
 async function* exportedOf(pool: Queryable, upTo: number): AsyncGenerator<readonly string[], void, undefined> {
   for (let from = 0, to = upTo; ;) {
-    for await (const events of pagesOf(pool, from, to)) yield await readExportedLines(pool, events);
+    for await (const events of readPages(pool, from, to)) yield await readExportedLines(pool, events);
     // Events may have been erased while they were read. The export then needs the event that names them.
-    const erased = await lastErasure(pool);
+    const erased = await readLastErasure(pool);
     if (erased <= to) return;
     [from, to] = [to, erased];
   }
 }
 
-async function lastErasure(pool: Queryable): Promise<number> {
+async function readLastErasure(pool: Queryable): Promise<number> {
   const { rows } = await pool.query<{ position: number | null }>(
     `SELECT pg_catalog.max(position) AS position FROM ${own.events} WHERE subject ->> 'kind'::text = '${ERASURE}'`,
   );
   return rows[0]?.position ?? 0;
 }
 
-async function* pagesOf(
+async function* readPages(
   pool: Queryable,
   from: number,
   upTo: number,

@@ -23,7 +23,7 @@ import {
   TIME_TO_COUNT,
   queryWithin,
   functionWarnings,
-  functionsThatMention,
+  findMentioningFunctions,
 } from '../../projector/catalog/table-facts.js';
 import { renamesBetween } from '../../schema/transition/renames.js';
 import { warnAboutUses } from '../../schema/transition/still-used.js';
@@ -45,7 +45,7 @@ export interface NamesChanged {
 export async function warnAboutMentions(db: Queryable, { before, after, touched }: NamesChanged): Promise<Warning[]> {
   const renames = renamesBetween(before, after, touched);
   const names = [renames.collections, ...renames.fields.values()].flatMap((each) => [...each.keys()]);
-  const functions = await functionsThatMention(db, [...new Set(names)]);
+  const functions = await findMentioningFunctions(db, [...new Set(names)]);
   return [...(await runYielding(warnAboutUses(after, renames))), ...functionWarnings(functions)];
 }
 
@@ -140,7 +140,7 @@ export interface Plan {
 }
 
 /** Warns about each created table and column, in the order of the events. @param schema of the tables */
-export async function returnsOf(db: Queryable, schema: string, plan: Plan): Promise<Warning[]> {
+export async function findReturns(db: Queryable, schema: string, plan: Plan): Promise<Warning[]> {
   const slice = createTimeSlice();
   const made = findMade(plan);
   const pending = made.filter(({ restored, identity }) => restored === undefined && identity !== undefined);
@@ -159,7 +159,7 @@ export async function returnsOf(db: Queryable, schema: string, plan: Plan): Prom
     if (slice.isOver()) await slice.yield();
     const { identity, restored, replaced } = each;
     const taken = readRestored(each);
-    if (taken !== undefined) warnings.push(await restoredWarning(ask, schema, { ...each, restored: taken }));
+    if (taken !== undefined) warnings.push(await createRestoredWarning(ask, schema, { ...each, restored: taken }));
     else if (restored !== undefined) warnings.push(warnRestoredEmpty(each, restored.position));
     else if (identity === undefined) warnings.push(...(named.get(keyOf(each)) ?? []));
     else if (ends.has(identity)) warnings.push(warnCreatedEmpty(each, (ends.get(identity) as LifetimeEnd).position));
@@ -233,7 +233,7 @@ type QueryRow = <Row extends pg.QueryResultRow>(question: Sql) => Promise<Row | 
 
 type RestoredObject = CreatedObject & { restored: RestoredField | RestoredCollection };
 
-async function restoredWarning(ask: QueryRow, schema: string, made: RestoredObject): Promise<Warning> {
+async function createRestoredWarning(ask: QueryRow, schema: string, made: RestoredObject): Promise<Warning> {
   const { collection, field, restored } = made;
   // The count fails if another process changed the table first. The plan itself reports that.
   const counted = await (field === null ? countRows(ask, restored) : countReturns(ask, schema, made));

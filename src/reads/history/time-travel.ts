@@ -5,7 +5,7 @@ import { createSemaphore } from '../../kernel/semaphore.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type Point, foldLog, createStartPoint } from '../../log/fold.js';
 import type { LogHead } from '../../log/head.js';
-import { spansOfCollections } from '../../log/lifetimes.js';
+import { readCollectionSpans } from '../../log/lifetimes.js';
 import { type PositionedEvent, startFolding } from '../../schema/fold/evolve.js';
 import { applyRenameWithin } from '../../schema/fold/rename-events.js';
 import { reindex, renameIndexes } from '../../schema/fold/replace-names.js';
@@ -46,7 +46,7 @@ function isDay(date: string): boolean {
 }
 
 /** Returns the position of the last event at or before a time, or 0. Times never decrease along the log. */
-export async function positionAt(db: Queryable, time: Date, head: number): Promise<number> {
+export async function findPositionAt(db: Queryable, time: Date, head: number): Promise<number> {
   const { rows } = await db.query<{ position: number }>(
     `SELECT position FROM ${own.events} WHERE occurred_at <= $1 AND position <= $2
       ORDER BY occurred_at DESC, position DESC LIMIT 1`,
@@ -59,7 +59,7 @@ export async function positionAt(db: Queryable, time: Date, head: number): Promi
  * Returns the position of the last event before a time. The time may be later than any timestamp that PostgreSQL can
  * store.
  */
-export async function positionBefore(db: Queryable, time: Date): Promise<number> {
+export async function findPositionBefore(db: Queryable, time: Date): Promise<number> {
   const { rows } = await db.query<{ position: number }>(
     `SELECT position FROM ${own.events} WHERE occurred_at < $1 ORDER BY occurred_at DESC, position DESC LIMIT 1`,
     [isStorableTime(time) ? time.toISOString() : 'infinity'],
@@ -85,7 +85,7 @@ const MOST = { spans: 100, events: 3_000 } as const;
 
 /** Returns undefined if these limits are exceeded. */
 async function foldCollections(db: Queryable, names: Iterable<string>, position: number): Promise<State | undefined> {
-  const spans = await spansOfCollections(db, names, position);
+  const spans = await readCollectionSpans(db, names, position);
   if (spans.length > MOST.spans) return undefined;
   const values: unknown[] = [position];
   const { rows } = await db.query<PositionedEvent>(

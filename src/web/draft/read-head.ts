@@ -22,7 +22,7 @@ export async function readHead(draft: Draft, signal?: AbortSignal): Promise<Head
   const sending = signal === undefined ? {} : { signal };
   for (let tried = 1; ; tried++) {
     const { data: info } = await request<{ data: Info }>('/server/info', sending);
-    const names = await existing(touchedAtHead(draft), sending);
+    const names = await findExisting(touchedAtHead(draft), sending);
     const answer = await requestAnswer(pathOf(names), sending).catch((error: unknown) => {
       // A collection may have been removed in between.
       if (tried >= TRIES) throw error;
@@ -42,7 +42,7 @@ export async function readHead(draft: Draft, signal?: AbortSignal): Promise<Head
   }
 }
 
-async function existing(names: readonly string[], sending: { signal?: AbortSignal }): Promise<string[]> {
+async function findExisting(names: readonly string[], sending: { signal?: AbortSignal }): Promise<string[]> {
   if (names.length === 0) return [];
   const { data } = await request<{ data: { collection: string }[] }>('/collections?fields=collection', sending);
   const there = new Set(data.map(({ collection }) => collection));

@@ -35,7 +35,7 @@ interface Fault {
 }
 
 /** Empty if it is valid or nobody responds. The draft is kept in both cases. */
-async function faultsOf(draft: Draft, names: { release: string }): Promise<Fault[]> {
+async function findFaults(draft: Draft, names: { release: string }): Promise<Fault[]> {
   const keys = Object.fromEntries(PARTS.map((part) => [part, keysOf(draft, part)])) as Record<Part, string[]>;
   const documents = Object.fromEntries(
     PARTS.map((part) => [part, keys[part].map((key) => documentOf(draft, part, key))]),
@@ -115,7 +115,7 @@ export function useKeep({ names, form, inputFor = ({ member }) => member }: Opti
     const editor = new DraftEditor(draft, source);
     edit(editor);
     const own = ownKeys(draft, editor.draft);
-    const fresh = await faultsOf(editor.draft, info);
+    const fresh = await findFaults(editor.draft, info);
     return fresh.filter(({ part, key }) => key === null || own.has(`${part} ${key}`));
   };
 

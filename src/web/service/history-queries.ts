@@ -83,7 +83,7 @@ export const pastFieldsQuery = (position: number, names: readonly string[]) =>
  * The last batch at or before a time; null if there is none.
  * @param until ISO 8601
  */
-export async function batchAt(until: string): Promise<Batch | null> {
+export async function fetchBatchAt(until: string): Promise<Batch | null> {
   const { data } = await request<{ data: Batch[] }>(withQuery('/history/batches', { until, limit: 1 }));
   return data[0] ?? null;
 }

@@ -204,9 +204,9 @@ export const rebuild = async (name: string) =>
   (await request<{ data: RebuildResult }>(`/projections/${name}/rebuild`, { method: 'POST' })).data;
 
 /** Run on request only, because both read everything. */
-export const comparison = async () => (await request<{ data: Verification }>('/projections/verify')).data;
+export const fetchComparison = async () => (await request<{ data: Verification }>('/projections/verify')).data;
 /** Run on request only. A broken chain is a result and not an error. */
-export const chainCheck = async () => (await request<{ data: LogVerification }>('/history/verify')).data;
+export const fetchChainCheck = async () => (await request<{ data: LogVerification }>('/history/verify')).data;
 /** Run on request only; the result stays until the next run. */
 export const driftQuery = () =>
   queryOptions({

@@ -19,12 +19,12 @@ export const SCHEMA = 'schema';
 /** The key prefix of queries about one change request. */
 export const CHANGE = 'change';
 
-const data = async <T>(path: string, signal: AbortSignal): Promise<T> =>
+const fetchData = async <T>(path: string, signal: AbortSignal): Promise<T> =>
   (await request<{ data: T }>(path, { signal })).data;
 
 /** Release, head of the log and database version. Refreshed by app/follow-log.ts. */
 export const infoQuery = () =>
-  queryOptions({ queryKey: ['info'], queryFn: ({ signal }) => data<Info>('/server/info', signal) });
+  queryOptions({ queryKey: ['info'], queryFn: ({ signal }) => fetchData<Info>('/server/info', signal) });
 
 /** All user collections without system collections and SQL. */
 export const collectionsQuery = () =>
@@ -32,7 +32,7 @@ export const collectionsQuery = () =>
     ...UNTIL_TOLD,
     queryKey: [SCHEMA, 'collections'],
     queryFn: async ({ signal }) => {
-      const listed = await data<ListedCollection[]>('/collections?fields=collection,meta,schema', signal);
+      const listed = await fetchData<ListedCollection[]>('/collections?fields=collection,meta,schema', signal);
       return listed.filter(({ meta }) => meta.system !== true);
     },
   });
@@ -45,7 +45,7 @@ export const collectionQuery = (name: string) =>
   queryOptions({
     ...UNTIL_TOLD,
     queryKey: [SCHEMA, 'collection', name],
-    queryFn: ({ signal }) => data<CollectionDocument>(`/collections/${encodeURIComponent(name)}`, signal),
+    queryFn: ({ signal }) => fetchData<CollectionDocument>(`/collections/${encodeURIComponent(name)}`, signal),
   });
 
 /**
@@ -56,7 +56,7 @@ export const fieldsQuery = (collection: string) =>
   queryOptions({
     ...UNTIL_TOLD,
     queryKey: [SCHEMA, 'fields', collection],
-    queryFn: ({ signal }) => data<FieldDocument[]>(`/fields/${encodeURIComponent(collection)}`, signal),
+    queryFn: ({ signal }) => fetchData<FieldDocument[]>(`/fields/${encodeURIComponent(collection)}`, signal),
   });
 
 /** Names and types of all fields, for the search. */
@@ -65,7 +65,7 @@ export const fieldNamesQuery = () =>
     ...UNTIL_TOLD,
     queryKey: [SCHEMA, 'field names'],
     queryFn: ({ signal }) =>
-      data<Pick<FieldDocument, 'collection' | 'field' | 'type'>[]>('/fields?fields=collection,field,type', signal),
+      fetchData<Pick<FieldDocument, 'collection' | 'field' | 'type'>[]>('/fields?fields=collection,field,type', signal),
   });
 
 /** All relations of the schema; pages filter them. */
@@ -74,7 +74,7 @@ export const relationsQuery = () =>
     ...UNTIL_TOLD,
     queryKey: [SCHEMA, 'relations'],
     queryFn: ({ signal }) =>
-      data<Pick<RelationDocument, 'collection' | 'field' | 'related_collection' | 'meta' | 'schema'>[]>(
+      fetchData<Pick<RelationDocument, 'collection' | 'field' | 'related_collection' | 'meta' | 'schema'>[]>(
         '/relations?fields=collection,field,related_collection,meta,schema',
         signal,
       ),
@@ -87,7 +87,7 @@ export const databaseTableQuery = (collection: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'table', collection],
     retry: false,
-    queryFn: ({ signal }) => data<DatabaseTable>(`/collections/${encodeURIComponent(collection)}/table`, signal),
+    queryFn: ({ signal }) => fetchData<DatabaseTable>(`/collections/${encodeURIComponent(collection)}/table`, signal),
   });
 
 /** Some rows of a table, for admins and auditors. */
@@ -95,5 +95,5 @@ export const sampleQuery = (collection: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'sample', collection],
     retry: false,
-    queryFn: ({ signal }) => data<Sample>(`/collections/${encodeURIComponent(collection)}/sample`, signal),
+    queryFn: ({ signal }) => fetchData<Sample>(`/collections/${encodeURIComponent(collection)}/sample`, signal),
   });

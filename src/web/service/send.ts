@@ -163,7 +163,7 @@ export async function answerTo(path: string, sending: SendOptions): Promise<Resp
     throw unreachable(cause);
   });
   if (answer.ok) return answer;
-  throw new RefusedError(answer.status, await problemsOf(answer), answer.headers.get('x-request-id'));
+  throw new RefusedError(answer.status, await readProblems(answer), answer.headers.get('x-request-id'));
 }
 
 function unreachable(cause: unknown): unknown {
@@ -171,7 +171,7 @@ function unreachable(cause: unknown): unknown {
 }
 
 /** A proxy may respond with its own error format. */
-async function problemsOf(answer: Response): Promise<Problem[]> {
+async function readProblems(answer: Response): Promise<Problem[]> {
   const body: unknown = await jsonAnswer(answer).catch(() => null);
   const errors = (body as { errors?: Problem[] } | null)?.errors;
   if (Array.isArray(errors) && errors.length > 0) return errors;

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { WRITING, exclusively } from '../../../src/cli/schema-files/write-folder.js';
+import { WRITING, runExclusively } from '../../../src/cli/schema-files/write-folder.js';
 
 /** A process id larger than any system assigns. */
 const NOBODY = '999999999\n';
@@ -20,12 +20,12 @@ describe('a folder with an exclusive writer', () => {
     const at = new Date(Date.now() - 1_000 * seconds);
     await utimes(join(directory, WRITING), at, at);
   };
-  const written = (): Promise<string> => exclusively(directory, () => readFile(join(directory, WRITING), 'utf8'));
+  const written = (): Promise<string> => runExclusively(directory, () => readFile(join(directory, WRITING), 'utf8'));
   const refusal = () => written().catch(({ message }: Error) => message);
 
   it("contains the writer's id during the work, and is free afterwards", async () => {
     expect(await written()).to.equal(`${process.pid}\n`);
-    const failing = exclusively(directory, () => Promise.reject(new Error('no')));
+    const failing = runExclusively(directory, () => Promise.reject(new Error('no')));
     expect(await failing.catch(({ message }: Error) => message)).to.equal('no');
     expect(await written()).to.equal(`${process.pid}\n`);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { documentsOf, writeLock } from '../../../src/cli/schema-files/contents.js';
 import { parseLocation } from '../../../src/cli/schema-files/merge-files.js';
-import { namesIn, readLockIn, readSchemaFiles } from '../../../src/cli/schema-files/read-folder.js';
+import { listNames, readLockIn, readSchemaFiles } from '../../../src/cli/schema-files/read-folder.js';
 
 const POSTS = `collection: posts
 meta:
@@ -72,7 +72,7 @@ describe('a folder of schema files', () => {
 
   it('is empty if it does not exist, and has no lock if there is none', async () => {
     await rm(join(folder, 'collections'), { recursive: true });
-    expect(await namesIn(folder, 'collections')).to.deep.equal([]);
+    expect(await listNames(folder, 'collections')).to.deep.equal([]);
     expect(await readLockIn(folder)).to.equal(null);
     const { parts, lock } = await readSchemaFiles(folder);
     expect([parts, lock]).to.deep.equal([{ collections: [], fields: [], relations: [] }, null]);

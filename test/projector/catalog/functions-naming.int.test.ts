@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { functionWarnings, functionsThatMention } from '../../../src/projector/catalog/table-facts.js';
+import { functionWarnings, findMentioningFunctions } from '../../../src/projector/catalog/table-facts.js';
 import { withPool } from '../../support/with-pool.js';
 
 describe('functions that mention a name', () => {
@@ -21,7 +21,7 @@ describe('functions that mention a name', () => {
   });
 
   const functionsNaming = async (...names: string[]): Promise<string[]> =>
-    (await functionsThatMention(pool(), names)).map(({ name, mentions }) => `${name}: ${mentions}`);
+    (await findMentioningFunctions(pool(), names)).map(({ name, mentions }) => `${name}: ${mentions}`);
 
   it('contain it as a whole word, in any case', async () => {
     expect(await functionsNaming('posts')).to.deep.equal([

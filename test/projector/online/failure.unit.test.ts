@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Preparable } from '../../../src/projector/ddl/step.js';
-import { stepFailure } from '../../../src/projector/online/index.js';
+import { createStepFailure } from '../../../src/projector/online/index.js';
 import { preparedName } from '../../../src/projector/online/copy.js';
 import type { EngineStep } from '../../../src/projector/online/steps.js';
 import { PreparationRefused, type PreparationStep, type StepContext } from '../../../src/projector/online/types.js';
@@ -22,7 +22,7 @@ function failure(what: Preparable, error: Error, notNullBy: EngineStep['notNullB
     source: { event: 2, type: 'field.updated', collection: 't', field: 'a' },
   } as EngineStep;
   const context = { id: ID } as StepContext;
-  return stepFailure(context, { summary: 'validate it' } as PreparationStep, step, error);
+  return createStepFailure(context, { summary: 'validate it' } as PreparationStep, step, error);
 }
 
 const expectedProblem = (reason: string, sqlstate: string) => ({

@@ -7,8 +7,8 @@ import {
   acceptDrift,
   driftQuery,
   rebuild,
-  chainCheck,
-  comparison,
+  fetchChainCheck,
+  fetchComparison,
 } from '../../service/operations-queries.js';
 import type { Examination, Drift, LogVerification, Verification } from '../../service/types.js';
 import { counted, abbreviate } from '../../shared/text.js';
@@ -308,8 +308,8 @@ export function ChecksTab() {
 
 /** Both may take as long as the log is long. Each shows its last result until it is run again. */
 function Checks() {
-  const chain = useMutation({ mutationFn: chainCheck });
-  const compared = useMutation({ mutationFn: comparison });
+  const chain = useMutation({ mutationFn: fetchChainCheck });
+  const compared = useMutation({ mutationFn: fetchComparison });
   return (
     <>
       <Part

@@ -10,7 +10,7 @@ import { Link } from '@tanstack/react-router';
 import { Glyph } from '../../../shared/glyph.js';
 import { type Replay, SPEEDS, usePlayer } from './use-replay.js';
 import classes from './replay-bar.module.css';
-import { batchAt } from '../../../service/history-queries.js';
+import { fetchBatchAt } from '../../../service/history-queries.js';
 import { isoOf, localOf } from '../../../shared/local-time.js';
 import { useMay } from '../../../service/session.js';
 import { abbreviate } from '../../../shared/text.js';
@@ -108,7 +108,7 @@ function GoToTime({ at, onGo }: GoToTimeProps) {
     going.current = mine;
     setProblem(null);
     try {
-      const batch = await batchAt(until);
+      const batch = await fetchBatchAt(until);
       if (going.current === mine) onGo(batch?.last_position ?? 0);
     } catch (error) {
       if (going.current === mine) setProblem(error instanceof Error ? error.message : String(error));
