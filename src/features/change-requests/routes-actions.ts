@@ -88,7 +88,7 @@ export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unkn
   if (change === undefined) throw changeNotFound(id);
   const { collections } = change;
   if (collectionScopeOf(call.caller) !== undefined && collections.length === 0)
-    requireUnlimited(call.caller, 'Change requests about something else than collections');
+    requireUnlimited(call.caller, 'Change requests that do not concern collections');
   await requireNamesInScope(
     call.caller,
     collections.map((collection) => ({ collection })),
