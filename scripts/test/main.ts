@@ -165,7 +165,7 @@ try {
   await server?.stop();
 }
 
-/** Where the time of a run goes. */
+/** Prints the files that took longest. */
 function printSlowest(totals: readonly Totals[], count: number): void {
   const durations = totals.flatMap(({ durations }) => Object.entries(durations));
   durations.sort(([, one], [, other]) => other - one);

@@ -162,8 +162,8 @@ async function refuseUnreachable(client: pg.ClientBase, schema: string): Promise
 }
 
 /**
- * Rejects a default schema that another service manages, as after the order of DB_SCHEMAS was changed, and further
- * schemas that are the default schema of another service.
+ * Rejects a default schema that another service manages, which happens after a change of the order of DB_SCHEMAS.
+ * Also rejects further schemas that are the default schema of another service.
  */
 async function refuseSharedSchemas(client: pg.ClientBase, { schema, schemas = [schema], serviceSchema }: Schemas) {
   const { rows } = await client.query<{ place: string; comment: string | null }>(

@@ -1,5 +1,5 @@
 /**
- * Two services and the receiver of a webhook are killed again and again while events are appended. WEBHOOK_KILLS sets
+ * Two services and the receiver of a webhook are killed repeatedly while events are appended. WEBHOOK_KILLS sets
  * the number of kills.
  */
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** The diagram and the history slider, as far as they need no browser. */
+/** The parts of the diagram and the history slider that need no browser. */
 import { expect } from 'chai';
 import { SaxesParser } from 'saxes';
 import type { Graph, Table, PlacedGraph, Point } from '../../src/web/pages/schema/graph/graph.js';

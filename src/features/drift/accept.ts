@@ -372,7 +372,7 @@ export interface AcceptanceReport {
   renamed_fields: { collection: string; from: string; to: string }[];
   /** Differences that remain, with reasons. */
   not_accepted: NotAccepted[];
-  /** Unsupported objects of those tables. They stay in the database and in no snapshot. */
+  /** Unsupported objects of those tables. They stay in the database, but no snapshot contains them. */
   not_represented: Note[];
   /** The accepted objects other than tables. Absent if the instance does not manage them. */
   objects?: { changed: ObjectName[]; deleted: ObjectName[] };

@@ -129,7 +129,7 @@ SELECT c.relname AS name,
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = $1 AND c.relname = ANY ($2) AND c.relkind IN ('r', 'p')`;
 
-/** One row without a table if there is none. */
+/** The query returns one row without a table if no table exists. */
 interface Row {
   now: Date;
   creates: boolean;

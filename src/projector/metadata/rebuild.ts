@@ -129,7 +129,7 @@ async function stage(client: pg.ClientBase, state: State): Promise<StagedRows> {
   return rows;
 }
 
-/** Stages the rows of these collections again and switches them in any case. */
+/** Stages the rows of these collections again, and replaces them even if they are equal. */
 async function restage(client: pg.ClientBase, state: State, touched: ReadonlySet<string>): Promise<void> {
   if (touched.size === 0) return;
   for (const kind of Object.values(KINDS)) {

@@ -15,8 +15,6 @@ import { readColumnExtras, readSequenceOptions } from './extras.js';
 
 /* Extras of a new or changed column: the given ones, or the existing ones that still apply. */
 
-/* The change of a column. */
-
 interface ColumnChange {
   type: string;
   /** The given members, except derived ones. */

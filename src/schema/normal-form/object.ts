@@ -70,7 +70,7 @@ export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
   return mergeObject(base, { ...input, id }, at);
 }
 
-/** Reads a change. Absent members stay as they are, and a definition that differs only in spelling too. */
+/** Reads a change. It keeps absent members, and a definition that differs only in spelling. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
   if (!isObject(input)) return refuse(invalidProblem(at, 'must be an object with the members to change'));
   const merged: Record<string, unknown> = { ...existing, ...input };

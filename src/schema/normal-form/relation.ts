@@ -97,13 +97,13 @@ function putMember(
   { members, reading, existing }: RelationMembers,
 ): void {
   const other = members[member];
-  if (other === undefined || isAsItWas(existing, member, other)) members[member] = value;
-  else if (!jsonEqual(other, value) && !isAsItWas(existing, member, value)) {
+  if (other === undefined || equalsExisting(existing, member, other)) members[member] = value;
+  else if (!jsonEqual(other, value) && !equalsExisting(existing, member, value)) {
     addFault(reading, steps, `must not differ from the other location of ${member}`);
   }
 }
 
-const isAsItWas = (existing: RelationMembers['existing'], member: string, value: unknown): boolean =>
+const equalsExisting = (existing: RelationMembers['existing'], member: string, value: unknown): boolean =>
   existing !== undefined && jsonEqual(existing[member], value);
 
 /** Returns the many side of a body in either form. Undefined if it is missing. */

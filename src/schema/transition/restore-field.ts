@@ -96,7 +96,7 @@ function putBackChildren(
   }
 }
 
-/** Members of the collection that named it. */
+/** Restores the members of the collection that referenced the field. */
 function putBackPointers({ draft, collection }: RestoreTarget, before: CollectionNode, name: string): void {
   const held = draft.get(collection)?.collection;
   if (held === undefined) return;

@@ -242,10 +242,7 @@ const WAITS: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'sch
 const isOver = ({ state, cleaning }: ChangeRequest): boolean =>
   ['applied', 'failed', 'withdrawn'].includes(state) && !cleaning;
 
-/**
- * Refetched every second in progress, every ten while it waits for people, and not after its end.
- * @param id of it
- */
+/** Refetched every second while it runs, every ten seconds while it waits for people, and never after its end. */
 export const changeQuery = (id: string) =>
   queryOptions({
     queryKey: [CHANGE, id],

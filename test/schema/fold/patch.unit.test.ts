@@ -4,7 +4,7 @@ import { copyJson, jsonEqual } from '../../../src/kernel/json.js';
 import { applyPatch, patchBetween } from '../../../src/schema/fold/rename-events.js';
 import { limitRuns } from '../../support/runs.js';
 
-/** Documents as events patch them: fixed members, free values inside. */
+/** Documents that events patch: their members are fixed, and the values are arbitrary. */
 const inner = fc.jsonValue({ maxDepth: 4 });
 const document = fc.record({
   name: inner,

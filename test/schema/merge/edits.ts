@@ -10,7 +10,7 @@ import { Draft } from '../../../src/schema/transition/draft.js';
 import { renameEvent } from '../../../src/schema/transition/renames.js';
 import { schemaState } from '../../support/arbitraries.js';
 
-/** Some of them are in use in some states. */
+/** Some states already use some of them. */
 const NAMES = ['zeta', 'eta 2', '__proto__', 'posts', "it's"];
 /** Never used before: a file cannot describe that a table is dropped and another one takes its name. */
 const NEW_NAMES = ['zeta', 'eta 2', 'posts'];

@@ -13,7 +13,7 @@ import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import own from './table-tab.module.css';
 
-/** Without the draft. Refetched each time it is opened; missing values are shown as unknown. */
+/** Shows PostgreSQL without the draft. Each opening refetches the data. Missing values are shown as unknown. */
 export function TableTab({ collection }: { collection: string }) {
   return (
     <QueryResult query={useQuery(databaseTableQuery(collection))} label="Loading the table">

@@ -30,7 +30,7 @@ const namesIn = (location: MergeLocation): string[] =>
     ? [location.kind, location.id]
     : [location.part, location.collection, ...(location.field === undefined ? [] : [location.field])];
 
-/** `theirs` is the current value, `ours` of the merge. */
+/** `theirs` is the current value, and `ours` is the value in the merge. */
 function shownConflict({ kind, place, message, base, ours, theirs }: MergeConflict): ShownConflict {
   const { path = [] } = place;
   const members = differingMembers([base, ours, theirs]);

@@ -166,7 +166,7 @@ interface TooManyProps {
 }
 
 /**
- * @param props.tables how many there would be
+ * @param props.tables the number of tables that the diagram would contain
  * @param props.hasChosen offers the neighbourhood of the selected table
  */
 function TooMany({ tables, hasChosen, onChange }: TooManyProps) {

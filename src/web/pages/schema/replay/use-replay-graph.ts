@@ -50,7 +50,7 @@ function withDeleted({ moment, marks }: Replay): ListedCollection[] {
   return all.sort((a, b) => (a.collection < b.collection ? -1 : 1));
 }
 
-/** Above the limit: the tables of the batch. */
+/** Returns only the tables of the batch if the schema exceeds the limit. */
 function listTouched(
   collections: readonly ListedCollection[],
   { marks }: Replay,

@@ -23,7 +23,7 @@ const positionAt = (frames: readonly ChangedBatch[], index: number): number =>
   frames[index]?.last_position ?? (frames[0] === undefined ? 0 : frames[0].first_position - 1);
 
 /** Derives neighbours from added states. Keeps the eighty most recently used. */
-function createReel(): FrameCache {
+function createFrameCache(): FrameCache {
   const kept = new Map<number, Moment>();
 
   const keep = (moment: Moment): Moment => {
@@ -203,7 +203,7 @@ function marksFor(batch: ChangedBatch | undefined, moment: Moment | null): Frame
 
 function useMoment({ all, index }: Frames, isSmall: boolean) {
   const reels = useRef<Record<string, FrameCache>>({});
-  const reel = (reels.current[String(isSmall)] ??= createReel());
+  const reel = (reels.current[String(isSmall)] ??= createFrameCache());
   const position = index === undefined ? 0 : positionAt(all, index);
   const followed = index === undefined ? null : reel.at(all, index);
   const read = useQuery({ ...momentQuery(position, isSmall), enabled: index !== undefined && followed === null });
