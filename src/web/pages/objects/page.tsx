@@ -17,7 +17,7 @@ import { useMay } from '../../service/session.js';
 import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js';
 import { ReasonInput } from '../../shared/form.js';
 import { Page, useTitle } from '../../shared/page.js';
-import { ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
+import { LoadingIndicator, ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
 import { counted } from '../../shared/text.js';
 import classes from './page.module.css';
 
@@ -27,7 +27,8 @@ export function ObjectsPage() {
   useTitle('Objects');
   const { data: info } = useQuery(infoQuery());
   const mayChange = useMay('administer');
-  if (info !== undefined && info.objects !== true)
+  if (info === undefined) return <LoadingIndicator label="Loading the objects" />;
+  if (info.objects !== true)
     return (
       <Page>
         <Title order={1} size="h2" mb="md">
