@@ -1265,7 +1265,7 @@ export interface Operations {
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: Schemas['CurrentUser'] } };
   }>;
-  /** Change the own password. */ changeOwnPassword: Operation<{
+  /** Change your own password. */ changeOwnPassword: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
     body: { /** The new password. */ password: string; /** Protects a session that somebody else uses for a moment. */ current_password: string };
     answer: { status: 200; headers: Headers; body: { data: Schemas['User'] } };

@@ -259,7 +259,7 @@ function refusalOf(error: unknown, options: Options): Refusal {
 function problemOf(error: unknown, { primaryUrl }: Options): Problem | undefined {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof DivergedError)
-    return unavailableProblem('The log has forked just now. Nothing was changed. Try again.');
+    return unavailableProblem('The log has just forked. Nothing was changed. Try again.');
   if (error instanceof UnreadableEventError) return createLogUnreadableProblem(error);
   return environmentProblem(error instanceof StaleConnectionError ? error.cause : error, primaryUrl);
 }

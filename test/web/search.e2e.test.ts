@@ -144,7 +144,7 @@ describe('the search of the admin app', function () {
     expect((await download).suggestedFilename()).to.match(/^snapshot-\d+-\d+\.json$/);
   });
 
-  it('opens a form to change the own password, with a generated one', async () => {
+  it('opens a form in which users change their own password, with a generated one', async () => {
     app.mayComplain(/status of 40[01]/);
     const user = await app.user('reader');
     const page = await app.visit({ as: user });

@@ -105,7 +105,7 @@ function ownUser({ auth: { users } }: HttpDeps): Route {
   });
 }
 
-/** Every user may change the own password. Admins change those of others. */
+/** Every user may change their own password. Admins change the passwords of others. */
 function ownPasswordRoute(deps: HttpDeps): Route {
   const { auth } = deps;
   return route({
@@ -113,7 +113,7 @@ function ownPasswordRoute(deps: HttpDeps): Route {
     method: 'patch',
     path: '/users/me',
     operationId: 'changeOwnPassword',
-    summary: 'Change the own password',
+    summary: 'Change your own password',
     description:
       'Ends all sessions of the user, including the current one. API tokens stay valid. A user who has no password gets the first one from an admin.',
     access: 'reader',

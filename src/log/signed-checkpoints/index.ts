@@ -140,7 +140,7 @@ const isEnough = ({ there, flushed, needed }: StandbyState): boolean => there &&
 const ON_STANDBY = 'A standby signs no checkpoints, and none has been published yet. Ask the primary.';
 
 function explainNotSigned({ there, needed, flushed, hidden }: StandbyState): string {
-  if (!there) return 'The log has forked just now. No checkpoint was signed. Try again.';
+  if (!there) return 'The log has just forked. No checkpoint was signed. Try again.';
   const wanted = `${needed} ${needed === 1 ? 'standby' : 'standbys'} must have flushed a position before it is signed`;
   if (hidden) {
     return `${wanted}, and the database does not show their progress. GRANT pg_read_all_stats to the role of the service.`;

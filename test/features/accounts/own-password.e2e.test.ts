@@ -10,7 +10,7 @@ const errorOf = ({ status, json: body }: Reply): [number, string, string | undef
   return [status, message, extensions.path];
 };
 
-describe('the own password', () => {
+describe('the password of the current user', () => {
   const { client: send } = withService();
   let user: string;
 
