@@ -309,10 +309,22 @@ CREATE TABLE :"service".service_tokens (
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz,
   -- Limits of the token: actions, networks, and the role of the user when it was created; null if there are none.
-  scope      jsonb
+  scope      jsonb,
+  -- The trust rule under which a pipeline exchanged its ID token; null for other tokens. Expired rows are deleted.
+  rule       text
 );
 
 CREATE INDEX service_tokens_user ON :"service".service_tokens (user_id);
+CREATE INDEX service_tokens_rule ON :"service".service_tokens (expires_at) WHERE rule IS NOT NULL;
+
+-- ID tokens that were exchanged, until they are too old to be accepted. Each can be exchanged once.
+CREATE TABLE :"service".service_exchanged_id_tokens (
+  -- SHA-256 of the signed part.
+  hash       bytea       PRIMARY KEY,
+  expires_at timestamptz NOT NULL
+);
+
+CREATE INDEX service_exchanged_id_tokens_expires_at ON :"service".service_exchanged_id_tokens (expires_at);
 
 -- Identities at an OpenID provider that sign in as a user.
 CREATE TABLE :"service".service_identities (

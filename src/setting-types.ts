@@ -1,6 +1,6 @@
 /** Formats of setting values: numbers, sizes, durations, addresses, names. */
 import { z } from 'zod';
-import { isNetwork } from './kernel/networks.js';
+import { isIssuer, isNetwork, isServiceUrl } from './kernel/networks.js';
 import { ROLES } from './features/accounts/caller.js';
 import { parseAddress } from './postgres/hosts/address.js';
 
@@ -89,12 +89,6 @@ export const serviceUrl = z
   .string()
   .refine(isServiceUrl, 'must be the address of a service, such as https://dps.example.com, without user and password');
 
-function isServiceUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  return /^https?:$/.test(protocol) && username === '' && password === '';
-}
-
 /** Shorter secrets can be guessed over the network, or from one access token. */
 export const secret = (least: number) =>
   z
@@ -169,14 +163,6 @@ export const issuer = z
     isIssuer,
     'must be the https address of an OpenID provider, such as https://id.example.com/realms/main. http is allowed on this machine only',
   );
-
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-function isIssuer(text: string): boolean {
-  if (!isServiceUrl(text)) return false;
-  const { protocol, hostname, search, hash } = new URL(text);
-  return search === '' && hash === '' && (protocol === 'https:' || LOOPBACK.has(hostname));
-}
 
 export const scopes = z
   .string()

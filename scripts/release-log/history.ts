@@ -37,6 +37,7 @@ export async function writeHistory(living: Living): Promise<void> {
   await online(living);
   await writeRequests(living.api, [living.session, await signInWithProvider(living)]);
   await accounts(living);
+  await exchanges(living);
   await webhooks(living);
   await loseTheEnd(living);
 }
@@ -61,6 +62,23 @@ async function accounts({ api, url, provider }: Living): Promise<void> {
   await api.ok('DELETE', `${path}/identities/${identity?.id}`);
   await api.ok('DELETE', path);
   await erased(api);
+}
+
+/** Trust rules with every member, and an API token that was exchanged under one. */
+async function exchanges({ api, provider }: Living): Promise<void> {
+  const rule = {
+    name: 'deploy',
+    issuer: provider.issuer,
+    audience: 'https://dps.example.com',
+    claims: { sub: 'repo:shop/schema:*', protected: 'true' },
+    scope: { role: 'author', actions: ['read', 'propose'], collections: ['shop_*'], networks: ['127.0.0.0/8', '::1'] },
+  };
+  const put = (...rules: object[]) => api.ok('PUT', '/auth/trust', { rules });
+  await put(rule);
+  const iat = Math.floor(Date.now() / 1000);
+  const claims = { iss: rule.issuer, aud: rule.audience, sub: 'repo:shop/schema:main', protected: true };
+  await api.ok('POST', '/auth/exchange', { token: await provider.signed({ ...claims, iat, exp: iat + 300 }) });
+  await put();
 }
 
 /** An event whose personal data is erased, and the event that names it. */

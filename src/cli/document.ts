@@ -34,12 +34,12 @@ export async function readDocument(invocation: Invocation, file: string): Promis
 export function parseDocument(
   { type, content }: DocumentBody,
   file: string,
-  kind: 'a change' | 'a policy' = 'a change',
+  kind: 'a change' | 'a policy' | 'a list of trust rules' = 'a change',
 ): Readonly<Record<string, unknown>> {
   const parsed = parse(type, content.toString('utf8'), file);
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, unknown>;
   throw new OperatorError(
-    `${nameOf(file)} is ${kind === 'a policy' ? 'not a policy' : 'neither a snapshot nor a diff'}.`,
+    `${nameOf(file)} is ${kind === 'a change' ? 'neither a snapshot nor a diff' : `not ${kind}`}.`,
   );
 }
 

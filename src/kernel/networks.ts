@@ -35,3 +35,19 @@ export function networkList(networks: readonly string[]): NetworkList {
   }
   return { check: (address) => lists[isIpv4(address) ? 'ipv4' : 'ipv6'].check(address, typeOf(address)) };
 }
+
+/** True for an http address without user and password. */
+export function isServiceUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** True for the address of an OpenID issuer. Without https, someone on the way could replace its keys. */
+export function isIssuer(text: string): boolean {
+  if (!isServiceUrl(text)) return false;
+  const { protocol, hostname, search, hash } = new URL(text);
+  return search === '' && hash === '' && (protocol === 'https:' || LOOPBACK.has(hostname));
+}

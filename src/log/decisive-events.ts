@@ -1,5 +1,5 @@
 /**
- * Reads the events that decisions rely on: events of the policy, of accounts and of change requests. Each event is
+ * Reads the events that decisions rely on: events of the policy, trust rules, accounts and change requests. Each event is
  * checked against its own hash and against the event that follows it.
  */
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
@@ -9,6 +9,7 @@ import type { Queryable } from '../postgres/pool.js';
 import { type Accounts, accountEvent, foldAccount } from '../schema/fold/accounts.js';
 import { UnreadableEventError, readEvent } from '../schema/fold/upcasting.js';
 import { USER, type LogEvent, type StoredEvent } from '../schema/model/events.js';
+import { TRUST_SUBJECT, type TrustRule } from '../schema/model/token-scope.js';
 import { DEFAULT_POLICY, POLICY_SUBJECT, type Policy, foldPolicy } from '../schema/policy.js';
 import { createChecker } from './event-hash.js';
 import { EVENT_COLUMNS, type EventRow, toEventRecord } from './read.js';
@@ -126,13 +127,23 @@ interface PolicyAt {
   hash: string | null;
 }
 
-/** Selects the newest policy event up to a position, using an index. */
-const query = (upTo: string): string => `SELECT ${LINKED_COLUMNS} FROM ${own.events} e
- WHERE subject ->> 'kind'::text = '${POLICY_SUBJECT.kind}' AND subject ->> 'id'::text = '${POLICY_SUBJECT.id}' AND type = 'policy.updated'${upTo}
+type Subject = typeof POLICY_SUBJECT | typeof TRUST_SUBJECT;
+
+/** Selects the newest event of a type up to a position, using an index. */
+const newestQuery = (
+  { kind, id }: Subject,
+  type: string,
+  upTo = '',
+): string => `SELECT ${LINKED_COLUMNS} FROM ${own.events} e
+ WHERE subject ->> 'kind'::text = '${kind}' AND subject ->> 'id'::text = '${id}' AND type = '${type}'${upTo}
  ORDER BY position DESC LIMIT 1`;
 
+const UP_TO = ' AND position <= $1';
+
 /** Callers that enforce the policy run this under the log lock. */
-export const POLICY_QUERY = query('');
+export const POLICY_QUERY = newestQuery(POLICY_SUBJECT, 'policy.updated');
+
+const POLICY_QUERY_UP_TO = newestQuery(POLICY_SUBJECT, 'policy.updated', UP_TO);
 
 /** Parses the row of the query. @throws UnreadableEventError if the event is not the one that was appended */
 export function toPolicy([row]: readonly LinkedRow[]): PolicyAt {
@@ -147,6 +158,31 @@ export async function readPolicy(db: Queryable, upTo?: number): Promise<PolicyAt
   const { rows } =
     upTo === undefined
       ? await db.query<LinkedRow>(POLICY_QUERY)
-      : await db.query<LinkedRow>(query(' AND position <= $1'), [upTo]);
+      : await db.query<LinkedRow>(POLICY_QUERY_UP_TO, [upTo]);
   return toPolicy(rows);
+}
+
+/* Reads the trust rules, which are kept like the policy. */
+
+/** The trust rules and the position of the event that set them. The position is 0 if no event did. */
+export interface TrustAt {
+  rules: readonly TrustRule[];
+  position: number;
+  /** ISO 8601. Null if no event set rules. */
+  updated_at: string | null;
+}
+
+const TRUST_QUERY = newestQuery(TRUST_SUBJECT, 'trust.updated');
+const TRUST_QUERY_UP_TO = newestQuery(TRUST_SUBJECT, 'trust.updated', UP_TO);
+
+/**
+ * @param upTo a position; defaults to the head
+ * @throws UnreadableEventError if the event is not the one that was appended
+ */
+export async function readTrust(db: Queryable, upTo?: number): Promise<TrustAt> {
+  const { rows } =
+    upTo === undefined ? await db.query<LinkedRow>(TRUST_QUERY) : await db.query<LinkedRow>(TRUST_QUERY_UP_TO, [upTo]);
+  const event = rows[0] && toLinkedEvent(rows[0]);
+  if (event?.type !== 'trust.updated') return { rules: [], position: 0, updated_at: null };
+  return { rules: event.data.rules, position: event.position, updated_at: event.occurred_at };
 }

@@ -20,6 +20,7 @@ export const own = {
   divergences: ownTable('service_divergences'),
   documents: ownTable('service_documents'),
   events: ownTable('service_events'),
+  exchangedIdTokens: ownTable('service_exchanged_id_tokens'),
   fields: ownTable('service_fields'),
   formerUsers: ownTable('service_former_users'),
   folds: ownTable('service_folds'),

@@ -15,7 +15,7 @@ import { withService } from '../support/with-service.js';
  * Commands that keep running, print a shell script or answer an agent, or need another database, a broken log or an OpenID provider. They have their own
  * tests.
  */
-const ELSEWHERE = ['start', 'completion', 'restore', 'acknowledge-log', 'login', 'logout', 'mcp'];
+const ELSEWHERE = ['start', 'completion', 'restore', 'acknowledge-log', 'login', 'logout', 'exchange', 'mcp'];
 
 /** The names of all commands with an action. */
 function commandsOf(command: Command, path: readonly string[] = []): string[] {
@@ -124,6 +124,11 @@ describe('dps --json prints valid JSON when it', () => {
     expect(await run('objects', 'update', 'view:one', at('one.sql'))).to.deep.equal(created);
     expect(await run('objects', 'rename', 'view:one', 'two')).to.include({ id: 'two' });
     expect(await run('objects', 'delete', 'view:two')).to.deep.equal({ deleted: { kind: 'view', id: 'two' } });
+  });
+
+  it('shows and sets trust rules', async () => {
+    await writeFile(at('trust.json'), JSON.stringify(await run('trust', 'show')));
+    expect(await run('trust', 'set', at('trust.json'))).to.deep.equal({ rules: [] });
   });
 
   it('shows and tests the policy', async () => {

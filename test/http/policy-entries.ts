@@ -366,6 +366,8 @@ export function entriesOf(api: Api): Entries {
     'POST /auth/oidc/token',
     'POST /auth/oidc/logout',
     'POST /auth/oidc/link',
+    'POST /auth/exchange',
+    'PUT /auth/trust',
     'POST /users',
     'PATCH /users/me',
     'PATCH /users/{id}',

@@ -21,6 +21,7 @@ describe("names of the service's own tables", () => {
       events: 'service.service_events',
       fields: 'service.service_fields',
       folds: 'service.service_folds',
+      exchangedIdTokens: 'service.service_exchanged_id_tokens',
       formerUsers: 'service.service_former_users',
       idempotency: 'service.service_idempotency',
       identities: 'service.service_identities',

@@ -183,6 +183,45 @@ const OIDC: Rules = {
   },
 };
 
+/** No issuer resolves, so no ID token is accepted. Nothing leaves the machine. */
+const newRule = ({ random, world }: Context): object => ({
+  name: `rule ${random.below(5)}`,
+  issuer: random.pick(['https://issuer.invalid', 'https://issuer.invalid/a', 'http://issuer.invalid', 'no address']),
+  audience: random.pick(['dps', 'https://dps.example.com', '']),
+  claims: random.pick<object>([{ sub: 'repo:a/b:*' }, { sub: 'x', protected: 'true' }, { sub: '*' }, {}]),
+  scope: random.pick<object>([{ role: 'reader', actions: ['read'] }, { role: 'admin', actions: ['apply'] }, {}]),
+  ...(random.chance(0.3) && { user: random.some(world.users) ?? UNKNOWN }),
+  ...(random.chance(0.3) && { minutes: random.pick([1, 60, 61]) }),
+});
+
+/** Unsigned: `{"alg":"none"}` and `{"iss":"https://issuer.invalid"}`. */
+const ID_TOKEN = 'eyJhbGciOiJub25lIn0.eyJpc3MiOiJodHRwczovL2lzc3Vlci5pbnZhbGlkIn0.';
+
+const TRUST: Rules = {
+  'GET /auth/trust': {
+    weight: 0.1,
+    make: ({ random }) => ({
+      path: '/auth/trust',
+      query: maybe(random, { at: [0.3, () => random.pick(['1', 'now'])] }),
+    }),
+  },
+  'PUT /auth/trust': {
+    weight: 0.2,
+    make: (context) => ({
+      path: '/auth/trust',
+      body: json({ rules: Array.from({ length: context.random.below(3) }, () => newRule(context)) }),
+    }),
+  },
+  'POST /auth/exchange': {
+    weight: 0.1,
+    make: ({ random }) => ({
+      path: '/auth/exchange',
+      body: json({ token: random.pick([ID_TOKEN, 'x', '']) }),
+      caller: 'nobody',
+    }),
+  },
+};
+
 /** The name of the receiver never resolves, so nothing leaves the machine. */
 const newWebhook = ({ random }: Context): object => ({
   name: `hook ${random.below(20)}`,
@@ -246,4 +285,4 @@ const SERVER: Rules = {
   'GET /metrics': { weight: 0.3, make: () => ({ path: '/metrics' }) },
 };
 
-export const ACCOUNTS_AND_SERVER: Rules = { ...AUTH, ...OIDC, ...USERS, ...WEBHOOKS, ...AGENTS, ...SERVER };
+export const ACCOUNTS_AND_SERVER: Rules = { ...AUTH, ...OIDC, ...TRUST, ...USERS, ...WEBHOOKS, ...AGENTS, ...SERVER };

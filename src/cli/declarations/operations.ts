@@ -200,6 +200,7 @@ export function declareAccounts(program: Command, effect: CommandEffect): void {
   declareLogin(program, effect);
   declareUsers(program, effect);
   declareTokens(program, effect);
+  declareTrust(program, effect);
   declareKeys(program, effect);
 }
 
@@ -222,6 +223,38 @@ function declareLogin(program: Command, effect: CommandEffect): void {
     .description('Ends the session of "dps login" and deletes it from this machine.')
     .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055');
   effect(logout, async () => (await load()).logout);
+}
+
+function declareTrust(program: Command, effect: CommandEffect): void {
+  const load = () => import('../../features/accounts/cli-trust.js');
+  const trust = program
+    .command('trust')
+    .summary('let pipelines exchange their ID tokens for API tokens')
+    .description('Manages the trust rules of a running service. Without a subcommand, shows them.');
+
+  const show = trust
+    .command('show', { isDefault: true })
+    .description('Shows the trust rules; with --json in the format of "dps trust set".');
+  effect(onService(show, 'an admin or auditor'), async () => (await load()).show);
+
+  const set = trust
+    .command('set')
+    .description('Replaces all trust rules. API tokens of removed and changed rules end at once.')
+    .argument('<file>', 'trust rules as JSON or YAML; - for stdin')
+    .addOption(reason());
+  effect(onService(set), async () => (await load()).set);
+
+  const exchange = program
+    .command('exchange')
+    .summary('exchange the ID token of a pipeline for an API token')
+    .description(
+      'Prints an API token of a few minutes for DPS_TOKEN. The ID token comes from --id-token-file, from DPS_ID_TOKEN (GitLab and others), or from GitHub, if the job has the permission "id-token: write". A trust rule of the service must accept it.',
+    )
+    .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055')
+    .option('--audience <audience>', 'the audience of an ID token from GitHub; default: the origin of the service')
+    .option('--id-token-file <file>', 'a file with the ID token; - for stdin')
+    .option('--json', 'print JSON');
+  effect(exchange, async () => (await load()).exchange);
 }
 
 function declareUsers(program: Command, effect: CommandEffect): void {

@@ -17,7 +17,7 @@ import {
   writeLock,
 } from './contents.js';
 import type { Invocation } from '../command.js';
-import { requestData, requestChecked } from '../connections/service.js';
+import { describeRejection, requestAnyStatus, requestChecked } from '../connections/service.js';
 
 /** The line of a location in a YAML text. */
 
@@ -370,9 +370,14 @@ export async function readPresentFiles(invocation: Invocation): Promise<FolderFi
 export const withLock = ({ files, lock }: FolderFiles): Map<string, string> =>
   new Map([...files, [LOCK, writeLock(lock)]]);
 
-/** `42-3f9a…`: a position of this log. */
+/**
+ * `42-3f9a…`: a position of this log. Without the hash if the scope of the token does not cover the history. The service
+ * then cannot detect that the files were pulled from another log.
+ */
 async function placeOf(invocation: Invocation, position: string): Promise<string> {
   if (position === '0') return position;
-  const { hash } = await requestData(invocation, 'getEvent', { params: { position } });
-  return `${position}-${hash}`;
+  const { status, text: content } = await requestAnyStatus(invocation, 'getEvent', { params: { position } });
+  if (status === 403) return position;
+  if (status !== 200) throw new OperatorError(describeRejection(status, content));
+  return `${position}-${(JSON.parse(content) as { data: { hash: string } }).data.hash}`;
 }

@@ -10,7 +10,7 @@ export type UserStatus = (typeof USER_STATUSES)[number];
 /** A user with a valid token. */
 export interface Caller {
   readonly id: string;
-  /** The name that the log records for the actor. */
+  /** The name that the log records for the actor. With a token of a trust rule, it names the pipeline. */
   readonly name: string;
   /** Not higher than the role that a scope of the token contains. */
   readonly role: Role;
@@ -26,6 +26,8 @@ export interface Credential {
   readonly token?: string;
   /** The limits of the API token. */
   readonly scope?: TokenScope;
+  /** The trust rule under which the API token was exchanged. */
+  readonly rule?: string;
   /** Milliseconds since 1970. Absent if the API token never expires. */
   readonly expiresAt?: number;
 }

@@ -46,6 +46,8 @@ interface Row {
   issued_by: string | null;
   expires_at: Date | null;
   scope: (TokenScope & { role: Role }) | null;
+  /** The trust rule of the API token. */
+  rule: string | null;
 }
 
 /**
@@ -69,7 +71,8 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
   async function findByStaticToken(token: string): Promise<VerifiedCaller | null> {
     const { rows } = await pool.query<Row>({
       name: 'identify-token',
-      text: `select u.id, u.name, u.role, t.id as token, t.issued_by, t.expires_at, t.scope
+      text: `select u.id, case when t.rule is null then u.name else t.name end as name, u.role, t.id as token, t.issued_by,
+          t.expires_at, t.scope, t.rule
         from ${own.tokens} t join ${own.users} u on u.id = t.user_id
         where t.token_hash = $1 and u.status = 'active'`,
       values: [secretHash(token)],
@@ -84,7 +87,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     if (!claims || !isUuid(claims.userId) || !isUuid(claims.sessionId)) return null;
     const { rows } = await pool.query<Row>({
       name: 'identify-session',
-      text: `select u.id, u.name, u.role, s.identity as token, s.expires_at, null as scope,
+      text: `select u.id, u.name, u.role, s.identity as token, s.expires_at, null as scope, null as rule,
           case when s.identity is null then u.password_set_by else i.issued_by end as issued_by
         from ${own.sessions} s join ${own.users} u on u.id = s.user_id left join ${own.identities} i on i.id = s.identity
         where s.id = $1 and u.id = $2 and u.status = 'active'`,
@@ -125,12 +128,13 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
 const isReadable = ({ scope }: Row): boolean => scope === null || tokenScope.safeParse(scope).success;
 
 function toVerifiedCaller(row: Row, kind: Credential['kind'], expiresAt: number): VerifiedCaller {
-  const { id, name, role, issued_by: issuedBy, expires_at, token, scope } = row;
+  const { id, name, role, issued_by: issuedBy, expires_at, token, scope, rule } = row;
   const credential = {
     kind,
     issuedBy,
     ...(token !== null && { token }),
     ...(scope !== null && { scope }),
+    ...(rule !== null && { rule }),
     ...(kind === 'token' && expires_at !== null && { expiresAt: expires_at.getTime() }),
   };
   return {

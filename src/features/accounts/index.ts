@@ -8,6 +8,8 @@ import { createOidc, type Oidc, type OidcSettings } from './oidc.js';
 import { createLoginLimit, type LoginLimit } from './login-limit.js';
 import { createPasswords, tokenSecret } from './secrets.js';
 import { createTokens, type Tokens } from './tokens.js';
+import { createTrust, type Trust } from './trust.js';
+import { createIdTokens } from './id-tokens.js';
 import { createUsers, type Users } from './users.js';
 
 export interface Auth {
@@ -21,6 +23,10 @@ export interface Auth {
   oidc: Oidc | null;
   /** False if users log in with the provider only. */
   passwordLogin: boolean;
+  /** Trust rules, and the exchange of ID tokens. */
+  trust: Trust;
+  /** Limits failed exchanges by address. */
+  exchangeLimit: LoginLimit;
   identify: Identify;
   /** See first-admin.ts. */
   ensureAdmin(settings: FirstAdminSettings, record?: RecordFirstAdmin): Promise<FirstAdmin>;
@@ -40,6 +46,9 @@ export interface AuthDeps {
   clock?: () => number;
 }
 
+/** Failures per window that are not slowed down. Only the address counts: an ID token names no user. */
+const EXCHANGE_FAILURES = { pair: 20, address: Infinity, email: Infinity };
+
 /** The authentication services of a migrated database. */
 export async function createAuth({
   pool,
@@ -52,6 +61,7 @@ export async function createAuth({
   const key = await tokenSecret(pool, secret);
   const accessTokens = createAccessTokens({ secret: key, clock });
   const loginLimit = createLoginLimit();
+  const exchangeLimit = createLoginLimit(EXCHANGE_FAILURES);
   const users = createUsers({ pool, passwords });
   return {
     users,
@@ -62,8 +72,13 @@ export async function createAuth({
     sessions: createSessions({ pool, passwords, accessTokens, secret: key, clock }),
     liveSessions: createLiveSessions({ pool, clock }),
     loginLimit,
+    trust: createTrust({ pool, idTokens: createIdTokens({ clock }), clock }),
+    exchangeLimit,
     identify: createIdentify({ pool, accessTokens, clock }),
     ensureAdmin: (settings, record) => ensureAdmin({ pool, passwords }, settings, record),
-    stop: () => loginLimit.stop(),
+    stop() {
+      loginLimit.stop();
+      exchangeLimit.stop();
+    },
   };
 }

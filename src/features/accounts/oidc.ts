@@ -91,7 +91,10 @@ type SealPurpose = 'attempt' | 'link' | 'code';
 const SEALED_FOR: Readonly<Record<SealPurpose, number>> = { attempt: 600, link: 600, code: 60 };
 
 /** Seconds by which the clocks of the provider and the service may differ. */
-const CLOCK_TOLERANCE = 30;
+export const CLOCK_TOLERANCE = 30;
+
+/** Algorithms whose signatures only the owner of a private key can create. */
+export const PUBLIC_KEY_ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA'.split(' ');
 
 /** Seconds that the provider has to respond. */
 const TIMEOUT = 10;
@@ -301,7 +304,7 @@ async function readLogoutToken(
   const { payload } = await jwtVerify(token, keys, {
     issuer,
     audience,
-    algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'],
+    algorithms: PUBLIC_KEY_ALGORITHMS,
     maxTokenAge: LOGOUT_TOKEN_AGE,
     clockTolerance: CLOCK_TOLERANCE,
     currentDate: now,

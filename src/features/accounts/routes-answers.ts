@@ -18,6 +18,11 @@ export const user = z
 
 const scope = tokenScope.nullable().describe('Null if the token may do everything that its user may do');
 
+const rule = z
+  .string()
+  .nullable()
+  .describe('The trust rule under which a pipeline exchanged its ID token for the token. Null for other credentials');
+
 /** The current user, and what the credential of the request may do. */
 export const currentUser = user
   .extend({
@@ -27,6 +32,7 @@ export const currentUser = user
       actions: z.array(z.enum(TOKEN_ACTIONS)).describe('The actions that the role and the scope allow'),
       expires_at: time.nullable().describe('When the API token expires'),
       scope,
+      rule,
     }),
   })
   .meta({ id: 'CurrentUser' });
@@ -40,7 +46,7 @@ export const erasure = z
   .meta({ id: 'Erasure' });
 
 export const token = z
-  .strictObject({ id: z.uuid(), name: z.string(), created_at: time, expires_at: time.nullable(), scope })
+  .strictObject({ id: z.uuid(), name: z.string(), created_at: time, expires_at: time.nullable(), scope, rule })
   .meta({ id: 'Token' });
 
 export const newToken = token.extend({ token: z.string().describe('Returned only once') }).meta({ id: 'NewToken' });

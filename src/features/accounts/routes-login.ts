@@ -152,7 +152,7 @@ export async function findPasswordOwner(
   const attempt = { address: addressOf(req) ?? '', email };
   const isAtHome = async () => (await sessions.lastNetwork(email)) === networkOf(attempt.address);
   const wait = await loginLimit.begin(attempt, isAtHome);
-  if (wait !== null) throw tooManyLogins(wait);
+  if (wait !== null) throw tooManyAttempts(wait);
   const user = await sessions.passwordOwner({ email, password });
   if (user !== null) await loginLimit.succeeded(attempt);
   return user;
@@ -255,7 +255,7 @@ function duplicateRefreshToken(): RejectedError {
   });
 }
 
-function tooManyLogins(seconds: number): RejectedError {
+export function tooManyAttempts(seconds: number): RejectedError {
   const message = `Too many failed logins. Try again in ${seconds} seconds.`;
   return new RejectedError([{ code: 'TOO_MANY_REQUESTS', message }], ['Retry-After', String(seconds)]);
 }

@@ -143,13 +143,14 @@ function ownPasswordRoute(deps: HttpDeps): Route {
 
 function accessOf(caller: Caller): z.infer<typeof accounts.currentUser>['access'] {
   const { role, credential } = caller;
-  const { kind, expiresAt, scope } = credential;
+  const { kind, expiresAt, scope, rule } = credential;
   return {
     credential: kind,
     role,
     actions: actionsOf(caller),
     expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
     scope: (scope as z.infer<typeof accounts.token>['scope'] | undefined) ?? null,
+    rule: rule ?? null,
   };
 }
 

@@ -21,6 +21,8 @@ export interface Token {
   expires_at: string | null;
   /** Null if it may do everything that its user may do. */
   scope: TokenScope | null;
+  /** The trust rule under which it was exchanged; null for other tokens. */
+  rule: string | null;
 }
 
 interface NewToken {
@@ -43,14 +45,14 @@ export interface Tokens {
   revoke(userId: string, tokenId: string): AccountChange<null>;
 }
 
-interface TokenRow extends Omit<Token, 'created_at' | 'expires_at'> {
+export interface TokenRow extends Omit<Token, 'created_at' | 'expires_at'> {
   created_at: Date;
   expires_at: Date | null;
 }
 
-const COLUMNS = 'id, name, created_at, expires_at, scope';
+export const TOKEN_COLUMNS = 'id, name, created_at, expires_at, scope, rule';
 
-/** The most API tokens per user, including expired tokens. */
+/** The most API tokens per user, including expired tokens. Tokens of trust rules do not count. */
 export const TOKENS_PER_USER = 100;
 
 /** Returns NOT_FOUND for unknown users and tokens, and for ids that are not UUIDs. */
@@ -59,7 +61,7 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
     async list(userId) {
       if ((await roleOf(pool, userId)) === null) return refuse(unknownUser(userId));
       const { rows } = await pool.query<TokenRow>(
-        `select ${COLUMNS} from ${own.tokens} where user_id = $1 order by created_at, id`,
+        `select ${TOKEN_COLUMNS} from ${own.tokens} where user_id = $1 order by created_at, id`,
         [userId],
       );
       return ok(rows.map(toToken));
@@ -76,7 +78,7 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
         const made = expectOneRow(
           await client.query<TokenRow>(
             `insert into ${own.tokens} (id, user_id, name, token_hash, expires_at, issued_by, scope)
-              values ($1, $2, $3, $4, $5, $6, $7) returning ${COLUMNS}`,
+              values ($1, $2, $3, $4, $5, $6, $7) returning ${TOKEN_COLUMNS}`,
             [randomUUID(), userId, name, secretHash(token), toMillisecond(expires_at), issuedBy, limits],
           ),
         );
@@ -108,9 +110,9 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
   };
 }
 
-/** All tokens that are not revoked, including expired ones. */
+/** All tokens that are not revoked, including expired ones, without those of trust rules. */
 async function countTokens(client: ClientBase, userId: string): Promise<number> {
-  const text = `select count(*)::int as count from ${own.tokens} where user_id = $1`;
+  const text = `select count(*)::int as count from ${own.tokens} where user_id = $1 and rule is null`;
   return expectOneRow(await client.query<{ count: number }>(text, [userId])).count;
 }
 
@@ -134,9 +136,8 @@ function toMillisecond(time: string | null): Date | null {
   return time === null ? null : new Date(time);
 }
 
-function toToken(row: TokenRow): Token {
-  const { id, name, created_at, expires_at, scope } = row;
-  return { id, name, created_at: created_at.toISOString(), expires_at: expires_at?.toISOString() ?? null, scope };
+export function toToken({ created_at, expires_at, ...row }: TokenRow): Token {
+  return { ...row, created_at: created_at.toISOString(), expires_at: expires_at?.toISOString() ?? null };
 }
 
 function unknownToken(id: string): Problem {

@@ -24,7 +24,8 @@ export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
     ['id', 'email', 'name', 'password_hash', 'password_set_by', 'role', 'status', 'login_network', 'created_at'],
   ],
   ['service_former_users', ['id', 'email_hash', 'deleted_at']],
-  ['service_tokens', ['id', 'user_id', 'name', 'token_hash', 'issued_by', 'created_at', 'expires_at', 'scope']],
+  ['service_tokens', ['id', 'user_id', 'name', 'token_hash', 'issued_by', 'created_at', 'expires_at', 'scope', 'rule']],
+  ['service_exchanged_id_tokens', ['hash', 'expires_at']],
   ['service_identities', ['id', 'user_id', 'issuer', 'subject', 'issued_by', 'created_at']],
   ['service_webhooks', ['id', 'name', 'url', 'format', 'types', 'collections', 'created_at']],
 ]);

@@ -186,14 +186,16 @@ function commentRoute({ changes }: HttpDeps): Route {
 }
 
 /** Otherwise an admin could approve as another admin, with a token or password that they issued. */
-const foreignCredentialMessage = (kind: Credential['kind']): string =>
-  ({
-    token:
-      'Another user issued this API token, so it cannot approve. Sign in with your password and create your own token.',
-    password: 'Another user set this password, so it cannot approve. Choose your own password first.',
-    identity:
-      'This identity was linked with a password that another user had set, so it cannot approve. Ask an admin to unlink it, choose your own password, and link it again.',
-  })[kind];
+const foreignCredentialMessage = ({ kind, rule }: Credential): string =>
+  rule === undefined ? FOREIGN_CREDENTIAL[kind] : 'A pipeline cannot approve. Sign in with your own password or token.';
+
+const FOREIGN_CREDENTIAL: Readonly<Record<Credential['kind'], string>> = {
+  token:
+    'Another user issued this API token, so it cannot approve. Sign in with your password and create your own token.',
+  password: 'Another user set this password, so it cannot approve. Choose your own password first.',
+  identity:
+    'This identity was linked with a password that another user had set, so it cannot approve. Ask an admin to unlink it, choose your own password, and link it again.',
+};
 
 function judgingRoutes({ changes, store }: HttpDeps): Route[] {
   return [
@@ -211,7 +213,7 @@ function judgingRoutes({ changes, store }: HttpDeps): Route[] {
       async handle(call) {
         const { id } = await findChange(changes, call);
         const { kind, issuedBy, token } = call.caller.credential;
-        if (issuedBy !== null) throw refused('FORBIDDEN', foreignCredentialMessage(kind));
+        if (issuedBy !== null) throw refused('FORBIDDEN', foreignCredentialMessage(call.caller.credential));
         const approval = { ...call.body, credential: kind, token, state: await store.atHead(call.head) };
         return respondAfterAction(call, 'approve-change', {
           run: (context) => changes.approve(id, approval, context),

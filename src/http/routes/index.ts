@@ -20,6 +20,7 @@ import { schemaRoutes, typesRoutes } from './schema.js';
 import { openApiRoutes } from './openapi.js';
 import { sessionRoutes } from '../../features/accounts/routes-login.js';
 import { trashRoutes } from '../../features/trash/routes.js';
+import { trustRoutes } from '../../features/accounts/routes-trust.js';
 import { userRoutes } from '../../features/accounts/routes.js';
 import { webhookRoutes } from '../../features/webhooks/routes.js';
 
@@ -41,6 +42,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...trashRoutes(deps),
     ...authRoutes(deps),
     ...oidcRoutes(deps),
+    ...trustRoutes(deps),
     ...userRoutes(deps),
     ...sessionRoutes(deps),
     ...webhookRoutes(deps),

@@ -14,6 +14,8 @@ import { RejectedError, STATUS, inManagedSchemas } from '../errors.js';
 import { createMomentState } from '../history.js';
 import { wrapped } from '../openapi/answers/envelopes.js';
 import { diff } from '../openapi/answers/schema.js';
+import { snapshotHash } from '../../schema/snapshot/snapshot.js';
+import { visibleTo } from '../request/scope.js';
 import { snapshot } from '../../schema/normal-form/shapes.js';
 import { type Call, documentBody, route, type Route, withoutParsing } from '../route.js';
 
@@ -82,6 +84,7 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
       'The response can be sent to apply. If both sides changed a member differently: 409 with every conflict, its place and the three values. `resolve` chooses a side for a place.',
     access: 'author',
     action: 'read',
+    collections: 'filtered',
     query: diffQuery,
     body: withoutParsing(
       documentBody(wrapped(mergeRequest), {
@@ -92,16 +95,19 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
     errors: ['NOT_FOUND', 'MERGE_CONFLICT', 'IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
     needsPrimary: false,
     async handle(call) {
-      const { body, query, head } = call;
+      const { body, query, head, caller } = call;
       const { theirs, base: baseDocument, ours: named, resolve } = membersOf(body);
       const resolutions = unwrap(await runYielding(readResolutions(resolve)));
-      const ours = named === undefined ? await store.atHead(head) : await momentOf(named, 'ours', call);
-      const base = await baseOf(baseDocument, ours, call);
+      const whole = named === undefined ? await store.atHead(head) : await momentOf(named, 'ours', call);
+      const ours = visibleTo(caller, whole);
+      const base = visibleTo(caller, await baseOf(baseDocument, ours, call));
       await inManagedSchemas(theirs, schemas, query);
       const input = { base, ours, theirs, resolutions };
       const options = { ...query, release, ...(await readEquality(deps, theirs, base, ours)) };
       const outcome = unwrap(await runYielding(mergeSnapshot(input, options)));
-      return outcome.kind === 'conflicts' ? conflictsAnswer(outcome.conflicts) : answer(ours, outcome);
+      if (outcome.kind === 'conflicts') return conflictsAnswer(outcome.conflicts);
+      // Apply compares the hash with that of the whole schema.
+      return answer(ours, { ...outcome, hash: await runYielding(snapshotHash(whole, release)) });
     },
   });
   return [merge];

@@ -296,6 +296,16 @@ const tokenScopeV1 = z.strictObject({
   collections: z.array(eventText).optional(),
   networks: z.array(eventText).optional(),
 });
+const trustRuleV1 = z.strictObject({
+  name: eventText,
+  user: eventText,
+  set_by: eventText,
+  issuer: eventText,
+  audience: eventText,
+  claims: z.record(eventText, eventText),
+  scope: tokenScopeV1,
+  minutes: z.int().positive(),
+});
 const accountUpdatedV1 = z
   .strictObject({
     ...accountAccess,
@@ -391,6 +401,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'change.failed': otherEvent(z.strictObject({ code: eventText, document: eventText })),
   'change.withdrawn': otherEvent(noData),
   'policy.updated': otherEvent(z.strictObject({ policy: policyV1 })),
+  'trust.updated': otherEvent(z.strictObject({ rules: z.array(trustRuleV1) })),
   'account.created': otherEvent(z.strictObject(accountAccess)),
   'account.updated': otherEvent(accountUpdatedV1),
   'account.deleted': otherEvent(noData),
@@ -400,6 +411,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
       issued_by: eventTextOrNull,
       expires_at: eventTextOrNull,
       scope: tokenScopeV1.optional(),
+      rule: eventText.optional(),
     }),
   ),
   'token.revoked': otherEvent(z.strictObject({ token: eventText })),

@@ -8,7 +8,7 @@ import type { ObjectKind, ObjectName, SchemaObject } from './objects.js';
 import type { Json } from '../../kernel/json.js';
 import type { Identity } from './state.js';
 import type { Policy } from './policy.js';
-import type { TokenScope } from './token-scope.js';
+import type { TokenScope, TrustRule } from './token-scope.js';
 import type { Warning } from '../../kernel/warning.js';
 
 /** The content of an event about a diverged log. */
@@ -74,6 +74,8 @@ export interface TokenAccess {
   expires_at: string | null;
   /** Absent if the token may do everything that its user may do. */
   scope?: TokenScope;
+  /** The name of the trust rule under which it was exchanged. After its expiry, the row is deleted without an event. */
+  rule?: string;
 }
 
 /** An identity of an OpenID provider that signs in as the user. The log does not contain its subject. */
@@ -345,6 +347,8 @@ export interface OtherEventData extends ChangeEventData, AccountEventData, Webho
   'trash.purged': { position: number; expired?: boolean; kept_in?: number };
   /** The complete policy, which applies from the next batch on. */
   'policy.updated': { policy: Policy };
+  /** All trust rules, in the order in which they are tried. */
+  'trust.updated': { rules: TrustRule[] };
 }
 
 interface EventData extends SchemaEventData, ObjectEventData, OtherEventData {}

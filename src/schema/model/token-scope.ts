@@ -12,3 +12,26 @@ export type TokenScope = {
   /** Addresses and networks from which the token is accepted: `10.0.0.0/8`. */
   networks?: string[];
 };
+
+/**
+ * Exchanges ID tokens of an OpenID issuer for API tokens of a user. The newest event `trust.updated` contains all rules.
+ * A type, so that it is JSON.
+ */
+export type TrustRule = {
+  name: string;
+  /** The id of the user whose tokens it issues. */
+  user: string;
+  /** The id of the user who set it. */
+  set_by: string;
+  /** Compared exactly with the claim `iss`. */
+  issuer: string;
+  audience: string;
+  /** Required values by claim, or patterns as in the policy. Always contains `sub`. */
+  claims: Record<string, string>;
+  scope: TokenScope;
+  /** Lifetime of its API tokens. */
+  minutes: number;
+};
+
+/** The subject of events about trust rules. There is one list of rules. */
+export const TRUST_SUBJECT = { kind: 'trust', id: 'rules' } as const;

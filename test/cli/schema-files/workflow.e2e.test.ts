@@ -120,7 +120,7 @@ describe('the GitHub action and the GitLab template', () => {
       const values: Record<string, string> = {
         'vars.DPS_PACKAGE': ROOT,
         'vars.DPS_URL': service.url,
-        'secrets.DPS_TOKEN': service.adminToken,
+        'steps.dps.outputs.token': service.adminToken,
         'github.token': 'token of the workflow',
         'github.event.pull_request.number': '7',
         'github.event.pull_request.base.sha || github.event.before': before,

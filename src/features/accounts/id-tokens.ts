@@ -1,0 +1,266 @@
+/* Verifies ID tokens of the issuers that trust rules name. */
+import {
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyResult,
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  jwtVerify,
+} from 'jose';
+import { z } from 'zod';
+import { isIssuer } from '../../kernel/networks.js';
+import { ProblemError } from '../../kernel/problem.js';
+import { invisibleFault } from '../../kernel/text.js';
+import { unavailableProblem } from '../../postgres/errors.js';
+import { CLOCK_TOLERANCE, PUBLIC_KEY_ALGORITHMS } from './oidc.js';
+import { secretHash } from './secrets.js';
+
+/** The check that an ID token failed. */
+type Check =
+  | 'format'
+  | 'issuer'
+  | 'algorithm'
+  | 'key'
+  | 'signature'
+  | 'audience'
+  | 'expiry'
+  | 'start'
+  | 'age'
+  | 'claims'
+  | 'exchanged';
+
+/** Shown to clients without a token, so the sentences contain nothing of the rules. */
+const SENTENCES: Readonly<Record<Check, string>> = {
+  format: 'The value is not an ID token.',
+  issuer: 'The issuer of the ID token is not trusted.',
+  algorithm: 'The algorithm of the ID token is not allowed. It must be signed with a public key (RS, PS, ES or EdDSA).',
+  key: 'The issuer has no key with the id of the ID token.',
+  signature: 'The signature of the ID token is wrong.',
+  audience: 'No trust rule accepts the audience of the ID token.',
+  expiry: 'The ID token has expired.',
+  start: 'The ID token is not valid yet.',
+  age: 'The ID token is too old, or was issued in the future.',
+  claims: 'No trust rule accepts the claims of the ID token. The log of the service contains the subject.',
+  exchanged: 'The ID token was already exchanged. Request a new one.',
+};
+
+/** A rejected ID token. */
+export class IdTokenError extends Error {
+  readonly check: Check;
+  /** For the log of the service. */
+  readonly detail: string;
+
+  constructor(check: Check, detail: string, options?: ErrorOptions) {
+    super(SENTENCES[check], options);
+    this.check = check;
+    this.detail = detail;
+  }
+}
+
+export interface IdToken {
+  subject: string;
+  audiences: readonly string[];
+  claims: Readonly<Record<string, unknown>>;
+  /** The hash of the signed part. Another encoding of the signature does not change it. */
+  hash: Buffer;
+  /** From then on, it is too old to be accepted. */
+  rejectedFrom: Date;
+}
+
+export interface IdTokens {
+  /**
+   * Verifies everything except the audience and the claims that a rule requires.
+   * @param issuers the only issuers whose keys may be fetched
+   * @throws IdTokenError; ProblemError with UNAVAILABLE if the issuer does not respond
+   */
+  verify(token: string, issuers: ReadonlySet<string>): Promise<IdToken>;
+}
+
+/** Seconds during which an ID token is accepted after it was issued. GitLab issues it when the job starts. */
+const LONGEST_AGE = 3_600;
+
+/** Milliseconds that an issuer has for each of its two documents. */
+const TIMEOUT = 3_000;
+
+/** Milliseconds between two requests for keys because of an unknown key. */
+const KEY_PAUSE = 5_000;
+
+/** Milliseconds after which the address of the keys is read again. */
+const DISCOVERED_FOR = 3_600_000;
+
+/** Bytes of a document of an issuer. */
+const MOST_BYTES = 256 * 1024;
+
+/** Longest subject that OpenID Connect allows. */
+const LONGEST_SUBJECT = 255;
+
+interface DiscoveredIssuer {
+  keys: JWTVerifyGetKey;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
+/**
+ * Keys are cached for ten minutes. A token with an unknown key fetches them again, at most every five seconds. Requests
+ * that arrive while an issuer is contacted share one connection.
+ */
+export function createIdTokens({ clock }: { clock: () => number }): IdTokens {
+  const issuers = new Map<string, Promise<DiscoveredIssuer>>();
+
+  async function keysOf(issuer: string): Promise<JWTVerifyGetKey> {
+    const cached = await issuers.get(issuer);
+    if (cached !== undefined && cached.expiresAt > clock()) return cached.keys;
+    const discovering = discover(issuer, clock() + DISCOVERED_FOR);
+    issuers.set(issuer, discovering);
+    try {
+      return (await discovering).keys;
+    } catch (error) {
+      if (issuers.get(issuer) === discovering) issuers.delete(issuer);
+      throw error;
+    }
+  }
+
+  return {
+    async verify(token, trusted) {
+      const issuer = readIssuer(token);
+      if (!trusted.has(issuer)) throw new IdTokenError('issuer', `no rule names the issuer ${JSON.stringify(issuer)}`);
+      for (const each of issuers.keys()) if (!trusted.has(each)) issuers.delete(each);
+      let keys: JWTVerifyGetKey;
+      try {
+        keys = await keysOf(issuer);
+      } catch (error) {
+        throw unavailableIssuer(issuer, error);
+      }
+      try {
+        const verified = await jwtVerify(token, keys, {
+          issuer,
+          algorithms: PUBLIC_KEY_ALGORITHMS,
+          requiredClaims: ['sub', 'aud', 'exp', 'iat'],
+          maxTokenAge: LONGEST_AGE,
+          clockTolerance: CLOCK_TOLERANCE,
+          currentDate: new Date(clock()),
+        });
+        return toIdToken(token, verified);
+      } catch (error) {
+        if (error instanceof IdTokenError) throw error;
+        const check = checkOf(error);
+        if (check !== null) throw new IdTokenError(check, `${issuer}: ${(error as Error).message}`, { cause: error });
+        // The issuer may have moved its keys.
+        issuers.delete(issuer);
+        throw unavailableIssuer(issuer, error);
+      }
+    },
+  };
+}
+
+/** Reads the claim before the signature is verified, only to compare it with the rules. */
+function readIssuer(token: string): string {
+  let claims: JWTPayload;
+  try {
+    claims = decodeJwt(token);
+  } catch (cause) {
+    throw new IdTokenError('format', 'the token cannot be decoded', { cause });
+  }
+  if (typeof claims.iss !== 'string') throw new IdTokenError('format', 'the token names no issuer');
+  return claims.iss;
+}
+
+function toIdToken(token: string, { payload, protectedHeader: { typ } }: JWTVerifyResult): IdToken {
+  const { sub, aud = [], iat = 0 } = payload;
+  // Access tokens and logout tokens have other types.
+  if (typ !== undefined && typ.toUpperCase() !== 'JWT')
+    throw new IdTokenError('format', `the token has the type ${JSON.stringify(typ)}`);
+  const subject = subjectText.safeParse(sub);
+  if (!subject.success)
+    throw new IdTokenError('format', 'the subject is empty, too long, or contains control characters');
+  return {
+    subject: subject.data,
+    audiences: typeof aud === 'string' ? [aud] : aud,
+    claims: payload,
+    hash: secretHash(token.slice(0, token.lastIndexOf('.'))),
+    rejectedFrom: new Date((iat + LONGEST_AGE + 2 * CLOCK_TOLERANCE) * 1000),
+  };
+}
+
+/** The log shows it as a part of the actor's name. */
+const subjectText = z
+  .string()
+  .min(1)
+  .max(LONGEST_SUBJECT)
+  .refine((text) => invisibleFault(text) === null);
+
+/* Fetches the keys of an issuer. */
+
+async function discover(issuer: string, expiresAt: number): Promise<DiscoveredIssuer> {
+  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const options = { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT) } as const;
+  const response = await fetchLimited(address, options);
+  if (response.status !== 200) throw new Error(`${address} answered ${response.status}`);
+  const { issuer: name, jwks_uri: uri } = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
+  if (name !== issuer) throw new Error(`${address} names another issuer`);
+  if (typeof uri !== 'string' || !URL.canParse(uri) || !isKeyAddress(uri, issuer))
+    throw new Error(`${address} names no https address of keys`);
+  const keys = createRemoteJWKSet(new URL(uri), {
+    timeoutDuration: TIMEOUT,
+    cooldownDuration: KEY_PAUSE,
+    [customFetch]: fetchLimited,
+  });
+  return { keys, expiresAt };
+}
+
+/** Only an issuer on this machine may publish its keys without TLS, on this machine. */
+function isKeyAddress(uri: string, issuer: string): boolean {
+  const { protocol } = new URL(uri);
+  return protocol === 'https:' || (new URL(issuer).protocol === 'http:' && isIssuer(new URL(uri).origin));
+}
+
+/** Reads at most `MOST_BYTES`, and no body of an error. The signal also ends a slow body. */
+async function fetchLimited(address: string, options: RequestInit): Promise<Response> {
+  const response = await fetch(address, options);
+  const { status, body } = response;
+  if (status !== 200 || body === null) {
+    await body?.cancel();
+    return new Response(null, { status: status >= 200 ? status : 502 });
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new Error(`${address} sent more than ${MOST_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return new Response(Buffer.concat(chunks), { status });
+}
+
+/* Names the failed check. */
+
+/** Codes of jose. Others mean that the keys could not be read. */
+const CODES: Readonly<Record<string, Check>> = {
+  ERR_JWT_EXPIRED: 'expiry',
+  ERR_JWT_CLAIM_VALIDATION_FAILED: 'format',
+  ERR_JOSE_ALG_NOT_ALLOWED: 'algorithm',
+  ERR_JOSE_NOT_SUPPORTED: 'algorithm',
+  ERR_JWKS_NO_MATCHING_KEY: 'key',
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'key',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
+  ERR_JWT_INVALID: 'format',
+  ERR_JWS_INVALID: 'format',
+};
+
+const CLAIM_CHECKS: Readonly<Record<string, Check>> = { nbf: 'start', iat: 'age' };
+
+/** Null if the keys could not be read. */
+function checkOf(error: unknown): Check | null {
+  const { code = '', claim = '', reason } = error as { code?: string; claim?: string; reason?: string };
+  const byClaim = reason === 'check_failed' ? CLAIM_CHECKS[claim] : undefined;
+  return byClaim ?? CODES[code] ?? null;
+}
+
+const unavailableIssuer = (issuer: string, cause: unknown): ProblemError =>
+  new ProblemError(
+    unavailableProblem(
+      'The OpenID issuer of the ID token does not respond, or publishes no usable keys. Try again later.',
+    ),
+    new Error(`the keys of ${issuer} cannot be read`, { cause }),
+  );

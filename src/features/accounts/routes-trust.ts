@@ -1,0 +1,214 @@
+/* Trust rules, for admins, and the exchange of ID tokens, for pipelines. */
+import { z } from 'zod';
+import { causeOf, runRecording } from '../../http/change/change.js';
+import { JSON_TYPE, jsonAnswer, jsonBytes, unwrap } from '../../http/answer/answer.js';
+import { representationAnswer } from '../../http/answer/representation.js';
+import type { HttpDeps } from '../../http/deps.js';
+import { createPointAt } from '../../http/history.js';
+import { data } from '../../http/openapi/answers/envelopes.js';
+import { moment } from '../../http/request/history-query.js';
+import { addressOf } from '../../http/request/headers.js';
+import { noQuery } from '../../http/request/query.js';
+import { type Call, NO_ACKNOWLEDGE, type Route, jsonBody, route } from '../../http/route.js';
+import { unauthenticated } from '../../http/serve.js';
+import { isIssuer } from '../../kernel/networks.js';
+import { ProblemError } from '../../kernel/problem.js';
+import { invisibleFault } from '../../kernel/text.js';
+import { changeAccount, createAccountCommand } from './change-account.js';
+import { IdTokenError } from './id-tokens.js';
+import * as accounts from './routes-answers.js';
+import { tooManyAttempts } from './routes-login.js';
+import { tokenScope } from './scope.js';
+import { pipelineName, trustHash } from './trust.js';
+
+const PATH = '/auth/trust';
+
+const readQuery = z.strictObject({ at: moment.optional().describe('A point in time. Default: now') });
+
+const MOST_RULES = 100;
+const LONGEST = 200;
+
+const name = z
+  .string()
+  .min(1)
+  .max(64)
+  .refine((text) => text.trim() === text && invisibleFault(text) === null, 'must not contain control characters');
+
+const claims = z
+  .record(z.string().min(1).max(LONGEST), z.string().min(1).max(500))
+  .refine((all) => Object.keys(all).length <= 20, 'must have at most 20 claims')
+  .refine((all) => /[^*]/.test(all['sub'] ?? ''), {
+    message: 'is required, and must not accept every subject',
+    path: ['sub'],
+  })
+  .describe('Required values by claim, or patterns with `*`. `sub` is required');
+
+const shared = {
+  name: name.describe('Shown in the log'),
+  issuer: z
+    .string()
+    .max(LONGEST)
+    .refine(isIssuer, 'must be the https address of an OpenID issuer. http is allowed on this machine only')
+    .describe('Compared exactly with the claim `iss`'),
+  audience: z.string().min(1).max(LONGEST).describe('A value of the claim `aud`'),
+  claims,
+  scope: tokenScope.required({ actions: true }),
+};
+
+const newRule = z.strictObject({
+  ...shared,
+  user: z.uuid().optional().describe('The user whose API tokens it issues, by id. Default: you'),
+  set_by: z.uuid().optional().describe('Ignored, so that you can send the rules that you read'),
+  minutes: z.int().min(1).max(60).default(15).describe('Lifetime of its API tokens'),
+});
+
+const trustBody = z
+  .strictObject({
+    rules: z.array(newRule).max(MOST_RULES).describe('The first rule that accepts an ID token determines the scope'),
+  })
+  .refine(({ rules }) => new Set(rules.map((rule) => rule.name)).size === rules.length, {
+    message: 'must not contain a name twice',
+    path: ['rules'],
+  })
+  .meta({ id: 'TrustSettings' });
+
+export const trust = z
+  .strictObject({
+    rules: z.array(
+      z.strictObject({
+        ...shared,
+        user: z.uuid(),
+        set_by: z.uuid().describe('The user who set it'),
+        minutes: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'Trust' });
+
+const trustAt = z.strictObject({
+  data: trust,
+  meta: z.strictObject({
+    position: z.int().min(0).describe('Position of the event that set the rules. 0: no event did'),
+    updated_at: z.iso.datetime().nullable(),
+  }),
+});
+
+const exchangeBody = z.strictObject({ token: z.string().min(1).max(16_384).describe('The ID token of the pipeline') });
+
+const EXAMPLE = {
+  rules: [
+    {
+      name: 'deploy',
+      issuer: 'https://token.actions.githubusercontent.com',
+      audience: 'https://dps.example.com',
+      claims: { sub: 'repo:example/schema:ref:refs/heads/main' },
+      scope: { role: 'admin', actions: ['read', 'apply'] },
+    },
+  ],
+};
+
+export function trustRoutes(deps: HttpDeps): Route[] {
+  const { auth, pipeline, rendered } = deps;
+  const pointAt = createPointAt(deps);
+  return [
+    route({
+      method: 'get',
+      path: PATH,
+      operationId: 'getTrust',
+      summary: 'Retrieve the trust rules, now or at a point in time',
+      access: 'auditor',
+      query: readQuery,
+      answers: { 200: trustAt },
+      validated: true,
+      errors: ['NOT_FOUND'],
+      async handle(call) {
+        const { at } = call.query;
+        const upTo = at === undefined ? undefined : (await pointAt(at, 'at', call)).head.position;
+        const { rules, ...meta } = await auth.trust.read(upTo);
+        const content = await rendered.get(rules, 'trust', () => jsonBytes({ data: { rules }, meta }));
+        const etag = `"${trustHash(rules)}-${content.etag.slice(1)}`;
+        return representationAnswer({ ...content, etag, type: JSON_TYPE, position: upTo ?? call.head }, call.req);
+      },
+    }),
+    route({
+      method: 'put',
+      path: PATH,
+      operationId: 'setTrust',
+      summary: 'Replace the trust rules. Tokens of removed and changed rules end at once',
+      description: 'If-Match accepts the ETag of GET /auth/trust. Setting the same rules again appends nothing.',
+      access: 'admin',
+      action: 'unscoped',
+      query: noQuery,
+      headers: NO_ACKNOWLEDGE,
+      body: jsonBody(trustBody, { example: EXAMPLE }),
+      answers: { 200: data(trust) },
+      errors: ['PRECONDITION_FAILED', 'IDEMPOTENCY_MISMATCH', 'LOCK_TIMEOUT'],
+      handle(call) {
+        return runRecording(call, 'set-trust', {
+          // The tag is that of the rules instead of the schema.
+          run({ ifMatch, ...context }) {
+            const set = { caller: call.caller, expected: ifMatch?.split('-')[0] };
+            return pipeline.apply('record', createAccountCommand(auth.trust.replace(call.body.rules, set)), context);
+          },
+          render: ({ command: { value: rules }, position }) => {
+            const answer = jsonAnswer(200, { data: { rules } });
+            return { ...answer, headers: [...answer.headers, 'ETag', `"${trustHash(rules)}"`], position };
+          },
+        });
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/auth/exchange',
+      operationId: 'exchangeToken',
+      summary: 'Exchange the ID token of a pipeline for an API token, under a trust rule',
+      description:
+        'For GitHub Actions, GitLab and other OpenID issuers. Each ID token can be exchanged once, within an hour after it was issued.',
+      access: 'anyone',
+      query: noQuery,
+      headers: [],
+      body: jsonBody(exchangeBody, { example: { token: 'eyJ…' } }),
+      answers: { 200: data(accounts.newToken) },
+      errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'INVALID_STATE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE', 'LOCK_TIMEOUT'],
+      handle: (call) => exchange(deps, call),
+    }),
+  ];
+}
+
+type ExchangeCall = Call<unknown, z.output<typeof exchangeBody>, null>;
+
+async function exchange(deps: HttpDeps, { req, requestId, body }: ExchangeCall) {
+  const { auth, pipeline, logger } = deps;
+  const attempt = { address: addressOf(req) ?? '', email: 'exchange' };
+  const wait = await auth.exchangeLimit.begin(attempt, () => Promise.resolve(false));
+  if (wait !== null) throw tooManyAttempts(wait);
+  try {
+    const accepted = await auth.trust.accept(body.token);
+    const { user, name: rule } = accepted.rule;
+    const caller = {
+      id: user,
+      name: pipelineName(accepted),
+      role: 'reader',
+      credential: { kind: 'token', issuedBy: null },
+    } as const;
+    const cause = { ...causeOf('exchange-token', { req, requestId, caller }), reason: `trust rule ${rule}` };
+    const exchanged = unwrap(await changeAccount(pipeline, auth.trust.exchange(accepted), { cause }));
+    if (exchanged === null) throw new IdTokenError('exchanged', `${caller.name} sent an ID token again`);
+    await auth.exchangeLimit.succeeded(attempt);
+    return jsonAnswer(200, { data: exchanged });
+  } catch (error) {
+    if (error instanceof IdTokenError) {
+      logger.warn('the exchange of an ID token failed', {
+        request_id: requestId,
+        check: error.check,
+        reason: error.detail,
+      });
+      throw unauthenticated(error.message, 'invalid_token');
+    }
+    // The client did not guess, so the failure does not count.
+    await auth.exchangeLimit.succeeded(attempt);
+    if (error instanceof ProblemError)
+      logger.warn('the exchange of an ID token failed', { request_id: requestId, error: error.cause });
+    throw error;
+  }
+}
