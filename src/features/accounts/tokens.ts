@@ -136,8 +136,8 @@ function toMillisecond(time: string | null): Date | null {
   return time === null ? null : new Date(time);
 }
 
-export function toToken({ created_at, expires_at, ...row }: TokenRow): Token {
-  return { ...row, created_at: created_at.toISOString(), expires_at: expires_at?.toISOString() ?? null };
+export function toToken({ id, name, created_at, expires_at, scope, rule }: TokenRow): Token {
+  return { id, name, created_at: created_at.toISOString(), expires_at: expires_at?.toISOString() ?? null, scope, rule };
 }
 
 function unknownToken(id: string): Problem {

@@ -111,6 +111,7 @@ describe('scopes over collections', () => {
       'POST /relations',
       'POST /schema/apply',
       'POST /schema/diff',
+      'POST /schema/merge',
     ]);
   });
 

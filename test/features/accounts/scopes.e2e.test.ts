@@ -91,6 +91,7 @@ describe('scopes of API tokens', () => {
       expires_at: null,
       actions: limits.actions,
       scope: shown.scope,
+      rule: null,
     };
     expect(await accessOf(token)).deep.equal(access);
     expect(dataOf(await send('/users/me?fields=access', { token }))).deep.equal({ access });
