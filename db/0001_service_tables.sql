@@ -124,13 +124,15 @@ CREATE TABLE :"service".service_relations (
 
 CREATE INDEX service_relations_one_collection ON :"service".service_relations (one_collection);
 
--- Views and materialized views. definition is the text of the events; printed is what the server prints for it.
+-- Views, functions, triggers and other objects. definition is the text of the events; printed is what the server prints for it.
 CREATE TABLE :"service".service_objects (
   kind       text  NOT NULL,
   id         text  NOT NULL,
   definition text  NOT NULL,
   comment    text,
   indexes    jsonb CHECK (pg_catalog.jsonb_typeof(indexes) = 'array'),
+  -- The sessions in which a trigger fires: origin, disabled, replica or always.
+  enabled    text,
   printed    text,
   PRIMARY KEY (kind, id)
 );

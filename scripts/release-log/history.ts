@@ -161,6 +161,17 @@ async function objects({ api }: Living): Promise<void> {
     kind: 'procedure',
     definition: 'CREATE PROCEDURE tidy() BEGIN ATOMIC SELECT 1; END',
   });
+  await api.ok('POST', '/objects', {
+    kind: 'function',
+    definition: 'CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+  });
+  for (const enabled of ['origin', 'disabled', 'replica', 'always'])
+    await api.ok('POST', '/objects', {
+      kind: 'trigger',
+      definition: `CREATE TRIGGER stamp_${enabled} BEFORE UPDATE OF city ON guests FOR EACH ROW EXECUTE FUNCTION stamp()`,
+      enabled,
+    });
+  await api.ok('PATCH', '/objects/trigger/stamp_always%20on%20guests', { enabled: 'disabled' });
   await api.sql(`COMMENT ON MATERIALIZED VIEW cities IS 'By hand'; CREATE VIEW by_hand AS SELECT city FROM guests`);
   await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'materialized_view', id: 'cities' }] });
   await api.ok('POST', '/schema/adopt', { objects: [{ kind: 'view', id: 'by_hand' }] });

@@ -5,6 +5,8 @@ import type { Resumable } from '../kernel/resumable.js';
 import { changesSchema, collectionsTouchedBy } from './fold/event-schemas.js';
 import type { LogEvent } from './model/events.js';
 import type { Collection, Relation } from './model/model.js';
+import { type ObjectName, objectNameParts } from './model/objects.js';
+import { followsTable } from './transition/objects.js';
 import { type CollectionNode, type State, contentOf, extrasOfTable, findDifferingNames } from './model/state.js';
 import { matchesPattern } from './policy.js';
 
@@ -24,6 +26,12 @@ export const OUT_OF_SCOPE: Problem = {
 
 export const isInScope = (scope: CollectionScope, name: string): boolean =>
   scope.some((pattern) => matchesPattern(pattern, name));
+
+/** A trigger belongs to the collection of its table. Other objects belong to none, so they are outside each scope. */
+export function isObjectInScope(scope: CollectionScope, object: ObjectName): boolean {
+  const { table } = objectNameParts(object);
+  return table !== null && isInScope(scope, table);
+}
 
 /* The part of a state that a caller may read. */
 
@@ -102,11 +110,15 @@ interface Batch {
 /**
  * True if a batch concerns a collection outside the scope, by its former or its new name: as the subject of an event, as
  * one end of a relation, as a group, or because its documents change with those of another collection. Events about
- * anything else than collections are outside each scope, except those about change requests.
+ * anything else than collections are outside each scope, except those about change requests and those about triggers that
+ * follow their table.
  */
 export function reachesOutside({ before, after, events }: Batch, scope: CollectionScope): boolean {
   const isOutside = (name: string): boolean => !isInScope(scope, name);
-  return events.some((event) => isEventOutside(event, isOutside)) || namesChanged(before, after).some(isOutside);
+  return (
+    events.some((event) => isEventOutside(event, isOutside) && !followsTable(event, events)) ||
+    namesChanged(before, after).some(isOutside)
+  );
 }
 
 function isEventOutside(event: LogEvent, isOutside: (name: string) => boolean): boolean {

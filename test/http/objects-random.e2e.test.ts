@@ -2,11 +2,12 @@ import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
 interface SchemaObject {
-  kind: 'view' | 'materialized_view' | 'function';
+  kind: 'view' | 'materialized_view' | 'function' | 'trigger';
   id: string;
   definition: string;
   comment: string | null;
   indexes?: { name: string; definition: string; unique?: true }[];
+  enabled?: string;
 }
 
 interface Snapshot {
@@ -66,6 +67,32 @@ function randomFunctions(random: () => number): SchemaObject[] {
   return functions;
 }
 
+const TOUCH: SchemaObject = {
+  kind: 'function',
+  id: 'touch()',
+  definition: 'CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+  comment: null,
+};
+
+/** Triggers of the table with their function. Some name the column that the views read. */
+function randomTriggers(random: () => number): SchemaObject[] {
+  const triggers = ['first', 'Second'].flatMap((name): SchemaObject[] => {
+    if (below(random, 3) === 0) return [];
+    const time = ['BEFORE INSERT', 'AFTER UPDATE OF amount', 'AFTER INSERT OR DELETE'][below(random, 3)];
+    const level = below(random, 2) === 0 ? '' : ' FOR EACH ROW';
+    return [
+      {
+        kind: 'trigger',
+        id: `${name === 'first' ? name : `"${name}"`} on orders`,
+        definition: `CREATE TRIGGER "${name}" ${time} ON orders${level} EXECUTE FUNCTION touch('${below(random, 2)}')`,
+        comment: below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`,
+        enabled: ['origin', 'disabled', 'replica', 'always'][below(random, 4)],
+      },
+    ];
+  });
+  return triggers.length === 0 ? [] : [TOUCH, ...triggers];
+}
+
 function randomForm(random: () => number, id: string, query: string): Omit<SchemaObject, 'comment'> {
   if (below(random, 3) === 0) {
     const indexes = below(random, 2) === 0 ? [] : [{ name: `${id}_total`, definition: 'USING btree (total)' }];
@@ -75,7 +102,7 @@ function randomForm(random: () => number, id: string, query: string): Omit<Schem
   return { kind: 'view', id, definition: `CREATE VIEW "${id}"${options} AS ${query}` };
 }
 
-/** Views that read a table or an earlier view, some with a function. Each has the columns id and total. */
+/** Views that read a table or an earlier view, some with a function, and triggers. Each view has the columns id and total. */
 function randomObjects(random: () => number): SchemaObject[] {
   const functions = randomFunctions(random);
   const views: SchemaObject[] = [];
@@ -90,12 +117,12 @@ function randomObjects(random: () => number): SchemaObject[] {
     const comment = below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`;
     views.push({ ...randomForm(random, id, query), comment });
   }
-  return [...functions, ...views];
+  return [...functions, ...views, ...randomTriggers(random)];
 }
 
 const byName = (a: SchemaObject, b: SchemaObject): number => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1);
 
-describe('random schemas with views and functions', () => {
+describe('random schemas with views, functions and triggers', () => {
   const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 
   beforeEach(() =>

@@ -125,7 +125,18 @@ function adopt(context: Context): Doc {
 }
 
 const newObject = (context: Context): object => ({
-  kind: context.random.pick(['view', 'view', 'materialized_view', 'function', 'function', 'procedure', 'table']),
+  ...(context.random.chance(0.1) && { enabled: context.random.pick(['origin', 'disabled', 'always', 'never']) }),
+  kind: context.random.pick([
+    'view',
+    'view',
+    'materialized_view',
+    'function',
+    'function',
+    'procedure',
+    'trigger',
+    'trigger',
+    'table',
+  ]),
   definition: context.random.pick([
     `CREATE VIEW v AS SELECT 1 AS one`,
     `CREATE VIEW v AS SELECT count(*) AS rows FROM "${collectionName(context)}"`,
@@ -136,18 +147,29 @@ const newObject = (context: Context): object => ({
     `CREATE FUNCTION f() RETURNS bigint BEGIN ATOMIC SELECT count(*) FROM "${collectionName(context)}"; END`,
     'CREATE VIEW v AS SELECT f(1) AS one',
     'CREATE PROCEDURE p(INOUT a text) LANGUAGE plpgsql AS $$ BEGIN a := 1; END $$',
+    'CREATE FUNCTION t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+    `CREATE TRIGGER t BEFORE INSERT ON "${collectionName(context)}" FOR EACH ROW EXECUTE FUNCTION t()`,
+    `CREATE CONSTRAINT TRIGGER "${newName(context)}" AFTER UPDATE OF id ON "${collectionName(context)}" FOR EACH ROW EXECUTE FUNCTION t()`,
+    'CREATE TRIGGER t INSTEAD OF INSERT ON v FOR EACH ROW EXECUTE FUNCTION t()',
+    'CREATE TRIGGER t AFTER INSERT ON service.service_events EXECUTE FUNCTION t()',
     'DROP TABLE a; SELECT 1',
     '$$',
   ]),
 });
 
 const objectName = ({ random }: Context): Doc => ({
-  kind: random.pick(['view', 'materialized_view', 'function', 'table']),
-  id: random.pick<unknown>(['v', 'a b', 'f(integer)', '', 1]),
+  kind: random.pick(['view', 'materialized_view', 'function', 'trigger', 'table']),
+  id: random.pick<unknown>(['v', 'a b', 'f(integer)', 't on v', '', 1]),
 });
 
 const someObject = ({ random }: Context): string =>
-  random.pick(['/objects/view/v', '/objects/function/f(integer)', '/objects/function/f()', '/objects/function/f(']);
+  random.pick([
+    '/objects/view/v',
+    '/objects/function/f(integer)',
+    '/objects/function/f()',
+    '/objects/function/f(',
+    '/objects/trigger/t%20on%20v',
+  ]);
 
 const OBJECTS: Rules = {
   'GET /objects': {

@@ -217,7 +217,8 @@ export const withLineFeeds = (text: string): string => text.replaceAll('\r\n', '
 
 function objectPlace(file: ObjectFile | undefined, [member]: Steps): string | null {
   if (file === undefined) return null;
-  const line = member === 'comment' || member === 'indexes' ? file.lines[member] : file.lines.definition;
+  const isOwn = member === 'comment' || member === 'indexes' || member === 'enabled';
+  const line = isOwn ? file.lines[member] : file.lines.definition;
   return `${objectFileOf(file.object)}:${line}`;
 }
 

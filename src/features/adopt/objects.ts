@@ -8,6 +8,7 @@ import {
   KINDS,
   type ObjectName,
   type SchemaObject,
+  isRelation,
   isRoutine,
   objectKey,
   objectLabel,
@@ -15,6 +16,7 @@ import {
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import { sortNeededFirst } from '../../schema/model/order.js';
 import { type State, locationKey } from '../../schema/model/state.js';
+import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { readNewObject } from '../../schema/normal-form/object.js';
 
 export interface RefusedObject {
@@ -71,6 +73,7 @@ export async function readObjectAdoption(
   const routines = new Set(
     [...adopted, ...[...state.objects.values()].map(({ object }) => object)].filter(isRoutine).map(({ id }) => id),
   );
+  const managedKeys = new Set([...state.objects.keys(), ...adopted.map(objectKey)]);
   const needed = (await readNeededObjects(client, schema, adopted)).filter(
     (each) => each.routine === null || each.schema !== schema || !routines.has(each.routine),
   );
@@ -79,7 +82,9 @@ export async function readObjectAdoption(
     missing: wanted?.filter((name) => !state.objects.has(objectKey(name)) && !views.has(objectKey(name))) ?? [],
     refused: [...refused.values()],
     notes: [
-      ...adopted.flatMap((object) => restoringNotes(object, views.get(objectKey(object)) as CatalogObject)),
+      ...adopted.flatMap((object) =>
+        restoringNotes(object, views.get(objectKey(object)) as CatalogObject, managedKeys),
+      ),
       ...needed.map(({ object, kind, identity, name }) => ({
         table: object,
         kind,
@@ -92,7 +97,7 @@ export async function readObjectAdoption(
 }
 
 function toRepresentedObject(view: CatalogObject): SchemaObject | RefusedObject {
-  const { kind, id, definition, comment, indexes, extension } = view;
+  const { kind, id, definition, comment, indexes, enabled, extension } = view;
   const subject = { table: id, object: { kind, id } };
   if (extension !== null)
     return {
@@ -100,7 +105,14 @@ function toRepresentedObject(view: CatalogObject): SchemaObject | RefusedObject 
       code: 'BELONGS_TO_EXTENSION',
       message: `it belongs to the extension ${JSON.stringify(extension)}`,
     };
-  const document = { kind, id, definition, comment, ...(indexes !== null && { indexes }) };
+  const document = {
+    kind,
+    id,
+    definition,
+    comment,
+    ...(indexes !== null && { indexes }),
+    ...(enabled !== null && { enabled }),
+  };
   const read = readNewObject(document, []);
   if (read.ok) return read.value;
   const message = read.problems.map((problem) => `${problem.path ?? ''} ${problem.message}`.trim()).join('; ');
@@ -115,7 +127,7 @@ function managedRelations({ state, managed, schema }: ManagedCollections): Set<s
     if (table !== null) relations.add(locationKey(table.schema ?? schema, table.name ?? collection.collection));
   }
   for (const { object } of state.objects.values())
-    if (!isRoutine(object)) relations.add(locationKey(schema, object.id));
+    if (isRelation(object)) relations.add(locationKey(schema, object.id));
   return relations;
 }
 
@@ -134,7 +146,7 @@ function refuseUnmanagedUses({ objects, views, refused, relations, schema }: Ado
   for (let before = -1; before !== objects.size;) {
     before = objects.size;
     const adopted = new Set(
-      [...objects.values()].flatMap((object) => (isRoutine(object) ? [] : [locationKey(schema, object.id)])),
+      [...objects.values()].flatMap((object) => (isRelation(object) ? [locationKey(schema, object.id)] : [])),
     );
     for (const [key, { kind, id }] of objects) {
       const other = views.get(key)?.uses.find(({ catalog, schema: place, name }) => {
@@ -158,6 +170,12 @@ function sortByDependency(objects: ReadonlyMap<string, SchemaObject>, views: Obj
   return sortNeededFirst(objects.keys(), needs).flatMap((key) => objects.get(key) ?? []);
 }
 
+/** The key of the trigger that a statement creates. Empty for another statement. */
+function keyOfTrigger(text: string): string {
+  const parsed = /^CREATE .*TRIGGER /.test(text) ? parseDefinition(text) : '';
+  return typeof parsed === 'string' ? '' : objectKey(parsed);
+}
+
 /** The kinds of statements in `restoring`. */
 const KEPT: readonly [RegExp, kind: string][] = [
   [/^(?:GRANT|REVOKE ALL ON (?:FUNCTION|PROCEDURE)) /, 'privilege'],
@@ -169,8 +187,9 @@ const KEPT: readonly [RegExp, kind: string][] = [
 ];
 
 /** Lists properties that changes of the object keep and that no snapshot contains. */
-function restoringNotes(object: SchemaObject, { restoring }: CatalogObject): Note[] {
-  const kinds = new Set(restoring.flatMap((text) => KEPT.find(([pattern]) => pattern.test(text))?.[1] ?? []));
+function restoringNotes(object: SchemaObject, { restoring }: CatalogObject, managed: ReadonlySet<string>): Note[] {
+  const kept = restoring.filter((text) => !managed.has(keyOfTrigger(text)));
+  const kinds = new Set(kept.flatMap((text) => KEPT.find(([pattern]) => pattern.test(text))?.[1] ?? []));
   return [...kinds].sort().map((kind) => ({
     table: object.id,
     kind,

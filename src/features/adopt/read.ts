@@ -7,7 +7,7 @@ import type {
   CatalogTableDocuments,
 } from '../../schema/operations/adopt-tables.js';
 import { quoteName } from '../../kernel/text.js';
-import type { ObjectName } from '../../schema/model/objects.js';
+import { type ObjectName, triggerId } from '../../schema/model/objects.js';
 import { type ObjectAdoption, type RefusedObject, objectNoteName, readObjectAdoption } from './objects.js';
 import { extrasOf, type State } from '../../schema/model/state.js';
 import type { NewRelation, Collection } from '../../schema/model/model.js';
@@ -380,7 +380,8 @@ function selectUnrepresented(
   notes: readonly (readonly Note[])[],
 ): Note[] {
   const represented = new Set([...representedObjects(managed), ...shown]);
-  return notes.flat().filter(({ kind, name }) => !represented.has(`${kind} ${name}`));
+  const nameOf = ({ table, kind, name }: Note): string => (kind === 'trigger' ? triggerId(name, table ?? '') : name);
+  return notes.flat().filter((note) => !represented.has(`${note.kind} ${nameOf(note)}`));
 }
 
 /** Standalone objects are not read if only some tables are requested. */

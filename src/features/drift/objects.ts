@@ -76,6 +76,7 @@ function withDatabaseValues(
     ...object,
     ...(differs.has('definition') && { definition: view.definition }),
     ...(differs.has('comment') && { comment: view.comment }),
+    ...(differs.has('enabled') && view.enabled !== null && { enabled: view.enabled }),
     ...(differs.has('indexes') && view.indexes !== null && { indexes: view.indexes }),
   };
 }

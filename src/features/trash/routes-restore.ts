@@ -113,6 +113,7 @@ const KINDS: Readonly<Record<NotRestored['kind'], string>> = {
   group: 'group membership',
   constraint: 'foreign key',
   'foreign key': 'foreign key of the relation',
+  trigger: 'trigger',
 };
 
 function leftWarning({ kind, collection, field, reason }: NotRestored): Warning {

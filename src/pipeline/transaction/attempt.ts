@@ -9,7 +9,8 @@ import { metadataStatements, objectStatements } from '../../projector/metadata/r
 import type { ObjectFacts } from '../../projector/ddl/catalog-object.js';
 import { trashStatements } from '../../features/trash/rows.js';
 import { changesObjects, changesSchema, collectionsChanged } from '../../schema/fold/event-schemas.js';
-import type { Cause, LogEvent } from '../../schema/model/events.js';
+import { type Cause, type LogEvent, isConsequence } from '../../schema/model/events.js';
+import { isObjectInScope } from '../../schema/collection-scope.js';
 import { isJudged } from '../../schema/change-requests/replay-policy.js';
 import { type Acknowledgement, isEnforced } from '../../schema/policy.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
@@ -340,12 +341,17 @@ const planRewriting = async (
     ? plan
     : withRewrittenObjects(client, { ...plan, facts: plan.facts, schema: location.schema });
 
-/** Views belong to no collection, so a caller who is limited to collections cannot change them. */
+/** A caller who is limited to collections cannot change views, which belong to no collection. */
 const rewritesOutside = (
   { collections }: Pick<RequestContext, 'collections'>,
   planned: readonly LogEvent[],
   rewritten: readonly LogEvent[],
-): boolean => collections !== undefined && rewritten.length > planned.length;
+): boolean =>
+  collections !== undefined &&
+  rewritten.length > planned.length &&
+  rewritten.some(
+    (event) => changesObjects(event) && isConsequence(event) && !isObjectInScope(collections, event.subject),
+  );
 
 /** Checks that acknowledgements match findings. The policy does not reject plans. */
 async function planOf<C>(

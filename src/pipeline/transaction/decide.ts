@@ -14,6 +14,7 @@ import { type LogEvent, isAdopted } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
 import { OUT_OF_SCOPE, type CollectionScope, reachesOutside, visibleState } from '../../schema/collection-scope.js';
 import { OBJECTS_OFF } from '../../schema/operations/objects.js';
+import { followsTable } from '../../schema/transition/objects.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { StartedTransaction } from './begin.js';
 import { type KeepInput, keepDeleted } from './keep-deleted.js';
@@ -196,7 +197,7 @@ async function planObjectsAndTables(
   if (isOutOfScope({ before: state, after: state, events }, scope)) return outOfScope();
   const { schema } = options.location;
   const isManaging = options.objects === true;
-  if (!isManaging && events.some(changesObjects))
+  if (!isManaging && events.some((event) => changesObjects(event) && !followsTable(event, events)))
     return { kind: 'refused', problems: [{ code: 'INVALID_PAYLOAD', message: OBJECTS_OFF }] };
   // A process without OBJECTS=on, such as a command of dps, must not leave the views of another process behind.
   const objects = isManaging || !state.objects.isEmpty();

@@ -1,10 +1,19 @@
 /* Reads objects of all kinds from the catalogs. */
 import type pg from 'pg';
-import { KINDS, type ObjectName, isRoutine } from '../../schema/model/objects.js';
+import {
+  KINDS,
+  type ObjectName,
+  isRelation,
+  isRoutine,
+  isTrigger,
+  objectNameParts,
+} from '../../schema/model/objects.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { type Sql, sql } from '../ddl/sql.js';
 import { ROUTINE_ID } from '../ddl/routine-sql.js';
 import { readRoutines } from './routines.js';
+import { IS_OBJECT, TRIGGER_ID } from '../ddl/trigger-sql.js';
+import { readTriggers } from './triggers.js';
 import { lockViews, readViews } from './views.js';
 
 type Client = Pick<pg.ClientBase, 'query'>;
@@ -12,7 +21,7 @@ type Catalog = (typeof KINDS)[keyof typeof KINDS]['catalog'];
 
 const READERS: Readonly<
   Record<Catalog, (client: Client, schema: string, ids?: readonly string[]) => Promise<[string, CatalogObject][]>>
-> = { pg_class: readViews, pg_proc: readRoutines };
+> = { pg_class: readViews, pg_proc: readRoutines, pg_trigger: readTriggers };
 
 /** Keyed by `objectKey`. @param names limits the result; all objects of the schema if absent */
 export async function readObjects(
@@ -30,17 +39,15 @@ export async function readObjects(
 }
 
 /**
- * Prevents that anyone changes or drops the views until the transaction ends. PostgreSQL has no lock that would do the
- * same for functions.
+ * Prevents that anyone changes or drops the views, and drops the triggers, until the transaction ends. PostgreSQL has no
+ * lock that would do the same for functions.
  */
 export const lockObjects = (client: Client, schema: string, names: readonly ObjectName[]): Promise<void> =>
-  lockViews(
-    client,
-    schema,
-    names.flatMap((name) => (isRoutine(name) ? [] : [name.id])),
-  );
+  lockViews(client, schema, [
+    ...new Set(names.flatMap((name) => (isRelation(name) ? [name.id] : (objectNameParts(name).table ?? [])))),
+  ]);
 
-/** Returns functions, types and other objects except relations that views and functions use. */
+/** Returns functions, types and other objects except relations that views, functions and triggers use. */
 const NEEDED: Sql = sql`
 SELECT DISTINCT u.user AS object, i.type AS kind, i.identity, i.schema, i.name, u.routine
   FROM (
@@ -57,7 +64,15 @@ SELECT DISTINCT u.user AS object, i.type AS kind, i.identity, i.schema, i.name, 
       FROM (SELECT p.oid, ${ROUTINE_ID} AS id FROM pg_catalog.pg_proc p
               JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace AND n.nspname = $1) p
       JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid
-     WHERE p.id = ANY ($3::text[])) u
+     WHERE p.id = ANY ($3::text[])
+    UNION ALL
+    SELECT ${TRIGGER_ID}, d.refclassid, d.refobjid,
+      (SELECT ${ROUTINE_ID} FROM pg_catalog.pg_proc p WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.refobjid)
+      FROM pg_catalog.pg_trigger t
+      JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
+      JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_trigger'::regclass::oid AND d.objid = t.oid
+     WHERE ${IS_OBJECT} AND ${TRIGGER_ID} = ANY ($4::text[])) u
   CROSS JOIN LATERAL pg_catalog.pg_identify_object(u.refclassid, u.refobjid, 0) i
   LEFT JOIN pg_catalog.pg_type t ON u.refclassid = 'pg_catalog.pg_type'::regclass::oid AND t.oid = u.refobjid
   LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND e.typarray = t.oid
@@ -84,7 +99,6 @@ export async function readNeededObjects(
   names: readonly ObjectName[],
 ): Promise<NeededObject[]> {
   if (names.length === 0) return [];
-  const ids = (areRoutines: boolean): string[] =>
-    names.flatMap((name) => (isRoutine(name) === areRoutines ? [name.id] : []));
-  return (await client.query<NeededObject>(NEEDED, [schema, ids(false), ids(true)])).rows;
+  const ids = [isRelation, isRoutine, isTrigger].map((isIncluded) => names.filter(isIncluded).map(({ id }) => id));
+  return (await client.query<NeededObject>(NEEDED, [schema, ...ids])).rows;
 }

@@ -82,6 +82,9 @@ export async function readRoutines(
   return rows.map(({ name, letter, ...row }) => {
     const kind = kindInCatalog('pg_proc', letter);
     const definition = `CREATE ${KINDS[kind].sqlWords} ${quotedName(name)}${row.query}`;
-    return [objectKey({ kind, id: row.id }), { ...row, kind, definition, indexes: null, populated: true }];
+    return [
+      objectKey({ kind, id: row.id }),
+      { ...row, kind, definition, indexes: null, enabled: null, populated: true },
+    ];
   });
 }

@@ -107,7 +107,7 @@ export async function readViews(
     const withUnique = indexes?.map(({ name, unique, definition }): ObjectIndex =>
       unique ? { name, unique, definition } : { name, definition },
     );
-    const more = { indexes: withUnique ?? null, restoring, uses, extension };
+    const more = { indexes: withUnique ?? null, enabled: null, restoring, uses, extension };
     const view = { kind, id, query: row.query, definition: definitionOf(row, kind), comment, populated, ...more };
     return [objectKey(view), view];
   });

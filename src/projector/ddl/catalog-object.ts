@@ -1,5 +1,5 @@
 /* An object as it is in the database. */
-import type { KINDS, ObjectIndex, ObjectKind } from '../../schema/model/objects.js';
+import type { Enabled, KINDS, ObjectIndex, ObjectKind } from '../../schema/model/objects.js';
 
 /** A relation, one of its columns, or a function that an object uses. */
 export interface ObjectUse {
@@ -16,13 +16,18 @@ export interface ObjectUse {
 export interface CatalogObject {
   kind: ObjectKind;
   id: string;
-  /** The output of pg_get_viewdef without the semicolon, or of pg_get_functiondef from the arguments on. */
+  /**
+   * The output of pg_get_viewdef without the semicolon, of pg_get_functiondef from the arguments on, or of
+   * pg_get_triggerdef without the names of the trigger and of its table.
+   */
   query: string;
   /** One statement without a schema: `CREATE VIEW name WITH (…) AS SELECT …`. */
   definition: string;
   comment: string | null;
   /** Sorted by name. Null for a kind without indexes. */
   indexes: ObjectIndex[] | null;
+  /** Null unless it is a trigger. */
+  enabled: Enabled | null;
   /** False for a materialized view without data. */
   populated: boolean;
   /** Statements for owner, privileges, comments on columns, defaults, triggers and rules. */

@@ -1,12 +1,15 @@
 /* Writes the statements that create, change, rename and drop objects. */
 import type { ObjectEvent } from '../../schema/model/events.js';
 import {
+  type Enabled,
   KINDS,
   type ObjectIndex,
   type ObjectName,
   type SchemaObject,
+  isTrigger,
   objectNameParts,
 } from '../../schema/model/objects.js';
+import { type State, collectionOfObject } from '../../schema/model/state.js';
 import type { CatalogObject } from './catalog-object.js';
 import {
   type Sql,
@@ -19,8 +22,23 @@ import {
   qualified,
   restoringStatement,
   sql,
+  triggerHead,
 } from './sql.js';
 import type { Statement } from './step.js';
+
+/**
+ * Adds the lock on the table of a trigger, unless the same change creates or renames the table. Then the change locks it
+ * anyway.
+ */
+export function withTableLock(before: State, statement: Statement): Statement {
+  const { object, source } = statement;
+  if (object.kind !== 'trigger') return statement;
+  const collection = collectionOfObject(before, { kind: 'trigger', id: object.name });
+  if (collection === undefined) return statement;
+  const isStrong = source.type === 'object.deleted' || source.type === 'object.renamed';
+  const lock = isStrong ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
+  return { ...statement, object: { ...object, table: collection }, lock, locks: [{ table: collection, lock }] };
+}
 
 /** An object to create: new, changed, or dropped for something that it uses. */
 export interface Creation {
@@ -49,15 +67,22 @@ export function createStatements(schema: string, creation: Creation): Statement[
   const comment = statement(commentOn(schema, object), `comment on ${kindWords(object)} ${object.id}`);
   const verb = isNew ? 'create' : isChanged ? 'change' : 'recreate';
   return [
-    statement(creationSql(name, creation), `${verb} ${kindWords(object)} ${object.id}`),
+    statement(creationSql(schema, creation), `${verb} ${kindWords(object)} ${object.id}`),
     ...restored,
+    ...enableAfterCreation(schema, creation, statement),
     ...(object.comment === kept.comment ? [] : [comment]),
     ...(object.indexes ?? []).map((each) => statement(createIndex(name, each), `create index ${each.name}`)),
   ];
 }
 
 /** An object that did not change is created from what the server printed, because names may have changed since then. */
-function creationSql(name: Sql, { object, known, isChanged, replaces }: Creation): Sql {
+function creationSql(schema: string, { object, known, isChanged, replaces }: Creation): Sql {
+  const { name: own, table } = objectNameParts(object);
+  const name = qualified(schema, own);
+  if (table !== null) {
+    const definition = isChanged || known === undefined ? object.definition : known.definition;
+    return sql`${triggerHead(definition, own, qualified(schema, table))}${objectTail(definition)}`;
+  }
   if (replaces !== null) return sql`CREATE OR REPLACE ${kindSql(object.kind)} ${name}${objectTail(object.definition)}`;
   if (isChanged || known === undefined)
     return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(object.definition)}`;
@@ -86,6 +111,36 @@ const statementFor =
 const createIndex = (name: Sql, { name: index, unique, definition }: ObjectIndex): Sql =>
   sql`CREATE ${unique === true ? sql`UNIQUE ` : sql``}INDEX ${ident(index)} ON ${name} ${indexDefinition(definition)}`;
 
+/** The words of ALTER TABLE. */
+const ENABLE: Readonly<Record<Enabled, Sql>> = {
+  origin: sql`ENABLE`,
+  disabled: sql`DISABLE`,
+  replica: sql`ENABLE REPLICA`,
+  always: sql`ENABLE ALWAYS`,
+};
+
+/** Nothing for other kinds. @param before the state that the trigger has */
+function enableTrigger(
+  schema: string,
+  object: ObjectName,
+  { before, after, statement }: { before: Enabled; after: Enabled | null | undefined; statement: MakeStatement },
+): Statement[] {
+  const { name, table } = objectNameParts(object);
+  if (after == null || after === before || table === null) return [];
+  const text = sql`ALTER TABLE ${qualified(schema, table)} ${ENABLE[after]} TRIGGER ${ident(name)}`;
+  return [statement(text, `${ENABLE[after].toLowerCase()} trigger ${object.id}`)];
+}
+
+/** PostgreSQL creates triggers enabled. One that did not change gets the state that it had in the database. */
+function enableAfterCreation(
+  schema: string,
+  { object, known, isChanged }: Creation,
+  statement: MakeStatement,
+): Statement[] {
+  const after = isChanged || known === undefined ? object.enabled : known.enabled;
+  return enableTrigger(schema, object, { before: 'origin', after, statement });
+}
+
 const commentOn = (schema: string, object: SchemaObject): Sql =>
   sql`COMMENT ON ${kindSql(object.kind)} ${objectSql(schema, object)} IS ${object.comment === null ? sql`NULL` : literal(object.comment)}`;
 
@@ -93,7 +148,7 @@ const commentOn = (schema: string, object: SchemaObject): Sql =>
 export function dropObject(schema: string, object: SchemaObject, index: number): Statement {
   const make = statementFor(object, index, 'object.deleted');
   const statement = make(
-    sql`DROP ${kindSql(object.kind)} ${objectSql(schema, object)}`,
+    sql`DROP ${kindSql(object.kind)} ${isTrigger(object) ? sql`IF EXISTS ` : sql``}${objectSql(schema, object)}`,
     `drop ${kindWords(object)} ${object.id}`,
   );
   return { ...statement, drops: [statement.object] };
@@ -110,7 +165,7 @@ export function renameStatement(
   return statementFor(object, index, 'object.renamed')(text, `rename ${kindWords(object)} ${object.id} to ${to}`);
 }
 
-/** Changes comments and indexes of an object that stays. */
+/** Changes comments, indexes and the enabled state of an object that stays. */
 export function describeObject(
   schema: string,
   [old, now]: readonly [SchemaObject, SchemaObject],
@@ -129,6 +184,7 @@ export function describeObject(
     ...(now.indexes ?? []).flatMap((each) =>
       same.has(JSON.stringify(each)) ? [] : [statement(createIndex(name, each), `create index ${each.name}`)],
     ),
+    ...enableTrigger(schema, now, { before: old.enabled ?? 'origin', after: now.enabled, statement }),
     ...(old.comment === now.comment
       ? []
       : [statement(commentOn(schema, now), `comment on ${kindWords(now)} ${now.id}`)]),

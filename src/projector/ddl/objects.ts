@@ -12,6 +12,7 @@ import {
   type ObjectName,
   type SchemaObject,
   isRoutine,
+  isTrigger,
   objectKey,
   objectLabel,
   objectNameParts,
@@ -26,11 +27,12 @@ import {
   getField,
   hasColumn,
   locateTable,
+  triggersOn,
 } from '../../schema/model/state.js';
 import { canReplace, parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { Problem } from '../../kernel/problem.js';
-import type { ObjectFacts, ObjectUse } from './catalog-object.js';
+import type { CatalogObject, ObjectFacts, ObjectUse } from './catalog-object.js';
 import {
   type Creation,
   createStatements,
@@ -38,6 +40,7 @@ import {
   dropObject,
   kindWords,
   renameStatement,
+  withTableLock,
 } from './object-statements.js';
 import type { Statement } from './step.js';
 
@@ -105,27 +108,41 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   ]);
   const causes = { affected, changed };
   return {
-    first: [
-      ...dropOrder(dropped, uses).map((key) => dropObject(change.schema, objectOf(before, key), sourceOf(causes, key))),
-      ...[...changed.renamed].flatMap(([key, each]) =>
-        dropped.has(key) ? [] : [renameStatement(change.schema, objectOf(before, key), each)],
-      ),
-    ],
-    last: [
-      ...creationOrder(change, causes, dropped).flatMap((object) => createStatements(change.schema, object)),
-      ...[...changed.described].flatMap(([key, each]) =>
-        dropped.has(key) || changed.created.has(key)
-          ? []
-          : describeObject(
-              change.schema,
-              [objectOf(before, key), objectOf(after, objectKey(each.event.subject))],
-              each.index,
-            ),
-      ),
-    ],
+    ...withTableLocks(before, {
+      first: [
+        ...dropOrder(dropped, uses).map((key) =>
+          dropObject(change.schema, objectOf(before, key), sourceOf(causes, key)),
+        ),
+        ...[...changed.renamed].flatMap(([key, each]) =>
+          dropped.has(key) || isRenamedWithTable(nameOfKey(key), each.to)
+            ? []
+            : [renameStatement(change.schema, objectOf(before, key), each)],
+        ),
+      ],
+      last: [
+        ...creationOrder(change, causes, dropped).flatMap((object) => createStatements(change.schema, object)),
+        ...[...changed.described].flatMap(([key, each]) =>
+          dropped.has(key) || changed.created.has(key)
+            ? []
+            : describeObject(
+                change.schema,
+                [objectOf(before, key), objectOf(after, objectKey(each.event.subject))],
+                each.index,
+              ),
+        ),
+      ],
+    }),
     problems: [],
   };
 }
+
+const withTableLocks = (
+  before: State,
+  { first, last }: Omit<ObjectPlan, 'problems'>,
+): Omit<ObjectPlan, 'problems'> => ({
+  first: first.map((each) => withTableLock(before, each)),
+  last: last.map((each) => withTableLock(before, each)),
+});
 
 /** A function that uses something that is dropped cannot stay. */
 function moveEntry<V>(from: Map<string, V>, to: Map<string, V>, key: string): void {
@@ -215,7 +232,11 @@ function parseUses({ definition }: SchemaObject, schema: string, overloads: Over
     column: null,
   });
   return [
-    ...parsed.relations.map((each) => use('pg_class', each.schema, each.name)),
+    ...parsed.relations.map((each, index) => ({
+      ...use('pg_class', each.schema, each.name),
+      // Changes of columns and keys do not affect a trigger of the table.
+      isRowType: parsed.trigger !== null && index === 0,
+    })),
     ...parsed.calls.flatMap((each) => (overloads.get(each.name) ?? []).map((id) => use('pg_proc', each.schema, id))),
   ];
 }
@@ -253,6 +274,20 @@ const isOf = (use: ObjectUse, { kind, id }: ObjectName, schema: string): boolean
 function nameOfKey(key: string): ObjectName {
   const [kind = '', id = ''] = key.split('\0');
   return { kind: kind as ObjectKind, id };
+}
+
+/** True for a trigger that keeps its name, while its table or view gets another one. */
+const isRenamedWithTable = (object: ObjectName, to: string): boolean =>
+  isTrigger(object) && objectNameParts(object).name === objectNameParts({ kind: object.kind, id: to }).name;
+
+/** Managed triggers of a view are created on their own. */
+function withoutTriggers({ objects }: State, view: CatalogObject | undefined): CatalogObject | undefined {
+  if (view?.kind !== 'view' || triggersOn(objects, view.id).length === 0) return view;
+  const isManaged = (text: string): boolean => {
+    const parsed = parseDefinition(text);
+    return typeof parsed !== 'string' && isTrigger(parsed) && objects.has(objectKey(parsed));
+  };
+  return { ...view, restoring: view.restoring.filter((text) => !isManaged(text)) };
 }
 
 interface Alteration {
@@ -449,7 +484,14 @@ function creationOrder(change: ObjectChange, { affected, changed }: Causes, drop
     const isChanged = redefined !== undefined;
     const index = redefined?.index ?? affected.get(old) ?? 0;
     const object = objectOf(after, nameNow(old));
-    created.set(nameNow(old), { object, known: facts?.get(old), isNew: false, isChanged, replaces, index });
+    created.set(nameNow(old), {
+      object,
+      known: withoutTriggers(before, facts?.get(old)),
+      isNew: false,
+      isChanged,
+      replaces,
+      index,
+    });
   }
   const byUse = new Map([...created].map(([key, { object }]) => [useKey(object), key]));
   const overloads = overloadsByName([...created.values()].map(({ object }) => object));

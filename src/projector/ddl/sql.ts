@@ -13,7 +13,7 @@ import {
   splitArgumentTypes,
 } from '../../schema/model/objects.js';
 import { type CollectionNode, type State, locateTable } from '../../schema/model/state.js';
-import { parseDefinition, restoringFault } from '../../schema/sql-text/object-definition.js';
+import { createWords, parseDefinition, restoringFault } from '../../schema/sql-text/object-definition.js';
 import {
   checkCollation,
   checkIndexDefinition,
@@ -184,15 +184,24 @@ export function objectTail(definition: string): Sql {
   return `${parsed.tail}\n` as Sql;
 }
 
+/** The text from CREATE to the tail. @param table the qualified table or view of a trigger */
+export function triggerHead(definition: string, name: string, table: Sql): Sql {
+  const parsed = parseDefinition(definition);
+  if (typeof parsed === 'string' || parsed.trigger === null)
+    throw new UnsafeSqlError('not the definition of a trigger', definition);
+  return sql`CREATE ${createWords('trigger', parsed.trigger) as Sql} ${ident(name)}${parsed.trigger.events as Sql}${table}`;
+}
+
 /** The tail of a scratch object, which the caller creates to read it back. Null if there is none. */
 export function scratchTail(definition: string): Sql | null {
   const parsed = parseDefinition(definition);
   return typeof parsed === 'string' || parsed.scratchTail === null ? null : (`${parsed.scratchTail}\n` as Sql);
 }
 
-/** The name of an object with its schema, and with the argument types of a function. */
+/** The name of an object with its schema, with the argument types of a function, and with the table of a trigger. */
 export function objectSql(schema: string, object: ObjectName): Sql {
-  const { name, argumentTypes } = objectNameParts(object);
+  const { name, argumentTypes, table } = objectNameParts(object);
+  if (table !== null) return sql`${ident(name)} ON ${qualified(schema, table)}`;
   const own = qualified(schema, name);
   if (argumentTypes === null) return own;
   return sql`${own}(${join(splitArgumentTypes(argumentTypes).map(typeName), sql`, `)})`;

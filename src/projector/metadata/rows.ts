@@ -8,6 +8,7 @@ import { OBJECT_KINDS, isRoutine, objectKey } from '../../schema/model/objects.j
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
 import { ROUTINE_ID, ROUTINE_TAIL } from '../ddl/routine-sql.js';
+import { IS_OBJECT, TRIGGER_ID, TRIGGER_QUERY } from '../ddl/trigger-sql.js';
 import { type Sql, join, literal, sql, own } from '../ddl/sql.js';
 
 /** A statement with parameters, for `sendBatch`. */
@@ -101,15 +102,15 @@ export function* metadataStatements(
 const ROUTINES = join(OBJECT_KINDS.filter((kind) => isRoutine({ kind })).map(literal), sql`, `);
 
 const UPSERT_OBJECTS = sql`
-INSERT INTO ${own.objects} (kind, id, definition, comment, indexes, printed)
-SELECT o.kind, o.id, o.definition, o.comment, o.indexes,
-  CASE WHEN r.oid IS NOT NULL THEN r.printed WHEN o.kind NOT IN (${ROUTINES}) THEN ${printedView(sql`$2::text`, sql`o.id`)} END
-FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definition text, comment text, indexes jsonb)
+INSERT INTO ${own.objects} (kind, id, definition, comment, indexes, enabled, printed)
+SELECT o.kind, o.id, o.definition, o.comment, o.indexes, o.enabled,
+  CASE WHEN r.oid IS NOT NULL THEN r.printed WHEN o.kind = 'trigger' THEN ${printedTrigger(sql`$2::text`, sql`o.id`)} WHEN o.kind NOT IN (${ROUTINES}) THEN ${printedView(sql`$2::text`, sql`o.id`)} END
+FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definition text, comment text, indexes jsonb, enabled text)
 LEFT JOIN (SELECT p.oid, ${ROUTINE_ID} AS id, ${ROUTINE_TAIL} AS printed FROM pg_catalog.pg_proc p
              JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
             WHERE n.nspname = $2::text AND p.prokind IN ('f', 'w', 'p')) r ON o.kind IN (${ROUTINES}) AND r.id = o.id
 ON CONFLICT (kind, id) DO UPDATE SET definition = excluded.definition, comment = excluded.comment,
-  indexes = excluded.indexes, printed = excluded.printed`;
+  indexes = excluded.indexes, enabled = excluded.enabled, printed = excluded.printed`;
 
 const DELETE_OBJECTS = sql`
 DELETE FROM ${own.objects} o USING pg_catalog.jsonb_to_recordset($1::jsonb) AS gone(kind text, id text)
@@ -119,6 +120,12 @@ WHERE o.kind = gone.kind AND o.id = gone.id`;
 function printedView(schema: Sql, name: Sql): Sql {
   return sql`(SELECT pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('v', 'm'))`;
+}
+
+/** How the server prints a trigger now. Null if it does not exist. */
+function printedTrigger(schema: Sql, id: Sql): Sql {
+  return sql`(SELECT ${TRIGGER_QUERY} FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ${schema} AND ${IS_OBJECT} AND ${TRIGGER_ID} = ${id})`;
 }
 
 /**
@@ -141,10 +148,11 @@ export function* objectStatements(before: State, after: State, schema: string): 
 }
 
 const REBUILD_OBJECTS = sql`
-INSERT INTO ${own.objects} AS o (kind, id, definition, comment, indexes)
-SELECT kind, id, definition, comment, indexes
-FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS t(kind text, id text, definition text, comment text, indexes jsonb)
+INSERT INTO ${own.objects} AS o (kind, id, definition, comment, indexes, enabled)
+SELECT kind, id, definition, comment, indexes, enabled
+FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS t(kind text, id text, definition text, comment text, indexes jsonb, enabled text)
 ON CONFLICT (kind, id) DO UPDATE SET definition = excluded.definition, comment = excluded.comment, indexes = excluded.indexes,
+  enabled = excluded.enabled,
   printed = CASE WHEN o.definition = excluded.definition THEN o.printed END`;
 
 const DELETE_OTHER_OBJECTS = sql`

@@ -12,14 +12,27 @@ import {
 } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import type { State } from '../../schema/model/state.js';
-import { isSameDefinition, parseDefinition } from '../../schema/sql-text/object-definition.js';
+import { type ParsedDefinition, isSameDefinition, parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { readObjects } from '../catalog/managed-objects.js';
+import type { TriggerParts } from '../../schema/sql-text/trigger.js';
 import { ROUTINE_TAIL } from '../ddl/routine-sql.js';
+import { IS_OBJECT, TRIGGER_QUERY } from '../ddl/trigger-sql.js';
 import type { CatalogObject, ObjectFacts } from '../ddl/catalog-object.js';
-import { type Sql, kindSql, literal, own, scratch, scratchTail, sql } from '../ddl/sql.js';
+import {
+  type Sql,
+  ident,
+  kindSql,
+  literal,
+  objectTail,
+  own,
+  scratch,
+  scratchTail,
+  sql,
+  triggerHead,
+} from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
-/** Queries for the text that PostgreSQL prints for a scratch object of each catalog. */
+/** Queries for the text that PostgreSQL prints for a scratch object of each catalog. `name`: of a trigger, its table. */
 const PRINTED: Readonly<Record<(typeof KINDS)[ObjectKind]['catalog'], (name: string) => Sql>> = {
   pg_class: (name) => sql`
 SELECT pg_catalog.concat_ws(' ', pg_catalog.array_to_string(c.reloptions, ','), pg_catalog.pg_get_viewdef(c.oid)) AS text
@@ -27,6 +40,10 @@ SELECT pg_catalog.concat_ws(' ', pg_catalog.array_to_string(c.reloptions, ','), 
   pg_proc: (name) => sql`
 SELECT ${ROUTINE_TAIL} AS text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
  WHERE n.oid = pg_catalog.pg_my_temp_schema() AND p.proname = ${literal(name)}`,
+  pg_trigger: (name) => sql`
+SELECT ${TRIGGER_QUERY} AS text FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.oid = pg_catalog.to_regclass(${literal(scratch(name))})::oid AND ${IS_OBJECT}`,
 };
 
 /**
@@ -38,25 +55,43 @@ export async function areEquivalent(client: Pick<pg.ClientBase, 'query'>, a: str
   const [first, second] = [parseDefinition(a), parseDefinition(b)];
   if (typeof first === 'string' || typeof second === 'string') return false;
   if (first.kind !== second.kind || first.storage !== second.storage) return false;
-  const [one, other] = [scratchTail(a), scratchTail(b)];
-  if (one === null || other === null) return false;
-  // PostgreSQL writes the name of a function before its arguments in a parsed body.
-  const name = isRoutine(first) ? first.name : 'dps_view';
-  const printed = await print(client, { kind: first.kind, name }, one);
-  return printed !== null && printed === (await print(client, { kind: first.kind, name }, other));
+  const printed = await print(client, first, a);
+  return printed !== null && printed === (await print(client, first, b));
+}
+
+/** A view or table with the columns of a trigger's table, and the trigger. */
+function scratchTrigger(definition: string, { isInsteadOf, table }: TriggerParts): Sql {
+  const columns = ident(table);
+  const relation = isInsteadOf
+    ? sql`VIEW ${scratch(SCRATCH)} AS SELECT * FROM ${columns}`
+    : sql`TABLE ${scratch(SCRATCH)} (LIKE ${columns})`;
+  const trigger = sql`${triggerHead(definition, SCRATCH, scratch(SCRATCH))}${objectTail(definition)}`;
+  return sql`CREATE ${relation}; ${trigger}`;
+}
+
+const SCRATCH = 'dps_view';
+
+/** The statement that creates a scratch object. Null if PostgreSQL has no form that prints alike. */
+function scratchSql({ kind, trigger }: ParsedDefinition, name: string, definition: string): Sql | null {
+  if (trigger !== null) return scratchTrigger(definition, trigger);
+  const tail = scratchTail(definition);
+  return tail === null ? null : sql`CREATE ${kindSql(isRoutine({ kind }) ? kind : 'view')} ${scratch(name)}${tail}`;
 }
 
 /** Creates a scratch object, reads it back and rolls it back. Null if PostgreSQL rejects it. */
 async function print(
   client: Pick<pg.ClientBase, 'query'>,
-  { kind, name }: { kind: ObjectKind; name: string },
-  tail: Sql,
+  object: ParsedDefinition,
+  definition: string,
 ): Promise<string | null> {
+  // PostgreSQL writes the name of a function before its arguments in a parsed body.
+  const name = isRoutine(object) ? object.name : SCRATCH;
+  const creation = scratchSql(object, name, definition);
+  if (creation === null) return null;
   await client.query('SAVEPOINT dps_view');
   try {
-    const words = kindSql(isRoutine({ kind }) ? kind : 'view');
-    await client.query(sql`CREATE ${words} ${scratch(name)}${tail}`);
-    const { rows } = await client.query<{ text: string }>(PRINTED[KINDS[kind].catalog](name));
+    await client.query(creation);
+    const { rows } = await client.query<{ text: string }>(PRINTED[KINDS[object.kind].catalog](name));
     return rows[0]?.text ?? null;
   } catch (error) {
     // A lock conflict gives no information about the definitions.
@@ -71,10 +106,11 @@ interface ObjectRow extends ObjectName {
   definition: string;
   comment: string | null;
   indexes: Json;
+  enabled: string | null;
   printed: string | null;
 }
 
-const ROWS = sql`SELECT kind, id, definition, comment, indexes, printed FROM ${own.objects} ORDER BY kind, id`;
+const ROWS = sql`SELECT kind, id, definition, comment, indexes, enabled, printed FROM ${own.objects} ORDER BY kind, id`;
 
 /** Call it inside a transaction, which it leaves unchanged. @param inCatalog false to compare only the rows */
 export async function verifyObjects(
@@ -139,6 +175,7 @@ function rowDifferences(object: SchemaObject, row: ObjectRow | undefined): Diffe
     ['definition', object.definition, row.definition],
     ['comment', object.comment, row.comment],
     ['indexes', (object.indexes ?? null) as Json, row.indexes],
+    ['enabled', object.enabled ?? null, row.enabled],
   ] as const;
   return members.flatMap(([member, expected, actual]) =>
     jsonEqual(expected, actual) ? [] : [differenceOf(object, { where: 'metadata', member, expected, found: actual })],
@@ -167,11 +204,13 @@ async function findCatalogDifferences(
     const texts = { expected: object.definition, found: view.definition };
     differences.push(differenceOf(object, { where, member: 'definition', ...texts }));
   }
-  if (object.comment !== view.comment)
-    differences.push(differenceOf(object, { where, member: 'comment', expected: object.comment, found: view.comment }));
-  const [expected, actual] = [(object.indexes ?? null) as Json, view.indexes as Json];
-  if (!jsonEqual(expected, actual))
-    differences.push(differenceOf(object, { where, member: 'indexes', expected, found: actual }));
+  const members = [
+    ['comment', object.comment, view.comment],
+    ['indexes', (object.indexes ?? null) as Json, view.indexes as Json],
+    ['enabled', object.enabled ?? null, view.enabled],
+  ] as const;
+  for (const [member, expected, found] of members)
+    if (!jsonEqual(expected, found)) differences.push(differenceOf(object, { where, member, expected, found }));
   return differences;
 }
 

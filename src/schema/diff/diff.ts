@@ -14,7 +14,7 @@ import {
 } from '../snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Names } from '../fold/replace-names.js';
-import { findFormerObjects, renamedObject } from '../transition/objects.js';
+import { findFormerObjects, renameTriggers, renamedObject } from '../transition/objects.js';
 import { NO_RENAMES, type Renames, findNamesInTheWay, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Entry, type NameMember, type Origin, entriesBetween } from './entries.js';
@@ -77,8 +77,18 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
     yield* addFields(states, { before, after }, diff);
     for (const each of relationDiffs(before, after)) diff.relations.push(each);
   }
-  const objects = objectDiffs(from, to);
+  const objects = objectDiffs(withViewNames(named.state, to), to);
   return objects.length === 0 ? diff : { ...diff, objects };
+}
+
+/** Returns the state with triggers on views by the new names of these views. */
+function withViewNames(from: State, to: State): State {
+  if (from.objects === to.objects) return from;
+  const names = [...findFormerObjects(from, to)].flatMap(([key, old]): [string, string][] => {
+    const [before, after] = [from.objects.get(old)?.object, to.objects.get(key)?.object];
+    return before?.kind === 'view' && after !== undefined && before.id !== after.id ? [[before.id, after.id]] : [];
+  });
+  return { ...from, objects: renameTriggers(from.objects, new Map(names)) };
 }
 
 function objectDiffs(from: State, to: State): ObjectDiff[] {

@@ -247,11 +247,12 @@ const patch = z.array(
 );
 
 const objectV1 = z.strictObject({
-  kind: z.enum(['view', 'materialized_view', 'function', 'procedure']),
+  kind: z.enum(['view', 'materialized_view', 'function', 'procedure', 'trigger']),
   id: eventText,
   definition: eventText,
   comment: eventTextOrNull,
   indexes: z.array(z.strictObject({ name: eventText, unique: yes.optional(), definition: eventText })).optional(),
+  enabled: z.enum(['origin', 'disabled', 'replica', 'always']).optional(),
 });
 
 const concurrent_indexes = z.boolean().optional();

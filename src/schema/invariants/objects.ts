@@ -1,12 +1,16 @@
 /** Problems of objects that the parser does not find. */
 import type { Problem } from '../../kernel/problem.js';
 import { invisibleFault, quoteName } from '../../kernel/text.js';
-import { KINDS, OBJECT_KINDS, type ObjectName, objectKey } from '../model/objects.js';
+import { KINDS, OBJECT_KINDS, type ObjectName, objectKey, objectNameParts } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
-import { type State, hasTable } from '../model/state.js';
+import { type State, hasTable, hasTableAt } from '../model/state.js';
 
 export function objectProblems(from: State, to: State): Problem[] {
-  return objectsInOrder(to).flatMap((object) => [...newNameProblems(from, object), ...takenNameProblems(to, object)]);
+  return objectsInOrder(to).flatMap((object) => [
+    ...newNameProblems(from, object),
+    ...takenNameProblems(to, object),
+    ...tableProblems(to, object),
+  ]);
 }
 
 /** Adopted objects keep their names. */
@@ -14,6 +18,15 @@ function newNameProblems({ objects }: State, { kind, id }: ObjectName): Problem[
   const fault = objects.has(objectKey({ kind, id })) ? null : invisibleFault(id);
   if (fault === null) return [];
   return [{ code: 'INVALID_PAYLOAD', message: `the name of an object ${fault}`, object: { kind, id } }];
+}
+
+/** The log could not create a trigger elsewhere if it does not contain the table. */
+function tableProblems(state: State, { kind, id }: ObjectName): Problem[] {
+  const { table } = objectNameParts({ kind, id });
+  if (table === null || hasTableAt(state, undefined, table)) return [];
+  if (state.objects.has(objectKey({ kind: 'view', id: table }))) return [];
+  const message = `${quoteName(table)} is not a managed table or view of the default schema. Create or adopt it before the trigger`;
+  return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
 }
 
 /** Kinds of one catalog share a namespace. That of views also contains the tables. */

@@ -2,10 +2,9 @@
 import { jsonEqual } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Names } from '../fold/replace-names.js';
-import { OBJECT_KINDS, type ObjectKind, objectKey } from '../model/objects.js';
+import { OBJECT_KINDS, type ObjectKind, isTrigger, objectKey } from '../model/objects.js';
 import { type CollectionNode, type Identity, type State, NEW_IDENTITY, byName, getObject } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
-import { renamedObject } from '../transition/objects.js';
 import type { Rewritten, UnwrittenText } from '../transition/rename-texts.js';
 import { NO_RENAMES, type Renames, isNone, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Merging, Sides } from './documents.js';
@@ -140,17 +139,24 @@ type States = Record<'base' | Side, State>;
 
 /** Adds conflicting renames to `merging` and then leaves columns unchanged. */
 export function* renameSides(sides: States, merging: Merging): Resumable<RenamedSides> {
-  const states = withObjectNames(sides, merging);
-  if (areNamedAlike(states)) return { ...states, renames: NO_RENAMES, touched: new Set(), unwritten: [] };
-  const tables = yield* renameTables(states, merging);
+  const states = withObjectNames(sides, merging, (kind) => !isTrigger({ kind }));
+  // Triggers follow the names of their tables and views.
+  const withTriggers = (named: States): States => withObjectNames(named, merging, (kind) => isTrigger({ kind }));
+  if (areNamedAlike(states)) return { ...withTriggers(states), renames: NO_RENAMES, touched: new Set(), unwritten: [] };
+  const named = yield* renameTables(states, merging);
+  const tables = { ...named, ...withTriggers(named) };
   return merging.conflicts.length > 0 ? tables : yield* renameColumns(tables, merging);
 }
 
 /** Renames objects that one side renamed. Each kind has its own names. */
-function withObjectNames(states: States, merging: Merging): States {
-  const { base, ours, theirs } = states;
+function withObjectNames(
+  { base, ours, theirs }: States,
+  merging: Merging,
+  isIncluded: (kind: ObjectKind) => boolean,
+): States {
+  const states = { base, ours, theirs };
   if (base.objects.isEmpty() || (base.objects === ours.objects && base.objects === theirs.objects)) return states;
-  return OBJECT_KINDS.reduce((renamed, kind) => withNamesOfKind(renamed, kind, merging), states);
+  return OBJECT_KINDS.filter(isIncluded).reduce((renamed, kind) => withNamesOfKind(renamed, kind, merging), states);
 }
 
 function withNamesOfKind(states: States, kind: ObjectKind, merging: Merging): States {
@@ -183,9 +189,11 @@ function objectsByIdentity({ objects }: State, kind: ObjectKind): ReadonlyMap<Id
 function withObjectsRenamed(state: State, kind: ObjectKind, names: Names): State {
   if (names.size === 0) return state;
   const draft = new Draft(state);
-  const taken = [...names].map(([id, to]) => ({ node: draft.extractObject({ kind, id }), to }));
-  for (const { node, to } of taken)
-    if (node !== undefined) draft.putObject(renamedObject(node.object, to), node.identity);
+  const taken = [...names].flatMap(([id, to]) => {
+    const node = draft.extractObject({ kind, id });
+    return node === undefined ? [] : [{ node, to }];
+  });
+  draft.putRenamed(taken);
   return draft.toState();
 }
 

@@ -1,6 +1,6 @@
 /*
- * Objects other than tables: views, materialized views, functions and procedures. Their definition is one SQL statement, and
- * they are documents like collections and fields.
+ * Objects other than tables: views, materialized views, functions, procedures and triggers. Their definition is one SQL
+ * statement, and they are documents like collections and fields.
  */
 import { z } from 'zod';
 
@@ -12,11 +12,13 @@ interface KindDescription {
   /** The target of COMMENT ON in the parser's output. */
   commentTarget: string;
   /** The catalog that contains the kind. Its names share one namespace. */
-  catalog: 'pg_class' | 'pg_proc';
-  /** The letters of `relkind` or `prokind`. */
+  catalog: 'pg_class' | 'pg_proc' | 'pg_trigger';
+  /** The letters of `relkind` or `prokind`. Empty for a catalog with one kind. */
   catalogKinds: readonly string[];
   /** True if the document has `indexes`. */
   hasIndexes: boolean;
+  /** True if the document has `enabled`. */
+  canBeDisabled: boolean;
 }
 
 /** The kinds of objects. `CREATIONS` of the parser and `READERS` of the catalog contain what needs a parser or SQL. */
@@ -28,6 +30,7 @@ export const KINDS = {
     catalog: 'pg_class',
     catalogKinds: ['v'],
     hasIndexes: false,
+    canBeDisabled: false,
   },
   materialized_view: {
     label: 'materialized view',
@@ -36,6 +39,7 @@ export const KINDS = {
     catalog: 'pg_class',
     catalogKinds: ['m'],
     hasIndexes: true,
+    canBeDisabled: false,
   },
   function: {
     label: 'function',
@@ -44,6 +48,7 @@ export const KINDS = {
     catalog: 'pg_proc',
     catalogKinds: ['f', 'w'],
     hasIndexes: false,
+    canBeDisabled: false,
   },
   procedure: {
     label: 'procedure',
@@ -52,6 +57,16 @@ export const KINDS = {
     catalog: 'pg_proc',
     catalogKinds: ['p'],
     hasIndexes: false,
+    canBeDisabled: false,
+  },
+  trigger: {
+    label: 'trigger',
+    sqlWords: 'TRIGGER',
+    commentTarget: 'OBJECT_TRIGGER',
+    catalog: 'pg_trigger',
+    catalogKinds: [],
+    hasIndexes: false,
+    canBeDisabled: true,
   },
 } as const satisfies Readonly<Record<string, KindDescription>>;
 
@@ -71,19 +86,29 @@ export const isObjectKind = (value: unknown): value is ObjectKind => OBJECT_KIND
 
 const text = z.string();
 
+/** The sessions in which a trigger fires: the usual ones (`origin`), none, those of a replica, or all. */
+export const ENABLED = ['origin', 'disabled', 'replica', 'always'] as const;
+const enabled = z.enum(ENABLED);
+export type Enabled = z.infer<typeof enabled>;
+
 /** An index of a materialized view. `definition` is the part of pg_get_indexdef from USING on. */
 const objectIndex = z.strictObject({ name: text, unique: z.literal(true).optional(), definition: text });
 export type ObjectIndex = z.infer<typeof objectIndex>;
 
 export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
-  /** The name of a view. The name and the argument types of a function: `total(integer, text)`. */
+  /**
+   * The name of a view. The name and the argument types of a function: `total(integer, text)`. The name and the table of a
+   * trigger: `audit on posts`.
+   */
   id: text,
   /** The statement in the request: `CREATE VIEW active_posts AS SELECT …`. */
   definition: text,
   comment: text.nullable(),
   /** Sorted by name. Only materialized views have indexes. */
   indexes: z.array(objectIndex).optional(),
+  /** Only triggers have it. */
+  enabled: enabled.optional(),
 });
 export type SchemaObject = z.infer<typeof objectDocument>;
 
@@ -99,34 +124,65 @@ export const objectLabel = ({ kind, id }: ObjectName): string => `${kind.replace
 export const isRoutine = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && KINDS[kind].catalog === 'pg_proc';
 
+/** True for views and materialized views. False for an unknown kind of a diff. */
+export const isRelation = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
+  isObjectKind(kind) && KINDS[kind].catalog === 'pg_class';
+
+/** True for triggers, which PostgreSQL identifies by table and name. */
+export const isTrigger = ({ kind }: Pick<ObjectName, 'kind'>): boolean => kind === 'trigger';
+
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
+const quoteUnlessPlain = (name: string): string => (PLAIN.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+
+const unquote = (name: string): string => (name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name);
+
 /** The id of a function or procedure. A name is quoted unless it is plain, whatever the keywords of the server are. */
-export const routineId = (name: string, argumentTypes: string): string =>
-  `${PLAIN.test(name) ? name : `"${name.replaceAll('"', '""')}"`}(${argumentTypes})`;
+export const routineId = (name: string, argumentTypes: string): string => `${quoteUnlessPlain(name)}(${argumentTypes})`;
+
+/** The id of a trigger. Both names are quoted like that of a function. */
+export const triggerId = (name: string, table: string): string =>
+  `${quoteUnlessPlain(name)} on ${quoteUnlessPlain(table)}`;
 
 interface ObjectNameParts {
-  /** The name without quotes and without argument types. */
+  /** The name without quotes, argument types and table. */
   name: string;
-  /** `integer, text`. Null for a view. */
+  /** `integer, text`. Null unless it is a function or procedure. */
   argumentTypes: string | null;
+  /** The table or view of a trigger, without quotes. Otherwise null. */
+  table: string | null;
 }
 
 const ROUTINE_ID = /^("(?:[^"]|"")+"|[^"(]+)\((.*)\)$/s;
+const TRIGGER_ID = /^("(?:[^"]|"")+"|[^" ]+) on ("(?:[^"]|"")+"|[^" ]+)$/;
 
 /** Splits an id. An id that no definition can have counts as a name. */
 export function objectNameParts({ kind, id }: ObjectName): ObjectNameParts {
-  const [, name, argumentTypes = ''] = (isRoutine({ kind }) && ROUTINE_ID.exec(id)) || [];
-  if (name === undefined) return { name: id, argumentTypes: null };
-  return { name: name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name, argumentTypes };
+  const form = isRoutine({ kind }) ? ROUTINE_ID : isTrigger({ kind }) ? TRIGGER_ID : undefined;
+  const [, name, rest = ''] = form?.exec(id) ?? [];
+  if (name === undefined) return { name: id, argumentTypes: null, table: null };
+  return isTrigger({ kind })
+    ? { name: unquote(name), argumentTypes: null, table: unquote(rest) }
+    : { name: unquote(name), argumentTypes: rest, table: null };
 }
 
-/** Returns the id of the object with another name. The argument types stay. */
+/** Returns the id of the object with another name. The argument types and the table stay. */
 export function renamedId(object: ObjectName, name: string): string {
-  const { argumentTypes } = objectNameParts(object);
+  const { argumentTypes, table } = objectNameParts(object);
+  if (table !== null) return triggerId(name, table);
   return argumentTypes === null ? name : routineId(name, argumentTypes);
 }
 
 /** Splits `integer, "a, b"[]`. Names of types may contain commas in quotes. */
 export const splitArgumentTypes = (argumentTypes: string): string[] =>
   (argumentTypes.match(/(?:"(?:[^"]|"")*"|[^",])+/g) ?? []).map((type) => type.trim());
+
+/** Returns the document of an object about which only the definition is known. */
+export const newObject = ({ kind, id }: ObjectName, definition: string): SchemaObject => ({
+  kind,
+  id,
+  definition,
+  comment: null,
+  ...(KINDS[kind].hasIndexes && { indexes: [] }),
+  ...(KINDS[kind].canBeDisabled && { enabled: 'origin' as const }),
+});

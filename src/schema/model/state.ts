@@ -2,7 +2,7 @@
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable';
 import type { TableExtras } from './extras.js';
 import type { ColumnSchema, Collection, Field, Relation, TableSchema } from './model.js';
-import { type ObjectName, type SchemaObject, objectKey } from './objects.js';
+import { type ObjectName, type SchemaObject, objectKey, objectNameParts } from './objects.js';
 import { createAttachment } from '../../kernel/attachment.js';
 
 /* Secondary indexes of persistent maps. An index is built once and updated when a few values change. */
@@ -148,6 +148,21 @@ export function contentOf({ collections, objects }: Pick<State, 'collections' | 
   const content = byObjects.get(objects) ?? {};
   byObjects.set(objects, content);
   return content;
+}
+
+const triggerKeys = createIndexedLookup(({ object }: ObjectNode) => {
+  const { table } = objectNameParts(object);
+  return table === null ? [] : [table];
+});
+
+/** Returns the triggers of a table or view of the default schema. */
+export const triggersOn = (objects: State['objects'], table: string): SchemaObject[] =>
+  [...triggerKeys(objects, table)].flatMap((key) => objects.get(key)?.object ?? []);
+
+/** Returns the collection whose table an object belongs to. Undefined for a trigger of a view and for other kinds. */
+export function collectionOfObject(state: State, object: ObjectName): string | undefined {
+  const { table } = objectNameParts(object);
+  return table === null ? undefined : collectionAt(state, undefined, table);
 }
 
 export const getObject = ({ objects }: Pick<State, 'objects'>, name: ObjectName): SchemaObject | undefined =>

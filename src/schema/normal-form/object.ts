@@ -19,7 +19,9 @@ import {
   type ObjectIndex,
   type ObjectName,
   type SchemaObject,
+  ENABLED,
   isObjectKind,
+  newObject,
   objectDocument,
   objectKey,
   objectLabel,
@@ -66,8 +68,7 @@ export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
   if (typeof parsed === 'string') return refuse(invalidProblem([...at, 'definition'], `definition ${parsed}`));
   if (typeof id !== 'string')
     return refuse(invalidProblem([...at, 'id'], 'id must be the name of the object, as a string'));
-  const base = { kind, id, definition, comment: null, ...(KINDS[kind].hasIndexes && { indexes: [] }) };
-  return mergeObject(base, { ...input, id }, at);
+  return mergeObject(newObject({ kind, id }, definition), { ...input, id }, at);
 }
 
 /** Reads a change. It keeps absent members, and a definition that differs only in spelling. */
@@ -80,15 +81,17 @@ export function mergeObject(existing: SchemaObject, input: unknown, at: Path): R
     ...definitionProblems(existing, merged['definition'], [...at, 'definition']),
     ...commentProblems(merged['comment'], [...at, 'comment']),
     ...indexProblems(existing, merged['indexes'], [...at, 'indexes']),
+    ...enabledProblems(existing, merged['enabled'], [...at, 'enabled']),
   ];
   if (problems.length > 0) return refuse(...problems);
-  const { definition, comment, indexes } = merged as unknown as SchemaObject;
+  const { definition, comment, indexes, enabled } = merged as unknown as SchemaObject;
   const read: SchemaObject = {
     kind: existing.kind,
     id: existing.id,
     definition: isSameDefinition(existing.definition, definition) ? existing.definition : definition,
     comment: comment === '' ? null : comment,
     ...(indexes !== undefined && { indexes: sortedIndexes(indexes) }),
+    ...(enabled !== undefined && { enabled }),
   };
   return ok(jsonEqual(read, existing) ? existing : read);
 }
@@ -139,6 +142,13 @@ function indexProblems({ kind }: SchemaObject, indexes: unknown, at: Path): Prob
   return twice.map((index) =>
     invalidProblem([...at, index, 'name'], 'another index of this object already has this name'),
   );
+}
+
+function enabledProblems({ kind }: SchemaObject, enabled: unknown, at: Path): Problem[] {
+  if (enabled === undefined) return [];
+  if (!KINDS[kind].canBeDisabled) return [invalidProblem(at, 'only a trigger can have enabled')];
+  if (objectDocument.shape.enabled.safeParse(enabled).success) return [];
+  return [invalidProblem(at, `enabled must be ${ENABLED.join(', ')}`)];
 }
 
 const sortedIndexes = (indexes: readonly ObjectIndex[]): ObjectIndex[] =>

@@ -81,7 +81,13 @@ export const fieldUpdate = z
 /** One of several, with its name. */
 export const namedFieldUpdate = fieldUpdate.extend({ field: text }).meta({ id: 'NamedFieldUpdate' });
 
-const objectParts = { comment: textOrNull.optional(), indexes: objectDocument.shape.indexes };
+const objectParts = {
+  comment: textOrNull.optional(),
+  indexes: objectDocument.shape.indexes.describe('Only for materialized views'),
+  enabled: objectDocument.shape.enabled.describe(
+    'Only for triggers: the sessions in which it fires, as in ALTER TABLE … ENABLE TRIGGER',
+  ),
+};
 
 export const newObject = z
   .strictObject({

@@ -35,9 +35,8 @@ import {
   isAddition,
 } from '../diff/entries.js';
 import { type Operation, decideDraft } from './operation.js';
-import { type SchemaObject, objectLabel, objectNameParts } from '../model/objects.js';
+import { type SchemaObject, isTrigger, objectLabel, objectNameParts, renamedId } from '../model/objects.js';
 import { readNewObject } from '../normal-form/object.js';
-import { renamedObject } from '../transition/objects.js';
 import { identifierFault } from '../normal-form/names.js';
 import { isObject } from '../../kernel/json.js';
 import { isSystemCollection } from '../model/system-collections.js';
@@ -111,21 +110,44 @@ function applyObjects(context: ApplyContext, items: readonly ObjectDiff[]): void
   const { draft, findings } = context;
   const all = [...items.entries()];
   const others = all.filter(([, { diff }]) => !isRemoval(diff));
-  for (const [index, item] of all) if (isRemoval(item.diff)) applyEntries(findings, targetOf(draft, item, index));
-  const renamed = others.flatMap(([index, item]) => extractRenamed(context, item, ['diff', 'objects', index]));
-  for (const { node, to, at } of renamed) {
-    const object = renamedObject(node.object, to);
-    if (draft.object(object) !== undefined)
-      findings.conflicts.push(conflict(at, `${objectLabel(object)} already exists`));
-    else draft.putObject(object, node.identity);
-  }
+  for (const [index, item] of all)
+    if (isRemoval(item.diff) && !isRemovedWithTable(draft, item)) applyEntries(findings, targetOf(draft, item, index));
+  // Triggers follow the renames of their views.
+  applyObjectRenames(
+    context,
+    others.filter(([, item]) => !isTrigger(item)),
+  );
+  applyObjectRenames(
+    context,
+    others.filter(([, item]) => isTrigger(item)),
+  );
   for (const [index, item] of others) {
     if (item.diff.every((entry) => isRenameEntry(entry, 'id'))) continue;
     applyEntries(findings, targetOf(draft, item, index));
   }
 }
 
-const RENAME_KEEPS_TYPES = 'rhs must have the argument types of lhs. A function with other argument types is a new one';
+function applyObjectRenames(context: ApplyContext, items: readonly [number, ObjectDiff][]): void {
+  const { draft, findings } = context;
+  const renamed = items.flatMap(([index, item]) => extractRenamed(context, item, ['diff', 'objects', index]));
+  const free = renamed.filter(({ node, to, at }) => {
+    const object = { kind: node.object.kind, id: to };
+    if (draft.object(object) === undefined) return true;
+    findings.conflicts.push(conflict(at, `${objectLabel(object)} already exists`));
+    return false;
+  });
+  draft.putRenamed(free);
+}
+
+/** True for a trigger whose table or view the diff removes as well. */
+const isRemovedWithTable = (draft: Draft, { kind, id }: ObjectDiff): boolean => {
+  const { table } = objectNameParts({ kind, id });
+  const isView = table !== null && draft.object({ kind: 'view', id: table }) !== undefined;
+  return table !== null && !isView && draft.get(table)?.collection.schema == null;
+};
+
+const RENAME_KEEPS_TYPES =
+  'rhs must have the argument types or the table of lhs. A function with other argument types, or a trigger of another table, is a new one';
 
 interface RenamedNode {
   node: ObjectNode;
@@ -139,9 +161,9 @@ function extractRenamed({ draft, findings }: ApplyContext, { kind, id, diff }: O
   if (index < 0) return [];
   const at = [...item, 'diff', index];
   const { lhs, rhs } = diff[index] as { lhs: unknown; rhs: unknown };
-  const { name, argumentTypes } = objectNameParts({ kind, id });
+  const { name } = objectNameParts({ kind, id });
   const fault = identifierFault(name);
-  const keepsTypes = typeof lhs !== 'string' || objectNameParts({ kind, id: lhs }).argumentTypes === argumentTypes;
+  const keepsTypes = typeof lhs !== 'string' || renamedId({ kind, id: lhs }, name) === id;
   if (rhs !== id || fault !== null || !keepsTypes) {
     const wrong = keepsTypes ? `rhs must be ${JSON.stringify(id)}, the id of the item` : RENAME_KEEPS_TYPES;
     const message = fault === null ? wrong : `the name ${fault}`;

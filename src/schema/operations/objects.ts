@@ -14,7 +14,6 @@ import { type State, getObject } from '../model/state.js';
 import { toNfc, identifierFault } from '../normal-form/names.js';
 import { mergeObject, readNewObject } from '../normal-form/object.js';
 import { Draft } from '../transition/draft.js';
-import { renamedObject } from '../transition/objects.js';
 import { type Operation, decideDraft } from './operation.js';
 
 interface CreateObject {
@@ -107,7 +106,8 @@ export const renameObject: Operation<'rename-object', ObjectInput & { body: unkn
         object: { kind, id },
       });
     const draft = new Draft(state);
-    draft.putObject(renamedObject(existing.value, newId), draft.extractObject({ kind, id })?.identity);
+    const node = draft.extractObject({ kind, id });
+    if (node !== undefined) draft.putRenamed([{ node, to: newId }]);
     return decideDraft(state, draft, {}, { object: () => ({ at: ['to'], stepsTo: () => [] }) });
   },
 };

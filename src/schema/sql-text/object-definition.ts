@@ -6,23 +6,33 @@
 import { hash } from 'node:crypto';
 import { parseSync } from 'libpg-query';
 import { textFault } from '../../kernel/text.js';
-import { KINDS, OBJECT_KINDS, type ObjectKind, type ObjectName, objectLabel, routineId } from '../model/objects.js';
+import {
+  KINDS,
+  OBJECT_KINDS,
+  type ObjectKind,
+  type ObjectName,
+  objectLabel,
+  objectNameParts,
+  routineId,
+  triggerId,
+} from '../model/objects.js';
 import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
 import { type RoutineParts, isReplaceable, readRoutineParts, routineRest, startOfName } from './routine.js';
+import { type TriggerParts, isInsteadOf, triggerFunction, triggerRelations, triggerRest } from './trigger.js';
 
 /** Parsing takes 3 ms for 1,000 characters of the worst kind, and blocks the event loop. */
 const LONGEST_DEFINITION = 100_000;
 
 export interface ParsedDefinition {
   kind: ObjectKind;
-  /** Undefined if the definition does not name one. */
+  /** Undefined if the definition does not name one. The schema of a trigger is that of its table. */
   schema: string | undefined;
   name: string;
-  /** The name, for a function with its argument types. */
+  /** The name, for a function with its argument types and for a trigger with its table. */
   id: string;
-  /** The text after the name, without a semicolon: `(a, b) WITH (…) AS SELECT …`. */
+  /** The text after the name, for a trigger after its table, without a semicolon: `(a, b) WITH (…) AS SELECT …`. */
   tail: string;
   /**
    * The tail of a scratch object that PostgreSQL prints alike: for a materialized view that of a plain view. Null if the
@@ -39,8 +49,10 @@ export interface ParsedDefinition {
   relations: readonly { schema: string | undefined; name: string }[];
   /** The functions that it calls. */
   calls: readonly { schema: string | undefined; name: string }[];
-  /** Null for a view. */
+  /** Null unless it is a function or procedure. */
   routine: RoutineParts | null;
+  /** Null unless it is a trigger. */
+  trigger: TriggerParts | null;
 }
 
 /** The most recent definitions. A schema is compared and checked several times in one request. */
@@ -76,11 +88,17 @@ export function canReplace(before: string, after: string): boolean {
   return isReplaceable(old.routine, now.routine);
 }
 
-/** Returns the definition with another name. The rest of the text stays as it is. */
-export function renamedDefinition(text: string, name: string): string {
-  const definition = readStoredDefinition(text);
-  return `CREATE ${KINDS[definition.kind].sqlWords} ${quotedName(name)}${definition.tail}`;
+/** Returns the definition of the object with this id. The rest of the text stays as it is. */
+export function renamedDefinition(text: string, id: string): string {
+  const { kind, tail, trigger } = readStoredDefinition(text);
+  const { name, table } = objectNameParts({ kind, id });
+  const onTable = trigger === null ? '' : `${trigger.events}${quotedName(table ?? trigger.table)}`;
+  return `CREATE ${createWords(kind, trigger)} ${quotedName(name)}${onTable}${tail}`;
 }
+
+/** The words after CREATE. */
+export const createWords = (kind: ObjectKind, trigger: Pick<TriggerParts, 'isConstraint'> | null): string =>
+  `${trigger?.isConstraint === true ? 'CONSTRAINT ' : ''}${KINDS[kind].sqlWords}`;
 
 /** True if the parser finds the same statement in both, apart from white space, comments and the names. */
 export function isSameDefinition(a: string, b: string): boolean {
@@ -122,6 +140,8 @@ interface Creation {
   /** The statement without its name and without words that do not change what is created. */
   rest: Node;
   routine?: RoutineParts;
+  /** The statement of a trigger. */
+  trigger?: Node;
 }
 
 /** Returns the parts of the statement, the reason why it is not accepted, or undefined if it creates another kind. */
@@ -144,6 +164,12 @@ const CREATIONS: Readonly<Record<ObjectKind, ReadCreation>> = {
   },
   function: (statement, text) => routineCreation(statement, text, { isProcedure: false }),
   procedure: (statement, text) => routineCreation(statement, text, { isProcedure: true }),
+  trigger(statement, text) {
+    const created = member(statement, 'CreateTrigStmt');
+    if (created === undefined) return undefined;
+    const target = { ...(created['relation'] as Node), relname: created['trigname'], location: startOfName(text) };
+    return { target, query: { when: created['whenClause'] }, rest: triggerRest(created), trigger: created };
+  },
 };
 
 function routineCreation(
@@ -195,11 +221,63 @@ function fromStatement(
   if (typeof creation === 'string') return creation;
   const fault = targetFault(creation.kind, creation.target) ?? queryFault(creation.query);
   if (fault !== null) return fault;
+  if (creation.trigger !== undefined) return triggerPartsOf(creation, creation.trigger, { bytes, text, end });
   const at = endOfName(text, creation.target);
   const tail = at === null ? null : bytes.toString('utf8', at, end).trimEnd();
-  return tail !== null && isTailOf(creation, tail)
-    ? partsOf(creation, tail)
-    : 'must write its name without comments and without U&';
+  return tail !== null && isTailOf(creation, tail) ? partsOf(creation, tail) : NAME_FAULT;
+}
+
+const NAME_FAULT = 'must write its name without comments and without U&';
+
+interface StatementText {
+  bytes: Buffer;
+  /** One character per byte. */
+  text: string;
+  end: number;
+}
+
+/** Separates the text before the table from that after it. Checked by parsing the statement of the service. */
+function triggerPartsOf(
+  creation: Creation,
+  statement: Node,
+  { bytes, text, end }: StatementText,
+): ParsedDefinition | string {
+  const relation = statement['relation'] as Node;
+  const table = String(relation['relname']);
+  const afterName = endOfName(text, { location: creation.target['location'] });
+  const afterTable = endOfName(text, relation);
+  if (afterName === null || afterTable === null) return NAME_FAULT;
+  const events = ` ${bytes.toString('utf8', afterName, Number(relation['location'])).trimStart()}`.replace(
+    /\S$/,
+    '$& ',
+  );
+  const tail = ` ${bytes.toString('utf8', afterTable, end).trim()}`;
+  const trigger: TriggerParts = {
+    isConstraint: statement['isconstraint'] === true,
+    events,
+    table,
+    isInsteadOf: isInsteadOf(statement),
+  };
+  if (!isTriggerOf(creation.rest, `CREATE ${createWords('trigger', trigger)} n${events}t${tail}`)) return NAME_FAULT;
+  const parts = partsOf(creation, tail);
+  return {
+    ...parts,
+    id: triggerId(parts.name, table),
+    relations: triggerRelations(statement),
+    calls: [triggerFunction(statement), ...parts.calls],
+    trigger,
+  };
+}
+
+/** True if the parser reads the statement of the service as the same trigger. */
+function isTriggerOf(rest: Node, text: string): boolean {
+  try {
+    const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };
+    const created = member(stmts[0]?.stmt, 'CreateTrigStmt');
+    return stmts.length === 1 && created !== undefined && fingerprintOf(triggerRest(created)) === fingerprintOf(rest);
+  } catch {
+    return false;
+  }
 }
 
 const isTailOf = ({ kind, rest, routine }: Creation, tail: string): boolean =>
@@ -222,6 +300,7 @@ function partsOf({ kind, target, query, rest, routine }: Creation, tail: string)
     relations: [...relationsIn(query), ...(routine?.types ?? [])],
     calls: callsIn(query),
     routine: routine ?? null,
+    trigger: null,
   };
 }
 

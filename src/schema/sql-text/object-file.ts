@@ -4,13 +4,17 @@
  */
 import { parseSync } from 'libpg-query';
 import {
+  type Enabled,
   KINDS,
   type ObjectIndex,
   type ObjectName,
   type SchemaObject,
   objectLabel,
+  isTrigger,
+  newObject,
   objectNameParts,
   routineId,
+  triggerId,
 } from '../model/objects.js';
 import { type Node, list, member, stringOf } from './expression.js';
 import { ONE_STATEMENT, type Statement, endOfName, parseDefinition } from './object-definition.js';
@@ -18,10 +22,12 @@ import { quotedName } from './quoted-name.js';
 import { readArgumentType } from './routine.js';
 
 /** Returns the text of the file, with LF line ends. */
-export function writeObjectFile({ kind, id, definition, comment, indexes = [] }: SchemaObject): string {
+export function writeObjectFile(object: SchemaObject): string {
+  const { kind, id, definition, comment, indexes = [], enabled = 'origin' } = object;
   const statements = [
     definition.replaceAll('\r\n', '\n').replace(/[\s;]+$/, ''),
     ...indexes.map((index) => indexStatement(id, index)),
+    ...(enabled === 'origin' ? [] : [enabledStatement(object, ENABLE[enabled])]),
     ...(comment === null ? [] : [`COMMENT ON ${KINDS[kind].sqlWords} ${sqlName({ kind, id })} IS ${literal(comment)}`]),
   ];
   return statements.map((text) => `${text}${endsInComment(text) ? '\n' : ''};\n`).join('');
@@ -30,9 +36,23 @@ export function writeObjectFile({ kind, id, definition, comment, indexes = [] }:
 const indexStatement = (id: string, { name, unique, definition }: ObjectIndex): string =>
   `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX ${quotedName(name)} ON ${quotedName(id)} ${definition}`;
 
-/** `total(integer)`, with quotes where PostgreSQL needs them. */
+/** The words of ALTER TABLE. */
+const ENABLE = {
+  origin: 'ENABLE TRIGGER',
+  disabled: 'DISABLE TRIGGER',
+  replica: 'ENABLE REPLICA TRIGGER',
+  always: 'ENABLE ALWAYS TRIGGER',
+} as const satisfies Record<Enabled, string>;
+
+function enabledStatement(object: ObjectName, words: string): string {
+  const { name, table } = objectNameParts(object);
+  return `ALTER TABLE ${quotedName(table ?? '')} ${words} ${quotedName(name)}`;
+}
+
+/** `total(integer)` or `audit ON posts`, with quotes where PostgreSQL needs them. */
 function sqlName(object: ObjectName): string {
-  const { name, argumentTypes } = objectNameParts(object);
+  const { name, argumentTypes, table } = objectNameParts(object);
+  if (table !== null) return `${quotedName(name)} ON ${quotedName(table)}`;
   return quotedName(name) + (argumentTypes === null ? '' : `(${argumentTypes})`);
 }
 
@@ -50,7 +70,7 @@ function literal(text: string): string {
 export interface ObjectFile {
   object: SchemaObject;
   /** The line of each member, starting at 1. */
-  lines: { definition: number; comment: number; indexes: number };
+  lines: { definition: number; comment: number; indexes: number; enabled: number };
 }
 
 interface FileFault {
@@ -80,13 +100,19 @@ function readStatements([first, ...others]: readonly FileStatement[]): ObjectFil
   if (typeof parsed === 'string') return { message: `the definition ${parsed}`, line: first.line };
   const { kind, id } = parsed;
   const file: ObjectFile = {
-    object: { kind, id, definition: first.text, comment: null, ...(KINDS[kind].hasIndexes && { indexes: [] }) },
-    lines: { definition: first.line, comment: first.line, indexes: first.line },
+    object: newObject({ kind, id }, first.text),
+    lines: { definition: first.line, comment: first.line, indexes: first.line, enabled: first.line },
   };
   for (const statement of others) {
     const { node, line } = statement;
     const index = file.object.indexes === undefined ? undefined : member(node, 'IndexStmt');
-    const message = index === undefined ? addComment(file, statement) : addIndex(file, statement, index);
+    const altered = file.object.enabled === undefined ? undefined : member(node, 'AlterTableStmt');
+    const message =
+      altered !== undefined
+        ? setEnabled(file, statement, altered)
+        : index === undefined
+          ? addComment(file, statement)
+          : addIndex(file, statement, index);
     if (message !== null) return { message, line };
   }
   return file;
@@ -102,22 +128,47 @@ function addIndex({ object, lines }: ObjectFile, statement: FileStatement, index
   return null;
 }
 
+const ENABLED_BY: ReadonlyMap<unknown, Enabled> = new Map<unknown, Enabled>([
+  ['AT_EnableTrig', 'origin'],
+  ['AT_DisableTrig', 'disabled'],
+  ['AT_EnableReplicaTrig', 'replica'],
+  ['AT_EnableAlwaysTrig', 'always'],
+]);
+
+/** Returns why the statement cannot follow the definition, or null. */
+function setEnabled({ object, lines }: ObjectFile, { line }: FileStatement, altered: Node): string | null {
+  const { name, table } = objectNameParts(object);
+  const [command, ...others] = list(altered['cmds']).map((each) => member(each, 'AlterTableCmd'));
+  const enabled = ENABLED_BY.get(command?.['subtype']);
+  if (enabled === undefined || others.length > 0)
+    return 'ALTER TABLE can only enable or disable the trigger here, in a statement of its own';
+  if (command?.['name'] !== name || (altered['relation'] as Node)['relname'] !== table)
+    return `ALTER TABLE must name ${objectLabel(object)}`;
+  object.enabled = enabled;
+  lines.enabled = line;
+  return null;
+}
+
 /** Returns why the statement cannot follow the definition, or null. */
 function addComment({ object, lines }: ObjectFile, { node, line }: FileStatement): string | null {
-  const { kind, id, indexes } = object;
+  const { kind, id, indexes, enabled } = object;
   const comment = member(node, 'CommentStmt');
+  const others = indexes !== undefined ? 'CREATE INDEX and ' : enabled !== undefined ? 'ALTER TABLE and ' : '';
   if (comment?.['objtype'] !== KINDS[kind].commentTarget)
-    return `only ${indexes === undefined ? '' : 'CREATE INDEX and '}COMMENT ON ${KINDS[kind].sqlWords} can follow the definition`;
-  if (commentedId(comment['object']) !== id) return `the comment must be on ${objectLabel(object)}`;
+    return `only ${others}COMMENT ON ${KINDS[kind].sqlWords} can follow the definition`;
+  if (commentedId(object, comment['object']) !== id) return `the comment must be on ${objectLabel(object)}`;
   object.comment = typeof comment['comment'] === 'string' ? comment['comment'] : null;
   lines.comment = line;
   return null;
 }
 
 /** Undefined if no definition can have this id. */
-function commentedId(object: unknown): string | undefined {
-  const routine = member(object, 'ObjectWithArgs');
-  if (routine === undefined) return stringOf(list(member(object, 'List')?.['items']).at(-1));
+function commentedId(object: ObjectName, commented: unknown): string | undefined {
+  const routine = member(commented, 'ObjectWithArgs');
+  if (routine === undefined) {
+    const [name, table] = list(member(commented, 'List')?.['items']).map(stringOf).reverse();
+    return isTrigger(object) && name !== undefined ? triggerId(name, table ?? '') : name;
+  }
   const types = list(routine['objargs']).map((each) => readArgumentType(member(each, 'TypeName') ?? {}));
   const texts = types.flatMap((type) => (typeof type === 'string' ? [] : [type.text]));
   const name = stringOf(list(routine['objname']).at(-1));

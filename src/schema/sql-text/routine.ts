@@ -159,6 +159,6 @@ const TOKEN = /"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_]+|[\s\S]/g;
 /** Finds where the name begins, which the parser does not report. Checked by parsing the result again. */
 export function startOfName(text: string): number {
   for (const { 0: token, index } of text.matchAll(TOKEN))
-    if (/^(?:function|procedure)$/i.test(token)) return index + token.length;
+    if (/^(?:function|procedure|trigger)$/i.test(token)) return index + token.length;
   return 0;
 }

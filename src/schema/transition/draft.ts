@@ -11,8 +11,10 @@ import {
   type ObjectNode,
   type State,
   NEW_IDENTITY,
+  triggersOn,
 } from '../model/state.js';
 import { type ObjectName, type SchemaObject, objectKey } from '../model/objects.js';
+import { renameTriggers, renamedObject } from './objects.js';
 
 interface OpenNode {
   identities: { collection: Identity; fields: Map<string, Identity> };
@@ -82,7 +84,10 @@ export class Draft {
     for (const [field, each] of fields) identities.fields.set(field, each);
   }
 
+  /** Also removes the triggers of its table. */
   removeCollection(name: string): void {
+    const table = this.get(name)?.collection.schema;
+    if (table != null && table.schema === undefined) this.#removeTriggers(name);
     this.#open.set(name, undefined);
   }
 
@@ -128,14 +133,27 @@ export class Draft {
     this.#objects = this.#objects.set(key, { identity: identity ?? existing?.identity ?? NEW_IDENTITY, object });
   }
 
+  /** Also removes the triggers of a view. */
   removeObject(name: ObjectName): void {
     this.#objects = this.#objects.delete(objectKey(name));
+    if (name.kind === 'view') this.#removeTriggers(name.id);
+  }
+
+  #removeTriggers(table: string): void {
+    for (const trigger of triggersOn(this.#objects, table)) this.#objects = this.#objects.delete(objectKey(trigger));
+  }
+
+  /** Puts extracted objects under other names, and the triggers of views with them. Names may be exchanged. */
+  putRenamed(renames: readonly { node: ObjectNode; to: string }[]): void {
+    for (const { node, to } of renames) this.putObject(renamedObject(node.object, to), node.identity);
+    const views = renames.filter(({ node }) => node.object.kind === 'view');
+    this.#objects = renameTriggers(this.#objects, new Map(views.map(({ node, to }) => [node.object.id, to])));
   }
 
   /** Removes the object, to put it again under another name. */
   extractObject(name: ObjectName): ObjectNode | undefined {
     const node = this.#objects.get(objectKey(name));
-    this.removeObject(name);
+    this.#objects = this.#objects.delete(objectKey(name));
     return node;
   }
 

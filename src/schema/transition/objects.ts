@@ -1,9 +1,10 @@
 /** Returns the events about objects between two states. Their statements have their own order. */
 import { patchBetween } from '../fold/rename-events.js';
-import { type ObjectEvent, newObjectEvent } from '../model/events.js';
-import { type SchemaObject, objectKey, objectNameParts } from '../model/objects.js';
+import { changesObjects, changesSchema } from '../fold/event-schemas.js';
+import { type LogEvent, type ObjectEvent, newObjectEvent, readRestored } from '../model/events.js';
+import { type SchemaObject, isTrigger, objectKey, objectNameParts, triggerId } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
-import { type State, NEW_IDENTITY, byName } from '../model/state.js';
+import { type State, NEW_IDENTITY, byName, triggersOn } from '../model/state.js';
 import { renamedDefinition } from '../sql-text/object-definition.js';
 
 interface ObjectTransition {
@@ -41,8 +42,41 @@ function removeSwaps(former: Map<string, string>): ReadonlyMap<string, string> {
 export const renamedObject = (object: SchemaObject, id: string): SchemaObject => ({
   ...object,
   id,
-  definition: renamedDefinition(object.definition, objectNameParts({ ...object, id }).name),
+  definition: renamedDefinition(object.definition, id),
 });
+
+/**
+ * True if an event about a trigger follows from an event about its table in the same batch: with the table, the trigger is
+ * deleted, renamed or restored.
+ */
+export function followsTable(event: LogEvent, events: readonly LogEvent[]): boolean {
+  if (!changesObjects(event) || !isTrigger(event.subject)) return false;
+  const { table } = objectNameParts(event.subject);
+  return events.some((other) => {
+    if (!changesSchema(other) || other.collection !== table) return false;
+    if (other.type === 'collection.created')
+      return event.type === 'object.created' && readRestored(other.data) !== undefined;
+    if (other.type === 'collection.deleted') return event.type === 'object.deleted';
+    if (other.type !== 'collection.renamed' || event.type !== 'object.renamed') return false;
+    const { name } = objectNameParts(event.subject);
+    return event.data.to === triggerId(name, other.data.to);
+  });
+}
+
+/** Returns the objects with new names of tables and views, on which triggers are. Identities stay. */
+export function renameTriggers(objects: State['objects'], names: ReadonlyMap<string, string>): State['objects'] {
+  const moved = [...names].flatMap(([table, to]) =>
+    triggersOn(objects, table).map((trigger) => {
+      const id = triggerId(objectNameParts(trigger).name, to);
+      return { from: objectKey(trigger), node: objects.get(objectKey(trigger)), object: renamedObject(trigger, id) };
+    }),
+  );
+  if (moved.length === 0) return objects;
+  return objects.withMutations((map) => {
+    for (const { from } of moved) map.delete(from);
+    for (const { node, object } of moved) if (node !== undefined) map.set(objectKey(object), { ...node, object });
+  });
+}
 
 export function objectTransition(from: State, to: State): ObjectTransition {
   const first: ObjectEvent[] = [];

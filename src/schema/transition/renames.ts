@@ -21,6 +21,7 @@ import {
 import { dropCollection, dropField } from './cascade.js';
 import { Draft } from './draft.js';
 import { type Rewritten, type UnwrittenText, withTexts, reaching } from './rename-texts.js';
+import { renameTriggers } from './objects.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { patchBetween } from '../fold/rename-events.js';
 
@@ -170,6 +171,7 @@ export function* withRenames(from: State, { collections, fields }: Renames): Res
     yield;
     yield* lookUpForRenames(state);
     take(withNewNames(state, { collections: names }));
+    state = { ...state, objects: renameTriggers(state.objects, tableNames(from, names)) };
   }
   for (const [collection, names] of fields) {
     yield;
@@ -183,6 +185,15 @@ export function* withRenames(from: State, { collections, fields }: Renames): Res
   }
   return { state, touched, unwritten };
 }
+
+/** A table of the default schema is named like its collection. Other tables keep their names. */
+const tableNames = ({ collections }: State, names: Names): Names =>
+  new Map(
+    [...names].filter(([old]) => {
+      const table = collections.get(old)?.collection.schema;
+      return table != null && table.schema === undefined;
+    }),
+  );
 
 /** Names assigned at once. */
 const GROUP = 20;

@@ -14,7 +14,10 @@ import {
   extrasOf,
   byName,
   extrasOfTable,
+  triggersOn,
 } from '../model/state.js';
+import { type SchemaObject, objectKey, routineId } from '../model/objects.js';
+import { parseDefinition } from '../sql-text/object-definition.js';
 import { parentOf } from '../model/order.js';
 import type { Restores } from './context.js';
 import { Draft } from './draft.js';
@@ -30,7 +33,7 @@ import { isSystemCollection } from '../model/system-collections.js';
 /** Something that was deleted with the collection and is not restored. */
 export interface NotRestored {
   /** `member`: of `one_allowed_collections`. `constraint`: a foreign key that is not a relation. */
-  kind: 'relation' | 'alias' | 'member' | 'group' | 'constraint' | 'foreign key';
+  kind: 'relation' | 'alias' | 'member' | 'group' | 'constraint' | 'foreign key' | 'trigger';
   collection: string;
   field?: string;
   /** The reason as the end of a sentence: `collection "authors" no longer exists`. */
@@ -252,6 +255,32 @@ function put({ draft }: Restoring, other: string, constraint: Constraint): void 
   draft.putCollection({ ...held, schema: withExtras(held.schema, { ...held.schema.extras, constraints: all }) });
 }
 
+/* Restores the triggers of the table, which were deleted with it. */
+
+/** Triggers that cannot be restored unchanged are added to `left`. */
+function restoreTriggers(restoring: Restoring): void {
+  const { past, draft, name, node, left } = restoring;
+  if (node.collection.schema === null || node.collection.schema.schema !== undefined) return;
+  for (const trigger of triggersOn(past.objects, name)) {
+    const reason = findTriggerObstacle(restoring, trigger);
+    if (reason === undefined) draft.putObject(trigger);
+    else left.push({ kind: 'trigger', collection: name, reason: `${JSON.stringify(trigger.id)}: ${reason}` });
+  }
+}
+
+/** Functions that are not managed are left to PostgreSQL. */
+function findTriggerObstacle(restoring: Restoring, { definition }: SchemaObject): string | undefined {
+  const { state, past, isThere } = restoring;
+  const parsed = parseDefinition(definition);
+  if (typeof parsed === 'string') return undefined;
+  const [called] = parsed.calls;
+  const id = routineId(called?.name ?? '', '');
+  const key = objectKey({ kind: 'function', id });
+  if (past.objects.has(key) && !state.objects.has(key)) return `function ${JSON.stringify(id)} no longer exists`;
+  const other = parsed.relations.find(({ name }) => past.collections.has(name) && !isThere(name));
+  return other && noCollection(restoring, other.name);
+}
+
 /* Restores the group of a collection and its group members. */
 
 /** Objects that were moved to another group since then stay there and are added to `left`. */
@@ -358,6 +387,7 @@ export function* planRestoration(state: State, restore: RestoreCollection): Resu
   restoreGroups(restoring);
   restoreConstraints(restoring);
   restoreRelations(restoring);
+  restoreTriggers(restoring);
   return ok({ draft, restores, left, keys, unwritten: unwritten.filter((each) => each.collection === name) });
 }
 

@@ -75,6 +75,30 @@ describe('files of views', () => {
     expect((await run('plan')).err).to.contain('the comment must be on function');
   });
 
+  it('contain triggers with their enabled state', async () => {
+    await writeFile(
+      at('function.mark%28%29.sql'),
+      'CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;\n',
+    );
+    const definition = 'CREATE TRIGGER mark BEFORE INSERT ON members FOR EACH ROW EXECUTE FUNCTION mark()';
+    const file = `${definition};\nALTER TABLE members ENABLE ALWAYS TRIGGER mark;\nCOMMENT ON TRIGGER mark ON members IS 'Marks';\n`;
+    await writeFile(at('trigger.mark%20on%20members.sql'), file);
+    const pushed = await run('push', '--yes');
+    expect(pushed.code, pushed.err).to.equal(0);
+    const { data } = await api.ok<{ data: object[] }>('GET', '/objects?kind=trigger');
+    expect(data).to.deep.equal([
+      { kind: 'trigger', id: 'mark on members', definition, comment: 'Marks', enabled: 'always' },
+    ]);
+    await run('pull');
+    expect(await text('trigger.mark%20on%20members.sql')).to.equal(file);
+    await writeFile(
+      at('trigger.mark%20on%20members.sql'),
+      `${definition};\nCOMMENT ON TRIGGER mark ON members IS 'Marks';\n`,
+    );
+    const { out } = await run('plan');
+    expect(out).to.contain('~ trigger mark on members: enabled');
+  });
+
   it('are pushed: changed, new and deleted ones', async () => {
     await writeFile(at('view.adults.sql'), 'CREATE VIEW adults AS SELECT id FROM members WHERE age > 20;\n');
     await writeFile(at('view.names.sql'), 'CREATE VIEW names AS SELECT name FROM members;\n');

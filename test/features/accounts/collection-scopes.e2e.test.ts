@@ -246,6 +246,31 @@ describe('scopes over collections', () => {
     await api.ok('PATCH', '/collections/shop_items', { meta: { group: null } });
   });
 
+  it('allow changes of a table with a trigger, but none of the trigger itself', async () => {
+    await api.ok('POST', '/collections', { collection: 'shop_notes', schema: {}, fields: [KEY, field('text')] });
+    await api.ok('POST', '/objects', {
+      kind: 'function',
+      definition: 'CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+    });
+    const definition = 'CREATE TRIGGER mark BEFORE UPDATE OF text ON shop_notes FOR EACH ROW EXECUTE FUNCTION mark()';
+    await api.ok('POST', '/objects', { kind: 'trigger', definition });
+    const column = await change('/fields/shop_notes/text/rename', { to: 'body' });
+    expect(column.status, column.text).equal(200);
+    const table = await change('/collections/shop_notes/rename', { to: 'shop_remarks' });
+    expect(table.status, table.text).equal(200);
+    const { hash } = await read<{ hash: string }>('/schema/snapshot').then(async (snapshot) => {
+      const compared = await change('/schema/diff', snapshot);
+      return compared.json as { hash: string };
+    });
+    const id = 'mark on shop_remarks';
+    const removal = { hash, diff: { objects: [{ kind: 'trigger', id, diff: [{ kind: 'D' }] }] } };
+    expect((await change('/schema/apply', removal)).status).to.be.within(400, 409);
+    expect((await api.ok<{ data: object[] }>('GET', '/objects?kind=trigger&fields=id')).data).deep.equal([{ id }]);
+    const deleted = await send('/collections/shop_remarks', { method: 'DELETE' });
+    expect(deleted.status, deleted.text).to.be.within(200, 204);
+    await api.ok('DELETE', '/objects/function/mark()');
+  });
+
   it('apply a diff that a snapshot within the scope produces', async () => {
     const snapshot = await read<Snapshot>('/schema/snapshot');
     const target = { ...snapshot, fields: [...snapshot.fields, { collection: 'shop_orders', ...field('vat') }] };

@@ -19,6 +19,11 @@ CREATE TYPE mood AS ENUM ('sad', 'happy');
 CREATE FUNCTION of_people(OUT feeling mood, OUT person people) RETURNS SETOF record ROWS 5 STRICT PARALLEL SAFE
   SET work_mem = '1MB' LANGUAGE plpgsql AS $$ BEGIN RETURN; END $$;
 CREATE PROCEDURE "Do it"() LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE TRIGGER " skip" BEFORE DELETE ON people FOR EACH ROW EXECUTE FUNCTION skip();
+CREATE CONSTRAINT TRIGGER late AFTER UPDATE OF age ON people DEFERRABLE FOR EACH ROW WHEN (OLD.* <> NEW.*) EXECUTE FUNCTION skip();
+COMMENT ON TRIGGER late ON people IS 'Late';
+ALTER TABLE people ENABLE REPLICA TRIGGER late;
 CREATE AGGREGATE total(integer) (sfunc = int4pl, stype = integer);
 CREATE TABLE " odd" (id integer);
 CREATE FUNCTION takes_odd(" odd") RETURNS integer LANGUAGE sql AS 'SELECT 1'`;
@@ -35,7 +40,11 @@ CREATE MATERIALIZED VIEW totals AS SELECT age, count(*) AS people FROM people GR
 CREATE UNIQUE INDEX totals_age ON totals (age) WHERE age > 1;
 CREATE VIEW of_odd AS SELECT o.id FROM " odd" o;
 CREATE VIEW of_of_odd AS SELECT id FROM of_odd;
-CREATE VIEW every AS SELECT p.* FROM people p`;
+CREATE VIEW every AS SELECT p.* FROM people p;
+CREATE TRIGGER late INSTEAD OF DELETE ON adults FOR EACH ROW EXECUTE FUNCTION skip('odd')`;
+
+const TRIGGERS = `SELECT pg_get_triggerdef(t.oid) AS definition, t.tgenabled, obj_description(t.oid, 'pg_trigger') AS comment
+  FROM pg_trigger t WHERE NOT t.tgisinternal ORDER BY 1`;
 
 const ROUTINES = `SELECT p.oid::regprocedure::text AS name, pg_get_functiondef(p.oid) AS definition
   FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prokind IN ('f', 'p') AND p.proname <> 'takes_odd' ORDER BY 1`;
@@ -61,6 +70,9 @@ describe('adopting views with OBJECTS=on', () => {
       'function twice(integer)',
       'materialized_view totals',
       'procedure "Do it"()',
+      'function skip()',
+      'trigger late on adults',
+      'trigger late on people',
       'view A names',
       'view adults',
       'view every',
@@ -70,6 +82,7 @@ describe('adopting views with OBJECTS=on', () => {
     expect(ids.indexOf('A names')).to.be.above(ids.indexOf('adults'));
     expect(report.refused.map(({ table, code }) => [table, code])).to.have.deep.members([
       [' odd', 'NAME_NOT_ALLOWED'],
+      ['" skip" on people', 'NOT_REPRESENTABLE'],
       ['of_odd', 'NEEDS_UNMANAGED'],
       ['of_of_odd', 'NEEDS_UNMANAGED'],
       ['takes_odd(" odd")', 'NEEDS_UNMANAGED'],
@@ -82,6 +95,8 @@ describe('adopting views with OBJECTS=on', () => {
       ['of_people()', 'type', 'OBJECT_NEEDED'],
     ]);
     expect(notes.filter(([, kind, code]) => kind === 'function' && code === 'OBJECT_NEEDED')).to.deep.equal([]);
+    const triggers = report.not_represented.filter(({ kind }) => kind === 'trigger');
+    expect(triggers.map(({ table, name }) => [table, name])).to.deep.equal([['people', ' skip']]);
     const objects = report.not_represented.filter(({ kind }) => /view|function|procedure|aggregate/.test(kind));
     expect(objects.map(({ name }) => name)).to.have.members([
       'of_odd',
@@ -93,13 +108,14 @@ describe('adopting views with OBJECTS=on', () => {
     const { data } = await api.ok<{ data: object[] }>('GET', '/objects');
     const expected = { kind: 'materialized_view', id: 'totals', comment: null };
     const index = { name: 'totals_age', unique: true, definition: 'USING btree (age) WHERE (age > 1)' };
-    expect(data).to.have.length(7);
-    expect(data[2]).to.deep.include({ ...expected, indexes: [index] });
+    expect(data).to.have.length(10);
+    expect(data[3]).to.deep.include({ ...expected, indexes: [index] });
     expect(await api.ok('GET', '/schema/drift')).to.deep.include({
       ok: true,
       objects: [],
       unmanaged_objects: [
         { kind: 'function', id: 'takes_odd(" odd")' },
+        { kind: 'trigger', id: '" skip" on people' },
         { kind: 'view', id: 'of_odd' },
         { kind: 'view', id: 'of_of_odd' },
       ],
@@ -124,6 +140,9 @@ describe('adopting views with OBJECTS=on', () => {
           .map(({ relname, query, reloptions, indexes }) => ({ relname, query, reloptions, indexes }));
       expect(definitions(await target.sql(CATALOG))).to.deep.equal(definitions(await api.sql(CATALOG)));
       expect(await target.sql(ROUTINES)).to.deep.equal(await api.sql(ROUTINES));
+      const others = (rows: { definition: string }[]) =>
+        rows.filter(({ definition }) => !definition.includes(' skip"'));
+      expect(await target.sql(TRIGGERS)).to.deep.equal(others(await api.sql(TRIGGERS)));
     } finally {
       await target.stop();
       await other.stop();

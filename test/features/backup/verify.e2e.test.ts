@@ -39,7 +39,12 @@ const VIEWED = `
   CREATE TABLE sales.ev_1 PARTITION OF sales.ev FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
   INSERT INTO sales.ev (id, at, mood) VALUES (10, '2020-05-05', 'glad');
   CREATE VIEW viewed AS SELECT mood FROM sales.ev;
-  CREATE MATERIALIZED VIEW summed AS SELECT sum(id) AS total FROM sales.ev`;
+  CREATE MATERIALIZED VIEW summed AS SELECT sum(id) AS total FROM sales.ev;
+  CREATE TABLE notes (id int PRIMARY KEY, note text);
+  INSERT INTO notes VALUES (1, 'as written');
+  CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.note := NULL; RETURN NEW; END';
+  CREATE TRIGGER mark BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION mark();
+  ALTER TABLE notes ENABLE ALWAYS TRIGGER mark`;
 
 const BESIDE_VIEWS = `
   CREATE VIEW unmanaged_view AS SELECT 1 AS one;
@@ -158,6 +163,9 @@ describe('dps backup --verify', () => {
       const restored = await dps(['restore', '--backup', file], { ...both, DATABASE_URL: target.connectionString });
       expect(restored.code, restored.err).to.equal(0);
       expect(await query(target.connectionString, 'SELECT total::int FROM summed')).to.deep.equal([{ total: 10 }]);
+      expect(
+        await query(target.connectionString, "SELECT note, tgenabled FROM notes, pg_trigger WHERE tgname = 'mark'"),
+      ).to.deep.equal([{ note: 'as written', tgenabled: 'A' }]);
       expect(await query(target.connectionString, 'SELECT mood::text FROM viewed')).to.deep.equal([{ mood: 'glad' }]);
     } finally {
       await managing.stop();

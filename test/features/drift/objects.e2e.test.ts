@@ -212,6 +212,64 @@ describe('drift of views', () => {
   });
 });
 
+describe('drift of triggers', () => {
+  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+
+  const drift = () => api.ok<Drift>('GET', '/schema/drift');
+  const dps = (...args: string[]) => runDps(args, { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+  const ID = 'mark on authors';
+  const CATALOG = `SELECT pg_get_triggerdef(t.oid) AS definition, tgenabled, obj_description(t.oid, 'pg_trigger') AS comment
+    FROM pg_trigger t WHERE NOT tgisinternal`;
+
+  beforeEach(async () => {
+    await api.ok('POST', '/collections', AUTHORS);
+    await api.ok('POST', '/objects', {
+      kind: 'function',
+      definition: 'CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+    });
+    await api.ok('POST', '/objects', {
+      kind: 'trigger',
+      definition: 'CREATE TRIGGER mark BEFORE UPDATE ON authors FOR EACH ROW EXECUTE FUNCTION mark()',
+      comment: 'Marks',
+      enabled: 'always',
+    });
+  });
+
+  for (const [change, kind, members] of [
+    [
+      'CREATE OR REPLACE TRIGGER mark AFTER UPDATE ON authors EXECUTE FUNCTION mark(); ALTER TABLE authors ENABLE ALWAYS TRIGGER mark',
+      'different',
+      ['definition'],
+    ],
+    ['ALTER TABLE authors DISABLE TRIGGER mark', 'different', ['enabled']],
+    ['COMMENT ON TRIGGER mark ON authors IS NULL', 'different', ['comment']],
+    ['DROP TRIGGER mark ON authors', 'missing', ['trigger']],
+  ] as const)
+    it(`reports, repairs and accepts ${change}`, async () => {
+      const before = await api.sql(CATALOG);
+      await api.sql(change);
+      const found = await drift();
+      expect(found).to.deep.include({ ok: false, tables: [], unmanaged_objects: [] });
+      expect(found.objects.map(({ object, kind: is }) => [object.id, is])).to.deep.equal([[ID, kind]]);
+      expect(found.objects[0]?.differences.map(({ member }) => member)).to.deep.equal(members);
+      const repaired = await dps('drift', '--repair');
+      expect(repaired.code, repaired.out + repaired.err).to.equal(0);
+      expect(await api.sql(CATALOG)).to.deep.equal(before);
+      await api.sql(change);
+      await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'trigger', id: ID }] });
+      expect(await drift()).to.deep.include({ ok: true, objects: [] });
+    });
+
+  it('lists triggers that someone created as unmanaged, and accepts a table that was dropped with its trigger', async () => {
+    await api.sql('CREATE TRIGGER by_hand AFTER DELETE ON authors EXECUTE FUNCTION mark()');
+    const unmanaged_objects = [{ kind: 'trigger', id: 'by_hand on authors' }];
+    expect(await drift()).to.deep.include({ ok: true, unmanaged_objects });
+    await api.sql('DROP TABLE authors');
+    await api.ok('POST', '/schema/drift/accept', { collections: ['authors'] });
+    expect(await drift()).to.deep.include({ ok: true, objects: [], unmanaged_objects: [] });
+  });
+});
+
 describe('drift of views with OBJECTS=off', () => {
   const { api } = withService();
 

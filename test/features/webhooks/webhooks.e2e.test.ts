@@ -35,7 +35,7 @@ interface CloudEvent {
 const eventOf = ({ body }: { body: string }): CloudEvent => JSON.parse(body) as CloudEvent;
 
 describe('webhooks', () => {
-  const { service, api, client: send } = withService({ settings: PRIVATE });
+  const { service, api, client: send } = withService({ settings: { ...PRIVATE, OBJECTS: 'on' } });
   const receivers: Receiver[] = [];
   let receiver: Receiver;
 
@@ -106,6 +106,24 @@ describe('webhooks', () => {
       'collection.deleted pages',
       'collection.deleted shop_items',
     ]);
+  });
+
+  it('delivers the events of triggers that concern a collection', async () => {
+    const [name, other] = [await collection('With "quotes"'), await collection()];
+    const { data } = await create({ types: ['object.*'], collections: [name] });
+    await api.ok('POST', '/objects', {
+      kind: 'function',
+      definition: 'CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+    });
+    for (const table of [other, 'With ""quotes""']) {
+      const definition = `CREATE TRIGGER "a on b" AFTER INSERT ON "${table}" EXECUTE FUNCTION mark()`;
+      await api.ok('POST', '/objects', { kind: 'trigger', definition });
+    }
+    await api.ok('DELETE', `/collections/${other}`);
+    await api.ok('DELETE', `/collections/${encodeURIComponent(name)}`);
+    await api.ok('DELETE', '/objects/function/mark()');
+    await upToDate(data.id);
+    expect(types()).to.deep.equal(['object.created', 'object.deleted']);
   });
 
   it('delivers the events of change requests that concern a collection', async () => {

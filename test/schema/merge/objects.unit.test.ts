@@ -161,4 +161,41 @@ describe('a merge of views', () => {
       'invalid view "people": the merged schema is not valid: "people" is already the name of a collection: choose another name',
     ]);
   });
+
+  it('keeps a new name of a trigger together with a new name of its table', () => {
+    const definition = 'CREATE TRIGGER mark AFTER INSERT ON authors EXECUTE FUNCTION mark()';
+    const base = created(BASE, { kind: 'trigger', definition });
+    const named = accept(base, 'rename-object', { kind: 'trigger', id: 'mark on authors', body: { to: 'stamp' } });
+    const moved = accept(base, 'rename-collection', { collection: 'authors', body: { to: 'writers' } });
+    for (const [ours, theirs] of [
+      [named, moved],
+      [moved, named],
+    ] as const) {
+      const merged = runToEnd(mergeStates({ base, ours, theirs }));
+      if (merged.kind === 'conflicts') throw new Error(JSON.stringify(merged.conflicts));
+      expect(objectsInOrder(merged.state).filter(({ kind }) => kind === 'trigger')).to.deep.equal([
+        {
+          kind: 'trigger',
+          id: 'stamp on writers',
+          definition: 'CREATE TRIGGER stamp AFTER INSERT ON writers EXECUTE FUNCTION mark()',
+          comment: null,
+          enabled: 'origin',
+        },
+      ]);
+    }
+  });
+
+  it('reports a trigger that one side changed and whose table the other side deleted', () => {
+    const definition = 'CREATE TRIGGER mark AFTER INSERT ON authors EXECUTE FUNCTION mark()';
+    const base = created(withRelations(), { kind: 'trigger', definition });
+    const disabled = accept(base, 'update-object', {
+      kind: 'trigger',
+      id: 'mark on authors',
+      body: { enabled: 'disabled' },
+    });
+    const without = accept(base, 'delete-collection', { collection: 'authors' });
+    expect([...without.objects.keys()]).to.deep.equal([]);
+    const merged = runToEnd(mergeStates({ base, ours: disabled, theirs: without }));
+    expect(merged.kind).to.equal('conflicts');
+  });
 });

@@ -41,7 +41,35 @@ describe('the file of a view', () => {
       '',
     ]);
     const file = readObjectFile(text);
-    expect(file).to.deep.equal({ object: totals, lines: { definition: 1, indexes: 2, comment: 4 } });
+    expect(file).to.deep.equal({ object: totals, lines: { definition: 1, indexes: 2, comment: 4, enabled: 1 } });
+  });
+
+  it('contains the enabled state of a trigger, and rejects other changes of the table', () => {
+    const trigger: SchemaObject = {
+      kind: 'trigger',
+      id: 'mark on "My posts"',
+      definition: 'CREATE TRIGGER mark AFTER DELETE ON "My posts" EXECUTE FUNCTION mark()',
+      comment: 'Marks',
+      enabled: 'replica',
+    };
+    const text = writeObjectFile(trigger);
+    expect(text.split('\n')).to.deep.equal([
+      `${trigger.definition};`,
+      'ALTER TABLE "My posts" ENABLE REPLICA TRIGGER mark;',
+      `COMMENT ON TRIGGER mark ON "My posts" IS 'Marks';`,
+      '',
+    ]);
+    expect(readObjectFile(text)).to.deep.equal({
+      object: trigger,
+      lines: { definition: 1, indexes: 1, enabled: 2, comment: 3 },
+    });
+    for (const [change, message] of [
+      ['ALTER TABLE "My posts" DISABLE TRIGGER USER', '2: ALTER TABLE can only enable or disable the trigger'],
+      ['ALTER TABLE "My posts" DISABLE TRIGGER mark, DROP COLUMN id', '2: ALTER TABLE can only enable'],
+      ['ALTER TABLE others DISABLE TRIGGER mark', '2: ALTER TABLE must name trigger'],
+      [`COMMENT ON TRIGGER mark ON others IS 'x'`, '2: the comment must be on trigger'],
+    ])
+      expect(read(`${trigger.definition};\n${change};`)).to.contain(message);
   });
 
   for (const [title, definition, comment] of [
@@ -69,7 +97,7 @@ describe('the file of a view', () => {
     [
       'is empty',
       '',
-      '1: the definition must be exactly one statement: CREATE VIEW, CREATE MATERIALIZED VIEW, CREATE FUNCTION or CREATE PROCEDURE',
+      '1: the definition must be exactly one statement: CREATE VIEW, CREATE MATERIALIZED VIEW, CREATE FUNCTION, CREATE PROCEDURE or CREATE TRIGGER',
     ],
     ['creates a table', '\nCREATE TABLE t ();', /^2: the definition must be exactly one statement/],
     [

@@ -1,0 +1,259 @@
+import { expect } from 'chai';
+import { withService } from '../support/with-service.js';
+
+const MEMBERS = {
+  collection: 'members',
+  schema: {},
+  fields: [
+    { field: 'id', type: 'integer', interface: 'input', schema: { is_primary_key: true, has_auto_increment: true } },
+    { field: 'name', type: 'string', interface: 'input' },
+    { field: 'age', type: 'integer', interface: 'input' },
+  ],
+};
+
+const FUNCTION = `CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.name := NEW.name || '!'; RETURN NEW; END $$`;
+const MARK = 'CREATE TRIGGER mark BEFORE INSERT OR UPDATE OF name ON members FOR EACH ROW EXECUTE FUNCTION mark()';
+const ID = 'mark on members';
+const NOTHING = { collections: [], fields: [], relations: [] };
+
+interface Plan {
+  accepted: boolean;
+  statements: { sql: string; summary: string; lock: string }[];
+  warnings: { code: string }[];
+}
+
+interface Document {
+  id: string;
+  definition: string;
+  enabled: string;
+  comment: string | null;
+}
+
+describe('triggers', () => {
+  const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+
+  const create = (definition: string, kind = 'trigger', more: object = {}) =>
+    api.ok<{ data: Document }>('POST', '/objects', { kind, definition, ...more });
+  const path = (id: string, kind = 'trigger'): string => `/objects/${kind}/${encodeURIComponent(id)}`;
+  const listed = async () =>
+    (await api.ok<{ data: Document[] }>('GET', '/objects?kind=trigger')).data.map(({ id }) => id);
+  const insert = async (table = 'members'): Promise<unknown> =>
+    (await api.sql<{ name: string }>(`INSERT INTO ${table} (name) VALUES ('Ada') RETURNING name`))[0]?.name;
+  const eventsSince = async (position: number) =>
+    (
+      await api.ok<{ data: { type: string; subject?: { id: string } }[] }>('GET', `/history/events?after=${position}`)
+    ).data.map(({ type, subject }) => (subject === undefined ? type : `${type} ${subject.id}`));
+
+  beforeEach(async () => {
+    await api.ok('POST', '/collections', MEMBERS);
+    await create(FUNCTION, 'function');
+  });
+
+  it('creates a trigger, reads it, changes it, renames it and deletes it', async () => {
+    expect(await create(MARK, 'trigger', { comment: 'Marks' })).to.deep.equal({
+      data: { kind: 'trigger', id: ID, definition: MARK, comment: 'Marks', enabled: 'origin' },
+    });
+    expect(await insert()).to.equal('Ada!');
+    expect(await api.ok('GET', '/objects?name=mark&collection=members&kind=trigger&fields=id')).to.deep.equal({
+      data: [{ id: ID }],
+    });
+    await api.ok('PATCH', path(ID), { enabled: 'disabled' });
+    expect(await insert()).to.equal('Ada');
+    const changed = MARK.replace('INSERT OR ', '');
+    await api.ok('PATCH', path(ID), { definition: changed, comment: null });
+    const { data } = await api.ok<{ data: Document }>('GET', path(ID));
+    expect(data).to.deep.equal({ kind: 'trigger', id: ID, definition: changed, comment: null, enabled: 'disabled' });
+    await api.ok('PATCH', path(ID), { enabled: 'always' });
+    expect(await api.sql(`SELECT tgenabled FROM pg_trigger WHERE tgname = 'mark'`)).to.deep.equal([{ tgenabled: 'A' }]);
+    await api.ok('POST', `${path(ID)}/rename`, { to: 'Two marks' });
+    expect(await listed()).to.deep.equal(['"Two marks" on members']);
+    expect((await api.ok<{ data: Document }>('GET', path('"Two marks" on members'))).data.definition).to.equal(
+      changed.replace('TRIGGER mark', 'TRIGGER "Two marks"'),
+    );
+    await api.ok('DELETE', path('"Two marks" on members'));
+    expect(await listed()).to.deep.equal([]);
+  });
+
+  it('manages constraint triggers, statement triggers and triggers of views', async () => {
+    await create(
+      'CREATE CONSTRAINT TRIGGER late AFTER INSERT ON members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.age > 3) EXECUTE FUNCTION mark()',
+    );
+    await create(
+      'CREATE TRIGGER bulk AFTER UPDATE ON members REFERENCING OLD TABLE AS before NEW TABLE AS "After" FOR EACH STATEMENT EXECUTE FUNCTION mark()',
+    );
+    await create('CREATE VIEW adults AS SELECT id, name FROM members WHERE age > 17', 'view');
+    await create('CREATE TRIGGER write INSTEAD OF INSERT ON adults FOR EACH ROW EXECUTE FUNCTION mark()');
+    await api.ok('PATCH', '/fields/members/age', { type: 'bigInteger' });
+    expect(await listed()).to.deep.equal(['bulk on members', 'late on members', 'write on adults']);
+    await api.ok('POST', `${path('adults', 'view')}/rename`, { to: 'grown_ups' });
+    expect(await listed()).to.deep.equal(['bulk on members', 'late on members', 'write on grown_ups']);
+    await api.ok('DELETE', path('grown_ups', 'view'));
+    expect(await listed()).to.deep.equal(['bulk on members', 'late on members']);
+  });
+
+  for (const [title, definition, message] of [
+    ['two statements', `${MARK}; DROP TABLE members`, 'exactly one statement'],
+    ['another statement', 'DROP TRIGGER mark ON members', 'exactly one statement'],
+    ['a table of another schema', MARK.replace('ON members', 'ON elsewhere.members'), 'default schema'],
+    ['a table of the service', MARK.replace('ON members', 'ON service.service_events'), 'default schema'],
+    ['a table that does not exist', MARK.replace('ON members', 'ON strangers'), 'not a managed table'],
+    ['a comment before the name', MARK.replace('TRIGGER mark', 'TRIGGER /* a */ mark'), 'without comments'],
+    ['an event trigger', 'CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION mark()', 'exactly one statement'],
+  ] as const) {
+    it(`rejects ${title} and changes nothing`, async () => {
+      const body = { kind: 'trigger', definition };
+      const expected = { status: 400, code: 'INVALID_PAYLOAD', at: 'definition' };
+      const error = await api.refused(expected, 'POST', '/objects', body);
+      expect(error.message).to.contain(message);
+      expect(await listed()).to.deep.equal([]);
+    });
+  }
+
+  it('reads names, comments and quotes around the table as they are', async () => {
+    await api.ok('POST', '/collections', { ...MEMBERS, collection: 'on members' });
+    const definition = `CREATE TRIGGER "a ON ""b"""BEFORE INSERT -- ON members
+ON"on members"FOR EACH ROW WHEN (new.name <> 'ON members; DROP TABLE members') EXECUTE PROCEDURE mark('a; b')`;
+    const { data } = await create(definition);
+    expect(data.id).to.equal('"a ON ""b""" on "on members"');
+    expect(await insert('"on members"')).to.equal('Ada!');
+    await api.ok('POST', `${path(data.id)}/rename`, { to: 'plain' });
+    expect(await listed()).to.deep.equal(['plain on "on members"']);
+    expect(await insert('"on members"')).to.equal('Ada!');
+  });
+
+  it('renames triggers with their table, and rewrites them with a column and a function', async () => {
+    await create(MARK);
+    const head = await api.head();
+    await api.ok('POST', '/collections/members/rename', { to: 'People' });
+    expect(await eventsSince(head)).to.deep.equal([`object.renamed ${ID}`, 'collection.renamed']);
+    expect(await listed()).to.deep.equal(['mark on "People"']);
+    expect(await insert('"People"')).to.equal('Ada!');
+    await api.ok('POST', '/fields/People/name/rename', { to: 'title' });
+    await api.ok('POST', `${path('mark()', 'function')}/rename`, { to: 'stamp' });
+    const { data } = await api.ok<{ data: Document }>('GET', path('mark on "People"'));
+    expect(data.definition).to.equal(
+      'CREATE TRIGGER mark BEFORE INSERT OR UPDATE OF title ON "People" FOR EACH ROW EXECUTE FUNCTION stamp()',
+    );
+    await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${head}`));
+    expect(await listed()).to.deep.equal([ID]);
+  });
+
+  it('deletes the triggers of a collection with it, and restores them with it', async () => {
+    await create(MARK, 'trigger', { comment: 'Marks', enabled: 'always' });
+    await insert();
+    const head = await api.head();
+    await api.ok('DELETE', '/collections/members');
+    expect(await eventsSince(head)).to.deep.equal([`object.deleted ${ID}`, 'collection.deleted']);
+    expect(await listed()).to.deep.equal([]);
+    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+    await api.ok('POST', `/trash/${data[0]?.position}/restore`, { as: 'people' });
+    const restored = await api.ok<{ data: Document }>('GET', path('mark on people'));
+    expect(restored.data).to.deep.include({ comment: 'Marks', enabled: 'always' });
+    expect(await api.sql('SELECT name FROM people')).to.deep.equal([{ name: 'Ada!' }]);
+    expect(await insert('people')).to.equal('Ada!');
+  });
+
+  it('leaves out a restored trigger whose function no longer exists', async () => {
+    await create(MARK);
+    await api.ok('DELETE', '/collections/members');
+    await api.ok('DELETE', path('mark()', 'function'));
+    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+    const answer = await api.ok<{ warnings: { message: string }[] }>('POST', `/trash/${data[0]?.position}/restore`, {});
+    expect(answer.warnings.map(({ message }) => message)).to.deep.equal([
+      'not restored: trigger of members: "mark on members": function "mark()" no longer exists',
+    ]);
+    expect(await listed()).to.deep.equal([]);
+  });
+
+  it('creates a trigger again when a column that it uses gets another type', async () => {
+    await create(MARK.replace('UPDATE OF name', 'UPDATE OF age'), 'trigger', { comment: 'Marks', enabled: 'replica' });
+    const plan = await api.ok<Plan>('PATCH', '/fields/members/age?dry_run', { type: 'bigInteger' });
+    expect(plan.statements.map(({ summary }) => summary)).to.include.members([
+      `drop trigger ${ID}`,
+      `recreate trigger ${ID}`,
+      `enable replica trigger ${ID}`,
+    ]);
+    await api.ok('PATCH', '/fields/members/age', { type: 'bigInteger' });
+    const error = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/fields/members/age');
+    expect(error.message).to.contain(`trigger "${ID}" uses column "age" of "members"`);
+  });
+
+  it('rejects deleting a function that a trigger uses, and replaces it', async () => {
+    await create(MARK);
+    const error = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', path('mark()', 'function'));
+    expect(error.message).to.contain(`trigger "${ID}" uses "mark()"`);
+    await api.ok('PATCH', path('mark()', 'function'), { definition: FUNCTION.replace("'!'", "'?'") });
+    expect(await insert()).to.equal('Ada?');
+    const missing = MARK.replace('mark()', 'missing()').replace('mark', 'other');
+    await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', '/objects', {
+      kind: 'trigger',
+      definition: missing,
+    });
+  });
+
+  it('does not fire triggers while it moves values to the trash and back', async () => {
+    await create(MARK.replace(' OF name', ''), 'trigger', { enabled: 'always' });
+    await api.sql(`INSERT INTO members (name, age) VALUES ('Ada', 36)`);
+    await create(
+      `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$`,
+      'function',
+    );
+    await create('CREATE TRIGGER fail BEFORE UPDATE ON members EXECUTE FUNCTION fail()', 'trigger', {
+      enabled: 'always',
+    });
+    await api.ok('DELETE', '/fields/members/age');
+    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+    await api.ok('POST', `/trash/${data[0]?.position}/restore`, {});
+    await api.ok('PATCH', '/fields/members/age', { type: 'bigInteger' });
+    expect(await api.sql('SELECT name, age::int FROM members')).to.deep.equal([{ name: 'Ada!', age: 36 }]);
+    expect(await api.sql('SELECT DISTINCT tgenabled FROM pg_trigger WHERE NOT tgisinternal')).to.deep.include({
+      tgenabled: 'A',
+    });
+  });
+
+  it('applies snapshots with triggers, and finds no difference afterwards', async () => {
+    await create(MARK, 'trigger', { enabled: 'disabled' });
+    const snapshot = await api.ok<{ objects: Document[] }>('GET', '/schema/snapshot');
+    const other = {
+      ...snapshot,
+      objects: snapshot.objects.map((object) =>
+        object.id === ID
+          ? {
+              ...object,
+              enabled: 'origin',
+              definition: object.definition.replace('INSERT OR UPDATE OF name', 'INSERT'),
+            }
+          : object,
+      ),
+    };
+    await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', other));
+    expect((await api.ok<{ diff: object }>('POST', '/schema/diff', other)).diff).to.deep.equal(NOTHING);
+    const spelled = {
+      ...other,
+      objects: other.objects.map((object) => ({
+        ...object,
+        definition: object.definition.replace('EXECUTE FUNCTION mark', 'EXECUTE PROCEDURE public.mark'),
+      })),
+    };
+    expect((await api.ok<{ diff: object }>('POST', '/schema/diff', spelled)).diff).to.deep.equal(NOTHING);
+    const without = { ...snapshot, collections: [], fields: [], relations: [], objects: [] };
+    await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', without));
+    await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', snapshot));
+    expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(snapshot);
+    expect(await api.sql(`SELECT tgenabled FROM pg_trigger WHERE tgname = 'mark'`)).to.deep.equal([{ tgenabled: 'D' }]);
+  });
+
+  it('does not manage the triggers that PostgreSQL creates on partitions', async () => {
+    await api.sql(`
+      CREATE TABLE days (id integer, at integer NOT NULL, name text, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
+      CREATE TABLE days_1 PARTITION OF days FOR VALUES FROM (0) TO (10);
+      CREATE TRIGGER mark BEFORE INSERT ON days FOR EACH ROW EXECUTE FUNCTION mark()`);
+    await api.ok('POST', '/schema/adopt', { all: true });
+    expect(await listed()).to.deep.equal(['mark on days']);
+    await api.ok('PATCH', path('mark on days'), { enabled: 'disabled' });
+    expect(await api.sql('SELECT DISTINCT tgenabled FROM pg_trigger WHERE tgname = $$mark$$')).to.deep.equal([
+      { tgenabled: 'D' },
+    ]);
+    await api.ok('DELETE', path('mark on days'));
+  });
+});
