@@ -1,5 +1,14 @@
 /* An object as it is in the database. */
-import type { Enabled, KINDS, ObjectIndex, ObjectKind } from '../../schema/model/objects.js';
+import {
+  type Enabled,
+  type KINDS,
+  type ObjectIndex,
+  type ObjectKind,
+  isTrigger,
+  objectKey,
+} from '../../schema/model/objects.js';
+import { type State, triggersOn } from '../../schema/model/state.js';
+import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 
 /** A relation, one of its columns, or a function that an object uses. */
 export interface ObjectUse {
@@ -39,3 +48,13 @@ export interface CatalogObject {
 
 /** The managed objects as they are in the database, by `objectKey`. */
 export type ObjectFacts = ReadonlyMap<string, CatalogObject>;
+
+/** Managed triggers of a view are created on their own. */
+export function withoutTriggers({ objects }: State, view: CatalogObject | undefined): CatalogObject | undefined {
+  if (view?.kind !== 'view' || triggersOn(objects, view.id).length === 0) return view;
+  const isManaged = (text: string): boolean => {
+    const parsed = parseDefinition(text);
+    return typeof parsed !== 'string' && isTrigger(parsed) && objects.has(objectKey(parsed));
+  };
+  return { ...view, restoring: view.restoring.filter((text) => !isManaged(text)) };
+}

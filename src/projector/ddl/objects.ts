@@ -27,12 +27,11 @@ import {
   getField,
   hasColumn,
   locateTable,
-  triggersOn,
 } from '../../schema/model/state.js';
 import { canReplace, parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { Problem } from '../../kernel/problem.js';
-import type { CatalogObject, ObjectFacts, ObjectUse } from './catalog-object.js';
+import { type ObjectFacts, type ObjectUse, withoutTriggers } from './catalog-object.js';
 import {
   type Creation,
   createStatements,
@@ -279,16 +278,6 @@ function nameOfKey(key: string): ObjectName {
 /** True for a trigger that keeps its name, while its table or view gets another one. */
 const isRenamedWithTable = (object: ObjectName, to: string): boolean =>
   isTrigger(object) && objectNameParts(object).name === objectNameParts({ kind: object.kind, id: to }).name;
-
-/** Managed triggers of a view are created on their own. */
-function withoutTriggers({ objects }: State, view: CatalogObject | undefined): CatalogObject | undefined {
-  if (view?.kind !== 'view' || triggersOn(objects, view.id).length === 0) return view;
-  const isManaged = (text: string): boolean => {
-    const parsed = parseDefinition(text);
-    return typeof parsed !== 'string' && isTrigger(parsed) && objects.has(objectKey(parsed));
-  };
-  return { ...view, restoring: view.restoring.filter((text) => !isManaged(text)) };
-}
 
 interface Alteration {
   index: number;

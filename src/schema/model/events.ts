@@ -464,14 +464,12 @@ export type StoredEvent = LogEvent &
   };
 
 /** Creates an event of version 1. @param field null for a collection event */
-export function newEvent<T extends EventType>(
+export const newEvent = <T extends EventType>(
   type: T,
   collection: string,
   field: string | null,
   data: EventData[T],
-): NewEvent {
-  return { type, version: 1, collection, field, data } as NewEvent;
-}
+): NewEvent => ({ type, version: 1, collection, field, data }) as NewEvent;
 
 /** True if PostgreSQL itself made the change while it carried out another event of the batch. */
 export const isConsequence = (event: Pick<LogEvent, 'type' | 'data'>): boolean =>
@@ -497,8 +495,5 @@ export const isDeletion = <E extends { type: string }>(
 ): event is E & { type: 'collection.deleted' | 'field.deleted' } =>
   event.type === 'collection.deleted' || event.type === 'field.deleted';
 
-/**
- * True if the event records a change that the database already had. Not set for `collection.adopted`, which never
- * changes anything.
- */
+/** True if the database already had the change. Not set for `collection.adopted`, which never changes anything. */
 export const isAdopted = ({ data }: Pick<LogEvent, 'data'>): boolean => 'adopted' in data && data.adopted === true;

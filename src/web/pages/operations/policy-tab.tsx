@@ -30,6 +30,7 @@ import { ReasonInput } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { Time } from '../../shared/time.js';
 import { useAttempt } from '../../shared/use-attempt.js';
+import { Presets } from './policy-presets.js';
 import classes from './page.module.css';
 import type { PolicyAt } from '../../service/types.js';
 
@@ -408,75 +409,6 @@ function useProposing(onProposed: () => void) {
     },
     onSettled: (_, error) => attempt.end(error),
   });
-}
-
-interface Preset {
-  name: string;
-  summary: string;
-  policy: Omit<Policy, 'collections'>;
-}
-
-const PRESETS: readonly Preset[] = [
-  {
-    name: 'Cautious',
-    summary:
-      'Users must acknowledge changes that lose data, block a table for long, rewrite it, or break clients. They must also acknowledge that they loosen this policy.',
-    policy: {
-      findings: {
-        LOSES_DATA: 'acknowledge',
-        DATA_NOT_KEPT: 'acknowledge',
-        LONG_LOCK: 'acknowledge',
-        REWRITES_TABLE: 'acknowledge',
-        BREAKS_CLIENTS: 'acknowledge',
-      },
-      online_above_rows: null,
-      approvals: 1,
-      author_may_approve: true,
-      policy_changes: 'acknowledge',
-    },
-  },
-  {
-    name: 'Production',
-    summary:
-      'Another admin must approve changes that lose data, block a table for long or rewrite it, and changes of this policy. Users must acknowledge changes that break clients. Tables above 100,000 rows are changed online. This needs at least two active admins.',
-    policy: {
-      findings: {
-        LOSES_DATA: 'approve',
-        DATA_NOT_KEPT: 'approve',
-        LONG_LOCK: 'approve',
-        REWRITES_TABLE: 'approve',
-        BREAKS_CLIENTS: 'acknowledge',
-      },
-      online_above_rows: 100_000,
-      approvals: 1,
-      author_may_approve: false,
-      policy_changes: 'approve',
-    },
-  },
-];
-
-/** Fills the form with a common policy. Rules for collections stay. Nothing is saved. */
-function Presets({ onChoose }: { onChoose: (members: Partial<Policy>) => void }) {
-  return (
-    <section className={classes.part} aria-label="Presets">
-      <Text size="sm" mb="xs">
-        Start with a preset, change it if necessary, and save it. A preset replaces all settings except the rules for
-        collections.
-      </Text>
-      <ul className={classes.lines} aria-label="Presets">
-        {PRESETS.map(({ name, summary, policy }) => (
-          <li key={name} className={classes.line}>
-            <Text size="sm" className={classes.words}>
-              <strong>{name}.</strong> {summary}
-            </Text>
-            <Button size="compact-sm" variant="default" aria-label={`Use ${name}`} onClick={() => onChoose(policy)}>
-              Use
-            </Button>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
 }
 
 interface GeneralProps {
