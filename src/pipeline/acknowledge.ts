@@ -14,7 +14,7 @@ import type { Acknowledged, PipelineOptions, Pipeline } from './types.js';
 import type { LogWatch } from '../log/watch.js';
 import type { Logger } from '../postgres/logger.js';
 
-/** The name of the command in the log. */
+/** The command name under which the log records an acknowledgement. */
 export const ACKNOWLEDGE = 'acknowledge-log';
 
 /** The cause of the event if ON_LOG_DIVERGENCE=continue acknowledges automatically. */
@@ -27,7 +27,7 @@ export const AUTOMATIC: Cause = {
   user_agent: null,
 };
 
-/** Data of the other log, which must never be shown or used. */
+/** Deletes stored responses and folds of the log that was replaced, because nobody may see or use them. */
 const DROPPED = [
   `DELETE FROM ${own.idempotency} i
     WHERE i.position > 0 AND NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = i.position AND e.hash = i.event_hash)`,

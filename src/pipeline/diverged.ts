@@ -20,8 +20,8 @@ export class DivergedError extends Error {
 }
 
 /**
- * Records divergences, and folds the log again if it lacks folded events. It first runs without the log lock and is
- * repeated under it.
+ * Records divergences, and folds the log again if it lacks folded events. The caller runs this without the log lock
+ * first, then again under the lock.
  * @returns the divergence that must be acknowledged first. Undefined if the command can be retried.
  */
 export async function recheckLog(

@@ -27,7 +27,7 @@ export async function eraseEvents(client: pg.ClientBase, positions: readonly num
   );
 }
 
-/** @param sorted the positions that were erased, all of this actor */
+/** @param sorted the erased positions in order. All of these events have this actor. */
 export function erasedEvent(actor: string, sorted: readonly number[]): LogEvent {
   const positions: [number, number][] = [];
   for (const position of sorted) {

@@ -98,7 +98,7 @@ export function createPipeline(submitted: PipelineOptions): Pipeline {
   };
 }
 
-/** In milliseconds. */
+/** Milliseconds for which `isDiskFull` reports a full disk after a failed change. */
 const DISK_FULL_FOR = 60_000;
 
 /** Concurrent plans. Each uses a connection while it runs. */
@@ -125,11 +125,11 @@ interface Writer {
   semaphore: Semaphore;
   commitsInDoubt: CommitsInDoubt;
   outlook: ExpectedOutcome;
-  /** True if all other changes wait while this runs. */
+  /** True if all other changes wait while the work of this writer runs. */
   isUrgent: boolean;
 }
 
-/** Options with defaults filled in. */
+/** Pipeline options after defaults were filled in. */
 type Options = PipelineOptions & Required<Pick<PipelineOptions, 'watch'>>;
 
 type Work<C, T> = (attempt: Attempt<C>) => Promise<T>;

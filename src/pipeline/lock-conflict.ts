@@ -75,13 +75,16 @@ export async function isStillHeld(
   return holders.some((holder) => present.has(holderKey(holder)));
 }
 
-/** Milliseconds that a process may wait for its client, or its client for it, before another process ends it. */
+/**
+ * Milliseconds after which a transaction that only waits for its client counts as stuck. Another process then
+ * terminates it.
+ */
 const STUCK = IDLE + 500;
 
 /**
- * Finds the holder of the log lock. A service process that has only been waiting for its client for some time is
- * cancelled or terminated. PostgreSQL itself ends it while its transaction is idle, but not while it receives or sends
- * a long message.
+ * Finds the holder of the log lock. If a service process holds it and has waited for its client longer than `STUCK`,
+ * the query terminates that process. PostgreSQL itself ends a process while its transaction is idle, but not while it
+ * receives or sends a long message.
  */
 const LOG_HOLDER = `
   SELECT pid, transaction, application, age, maintenance, "table", CASE WHEN stuck THEN pg_catalog.pg_terminate_backend(pid) END AS ended
@@ -117,7 +120,7 @@ export function describeHolder({ pid, application, age }: Holder): string {
   return `by ${name} (PostgreSQL process ${pid}${since})`;
 }
 
-/** A holder in the details of a problem. */
+/** Formats a holder for the details of a problem. */
 export function holderDetails({ pid, application, age, table }: Holder, log = false): Record<string, unknown> {
   return {
     pid,

@@ -61,11 +61,11 @@ export interface Pipeline {
 
 /** The operations on the schema and the policy. `record` appends events that change neither. */
 export type CommandName = OperationName | 'record';
-/** The same as `Pipeline.apply`, without the type relation between names and commands. */
+/** Has the signature of `Pipeline.apply`, without the type relation between command names and commands. */
 export type Apply = <C>(name: CommandName, command: Command<C>, request: RequestContext) => Promise<Outcome<C>>;
 
 export interface Acknowledged {
-  /** The end of the log. */
+  /** The position at the end of the log. */
   position: number;
   /** The acknowledged divergences. Empty if there were none, or if another process acknowledged them first. */
   divergences: Divergence[];
@@ -154,7 +154,7 @@ export interface Acknowledgements {
 /** @param problem the rejection that would be returned without time left */
 export type OnBlocked = (problem: Problem) => Promise<void>;
 
-/** A batch that was decided and planned, but not executed. */
+/** A batch that was decided and planned. None of its statements has run. */
 export interface PlannedBatch<C = unknown> {
   /** The command that was decided. It may have been read from the database. */
   command: C;
@@ -171,7 +171,7 @@ export interface PlannedBatch<C = unknown> {
   policy: Policy;
 }
 
-/** Events that change no schema. */
+/** A command that only appends events. They change neither the schema nor the policy. */
 export interface Recording {
   events: LogEvent[];
   /** Further statements of the transaction. */
@@ -261,20 +261,21 @@ export interface Plan<C = unknown> {
   /** The command that the transaction carried out. It may have been read from the database. */
   command: C;
   /**
-   * The steps that are prepared first. Absent if there are none, or if they were not requested. If present, PostgreSQL has run nothing.
+   * The steps that are prepared first. Absent if there are none, or if they were not requested. If present, PostgreSQL
+   * has run nothing.
    */
   preparation?: PreparedSteps;
   events: LogEvent[];
   statements: Statement[];
   /** True if PostgreSQL ran all statements. Null if none were run. */
   accepted: boolean | null;
-  /** The reason why PostgreSQL rejected them. */
+  /** The error if PostgreSQL rejected one of the statements. */
   refusal?: Problem;
   /** The state before the plan. */
   before: State;
   /** The state after the plan. */
   after: State;
-  /** Warnings other than the costs of statements. */
+  /** Warnings that do not describe the costs of statements. */
   warnings: Warning[];
 }
 

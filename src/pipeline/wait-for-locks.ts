@@ -37,7 +37,7 @@ export interface LockWaitOptions {
  */
 const AWAY = { first: 100, longest: 1_000 };
 
-/** Milliseconds: the first pause, and the longest one with known and with unknown holders. */
+/** Milliseconds between two attempts: the first pause, and the longest one with known and with unknown holders. */
 const PAUSES = { first: 50, known: 400, unknown: 2_000 };
 
 /** Milliseconds between two checks whether the holder of the log lock is still alive. */

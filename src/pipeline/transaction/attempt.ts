@@ -74,7 +74,7 @@ const isLarge = (events: readonly LogEvent[]): boolean => events.length > 100 ||
 const isWide = ({ data }: LogEvent): boolean => 'fields' in data && data.fields.length > 500;
 
 interface DdlAndRows {
-  /** Resolves when the running DDL has finished, with the errors of PostgreSQL or null. */
+  /** Resolves when the running DDL has finished. The value is PostgreSQL's errors, or null. */
   running: Promise<Problem[] | null>;
   rows(): Iterable<Parameterised>;
 }
@@ -254,7 +254,7 @@ interface PreparationInput<C> extends DecidedBatch<C> {
   request: RequestContext;
   begun: StartedTransaction;
   waits: Projection['waits'];
-  /** The change requests that the events are about, in their state before the events. */
+  /** The change requests that the events concern, in their state before the events. */
   changes: ReadonlyMap<string, ChangeRequest>;
 }
 

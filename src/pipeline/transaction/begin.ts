@@ -77,7 +77,7 @@ export interface BeginOptions extends Limits, Pick<TransactionAttempt, 'attendan
   evenDiverged?: boolean;
 }
 
-/** The savepoint of `Begin.savepoint`. */
+/** The name of the savepoint that `Begin.savepoint` requests. */
 export const SAVEPOINT = 'command';
 
 /**
@@ -155,7 +155,10 @@ function firstFlight(from: Point, options: PipelineOptions, request: BeginOption
   } satisfies Record<string, Parameterised | undefined>;
 }
 
-/** The query has looked for tables of the default schema only. */
+/**
+ * Returns the tables without inheriting tables. The query covered only the default schema, so tables of other schemas
+ * are left out.
+ */
 function filterChildless(
   alters: readonly string[],
   parents: StartedTransaction['found'] | undefined,

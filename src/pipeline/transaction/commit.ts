@@ -54,7 +54,7 @@ interface UnansweredCommit {
   isWholeChange: boolean;
 }
 
-/** Milliseconds before each check. */
+/** Milliseconds to pause before each check. There are as many checks as values. */
 const LOOKS = [0, 100, 500, 1_000, 2_000, 4_000];
 
 /**
@@ -68,13 +68,13 @@ const LEAST = 1_000;
 const PATIENCE = 2_000;
 const SHORT_PATIENCE = 300;
 
-/** Milliseconds to wait for an answer. */
+/** Milliseconds that a check waits for the server's answer. */
 const LIMIT = 3_000;
 
 interface OutcomeCheckOptions {
   /** When the caller gives up waiting (`performance.now`). */
   deadline?: number;
-  /** Milliseconds before each check. */
+  /** Milliseconds to pause before each check. */
   looks?: readonly number[];
   /** Milliseconds after which no further check starts. */
   enough?: number;

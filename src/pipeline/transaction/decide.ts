@@ -193,7 +193,7 @@ async function planObjectsAndTables(
     scope,
   }: { state: State; events: readonly LogEvent[]; options: PipelineOptions; scope: CollectionScope | undefined },
 ): Promise<DraftedPlan> {
-  // Before anything else can fail with a message that names another collection.
+  // The scope is checked first. Any later check could fail with a message that names another collection.
   if (isOutOfScope({ before: state, after: state, events }, scope)) return outOfScope();
   const { schema } = options.location;
   const isManaging = options.objects === true;
@@ -250,7 +250,7 @@ async function readCommand<C>(client: pg.ClientBase, { operation, command }: Job
   return operation.read === undefined ? submitted : operation.read(client, submitted, context);
 }
 
-/** Commands are objects. */
+/** True if the command is a function that reads the actual command from the database. */
 export const isReader = <C>(command: Job<C>['command']): command is Prepare<C> => typeof command === 'function';
 
 function preconditionFailed(): Problem {

@@ -135,7 +135,9 @@ interface PlanViewInput {
   plan: Plan;
 }
 
-/** Returns the findings of the rules, and all others. */
+/**
+ * Returns the findings of the policy rules, then the warnings, the mentions in functions and the policy's own warnings.
+ */
 async function collectFindings(
   client: pg.ClientBase,
   { planned, batch, warnings, plan }: PlanViewInput,
@@ -190,12 +192,12 @@ interface PolicyInput extends Pick<EnforcementInput, 'planned' | 'revised'> {
   /** Acknowledgements, keyed by finding. */
   acknowledgements: ReadonlyMap<string, Acknowledgement & { index: number }>;
   names: NamesBefore;
-  /** The judged batch. */
+  /** The events of the batch that the policy judges. */
   events: readonly LogEvent[];
 }
 
 interface EnforcementResult {
-  /** Sorted by strictness, strictest first. */
+  /** Blocked findings, those with the strictest action first. */
   stopped: BlockedFinding[];
   coverage: { matched: ReadonlySet<number>; needed: Acknowledgement[]; covered: Finding[] };
 }

@@ -38,7 +38,7 @@ export function findAnswer(idempotency: Idempotency, cause: Cause): Parameterise
 
 /* Ends changes that were sent as a single flight and got lost. */
 
-/** No user has this id. */
+/** The user id of rows that mark lost flights. No user has an empty id. */
 const LOST = '';
 
 /**

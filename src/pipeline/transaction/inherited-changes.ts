@@ -27,7 +27,7 @@ import { renameEvent } from '../../schema/transition/renames.js';
 
 /** A table that inherits a changed column. */
 interface Child {
-  /** Its current name. */
+  /** The current name of the inheriting table. */
   table: string;
   descendant: Descendant;
   folding: RunningFold;

@@ -201,7 +201,7 @@ const isSameChange = (one: ColumnChange, other: ColumnChange): boolean =>
   (one.event.type !== 'collection.updated' || [...one.checks].some((check) => other.checks.has(check)));
 
 interface LostColumn extends ParentColumn {
-  /** The table whose column is deleted. */
+  /** The parent table whose column the batch deletes. */
   of: string;
 }
 
@@ -227,7 +227,7 @@ interface ReachContext {
   columnOf: (descendant: Descendant) => string;
   /** Returns how many parents give the descendant what is dropped, and whether it also defines that itself. */
   held: (descendant: Descendant) => { parents: number; isLocal: boolean };
-  /** For each descendant, the number of parents that still provide it. */
+  /** For each descendant, the number of parents that still provide the column or constraint. */
   left: Map<string, number>;
 }
 
@@ -401,7 +401,10 @@ const nameAfter = (event: LogEvent): string =>
 
 type ManagedDescendant = Descendant & { table: string };
 
-/** The children that each event changes, parents first. A child with several parents appears once. */
+/**
+ * Groups the inheriting tables by the event that changes them, parents first. A child with several parents appears
+ * once.
+ */
 function groupByEvent(
   requested: readonly ColumnChange[],
   descendants: readonly Descendant[],
@@ -417,7 +420,7 @@ function groupByEvent(
   return descendantsByEvent;
 }
 
-/** Renames of child columns that PostgreSQL already makes together with those of their parents. */
+/** Returns the renames of child columns that PostgreSQL already makes together with those of their parents. */
 function findRepeatedRenames(
   requested: readonly ColumnChange[],
   descendantsOf: ReadonlyMap<LogEvent, readonly ManagedDescendant[]>,
@@ -439,7 +442,7 @@ interface RepeatContext {
    * The collection before the event, as changed by the submitted events only, without changes that follow for children.
    */
   old: Collection | undefined;
-  /** Also contains the event itself. */
+  /** The fold of the submitted events up to and including this one. */
   original: RunningFold;
   folding: RunningFold;
 }

@@ -331,7 +331,7 @@ function* warnPurged(state: State, events: readonly LogEvent[]): Resumable<Warni
 }
 
 export interface EstimatedRetention {
-  /** Why the trash cannot keep an object, by the index of the event that deletes it. */
+  /** The reason why the trash cannot keep an object, by the index of the event that deletes it. */
   lost: ReadonlyMap<number, string>;
   /** The warnings of `keepDeleted`. */
   warnings: Warning[];

@@ -41,7 +41,10 @@ import { SAVEPOINT } from './begin.js';
 
 /* Adds details to an error of PostgreSQL after the transaction has released its locks. */
 
-/** Counting may take 1.5 seconds. A fast response without the count is better than a late one with it. */
+/**
+ * Limits the query that explains an error to 1.5 seconds, because counting rows may be slow. A fast response without
+ * the count is better than a late one with it.
+ */
 const LIMITS = sql`SELECT pg_catalog.set_config('statement_timeout', '1500', true), pg_catalog.set_config('lock_timeout', '1500', true)`;
 
 interface ExplainedBatch {
@@ -63,7 +66,7 @@ async function explainProblem(client: pg.ClientBase, problem: Problem, context: 
   return rows === null ? named : inquiry.reword(rows);
 }
 
-/** Null if the query failed. */
+/** Null if the query that explains the error failed itself. */
 async function queryAfterRollback(
   client: pg.ClientBase,
   question: Sql,
@@ -195,7 +198,7 @@ interface LostColumn {
   table: string;
   column: string;
   type: string;
-  /** The type that someone gave it. Null if it is missing. */
+  /** The current type of the column in the trash, after someone changed it by hand. Null if the column is missing. */
   found: string | null;
 }
 
@@ -281,7 +284,7 @@ const lockTimeout = (milliseconds: number): Sql =>
 
 interface StatementFailure {
   error: ExchangeError;
-  /** Statements before those of the batch. */
+  /** The number of statements that run before those of the batch. */
   preamble: number;
 }
 
@@ -325,7 +328,10 @@ async function unmanagedTables(
   return ((rows ?? []) as readonly TakenName[]).map(createUnmanagedProblem);
 }
 
-/** Finds tables that a folder of the same name would hide. PostgreSQL does not reject them: a folder has no table. */
+/**
+ * Rejects a new folder whose name an existing table has, because the folder would hide the table. PostgreSQL cannot
+ * reject it: a folder has no table.
+ */
 function rejectHiddenTables({ after }: Projection, rows: readonly unknown[]): Problem[] | null {
   const hidden = (rows as TakenName[]).filter(({ name, kind }) => kind === 'table' && isFolder(after, name));
   return hidden.length === 0 ? null : hidden.map(createUnmanagedProblem);

@@ -25,7 +25,7 @@ export interface Assumptions {
 
 /** Updated after every transaction of this process. */
 export interface ExpectedOutcome {
-  /** Undefined if a single flight would probably fail. */
+  /** Undefined if the next single flight would probably fail. */
   assumptions: Assumptions | undefined;
 }
 
