@@ -80,9 +80,11 @@ async function foldAll(pool: pg.Pool, logger: Logger): Promise<void> {
   if (unreadable !== undefined) throw unreadable;
 }
 
-/* Explains database errors of a start whose own message does not say what to do. */
+/* Explains database errors during the start whose own message does not tell the operator what to do. */
 
-/** Only a missing privilege of the database user needs an explanation. Other messages explain themselves. */
+/**
+ * Explains rejected start-up parameters, a read-only database and a missing privilege. Other errors explain themselves.
+ */
 function explainFailure(error: unknown): unknown {
   if (isStartupRefused(error)) return createUnexpectedPoolerError(error);
   if (sqlState(error) === SQLSTATE.read_only_sql_transaction)
@@ -145,7 +147,10 @@ export interface Service {
 /** Milliseconds that running requests may take to finish after `stop`. */
 const GRACE = 30_000;
 
-/** Connections outside the pool: listener, reads, index builder, the operator commands and a few manual sessions. */
+/**
+ * Connections that an embedded server allows in addition to the pool: for the listener, reads, the index builder, the
+ * operator commands and a few manual sessions.
+ */
 const SPARE_CONNECTIONS = 20;
 
 /**

@@ -34,7 +34,7 @@ import type { ConnectionOptions } from './postgres/pool.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** No secret is longer. Reading a device would never end. */
+/** Maximum size of a secret file. Without a limit, reading a device file would never end. */
 const MAX_BYTES = 64 * 1024;
 
 /**
@@ -67,7 +67,7 @@ function textOf(file: string, name: string): string {
   }
 }
 
-/** Reads one byte more than the limit at most. */
+/** Reads at most one byte more than the limit, which is enough to notice that the file is too long. */
 function startOf(file: string): string {
   const descriptor = openSync(file, 'r');
   try {
@@ -91,7 +91,11 @@ type ConnectionSettings = Partial<
   >
 >;
 
-/** DB_SCHEMA is a name for a single schema. */
+/**
+ * Returns the managed schemas and the schema of the service's own tables. DB_SCHEMA configures a single managed schema,
+ * and DB_SCHEMAS several.
+ * @throws OperatorError if the settings contradict each other
+ */
 function schemasOf(
   input: Partial<Record<'DB_SCHEMA' | 'SERVICE_SCHEMA', string>> & { DB_SCHEMAS?: readonly string[] | undefined },
 ): Pick<Config, 'schema' | 'schemas' | 'serviceSchema'> {
@@ -125,7 +129,10 @@ function serviceSchemaOf(schema: string, setting: string | undefined): string {
   return name;
 }
 
-/** LISTEN_DATABASE_URL is the former name. */
+/**
+ * Accepts LISTEN_DATABASE_URL too, the former name of DIRECT_DATABASE_URL.
+ * @throws OperatorError if both are set and differ
+ */
 function directUrlOf(connection: ConnectionSettings): string | null {
   const { DIRECT_DATABASE_URL: direct, LISTEN_DATABASE_URL: listen } = connection;
   if (direct === undefined || listen === undefined || direct === listen) return direct ?? listen ?? null;
@@ -227,7 +234,7 @@ export interface Config {
   /** The pooling mode behind `databaseUrl`. Null detects it at the start. */
   databasePooler: 'none' | 'transaction' | null;
   dataDir: string;
-  /** The default schema. */
+  /** The default managed schema. */
   schema: string;
   /** The managed schemas, the default first. */
   schemas: readonly string[];
@@ -267,9 +274,9 @@ export interface Config {
   lockTimeout: number;
   /** Milliseconds that one attempt waits for a table lock while other sessions queue behind it. */
   lockWait: number;
-  /** In milliseconds. */
+  /** Maximum milliseconds that a statement may run. */
   statementTimeout: number;
-  /** The trash. */
+  /** Limits of the trash. */
   keep: {
     /** Milliseconds that deleted objects stay in the trash. 0 drops them at once. */
     deleted: number;
@@ -285,7 +292,7 @@ export interface Config {
   };
   /** Address of a service that accepts changes, while this one reads from a standby. Null if not configured. */
   primaryUrl: string | null;
-  /** Milliseconds that a request waits for the log to reach the position that it names. */
+  /** Milliseconds that a request waits for the log to reach the position that the request names. */
   positionTimeout: number;
   /** Destination and interval of signed checkpoints, and the number of standbys that must have the signed events. */
   checkpoints: {
@@ -305,8 +312,8 @@ export interface Config {
   /** The OpenTelemetry collector, and the headers that it requires. Null: no traces. */
   traces: { endpoint: string | null; headers: Readonly<Record<string, string>> };
   /**
-   * The action if the log is not the one seen before: reject every change, or acknowledge the divergence and
-   * continue.
+   * Decides what happens if the log is not the one seen before. `refuse` rejects every change. `continue` acknowledges
+   * the divergence and continues.
    */
   onLogDivergence: 'refuse' | 'continue';
 }

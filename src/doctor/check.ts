@@ -184,7 +184,7 @@ export function finding(code: FindingCode, message: string): Finding {
   return { code, ...FINDINGS[code], message };
 }
 
-/** From the service's settings. */
+/** The settings of the service that checks read. */
 interface DoctorSettings {
   /** The default schema. */
   schema: string;
@@ -210,7 +210,10 @@ export interface DoctorContext {
   /** Explains why a check could not run. Default: the error's message. */
   explain?: (error: unknown, check: string) => string;
   server: ServerState;
-  /** The address that forwarded requests without being trusted. Absent outside a running service, which alone knows. */
+  /**
+   * The address that forwarded requests without being trusted. Only a running service knows it, so it is absent
+   * elsewhere.
+   */
   untrustedProxy?: () => string | null;
   /** Milliseconds since 1970, by this machine's clock. */
   now: () => number;
@@ -222,7 +225,7 @@ export interface Check {
   needsPrimary?: true;
   /** Skipped outside a running service. */
   needsService?: true;
-  /** If it finds an error, later checks are skipped. */
+  /** True if an error of this check makes the following checks pointless. They are then skipped. */
   decisive?: true;
   run(context: DoctorContext): Promise<Finding[]>;
 }

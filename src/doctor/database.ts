@@ -42,7 +42,10 @@ export const database: Check = {
   },
 };
 
-/** The capacity with PostgreSQL's default settings: some thousand tables in one batch. */
+/**
+ * The lock table entries of a server with PostgreSQL's default settings. They suffice for some thousand tables in one
+ * batch.
+ */
 const FACTORY_SLOTS = 6_400;
 
 const OBJECTS = `
@@ -71,7 +74,7 @@ export function lockFindings(settings: Awaited<ReturnType<typeof readLockSetting
   return [finding('LOCK_SLOTS_LOW', message)];
 }
 
-/** Connections besides the pool: listener, reads, index builder. */
+/** Connections that the service opens besides the pool: for the listener, reads and the index builder. */
 const BESIDE_THE_POOL = 3;
 
 const CONNECTIONS = `
@@ -93,7 +96,10 @@ const TIMEOUTS = `
   SELECT name, setting::int AS milliseconds FROM pg_settings
    WHERE name IN ('statement_timeout', 'transaction_timeout') AND setting::int BETWEEN 1 AND $1 ORDER BY name`;
 
-/** Milliseconds that a verification or a fold of a long log may take. */
+/**
+ * Statement timeouts up to this many milliseconds are reported, because verifying or folding a long log may take
+ * longer.
+ */
 const SHORT = 60_000;
 
 export const timeouts: Check = {
@@ -121,7 +127,7 @@ export const statistics: Check = {
   },
 };
 
-/** Milliseconds. */
+/** Maximum difference between the clocks of the database server and this machine, in milliseconds. */
 const CLOCKS_APART = 2_000;
 
 export const clock: Check = {
@@ -149,7 +155,10 @@ export const clock: Check = {
   },
 };
 
-/** Without trust, all clients of the proxy count as one address, whose failed logins slow down each other. */
+/**
+ * If the proxy is not trusted, all of its clients count as one address. Failed logins of one client then slow down the
+ * others.
+ */
 export const proxy: Check = {
   name: 'proxy is trusted',
   needsService: true,
@@ -215,7 +224,7 @@ export const restoring: Check = {
     (await isRestoring(pool)) ? [finding('RESTORE_UNFINISHED', 'A restore into this database has not finished.')] : [],
 };
 
-/** Altering a table requires its owner. */
+/** Selects managed and service tables whose owner's privileges this account lacks. Only an owner may alter a table. */
 const NOT_OWNED = `
   SELECT c.relname AS name, c.relowner::regrole::text AS owner, count(*) OVER ()::int AS count
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -301,7 +310,7 @@ export const pooler: Check = {
 
 /* Checks whether a standby follows its primary. */
 
-/* Checks notifications: sent on one connection, received on the other. */
+/* Checks that a notification sent on one connection arrives on another. */
 
 /** Seconds that a standby may lag. */
 const PATIENCE = 60;
@@ -323,7 +332,7 @@ export const standby: Check = {
   },
 };
 
-/** Milliseconds. */
+/** Milliseconds to wait for each connection and for the notification. */
 const LISTEN_PATIENCE = 3_000;
 
 export const listening: Check = {

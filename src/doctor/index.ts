@@ -60,8 +60,9 @@ const isImpossible = ({ needsPrimary, needsService }: Check, { server, untrusted
   (needsPrimary === true && server.standby) || (needsService === true && untrustedProxy === undefined);
 
 /**
- * One result per check, in order; it never throws. A failing check is a separate error (`CHECK_FAILED`). After a
- * decisive error the rest is `skipped`, as are checks that need a primary on a standby, or a running service.
+ * Returns one result per check, in order, and never throws. If a check itself fails, its result is the error
+ * `CHECK_FAILED`. After a decisive error all further checks are `skipped`. On a standby, checks that need a primary are
+ * skipped. Outside a running service, checks that need one are skipped.
  */
 export async function examine(context: DoctorContext): Promise<ExaminedCheck[]> {
   const examined: ExaminedCheck[] = [];

@@ -1,4 +1,4 @@
-/** The service's own tables, compared with what the migrations of this release create on the same server. */
+/** Compares the service's own tables with those that the migrations of this release create on the same server. */
 import type pg from 'pg';
 import { rawPublicKey } from '../log/signed-checkpoints/checkpoint.js';
 import { storedKey } from '../log/signed-checkpoints/keys.js';
@@ -9,8 +9,8 @@ import { PROJECTION_NAMES } from '../projector/replay.js';
 import { type Check, type Finding, finding } from './check.js';
 
 /**
- * Everything in a schema that decides what its tables accept, hold and do, by kind and name. `$1`: the schema. Texts name
- * objects of the schema without it. Other roles may have the privilege SELECT, for example for reports.
+ * Selects the definitions of all objects in schema `$1` that affect its tables, by kind and name. The texts name
+ * objects of the schema without the schema. Other roles may have the privilege SELECT, for example for reports.
  */
 const DEFINITIONS = `
 WITH relation AS (
@@ -100,7 +100,7 @@ async function readDefinitions(client: pg.ClientBase, schema: string): Promise<D
   return new Map(rows.map(({ kind, name, definition }) => [`${kind} ${name}`, definition]));
 }
 
-/** The existing catalog entries, and those that the migrations create in a temporary schema. */
+/** Returns the definitions in the database, and those that the migrations create in a temporary schema. */
 async function readBothDefinitions(
   pool: pg.Pool,
   serviceSchema: string,
@@ -156,7 +156,7 @@ async function listUnknownRows(db: Queryable): Promise<string[]> {
   return rows.map(({ kind, name }) => `  row ${JSON.stringify(name)} of service_${kind}s was added`);
 }
 
-/** The public half of the key that is kept in the database must be that of its private half. */
+/** Compares the signing keys stored in the database. The public key must belong to the private key. */
 async function findAlteredKey(db: Queryable): Promise<Finding[]> {
   const { rows } = await db.query<{ id: number; public_key: Buffer; private_key: Buffer }>(
     `SELECT id, public_key, private_key FROM ${own.keys} WHERE private_key IS NOT NULL`,

@@ -56,7 +56,7 @@ export const storedFolds: Check = {
   async run({ pool, config }) {
     const findings: Finding[] = [];
     const secret = config.tokenSecret ?? (await storedSecret(pool));
-    // Creates nothing: without a secret there are no stored folds.
+    // This check never creates the secret. Without a secret there are no stored folds.
     if (secret === null) return findings;
     for (const position of await foldPositions(pool)) {
       const fold = await readFold(pool, position, secret);

@@ -23,7 +23,10 @@ export function* withCommas(texts: Texts): Generator<string, void, void> {
   }
 }
 
-/** Characters that are written at once, and the number of texts that are requested for it. */
+/**
+ * `inChunks` encodes a chunk once it has this many characters. It pauses after each chunk, and after every `ASKED`
+ * texts.
+ */
 const PIECE = 32_768;
 const ASKED = 16;
 
@@ -53,7 +56,7 @@ export function* bytes(texts: Texts): Resumable<Buffer> {
   return yield* joinBytes(chunks);
 }
 
-/** Chunks that are copied in one step. */
+/** Number of chunks that `bytes` copies per step. */
 const COPIED = 16;
 
 function* joinBytes(chunks: readonly Buffer[]): Resumable<Buffer> {
@@ -69,7 +72,7 @@ function* joinBytes(chunks: readonly Buffer[]): Resumable<Buffer> {
 /** Bytes in several buffers, so that long bodies can share what they have in common. */
 export class SharedBytes {
   readonly parts: readonly Buffer[];
-  /** The total number of bytes. */
+  /** The total length of all buffers in bytes. */
   readonly length: number;
 
   constructor(parts: readonly Buffer[]) {

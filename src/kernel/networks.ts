@@ -12,7 +12,10 @@ export interface NetworkList {
   check(address: string): boolean;
 }
 
-/** An IPv4 client has such an address on a socket that accepts both families. */
+/**
+ * Addresses such as `::ffff:10.0.0.1`. A socket that accepts both families reports the address of an IPv4 client this
+ * way.
+ */
 const MAPPED_IPV4 = new BlockList();
 MAPPED_IPV4.addSubnet('::ffff:0:0', 96, 'ipv6');
 
@@ -45,7 +48,10 @@ export function isServiceUrl(text: string): boolean {
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** True for the address of an OpenID issuer. Without https, someone on the way could replace its keys. */
+/**
+ * True for the address of an OpenID issuer. It requires https, because an attacker on the network could otherwise
+ * replace the issuer's keys.
+ */
 export function isIssuer(text: string): boolean {
   if (!isServiceUrl(text)) return false;
   const { protocol, hostname, search, hash } = new URL(text);

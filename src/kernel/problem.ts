@@ -113,7 +113,7 @@ export function renderPath(path: Path): string {
   return text;
 }
 
-/** Returns a problem for each member of `object` that `knownNames` lacks. */
+/** Returns a problem for each member of `object` whose name is not in `knownNames`. */
 export function unknownMembers(object: object, knownNames: ReadonlySet<string>, at: Path): Problem[] {
   const unknown = Object.keys(object).filter((member) => !knownNames.has(member));
   return problemsOfEach(unknown, (member) => [

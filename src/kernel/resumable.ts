@@ -26,7 +26,7 @@ export function pauseEvery(count: number): () => Iterable<void> {
   };
 }
 
-/** Wraps a plain answer as steps. */
+/** Runs `answer` if it is work in steps. Otherwise `answer` is already the result. */
 export function* stepsTo<T extends object>(answer: T | Resumable<T>): Resumable<T> {
   return 'next' in answer ? yield* answer : answer;
 }

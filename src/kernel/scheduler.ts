@@ -48,7 +48,7 @@ export interface Job {
   readonly isUrgent: boolean;
   /** Milliseconds of work so far. */
   spentMs: number;
-  /** Milliseconds for which the request waited for capacity of any kind: room for its body, a slot for long work. */
+  /** Milliseconds that the request has waited for capacity: for room for its body, or for a slot for long work. */
   waitedMs: number;
   /** Bytes produced so far. */
   madeBytes: number;
@@ -89,7 +89,7 @@ export const PATIENCE_MS = 10_000;
 /**
  * Starts a wait for capacity.
  * @param onOver called when the request has waited for `patienceMs` in total
- * @returns ends the wait
+ * @returns the function that ends the wait
  */
 export function startWait(job: Pick<Job, 'waitedMs'>, patienceMs: number, onOver: () => void): () => void {
   const started = performance.now();
@@ -102,7 +102,7 @@ export function startWait(job: Pick<Job, 'waitedMs'>, patienceMs: number, onOver
 
 export const currentJob = (): Job => jobs.getStore() ?? jobFor(SERVICE);
 
-/** Adds bytes to the current job. */
+/** Adds the size of produced output to the current job. Large output makes the job long work. */
 export function recordBytes(bytes: number): void {
   const job = jobs.getStore();
   if (job !== undefined) job.madeBytes += bytes;
@@ -130,7 +130,7 @@ export interface Limits {
   /** Concurrent pieces of long work, in total and per caller. Each may hold an unfinished answer. */
   long: number;
   longPerCaller: number;
-  /** Bytes of unsent answers, in total and per caller. Above them no long work begins. */
+  /** Maximum bytes of unsent answers, in total and per caller. No long work begins above these limits. */
   bytes: number;
   bytesPerCaller: number;
   /** Milliseconds that a request with long work may wait for capacity. */
@@ -155,7 +155,7 @@ interface Load {
   waiting: number;
   /** Pieces of long work that have begun. */
   long: number;
-  /** Bytes of finished answers that are not sent yet. */
+  /** Bytes of finished answers that have not been sent. */
   bytes: number;
   /** Number of rejected pieces of work since the start. */
   refused: number;
@@ -176,7 +176,7 @@ export interface Piece {
   end(): void;
 }
 
-/** The bytes of an answer. */
+/** An answer whose bytes count as unsent until they are released. */
 interface Body {
   readonly length: number;
 }
@@ -287,7 +287,7 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
 
   const isQuick = ({ spentMs, madeBytes }: Job): boolean => spentMs < limits.quickMs && madeBytes < limits.quickBytes;
 
-  /** True if the piece needs no further slot. */
+  /** True if the job may continue without acquiring a slot for long work. */
   const isFree = (job: Job, piece: HeldSlot): boolean =>
     piece.isLong || !piece.isGated || job.hasBegun || !job.isRefusable;
 

@@ -24,9 +24,8 @@ export const LINKED_COLUMNS = `${EVENT_COLUMNS}, (SELECT n.previous_hash FROM ${
 const whyChanged = createChecker(sha256);
 
 /**
- * Reads an event that a decision relies on. The chain up to the head is verified elsewhere. Only this event and its
- * link
- * to the next one need to be checked.
+ * Reads an event that a decision relies on. The chain up to the head is verified elsewhere, so only this event and its
+ * link to the next one are checked here.
  * @throws UnreadableEventError if it is not the event that was appended
  */
 function toLinkedEvent({ followed_by: next, ...row }: LinkedRow): StoredEvent {
@@ -162,7 +161,7 @@ export async function readPolicy(db: Queryable, upTo?: number): Promise<PolicyAt
   return toPolicy(rows);
 }
 
-/* Reads the trust rules, which are kept like the policy. */
+/* Reads the trust rules. Like the policy, the newest event contains all of them. */
 
 /** The trust rules and the position of the event that set them. The position is 0 if no event did. */
 export interface TrustAt {

@@ -20,7 +20,7 @@ export interface HeadCheck {
   pending: NotedDivergence[] | null;
   /** Id of the newest acknowledged divergence. 0 if there is none. */
   acknowledged: number;
-  /** Timeline of the server, see PostgreSQL's timelines. Null on a standby. */
+  /** Timeline of the PostgreSQL server, which increases with each promotion. Null on a standby. */
   timeline: number | null;
 }
 

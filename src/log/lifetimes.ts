@@ -161,7 +161,7 @@ interface ObjectLifetimes {
   fields: ReadonlyMap<Identity, FieldLife>;
 }
 
-/** @param names includes all linked names */
+/** @param names the requested names and all names that renames link to them */
 async function readLives(
   db: Queryable,
   names: ReadonlySet<string>,

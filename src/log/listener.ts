@@ -89,7 +89,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
   const sockets = new Set<net.Socket>();
   const lifetime = new AbortController();
   const events = logChannel(options.schema);
-  // A channel of this listener only. Its notifications take the same route as those of new events.
+  // Only this listener uses this channel. Its notifications take the same route as those of new events.
   const pulse = `service_pulse_${randomUUID().replaceAll('-', '')}`;
   const subscriber: Subscriber = pgListen.default(trackedConfig({ ...options, connectionString: address }, sockets), {
     // Anyone with access to the database can send any payload, so it is not parsed as JSON.

@@ -27,7 +27,7 @@ export interface EventRecord {
   /** SHA-256 over the salt and the personal data, hex. */
   commitment: string;
   context?: Context | undefined;
-  /** The subject, if it is not a collection. */
+  /** The kind and id of the subject, if the event concerns something other than a collection. */
   subject?: EventSubject | undefined;
   occurred_at: string;
   previous_hash: string;
@@ -123,7 +123,7 @@ export async function readHeadPosition(db: Queryable): Promise<number> {
 export interface EventText {
   position: number;
   hash: string;
-  /** The subject, if it is not a collection. Absent if there is none. */
+  /** The kind and id of the subject, if the event concerns something other than a collection. */
   subject?: { kind: string; id: string };
   /**
    * The stored event on one line, as JSON.stringify writes it. It is not upcast, so that clients can verify its hash.
@@ -131,7 +131,7 @@ export interface EventText {
   text: string;
 }
 
-/** Listed in the order in which the response lists them. */
+/** Columns of an event, listed in the order of the members of a response. */
 const COLUMNS =
   'position, id, batch, type, version, collection, field, data, actor, command, reason, request_id, ip, user_agent, ' +
   'salt, commitment, context, subject, occurred_at, hash, previous_hash';

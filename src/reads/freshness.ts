@@ -31,7 +31,7 @@ export interface Freshness {
 
 export interface FreshnessOptions extends ConnectionOptions {
   logger: Logger;
-  /** The events that this process has folded, and what to do if the log does not contain them. */
+  /** Compares each head check with the events that this process has folded. */
   watch?: {
     seen(): LogHead;
     /** @throws LostConnectionError from a server whose log must not be used */
@@ -65,7 +65,7 @@ type Row = [
   RoleRow['replay'],
 ];
 
-/** In milliseconds. */
+/** Milliseconds without an answer after which a connection counts as dead, unless `timeout` is set. */
 const TIMEOUT = 5_000;
 
 /** A caller waits at most this many timeouts, because the replacement of a dead connection may be dead too. */
@@ -180,12 +180,12 @@ export interface Positions {
 
 interface WaitingCaller {
   isKnown: boolean;
-  /** True if the client no longer waits. Its slot is then free. */
+  /** True if the client no longer waits for the position. Another request can then use its slot. */
   abandoned?: () => boolean;
 }
 
 interface PositionsOptions extends Pick<Freshness, 'check'> {
-  /** Milliseconds. */
+  /** Milliseconds that a request waits for its position. */
   timeout: number;
 }
 

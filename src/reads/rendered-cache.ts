@@ -46,7 +46,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     size.bytes += bytes;
   };
   const registry = new FinalizationRegistry<CachedResponses>((kept) => count(-kept.answers.size, -kept.bytes));
-  /** An entry that was removed in the meantime no longer counts. */
+  /** Updates the size of the cache, unless the entry has been removed in the meantime. */
   const grow = (kept: CachedResponses, entry: Entry, bytes: number): void => {
     if (entry.dropped) return;
     entry.bytes += bytes;
@@ -157,7 +157,8 @@ const GROUP_BYTES = 1024 * 1024;
  */
 export function createJoiner(): (sections: readonly Section[], end: string) => Resumable<DigestedBytes> {
   let last: readonly (readonly Group[])[] = [];
-  // The same buffer each time, because what belongs to a part of a body is cached by its buffer.
+  // The buffer stays the same while the text does, because data that belongs to a part of a body is cached by its
+  // buffer.
   let ending = Buffer.alloc(0);
   return function* (sections, end) {
     if (ending.toString() !== end) ending = Buffer.from(end);

@@ -56,8 +56,7 @@ export interface Store {
 /**
  * @param replaced true if the state belongs to another log
  * @param events all events since the previous state, so that listeners can skip irrelevant changes. Undefined if
- * another
- * process committed them.
+ * another process committed them.
  */
 export type StoreListener = (point: Point, replaced: boolean, events?: readonly LogEvent[]) => void;
 

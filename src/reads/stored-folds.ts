@@ -38,8 +38,8 @@ import {
  */
 
 /**
- * Version of the format and of the states in it. Increase it when the templates below change, or when the same events
- * produce another state. Stored folds of older versions are ignored and replaced.
+ * Version of the format and of the states in it. Increase it when the templates below change, or when a release folds
+ * the same events to a different state. Stored folds of older versions are ignored and replaced.
  */
 export const FOLD_FORMAT = 3;
 

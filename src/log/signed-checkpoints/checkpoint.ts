@@ -47,7 +47,7 @@ const ED25519 = 0x01;
  */
 const NAME = /^[^\p{White_Space}\p{C}+]+$/u;
 
-/** Far more than a checkpoint with the signatures of its witnesses needs. */
+/** Maximum size of a note. A checkpoint with the signatures of its witnesses is far smaller. */
 const MAX_BYTES = 64 * 1024;
 const MAX_SIGNATURES = 100;
 
@@ -185,8 +185,7 @@ export const KEY_NAME = 'data-platform-service';
 /**
  * Identifies a log by the event that began it. This is the first event, or the newest `log.acknowledged` after a
  * divergence. An export therefore suffices to compute the origin. A log that was rewritten from its beginning gets
- * another
- * origin. A restored log keeps its origin.
+ * another origin. A restored log keeps its origin.
  * @param hash of that event, in hex
  */
 export const originOf = (hash: string): string => `${KEY_NAME}/${hash}`;

@@ -100,7 +100,7 @@ async function differenceTo(log: LogView, { origin, position, hash }: Checkpoint
   return `position ${position} has the hash ${there}: the log was rewritten there or before${why}`;
 }
 
-/** Returns what an acknowledged divergence says about a signed position. */
+/** Explains whether an acknowledged divergence accounts for the missing signed position. */
 async function describeAcknowledgement(log: LogView, position: number): Promise<string> {
   const all = await log.acknowledged();
   const named = all.find(({ divergences }) =>

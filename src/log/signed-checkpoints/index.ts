@@ -50,7 +50,7 @@ export interface CheckpointOptions {
   clock?: () => Date;
 }
 
-/** Milliseconds to wait for standbys, and between two checks. */
+/** Milliseconds to wait for standbys in total, and milliseconds between two checks of them. */
 const PATIENCE = 2_000;
 const LOOK_EVERY = 50;
 

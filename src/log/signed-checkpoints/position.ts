@@ -113,7 +113,7 @@ function toLogEnd({ position, hash, occurred_at, beginning, lsn }: LookRow): Log
 }
 
 export interface StandbyState {
-  /** True if the log still contains the event and this server is the primary. */
+  /** The number of standbys that must have flushed the event, and the number that have. */
   there: boolean;
   /** How many standbys must have flushed the event, and how many have. */
   needed: number;
@@ -122,7 +122,7 @@ export interface StandbyState {
   hidden: boolean;
 }
 
-/** Programs that only archive WAL, and logical subscribers, cannot replace a primary. */
+/** Programs that only archive WAL. Like logical subscribers, they cannot replace a primary. */
 const RECEIVERS = `'pg_basebackup', 'pg_receivewal', 'barman_receive_wal'`;
 
 const KEPT = `

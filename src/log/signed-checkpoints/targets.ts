@@ -29,7 +29,10 @@ export class RefusedError extends Error {
 export const createTarget = (to: string): Target =>
   /^https?:/i.test(to) ? addressTarget(new URL(to)) : folderTarget(to);
 
-/** If the target has a checkpoint of the same log and position with another time or key, that is just as good. */
+/**
+ * Accepts a stored checkpoint of the same position and hash, even if its time or key differs.
+ * @throws RefusedError for any other content
+ */
 function refuseOther(there: Buffer, { origin, position, note }: Delivery, location: string): void {
   if (there.toString() === note) return;
   try {
@@ -130,7 +133,7 @@ function addressTarget(address: URL): Target {
       const body = { body: checkpoint.note, headers: { 'content-type': 'text/plain; charset=utf-8' } };
       if (!isFolder) return expectDone(await ask('POST', body));
       const answer = await ask('PUT', { ...body, headers: { ...body.headers, 'if-none-match': '*' } });
-      // Status 412 means that the file exists.
+      // Status 412 (Precondition Failed) means that the file already exists.
       if (answer.status !== 412) return expectDone(answer);
       const there = await ask('GET', {});
       expectDone(there);

@@ -401,10 +401,7 @@ const nameAfter = (event: LogEvent): string =>
 
 type ManagedDescendant = Descendant & { table: string };
 
-/**
- * Groups the inheriting tables by the event that changes them, parents first. A child with several parents appears
- * once.
- */
+/** Groups the inheriting tables by event, parents first. A table with several parents appears once. */
 function groupByEvent(
   requested: readonly ColumnChange[],
   descendants: readonly Descendant[],

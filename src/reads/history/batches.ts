@@ -26,7 +26,7 @@ export function summarise(counts: readonly TypeCount[]): string {
   return ordered.map(describeCount).join(', ');
 }
 
-/** Used where the event name alone would not be understood. */
+/** Nouns for events whose type alone would not be understood. */
 const NOUNS: Readonly<Record<string, string>> = {
   change: 'change request',
   account: 'user',
@@ -77,10 +77,7 @@ const STEPS = {
   desc: { from: 'before', beyond: '<', end: 'first_position', start: Number.MAX_SAFE_INTEGER },
 } as const;
 
-/**
- * Returns batches with at least one matching event. The events of a batch are consecutive, so each step jumps from the
- * end of a batch to the next matching event.
- */
+/** The cache holds the counts of up to `batches` batches. Smaller batches than `events` events are not cached. */
 export async function readBatches(db: Queryable, { filter, order, limit }: BatchSelection): Promise<Batch[]> {
   const values: unknown[] = [limit];
   const { from, beyond, end, start } = STEPS[order];

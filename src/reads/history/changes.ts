@@ -101,7 +101,7 @@ function* compare(before: Side | undefined, after: Side | undefined, into: Docum
   }
 }
 
-/** An object and its node, which refers to it by name. */
+/** An object together with its node. Other nodes refer to the object by its name. */
 interface Named<T> {
   name: string;
   value: T;
@@ -331,6 +331,6 @@ export async function readCollectionHistory(
   return { events, lives };
 }
 
-/** The event may change objects that this partial state does not contain. */
+/** Applies the event to a partial state. The event may change objects that the partial state does not contain. */
 const evolveWithin = (state: State, event: SchemaChange): State =>
   isRename(event) ? applyRenameWithin(state, event) : evolve(state, event);

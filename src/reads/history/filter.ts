@@ -9,7 +9,7 @@ import type { EventType } from '../../schema/model/events.js';
 export const EVENT_TYPES = Object.keys(EVENT_KINDS) as [EventType, ...EventType[]];
 
 export interface EventFilter {
-  /** The name of a collection. The filter also matches its events under its earlier and later names. */
+  /** The name of a collection. The filter also matches events of the collection under its earlier and later names. */
   collection?: string | undefined;
   /** The name of a field of the collection. Without `collection`, all fields with that name match. */
   field?: string | undefined;

@@ -99,7 +99,7 @@ async function warnNotRestored(db: Queryable, made: readonly Name[]): Promise<Re
   );
 }
 
-/** The warning about an object that was deleted at a position. */
+/** Creates the warning about a new object whose name an earlier object had until it was deleted at `position`. */
 function warnCreatedEmpty({ collection, field }: Name, position: number): Warning {
   const message =
     field === null
@@ -108,14 +108,14 @@ function warnCreatedEmpty({ collection, field }: Name, position: number): Warnin
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
 }
 
-/** The warning about an object whose data the trash lacks because the database was created from its log. */
+/** Creates the warning about an object whose data is not in the trash because the database was created from its log. */
 function warnRestoredEmpty({ collection, field }: Name, position: number): Warning {
   const what = field === null ? `restore table ${collection}` : `restore column ${field} of ${collection}`;
   const message = `${what}: it is restored empty, because this database was rebuilt from its log and has no trash of position ${position}`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
 }
 
-/** Warnings about objects that the events restore without data. */
+/** Creates the warnings about objects that the events restore without data. */
 export function warnAboutEmptied(events: readonly LogEvent[]): Warning[] {
   return events.flatMap((event) => {
     if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
@@ -125,7 +125,7 @@ export function warnAboutEmptied(events: readonly LogEvent[]): Warning[] {
   });
 }
 
-/** The warning about an object that the same plan deletes before it recreates the name. */
+/** Creates the warning about an object that the same plan deletes before it recreates the name. */
 function warnRecreated({ collection, field }: Name): Warning {
   const message = `recreate ${collection}.${field}: its current values are deleted first, and it is created empty`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
