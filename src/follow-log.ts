@@ -24,8 +24,8 @@ export interface LogFollower {
 }
 
 /**
- * Each read checks the end of the log itself. Following the log saves it the catching up, and wakes projections and
- * streams.
+ * Reads check the end of the log in any case. Following the log lets them find the state up to date, and wakes
+ * projections and streams.
  */
 export function followLog({ connection, role, freshness, store, logger, shutdown }: FollowOptions): LogFollower {
   let listener: Listener | undefined;
@@ -54,7 +54,7 @@ export function followLog({ connection, role, freshness, store, logger, shutdown
   });
   if (!role.current().standby) listen();
   const listening = (): boolean => listener?.connected() === true;
-  // The reader of the log reports read errors once. Polling would repeat them.
+  // Errors are ignored here, because the reader of the log already reports them once. Polling would repeat them.
   const polling = startPolling({ needed: () => !listening(), look: checkLog, onError: () => undefined });
   shutdown.add('listener', async () => {
     polling.stop();

@@ -5,7 +5,7 @@ import { environmentProblem } from './postgres/errors.js';
 export interface LoggerOptions {
   level: 'error' | 'warn' | 'info' | 'debug';
   format: 'json' | 'pretty';
-  /** Texts that are redacted wherever they occur. */
+  /** Secrets that are redacted wherever they occur in a log entry. */
   secrets?: readonly string[];
   /** Defaults to stderr. */
   stream?: NodeJS.WritableStream;
@@ -54,7 +54,7 @@ function redactMembers(value: object, secrets: readonly string[], depth: number)
   return copy;
 }
 
-/** Numbers and flags with such a name (`tokens: 3`) reveal nothing. */
+/** True if the value under a secret name must be redacted. Numbers and flags (`tokens: 3`) reveal nothing. */
 function isShown(member: unknown): boolean {
   return typeof member === 'string' || (typeof member === 'object' && member !== null);
 }

@@ -19,7 +19,7 @@ export interface SetUpOptions extends MigrateOptions {
   withSessions: (work: (sessions: pg.Pool) => Promise<void>) => Promise<void>;
   /** Called with a sentence that names the reason for the wait. */
   onWait: (sentence: string) => void;
-  /** Ends the wait. */
+  /** Aborts the wait for the primary. */
   signal: AbortSignal;
 }
 
@@ -29,7 +29,7 @@ export interface SetUp {
   secret: string;
 }
 
-/** Milliseconds between two checks of the primary's progress. */
+/** Milliseconds between two checks whether the primary has prepared the database. */
 const LOOK_AGAIN = 500;
 
 /**
@@ -70,8 +70,8 @@ async function inspectSetUp(options: SetUpOptions): Promise<SetUp | { missing: s
 }
 
 /**
- * Every read queries this row.
- * @throws OperatorError if it was deleted
+ * Checks that the row exists, because every read queries it.
+ * @throws OperatorError if the row was deleted
  */
 async function requireAuthEpoch(pool: pg.Pool, serviceSchema: string): Promise<void> {
   const { rowCount } = await pool.query(`SELECT FROM ${own.authEpoch}`);

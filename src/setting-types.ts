@@ -77,7 +77,7 @@ export const schemaName = z
     'must be the name of a schema: 1 to 63 bytes, without quotes, and not a schema of PostgreSQL itself',
   );
 
-/** A comma-separated list of different schemas. */
+/** Parses a comma-separated list of different schema names. */
 export const schemaNames = z
   .string()
   .transform((text) => text.split(',').map((name) => name.trim()))
@@ -104,7 +104,7 @@ export const token = secret(32).refine(
 
 const MAX_HOPS = 20;
 
-/** The number of proxies in front of the service, or their addresses and networks. */
+/** Parses the number of proxies in front of the service, or their addresses and networks. */
 export const trustProxy = z.string().transform((text, context): number | string[] => {
   if (/^\d{1,2}$/.test(text) && Number(text) <= MAX_HOPS) return Number(text);
   const names = listOf(text);
@@ -113,7 +113,7 @@ export const trustProxy = z.string().transform((text, context): number | string[
   return z.NEVER;
 });
 
-/** Comma-separated addresses and networks: `10.0.0.0/8, 127.0.0.1, fd00::/8`. */
+/** Parses comma-separated addresses and networks: `10.0.0.0/8, 127.0.0.1, fd00::/8`. */
 export const networks = z
   .string()
   .transform(listOf)
@@ -124,7 +124,7 @@ export const networks = z
 
 const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
 
-/** Comma-separated origins, as browsers send them. */
+/** Parses comma-separated origins, as browsers send them. */
 export const origins = z
   .string()
   .transform(listOf)
@@ -147,7 +147,7 @@ export const location = z.string().refine((text) => {
   return /^https?:\/\//i.test(text) && URL.canParse(text) && isDecodable(new URL(text));
 }, 'must be a folder, or an address that begins with http:// or https://');
 
-/** A percent sign in a password must be escaped. */
+/** True if user and password can be decoded. A percent sign in a password must be escaped. */
 function isDecodable({ username, password }: URL): boolean {
   try {
     return decodeURIComponent(username + password) !== null;
@@ -174,13 +174,16 @@ export const scopes = z
 
 const ROLES_BY_CLAIM = `must be JSON with roles by claim and value, such as {"groups":{"platform-team":"admin"}}. The roles are ${ROLES.join(', ')}`;
 
-/** `{"groups":{"platform-team":"admin"}}`, as JSON because claims and values may contain any character. */
+/**
+ * Parses `{"groups":{"platform-team":"admin"}}`. The value is JSON because claims and their values may contain any
+ * character.
+ */
 export const rolesByClaim = z.string().transform((text, context) => {
   try {
     const roles = z.record(z.string().min(1), z.record(z.string().min(1), z.enum(ROLES))).parse(JSON.parse(text));
     if (Object.keys(roles).length > 0) return roles;
   } catch {
-    // Reported below.
+    // The check of the roles below reports the invalid JSON.
   }
   context.addIssue(ROLES_BY_CLAIM);
   return z.NEVER;
@@ -204,7 +207,7 @@ export const every = z.string().transform((text, context): { events: number; tim
 
 const HEADERS = 'must be headers as name=value, separated by commas, with values encoded as in URLs';
 
-/** `api-key=secret,tenant=my%20team`, as OpenTelemetry defines it. */
+/** Parses `api-key=secret,tenant=my%20team`, the format that OpenTelemetry defines. */
 export const headers = z.string().transform((text, context): Record<string, string> => {
   const pairs = listOf(text).map((pair) => /^([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x21-\x7e]+)$/.exec(pair));
   try {
@@ -212,7 +215,7 @@ export const headers = z.string().transform((text, context): Record<string, stri
     if (decoded.every(([name, value]) => name !== '' && /^[\t\x20-\x7e]+$/.test(value)))
       return Object.fromEntries(decoded);
   } catch {
-    // Reported below.
+    // The check below reports a header that cannot be decoded.
   }
   context.addIssue(HEADERS);
   return z.NEVER;

@@ -149,8 +149,9 @@ export const preparations: Check = {
 /* Finds objects in the trash that do not belong to the service. */
 
 /**
- * Position 0 contains copies in preparation (src/projector/online). Shared schemas may be empty. Kept tables contain their
- * row types, indexes, sequences and TOAST tables.
+ * Selects the schemas of the trash, and which of them belong to the service. The schema of position 0 is left out,
+ * because it contains copies in preparation (src/projector/online). Shared schemas may be empty. Kept tables contain
+ * their row types, indexes, sequences and TOAST tables.
  */
 const PLACES = `
   WITH prefix AS (SELECT n.nspname::text || '_trash_' AS text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID}),

@@ -44,7 +44,7 @@ export function addGauges(registry: Registry, sources: Sources): void {
     });
   };
   addInfo(registry, sources);
-  // First, because metrics are collected in this order and the projections query uses the pool itself.
+  // The pool comes first. Metrics are collected in this order, and the projections query uses the pool itself.
   addPool(registry, sources);
   addState(registry, sources);
   gauge('dps_rendered_answers', 'Rendered responses cached in memory.', () => sources.rendered().answers);
@@ -200,7 +200,7 @@ function addProjections(registry: Registry, sources: Sources): void {
   );
 }
 
-/** All states, so that graphs begin at zero. */
+/** Exports a series for each state, so that graphs begin at zero. */
 function addChanges(registry: Registry, sources: Sources): void {
   void new Gauge({
     name: 'dps_change_requests',

@@ -19,7 +19,7 @@ const KINDS = ['add', 'validate', 'index', 'note', 'copy'] as const;
 const BUCKETS = [0.1, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 
 /**
- * Steps by kind, in seconds.
+ * Counts finished preparation steps by kind and measures their duration in seconds.
  * @throws if the registry already has such a metric
  */
 function createChangeMetrics(registry: Registry): ChangeMetrics {
@@ -30,7 +30,7 @@ function createChangeMetrics(registry: Registry): ChangeMetrics {
     buckets: BUCKETS,
     registers: [registry],
   });
-  // Initialized, so that graphs begin at zero.
+  // Creating all series at the start makes graphs begin at zero.
   for (const kind of KINDS) seconds.zero({ kind });
   return { step: (kind, milliseconds) => seconds.observe({ kind }, milliseconds / 1000) };
 }
@@ -53,8 +53,8 @@ const REFUSED = new Set<ProblemCode>([
 ]);
 
 /**
- * Commands by outcome and code, their events, and their duration in seconds. Thrown errors count as INTERNAL and are
- * rethrown.
+ * Counts commands by outcome and code, counts their events, and measures their duration in seconds. Thrown errors count
+ * as INTERNAL and are rethrown.
  */
 function createCommandMetrics(registry: Registry): CommandMetrics {
   const total = new Counter({
@@ -116,10 +116,12 @@ export function outcomeLabels(outcome: Outcome): { outcome: string; code: string
   return { outcome: code !== undefined && REFUSED.has(code) ? 'refused' : 'rejected', code: code ?? '' };
 }
 
-/** Seconds: reads take well under a millisecond, applies of thousands of collections many seconds. */
+/**
+ * Upper bounds in seconds. Reads take well under a millisecond, and applies of thousands of collections many seconds.
+ */
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Labelled by route template, because collection names would create one series each. */
+/** Measures requests by route template. Labels with collection names would create one series per collection. */
 function createRequestMetrics(registry: Registry): (handled: HandledRequest) => void {
   const seconds = new Histogram({
     name: 'dps_http_request_duration_seconds',
@@ -134,7 +136,7 @@ function createRequestMetrics(registry: Registry): (handled: HandledRequest) => 
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT', 'SEARCH']);
 
-/** Clients may send any method, which must not create series. */
+/** Maps other methods to one label. Clients may send any method, and each label would create a series. */
 function methodOf(method: string): string {
   return METHODS.has(method) ? method : 'other';
 }
@@ -153,7 +155,9 @@ interface Metrics {
   watch(sources: Sources): void;
 }
 
-/** Shared by all services of the process, because the default collectors (a timer, a GC observer) never stop. */
+/**
+ * All services of the process share this registry, because the default collectors (a timer, a GC observer) never stop.
+ */
 let ofProcess: Registry | undefined;
 
 function processMetrics(): Registry {

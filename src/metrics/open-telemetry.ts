@@ -38,7 +38,7 @@ export interface Traces {
 export interface TraceOptions {
   /** The address of the collector, without `/v1/traces`. */
   endpoint: string;
-  /** Sent with every export, for example a key. */
+  /** HTTP headers of every export, for example an API key. */
   headers: Readonly<Record<string, string>>;
   release: string;
   logger: Logger;
@@ -58,13 +58,14 @@ export function createTraces(options: TraceOptions): Traces {
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'data-platform-service', 'service.version': release }))
-      // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES.
+      // Adds the attributes of OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES.
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(createExporter(options))],
   });
   const tracer = provider.getTracer('data-platform-service', release);
   const propagator = new W3CTraceContextPropagator();
-  // Not the global context of the API: several services may run in one process.
+  // The context is kept here instead of in the global context of the API, because several services may run in one
+  // process.
   const current = new AsyncLocalStorage<Context>();
 
   const inSpan = async <T>(

@@ -32,16 +32,22 @@ interface Inside {
 /** Minimum milliseconds for connecting after a host was chosen. */
 const TO_CONNECT = 500;
 
-/** A client that names our own tables. Everything that it sends passes through these two methods. */
+/**
+ * A client that inserts the schema name of our own tables. All SQL that it sends passes through `connection.query` and
+ * `connection.parse`, which the constructor wraps.
+ */
 export class ServiceClient extends pg.Client {
   readonly serviceSchema: string;
   readonly #hosts: Hosts | null;
   readonly #at: Host | undefined;
   readonly #timeout: number;
-  /** True behind a pooler, where a session is ours only until the end of the transaction. */
+  /**
+   * The server process, as reported by the server. Undefined behind a pooler, and until a transaction has queried it.
+   */
   readonly pooled: boolean;
   /**
-   * A client that inserts the schema name of our own tables. All SQL that it sends passes through these two methods.
+   * True if a statement may have left settings or objects in the session. Only prepared statements cannot: they are
+   * constants of ours that read and write the service's own tables.
    */
   needsReset = false;
   /** True behind a pooler. A session is then ours only until the end of the transaction. */
@@ -49,8 +55,7 @@ export class ServiceClient extends pg.Client {
 
   constructor(config: ServiceClientConfig) {
     super(config);
-    // True if a statement may have left settings or objects in the session. Only prepared statements cannot: they are
-    // constants of ours that read and write the service's own tables.
+    // Without a listener, an error event would end the process.
     this.on('error', () => undefined);
     const { serviceSchema, settings } = config;
     this.serviceSchema = serviceSchema;
@@ -59,7 +64,7 @@ export class ServiceClient extends pg.Client {
     this.#timeout = config.connectionTimeoutMillis || Infinity;
     this.pooled = settings !== undefined;
     const { connection } = this as unknown as { connection: Wire & EventEmitter };
-    // The server process, as reported by the server. Undefined behind a pooler, and until a transaction has queried it.
+    // Removes values of rows from errors before the driver's own listeners read them.
     connection.prependListener('errorMessage', (error: pg.DatabaseError) => removeValues(error, serviceSchema));
     if (settings !== undefined) this.#expectNoSession(connection, settings);
     const query = connection.query.bind(connection);
@@ -74,7 +79,7 @@ export class ServiceClient extends pg.Client {
     };
   }
 
-  /** Connects like the driver. With several hosts it waits for a suitable one. */
+  /** Connects like the driver. If the address lists several hosts, it first waits for a host that matches. */
   override connect(): Promise<pg.Client>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<pg.Client> | void {
@@ -119,7 +124,7 @@ function removeName(config: unknown): unknown {
   return isNamed ? { ...config, name: undefined } : config;
 }
 
-/** True if a pooler is between the server and this client of ours. */
+/** True if a pooler is between the server and this client. */
 export const isPooled = (client: pg.ClientBase): boolean => (client as unknown as ServiceClient).pooled;
 
 /** Returns a statement as this client sends it, for display. @param client one of our clients */
@@ -140,7 +145,7 @@ export interface Backend {
 /** Columns of a statement in the transaction, for `backendOf`. */
 export const BACKEND = 'pg_backend_pid() AS backend, now()::text AS began';
 
-/** @param row with the columns of `BACKEND` */
+/** @param row the result of a statement with the columns of `BACKEND` */
 export function backendOf(client: pg.ClientBase, row: Record<string, unknown> | undefined): Backend {
   if (!isPooled(client)) return sessionOf(client) ?? { pid: Number(row?.['backend']), since: null };
   return { pid: Number(row?.['backend']), since: String(row?.['began']) };

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import type { Problem } from '../kernel/problem.js';
 
-/** Names as in appendix A of the manual. */
+/** SQLSTATE codes by their names in appendix A of the PostgreSQL manual. */
 export const SQLSTATE = {
   insufficient_privilege: '42501',
   duplicate_table: '42P07',
@@ -30,7 +30,7 @@ export const OLDER_RELEASE =
 const isOlderRelease = (error: unknown, state: string | undefined): boolean =>
   state === SQLSTATE.invalid_text_representation && (error as Error).message.includes(OLDER_RELEASE);
 
-/** PostgreSQL sends these when it ends a session. The driver reports a lost socket without a code. */
+/** SQLSTATE codes with which PostgreSQL ends a session. A socket that was lost has no code. */
 const SESSION_ENDED = /^(?:08...|57P0[1-5]|25P0[34])$/;
 
 /** Operating system errors that mean that the server cannot be reached. */
@@ -47,7 +47,7 @@ const SOCKET_ERRORS = new Set([
   'ENOENT',
 ]);
 
-/** The result of a statement. */
+/** The result of a finished statement. */
 interface Finished {
   command: string;
   rows: readonly unknown[];
@@ -60,7 +60,7 @@ export class ExchangeError extends Error {
   readonly results: readonly Finished[];
   /** Name of the failed statement, if the statements have names. */
   readonly at: string | undefined;
-  /** False if no statement left this process. */
+  /** False if the error occurred before any statement was sent. */
   readonly isSent: boolean;
 
   constructor(
@@ -141,8 +141,7 @@ export const isRecoveryConflict = (error: unknown): boolean =>
 
 /**
  * Returns the problem for a failure that the statement did not cause: connection, locks, time or resources. Undefined
- * for
- * other errors, which the caller must handle.
+ * for other errors, which the caller must handle.
  * @param primaryUrl where clients can make changes if this server is read-only
  */
 export function environmentProblem(error: unknown, primaryUrl: string | null = null): Problem | undefined {
@@ -166,10 +165,10 @@ function unavailability(error: unknown, state: string | undefined): Problem | un
   return undefined;
 }
 
-/** The message for clients and for the health check. */
+/** Message for clients and for the health check if the disk is full. */
 export const DISK_FULL = 'The disk of the database server is full (SQLSTATE 53100). Free space on it, then try again.';
 
-/** The message for operators: at the start and in the health check. */
+/** Message for operators, at the start and in the health check, if transactions are read-only by default. */
 export const READ_ONLY_BY_DEFAULT =
   'Transactions are read-only by default in this database. Remove default_transaction_read_only from it and from the role of DATABASE_URL.';
 
@@ -191,12 +190,12 @@ export function unavailableProblem(message: string): Problem {
   return { code: 'UNAVAILABLE', message };
 }
 
-/** The problem OVERLOADED: the service has too much work. @param reason a clause */
+/** The problem OVERLOADED: the service has too much work. @param reason a clause for the message */
 export function overloadedProblem(reason: string): Problem {
   return { code: 'OVERLOADED', message: `${reason}. Nothing was changed. Try again later.` };
 }
 
-/** The problem if locks were not granted in time. @param who a sentence about the holders, if known */
+/** The problem LOCK_TIMEOUT. @param who a sentence about the holders of the locks, if they are known */
 export function lockTimeout(who = 'Another session holds a lock that this change needs'): Problem {
   return { code: 'LOCK_TIMEOUT', message: `${who}. Nothing was changed. Try again shortly.` };
 }

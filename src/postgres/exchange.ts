@@ -19,11 +19,11 @@ type StatementResult = Result<Record<string, unknown>>;
 export interface Parameterised {
   text: string;
   values?: readonly Value[];
-  /** True for a text that varies. It is not kept as a prepared statement. */
+  /** True if the text varies between calls. The server then keeps no prepared statement for it. */
   once?: boolean;
 }
 
-/** Arrays of texts are sent as text[]. */
+/** The value of a parameter. Arrays of texts are sent as text[]. */
 type Value = string | number | boolean | null | readonly string[];
 
 interface RowDescription {

@@ -13,7 +13,10 @@ export const unlimited = (scope: 'session' | 'transaction'): string =>
     WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_session_timeout',
                    'idle_in_transaction_session_timeout')`;
 
-/** A column that only removes transaction_timeout, for frequent transactions with their own limits. */
+/**
+ * SQL for a column that removes only transaction_timeout. Frequent transactions use it and set their other limits
+ * themselves.
+ */
 const NO_TRANSACTION_LIMIT = `CASE WHEN pg_catalog.current_setting('transaction_timeout', true) <> '0'
     THEN pg_catalog.set_config('transaction_timeout', '0', true) END`;
 
@@ -21,13 +24,13 @@ const NO_TRANSACTION_LIMIT = `CASE WHEN pg_catalog.current_setting('transaction_
 
 /**
  * Milliseconds after which the server ends an unresponsive transaction that holds the log lock. Its client process was
- * stopped, killed or disconnected. Others wait for the lock no longer than that.
+ * stopped, killed or disconnected. Other transactions wait for the lock no longer than that.
  */
 export const IDLE = 5_000;
 
 /**
- * Limits of the current transaction in milliseconds. The statement returns its backend (`backendOf`). A `lock` of 0
- * would mean no limit, which is never allowed. A `statement` of 0 is allowed.
+ * Returns the statement that limits the current transaction, in milliseconds. Its result contains the backend
+ * (`backendOf`). A `lock` of 0 would mean no limit, which is never allowed. A `statement` of 0 is allowed.
  */
 export function writeLimits({ lock, statement }: { lock: number; statement: number }): Parameterised {
   return {

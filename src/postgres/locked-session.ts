@@ -14,8 +14,8 @@ export type LockPurpose =
   'schemas' | 'migrations' | 'log' | 'concurrent-indexes' | 'rebuild-metadata' | 'checkpoints' | `change ${string}`;
 
 /**
- * The key of a lock: 64 bits of a hash, so that services in other schemas and other programs do not use it by accident.
- * Decimal text, as bigint parameters are sent.
+ * Returns the key of a lock: 64 bits of a hash, so that services in other schemas and other programs do not use it by
+ * accident. The key is decimal text, the form in which bigint parameters are sent.
  */
 export function advisoryKey(location: { database: string; schema: string }, purpose: LockPurpose): string {
   const hash = createHash('sha256')
@@ -24,7 +24,10 @@ export function advisoryKey(location: { database: string; schema: string }, purp
   return hash.readBigInt64BE(0).toString();
 }
 
-/** The notification channel of the log of one schema. Channels belong to a database, so its name is not needed. */
+/**
+ * Returns the name of the notification channel for the log of a schema. Channels belong to a database, so the name need
+ * not contain that of the database.
+ */
 export function logChannel(schema: string): string {
   return `service_events_${createHash('sha256').update(schema).digest('hex').slice(0, 16)}`;
 }
@@ -45,8 +48,8 @@ export interface OpenSession {
 }
 
 /**
- * Returns null if another process holds the lock. It never waits for the lock, because CREATE INDEX CONCURRENTLY itself
- * waits for waiting sessions. Statements and lock waits have no time limit.
+ * Opens a direct session that holds the lock, or returns null if another process holds it. It never waits for the lock,
+ * because CREATE INDEX CONCURRENTLY itself waits for waiting sessions. Statements and lock waits have no time limit.
  */
 export async function openLockedSession(options: OpenSession): Promise<LockedSession | null> {
   const { connection, database, purpose, logger } = options;

@@ -22,7 +22,7 @@ export async function markRestoring(db: Queryable): Promise<void> {
   );
 }
 
-/** Does nothing if there is no mark. */
+/** Removes the mark. Does nothing if there is no mark. */
 export async function unmarkRestoring(db: Queryable): Promise<void> {
   await db.query(`DELETE FROM ${own.settings} WHERE key = $1`, [SETTING_KEYS.restoring]);
 }
@@ -45,7 +45,7 @@ export interface MigrateOptions {
   pool: pg.Pool;
   /** The default schema. Created if missing. */
   schema: string;
-  /** All managed schemas. Created if missing. Absent: only the default schema. */
+  /** All managed schemas. Created if missing. If absent, the service manages only the default schema. */
   schemas?: readonly string[] | undefined;
   /** The schema of the service's own tables. Created if missing. */
   serviceSchema: string;
@@ -80,10 +80,10 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 }
 
 /**
- * Returns what a database lacks for this release. Used on a standby, which gets migrations from its primary. Only
- * reads.
+ * Returns what a database lacks for this release. A standby uses this, because it gets its migrations from the primary.
+ * Only reads.
  * @returns the end of a sentence, or null if nothing is missing
- * @throws OperatorError as `migrate` does
+ * @throws OperatorError like `migrate`
  */
 export async function findMissingMigrations(options: MigrateOptions): Promise<string | null> {
   const migrations = await readMigrations(options.directory ?? MIGRATIONS);
@@ -132,7 +132,7 @@ export async function createOwnTables(client: pg.ClientBase, schema: string): Pr
     await client.query(await readScript(file, client.escapeIdentifier(schema)));
 }
 
-/** @param schema as a quoted identifier */
+/** @param schema a quoted identifier that replaces the placeholder in the script */
 async function readScript(file: URL, schema: string): Promise<string> {
   return (await readFile(file, 'utf8')).replaceAll(':"service"', () => schema);
 }
@@ -164,7 +164,7 @@ async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<
   });
 }
 
-/** True if a service has been started there. */
+/** True if a service has been started with this schema for its own tables. */
 export async function containsService(db: Queryable, serviceSchema: string): Promise<boolean> {
   const tables = await db.query(
     `SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'service_migrations'`,

@@ -34,7 +34,7 @@ async function inspectConnection(client: pg.Client): Promise<RouteProperties> {
   };
 }
 
-/** A pooler reports its own process ids. */
+/** True if the connection uses a pooler, which reports process ids of its own. */
 export async function isThroughPooler(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
   return rows[0]?.pid !== (client as unknown as { processID: number }).processID;
@@ -53,7 +53,10 @@ async function readSystemId(client: pg.Client): Promise<string | null> {
   }
 }
 
-/** In statement mode each statement may use another session, so the pooler rejects BEGIN. */
+/**
+ * Returns why no transaction can begin. In statement mode each statement may use another session, so the pooler rejects
+ * BEGIN.
+ */
 async function readTransactionError(client: pg.Client): Promise<string | undefined> {
   try {
     await client.query('BEGIN');
@@ -133,7 +136,7 @@ interface SourceOptions {
   databaseUrl: string | null;
   /** A direct address, if `databaseUrl` uses a pooler. */
   directDatabaseUrl?: string | null;
-  /** The pooling mode. Null or absent detects it. */
+  /** The pooling mode of `databaseUrl`. If null or absent, the service detects it. */
   databasePooler?: 'none' | 'transaction' | null;
   dataDir: string;
   /** Maximum connections of an embedded server. */
@@ -148,7 +151,7 @@ export interface DatabaseSource extends Addresses {
   stop(): Promise<void>;
 }
 
-/** How long to wait for a server that reports that it is starting or recovering. */
+/** Milliseconds to wait for a server that reports that it is starting or recovering. */
 const START_UP_LIMIT_MS = 60_000;
 const RETRY_MS = 250;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -179,7 +182,7 @@ async function checkAddresses(databaseUrl: string, options: SourceOptions): Prom
   return { connectionString: databaseUrl, pooler: pooler, direct: directDatabaseUrl ?? undefined };
 }
 
-/** @param setting the name of the setting with the address */
+/** @param setting the name of the setting that contains the address */
 async function inspectServer(address: string, setting: string): Promise<RouteProperties> {
   const hosts = hostsOf(address);
   const limit = Date.now() + START_UP_LIMIT_MS;
@@ -201,7 +204,7 @@ async function inspectServer(address: string, setting: string): Promise<RoutePro
   }
 }
 
-/** A process that starts during a failover waits for the new primary like others. */
+/** Chooses one of several hosts. A process that starts during a failover waits for the new primary like all others. */
 async function chooseHost(hosts: Hosts, setting: string): Promise<string> {
   try {
     return hosts.of(await hosts.choose(START_UP_LIMIT_MS));
@@ -215,7 +218,7 @@ async function chooseHost(hosts: Hosts, setting: string): Promise<string> {
 
 const CANNOT_CONNECT_NOW = '57P03';
 
-/** SQLSTATE or system error code, and its explanation. */
+/** Explanations for operators, by SQLSTATE or system error code. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no server listens at its address',
   ENOTFOUND: 'its host name does not exist',

@@ -6,12 +6,15 @@ import { OLDER_RELEASE } from './errors.js';
  * mark, which the connection replaces with the name of the schema when it sends them.
  */
 
-/** The character NUL. PostgreSQL never accepts it, so no name, literal or expression can contain it. */
+/**
+ * The character NUL marks the schema of the service's own tables. PostgreSQL never accepts NUL, so no name, literal or
+ * expression can contain the mark.
+ */
 const MARK = '\0';
 
 export const ownTable = (name: string): string => `${MARK}${name}`;
 
-/** For use in SQL: `SELECT … FROM ${own.events}`. */
+/** The service's own tables, for use in SQL: `SELECT … FROM ${own.events}`. */
 export const own = {
   authEpoch: ownTable('service_auth_epoch'),
   changes: ownTable('service_changes'),
@@ -44,25 +47,28 @@ export const own = {
 /** The keys of the rows of `own.settings`. */
 export const SETTING_KEYS = { logBeginning: 'log_beginning', restoring: 'restoring', tokenSecret: 'token_secret' };
 
-/** For catalog queries: the oid of the service's own schema, or null if missing. */
+/** SQL for the oid of the service's own schema, for catalog queries. Null if the schema is missing. */
 export const OWN_SCHEMA_OID = `(SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass('${own.migrations}')::oid)`;
 
-/** The default of SERVICE_SCHEMA. */
+/** Returns the schema that is used if SERVICE_SCHEMA is not set. */
 export const defaultServiceSchema = (schema: string): string => (schema === 'public' ? 'service' : `service_${schema}`);
 
-/** A schema with deleted objects: that of one position, or a shared one with its number. */
+/** Identifies a schema with deleted objects: by the position of a deletion, or by the number of a shared schema. */
 export type TrashId = number | `s${number}`;
 
-/** The quoted name of a schema with deleted objects, for SQL texts. */
+/** Returns the quoted name of a schema with deleted objects, for SQL texts. */
 export const trashSchema = (id: TrashId): string => `${MARK}${MARK}${id}`;
 
-/** Matches such a schema name in a text. */
+/** Matches the mark of a schema with deleted objects. */
 export const TRASH_MARKS = /\0\0(s?\d+)/g;
 
-/** The actual name of the schema. */
+/** Returns the actual name of a schema with deleted objects. */
 export const trashSchemaName = (serviceSchema: string, id: number | string): string => `${serviceSchema}_trash_${id}`;
 
-/** The same name as a SQL expression, for catalog queries. @param id a SQL expression */
+/**
+ * Returns the name of a schema with deleted objects as a SQL expression, for catalog queries. @param id a SQL
+ * expression
+ */
 export const trashSchemaNameSql = (id: string): string =>
   `(SELECT n.nspname::text || '_trash_' || (${id})::text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID})`;
 
@@ -77,13 +83,13 @@ export function nameOwnSchema(text: string, serviceSchema: string): string {
     .replaceAll(MARK, () => `${identifier(serviceSchema)}.`);
 }
 
-/** No keyword of PostgreSQL begins with `service`, so such names need no quotes. All others are quoted. */
+/** Quotes a name if necessary. No keyword of PostgreSQL begins with `service`, so such names need no quotes. */
 const identifier = (name: string): string =>
   /^service(_[a-z0-9_]*)?$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 
 /* Prevents a process with fewer migrations than its database from writing, because it might damage newer data. */
 
-/** The path is two levels above both src/postgres and dist/postgres. */
+/** Location of the migrations: two levels above both src/postgres and dist/postgres. */
 export const MIGRATIONS = new URL('../../db/', import.meta.url);
 
 export const MIGRATION_FILE = /^\d{4}_\w+\.sql$/;

@@ -22,7 +22,7 @@ const PAUSE = 50;
 type Query = (...urlOptions: unknown[]) => Promise<unknown>;
 
 /**
- * Applies to queries of the pool itself, each of which is a separate transaction. A cancelled query has changed and
+ * Retries queries of the pool itself, each of which is a separate transaction. A cancelled query has changed and
  * returned nothing.
  */
 export function retryRecoveryConflicts(pool: pg.Pool): void {
@@ -56,7 +56,7 @@ export interface ConnectionOptions extends Addresses {
   serviceSchema: string;
   /** Shown in pg_stat_activity. */
   applicationName?: string;
-  /** Milliseconds for a new connection. */
+  /** Milliseconds that connecting may take. */
   connectTimeout?: number;
   /** Default lock timeout of statements in milliseconds. Absent means no limit. */
   lockTimeout?: number;
@@ -68,12 +68,15 @@ export interface PoolOptions extends ConnectionOptions {
   logger: Logger;
 }
 
-/** A pool or a client. */
+/** Anything that runs a query: a pool or a client. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
 
 const INT8 = 20;
 
-/** Our bigint columns contain positions and counts far below 2^53. A larger value stays text. */
+/**
+ * Parses bigint values as numbers. Our bigint columns contain positions and counts far below 2^53. A larger value stays
+ * text.
+ */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') =>
     oid === INT8 ? parsePosition : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
@@ -84,7 +87,7 @@ function parsePosition(text: string): number | string {
   return Number.isSafeInteger(value) ? value : text;
 }
 
-/** Used for queries that return much JSON. It stays text and is parsed later in time slices. */
+/** Leaves JSON values as text, for queries that return much JSON. The caller parses them later in time slices. */
 export const JSON_AS_TEXT: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') =>
     oid === pg.types.builtins.JSONB
@@ -129,7 +132,7 @@ export function connectionConfig(options: ConnectionOptions): ServiceClientConfi
   };
 }
 
-/** The caller ends the pool. */
+/** Creates a pool. The caller must end it. */
 export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     ...connectionConfig(options),
@@ -167,7 +170,7 @@ export async function withSessions<T>(
 const CLEAN = `SET SESSION AUTHORIZATION DEFAULT; RESET ALL; CLOSE ALL; UNLISTEN *; SELECT pg_advisory_unlock_all();
   DISCARD TEMP; DISCARD SEQUENCES`;
 
-/** Milliseconds after which an unresponsive connection is closed instead. */
+/** Milliseconds that `CLEAN` may take. After that, the connection is closed instead of reused. */
 const CLEAN_LIMIT = 5_000;
 
 /**
@@ -213,7 +216,7 @@ async function connect(pool: pg.Pool, within: number | undefined): Promise<pg.Po
   }
 }
 
-/** True if the connection can be reused without side effects. */
+/** Resets the session after use. @returns true if the connection can be reused without side effects */
 async function cleanSession(client: pg.PoolClient, broken: boolean): Promise<boolean> {
   if (broken) return false;
   // Behind a pooler, the session already belongs to another client. Our transactions there set everything at their
@@ -221,7 +224,7 @@ async function cleanSession(client: pg.PoolClient, broken: boolean): Promise<boo
   if (isPooled(client)) return true;
   const used = client as unknown as ServiceClient;
   if (!used.needsReset) return true;
-  // The answer to the caller is written in this turn of the event loop and reaches its socket first.
+  // Waits one turn of the event loop, so that the answer that the caller writes in this turn reaches its socket first.
   await yieldToEventLoop();
   return limitTime(client.query(CLEAN), CLEAN_LIMIT).then(
     () => {
@@ -232,7 +235,10 @@ async function cleanSession(client: pg.PoolClient, broken: boolean): Promise<boo
   );
 }
 
-/** pg lets `options` of the address override those of the configuration. Both are combined, ours last. */
+/**
+ * Separates `options` from the address, because pg would let them override those of the configuration. The service
+ * sends both, its own last.
+ */
 function takeOptions(connectionString: string): { connectionString: string; urlOptions: string } {
   if (!URL.canParse(connectionString)) return { connectionString, urlOptions: '' };
   const url = new URL(connectionString);

@@ -1,10 +1,10 @@
 /**
- * Through a pooler, each transaction uses another session, in an unknown state. The settings are therefore sent with
- * every text that begins a transaction, explicitly or implicitly. Their results are hidden from the driver. This costs
- * no round trip.
+ * Sets the session settings behind a pooler. Each transaction may use another session, in an unknown state. The
+ * settings are therefore sent with every text that begins a transaction, explicitly or implicitly. Their results are
+ * hidden from the driver. This costs no round trip.
  */
 
-/** The parts of the driver's connection that we use. */
+/** The methods of the driver's connection that this module wraps. */
 export interface Wire {
   query(text: string): void;
   parse(message: { text: string; name?: string; types?: number[] }, more?: boolean): void;
@@ -52,9 +52,12 @@ const bound = (connection: Wire): Wire => ({
 class Preamble {
   readonly #settings: string;
   readonly #wire: Wire;
-  /** True if the settings apply to the next statement. */
+  /** True if the settings are in effect for the next statement. */
   #holds = false;
-  /** For the current flight: the number of statements sent, which of them are settings, and how many have finished. */
+  /**
+   * Counts for the current flight: the statements sent, which of them are settings, and the statements that have
+   * finished.
+   */
   #sent = 0;
   readonly #ours = new Set<number>();
   #finished = 0;

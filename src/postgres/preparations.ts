@@ -13,12 +13,12 @@ export interface Preparations {
 
 const preparations = new WeakMap<object, Preparations>();
 
-/** Prepares nothing on a connection. Behind a pooler, prepared statements may be lost, or visible to other clients. */
+/** Disables prepared statements on a connection. Behind a pooler, they may be lost, or visible to other clients. */
 export function prepareNothingOn(connection: object): void {
   preparations.set(connection, { names: new Map(), nameCount: PREPARED_AT_MOST });
 }
 
-/** Empty for a new connection. */
+/** Returns the prepared statements of a connection. A new connection has none. */
 export function preparationsOn(connection: pg.Connection): Preparations {
   let existing = preparations.get(connection);
   if (existing === undefined) preparations.set(connection, (existing = { names: new Map(), nameCount: 0 }));
@@ -26,7 +26,7 @@ export function preparationsOn(connection: pg.Connection): Preparations {
 }
 
 interface StatementNames {
-  /** Listed in the order of the statements. Empty for a statement that is not kept. */
+  /** Names in the order of the statements. An empty name means that the server does not keep the statement. */
   names: readonly string[];
   /** True at the index of each statement that must be parsed. */
   isNew: readonly boolean[];

@@ -8,7 +8,7 @@ import type { Queryable } from './pool.js';
 export interface Schemas {
   /** The default schema. */
   schema: string;
-  /** All managed schemas. Absent: only the default schema. */
+  /** All managed schemas. If absent, the service manages only the default schema. */
   schemas?: readonly string[] | undefined;
   /** The schema of the service's own tables. */
   serviceSchema: string;
@@ -51,8 +51,8 @@ export async function findMissingPrivilege(db: Queryable, schema: string): Promi
 }
 
 /**
- * Returns one row: `there` is true if all managed schemas exist, otherwise `lost` names one. Someone can rename or drop
- * them with SQL at any time.
+ * Returns a statement whose result is one row: `there` is true if all managed schemas exist, otherwise `lost` names a
+ * missing one. Someone can rename or drop a schema with SQL at any time.
  */
 export const schemasExist = (schemas: readonly string[]) =>
   ({
@@ -61,7 +61,7 @@ export const schemasExist = (schemas: readonly string[]) =>
     values: [schemas],
   }) satisfies Parameterised;
 
-/** Sentences that explain a missing managed schema and what to do. */
+/** Explains that a managed schema is missing, and what to do. Several sentences. */
 export function lostSchema(schema: string): string {
   const name = quoted(schema);
   return (
@@ -96,7 +96,7 @@ const LEFT_TRASH = `
      AND (t.id ~ '^[0-9]' OR EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid))
    ORDER BY n.nspname LIMIT 4`;
 
-/** Returns a clause that names trash schemas in the database, or null. */
+/** Returns a clause that names trash schemas left by another log, or null. */
 export async function findLeftoverTrash(db: Queryable, serviceSchema: string): Promise<string | null> {
   const { rows } = await db.query<{ name: string }>(LEFT_TRASH, [trashSchemaName(serviceSchema, '')]);
   if (rows.length === 0) return null;
@@ -104,7 +104,7 @@ export async function findLeftoverTrash(db: Queryable, serviceSchema: string): P
   return `deleted tables of an earlier service are in ${some.join(', ')}${rows.length > 3 ? ' and more' : ''}`;
 }
 
-/** @throws OperatorError */
+/** @throws OperatorError if another log left trash schemas in the database */
 export async function rejectLeftoverTrash(
   db: Queryable,
   { serviceSchema }: Pick<Schemas, 'serviceSchema'>,
@@ -146,8 +146,8 @@ export async function rejectForeignObjects(
 }
 
 /**
- * PostgreSQL silently ignores schemas without USAGE in the search path. An undeclared pooler loses the whole search
- * path.
+ * Rejects schemas that the role cannot use. PostgreSQL silently ignores schemas without USAGE in the search path. A
+ * pooler that DB_POOLER does not declare loses the whole search path.
  */
 async function refuseUnreachable(client: pg.ClientBase, schema: string): Promise<void> {
   const { rows } = await client.query<{ current: string | null }>(`SELECT current_schema() AS current`);
@@ -198,7 +198,8 @@ async function refuseOtherService(client: pg.ClientBase, { schema, serviceSchema
 }
 
 /**
- * Selects tables and similar relations, functions, and independent types. Our own objects are excluded by their prefix.
+ * Selects tables and similar relations, functions, and types that belong to no table. Our own objects have a prefix and
+ * are excluded.
  */
 const FOREIGN = `
   WITH place AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1),

@@ -44,7 +44,7 @@ export async function readDatabase(db: Queryable): Promise<Database> {
  * notice, so every head check asks for it.
  */
 
-/** Columns that describe the server running the query: `standby`, and on a standby `replay`, its progress. */
+/** SQL columns that describe the server running the query: `standby`, and on a standby `replay`, its progress. */
 export const ROLE_COLUMNS = `
   pg_is_in_recovery() AS standby,
   CASE WHEN pg_is_in_recovery() THEN (
@@ -69,20 +69,22 @@ export async function readServerState(db: Queryable): Promise<ServerState> {
   return { standby, lag: replay === null ? 0 : createLag()(replay) };
 }
 
-/** The progress of a standby. WAL positions are in bytes, times in seconds since 1970 by its clock. */
+/**
+ * The progress of a standby. WAL positions are in bytes. Times are in seconds since 1970, by the clock of the standby.
+ */
 export interface Replay {
   replayed: number | null;
   received: number | null;
-  /** True if the standby is connected to the server that it follows. */
+  /** True if the standby has a connection to the server that it follows. */
   receiving: boolean;
-  /** The end of the WAL as announced by that server. Null if the role cannot see it (pg_read_all_stats). */
+  /** The end of the WAL as that server announced it. Null if the role lacks pg_read_all_stats. */
   sent: number | null;
   /** Commit time of the last replayed transaction. After a start, the time of the last checkpoint. */
   committed: number;
   now: number;
 }
 
-/** The result of `ROLE_COLUMNS`. */
+/** The columns of `ROLE_COLUMNS` in a result. */
 export interface RoleRow {
   standby: boolean;
   /** Null on a primary. */
@@ -91,14 +93,14 @@ export interface RoleRow {
 
 export interface ServerState {
   standby: boolean;
-  /** Maximum seconds that reads are behind the primary. 0 on a primary. */
+  /** Maximum number of seconds that reads on this server are behind the primary. 0 on a primary. */
   lag: number;
 }
 
 export interface ServerRole {
   /** The last observed state. A promoted server counts as a standby until it is prepared. */
   current(): ServerState;
-  /** Records the result of a query. */
+  /** Records the role and progress that a query returned. */
   observe(found: RoleRow): ServerState;
   /**
    * Registers what to do after a promotion, before the promotion is reported. If it fails, the next check repeats it.
@@ -115,7 +117,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
   let state: ServerState = { standby, lag: 0 };
   let prepare: () => Promise<void> = () => Promise.resolve();
   let preparing = false;
-  /** The last observed role, whether the server is prepared or not. */
+  /** The last observed role. A promoted server counts as a primary here even before it is prepared. */
   let currentRole = standby;
 
   const changeRole = (next: boolean): void => {
@@ -160,7 +162,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
   };
 }
 
-/** Age in seconds. If a transaction was older than this when it was replayed, the standby is still catching up. */
+/** If a transaction was older than this many seconds when it was replayed, the standby is still catching up. */
 const OLD = 1;
 
 /** Returns the maximum number of seconds for which a standby may lack commits of its primary. */
@@ -185,7 +187,8 @@ function hasReplayedAll({ replayed, received, receiving, sent }: Replay): boolea
 }
 
 /**
- * Used if the role cannot see what the primary has sent. True if everything received was replayed and more is arriving.
+ * True if the standby is catching up although everything received was replayed, because more keeps arriving. Used if
+ * the role cannot see what the primary has sent.
  */
 function isReplayingOld({ sent, committed }: Replay, before: Replay | undefined): boolean {
   if (sent !== null || before === undefined) return false;

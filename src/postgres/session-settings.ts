@@ -1,6 +1,6 @@
 /**
- * The settings of each connection. A direct session gets them as start-up parameters. Behind a pooler, a session is
- * shared and in an unknown state, so each transaction begins by setting them.
+ * Builds the settings of each connection. A direct session gets them as start-up parameters. Behind a pooler, a session
+ * is shared and in an unknown state, so each transaction begins by setting them.
  */
 
 interface SettingsOptions {
@@ -21,7 +21,7 @@ const SPELLING = {
   extra_float_digits: '1',
   standard_conforming_strings: 'on',
   quote_all_identifiers: 'off',
-  // The body of a function may use what the same change creates after it.
+  // The body of a function is not checked, because it may use objects that the same change creates later.
   check_function_bodies: 'off',
 };
 
@@ -51,7 +51,7 @@ const AS_CONFIGURED = [
   'transform_null_equals',
 ];
 
-/** Further settings of this kind that require privileges. They are reset only if they were changed. */
+/** Settings like those of `AS_CONFIGURED` that require privileges. They are reset only if they were changed. */
 const PRIVILEGED = { role: 'none', session_replication_role: 'origin' };
 
 /** Returns the value of the start-up parameter `options`. */
@@ -63,7 +63,8 @@ export function startupOptions(options: SettingsOptions): string {
 }
 
 /**
- * Returns one statement that sets them until the end of the transaction. It does not rely on the current search path.
+ * Returns one statement that applies the settings until the end of the transaction. It does not rely on the current
+ * search path.
  */
 export function transactionSettings(options: SettingsOptions): string {
   const { applicationName } = options;
@@ -84,8 +85,9 @@ function commonSettings({ schema, lockTimeout }: SettingsOptions): Record<string
 }
 
 /**
- * `public` follows because extensions usually create their types there. Temporary tables come last. By default they
- * come first, where a temporary object could hide a type or sequence of the user.
+ * Returns the search path. `public` follows the managed schema because extensions usually create their types there.
+ * Temporary tables come last. By default they come first, where a temporary object could hide a type or sequence of the
+ * user.
  */
 function searchPath(schema: string): string {
   const own = schema === 'public' ? '' : `"${schema.replaceAll('"', '""')}",`;

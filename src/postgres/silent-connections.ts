@@ -13,7 +13,7 @@ import type { Logger } from './logger.js';
 /** Milliseconds without traffic in either direction before the server is queried. */
 const SILENCE = 5_000;
 
-/** The same limit for a caller that has no time left. */
+/** Used instead of `SILENCE` if the caller has no time left. */
 const SHORT_SILENCE = 500;
 
 /** Milliseconds before a deadline at which a silent connection is checked, so that the result arrives in time. */
@@ -33,10 +33,10 @@ const ON_ITS_WAY = 500;
 const HIDDEN = 60_000;
 
 interface WatchContext {
-  /** The server to ask. */
+  /** The server to query over another connection. */
   target: Target;
   logger: Logger;
-  /** Shared by the connections to one server. */
+  /** Remembers when a connection to this server was last silent. All connections to the server share it. */
   suspicion: SilenceSuspicion;
 }
 
@@ -112,7 +112,7 @@ class Watch {
     // Received data that nobody has read yet is not silence, because the reader of a COPY may be slow.
     if (progress !== this.#progress || hasUnread(this.#client)) this.#heard = this.#at = now;
     this.#progress = progress;
-    // pg sets this flag while no query is running.
+    // pg sets this flag while no query runs on the connection.
     if (this.#client.readyForQuery) {
       this.#at = this.#began = now;
       this.#probeIfSuspect();
@@ -124,7 +124,9 @@ class Watch {
     return Math.min(SILENCE, Math.max(SHORT_SILENCE, left));
   }
 
-  /** Called before a connection is used that has been silent for as long as a dead one. */
+  /**
+   * Sends an empty query before a connection is used that has had no traffic since another connection was found silent.
+   */
   #probeIfSuspect(): void {
     if (this.#heard > this.#watching.suspicion.since) return;
     const before = progressOf(this.#client);
@@ -151,14 +153,17 @@ class Watch {
     }
   }
 
-  /** True if the running statement takes too long and its server process is unknown. */
+  /** True if the running statement takes too long and the service cannot find its server process. */
   #isLate(): boolean {
     const now = performance.now();
     const { deadline } = this.#watched;
     return deadline === undefined ? now - this.#began > HIDDEN : now > deadline + SHORT_SILENCE;
   }
 
-  /** Does not use the pool, because its other connections may be dead or in use. */
+  /**
+   * Queries what the server process is doing. It does not use the pool, because its other connections may be dead or in
+   * use.
+   */
   async #doing(): Promise<BackendActivity> {
     const { deadline = Infinity } = this.#watched;
     const limit = deadline - performance.now() < LOOK + TO_FIND_OUT ? SHORT_LOOK : LOOK;
@@ -197,8 +202,8 @@ interface BackendActivity {
 }
 
 /**
- * Without track_activities the state is `disabled`, but the wait event is still shown. A COPY that waits for our rows
- * counts as working.
+ * Selects what a server process is doing. Without track_activities the state is `disabled`, but the wait event is still
+ * shown. A COPY that waits for our rows counts as working.
  */
 const DOING = `
   SELECT a.pid IS NOT NULL AS present,
@@ -228,7 +233,7 @@ async function readActivity(target: Target, limit: number, backend: Backend | un
   }
 }
 
-/** Terminates our server process that waits for a lost client, because it would keep its locks. */
+/** Terminates a server process of ours that waits for a lost client, because it would keep its locks. */
 async function endBackend(target: Target, { pid, since }: Backend): Promise<void> {
   await withOwnClient(target, LOOK, (client) =>
     client.query(

@@ -22,7 +22,10 @@ interface ReplicationWatch {
   end(): void;
 }
 
-/** The name of the routine that waits. Messages are translated to the server's language, but routine names are not. */
+/**
+ * The PostgreSQL routine that waits for a standby. Messages are translated to the server's language, but routine names
+ * are not.
+ */
 const WAITS = 'SyncRepWaitForLSN';
 
 /**
@@ -47,7 +50,9 @@ const ENOUGH = 5_000;
 /** Milliseconds for connecting and for the query of a check. */
 const LIMIT = 1_500;
 
-/** Sent with the last statements of a transaction. No later statement may write. */
+/**
+ * Reads the id of a transaction before its COMMIT. It is sent with the last statements. No later statement may write.
+ */
 export const TRANSACTION_ID: Parameterised = {
   text: `SELECT pg_current_xact_id_if_assigned()::text AS transaction, pg_backend_pid() AS backend, ${TIMELINE} AS timeline`,
 };
@@ -55,7 +60,10 @@ export const TRANSACTION_ID: Parameterised = {
 export interface Transaction {
   /** Null if the transaction has written nothing. */
   transaction: string | null;
-  /** The server process and the timeline of the server. On another timeline, the same ids belong to other processes. */
+  /**
+   * The server process and the timeline of the server. On another timeline, the same process ids belong to other
+   * processes.
+   */
   backend: number;
   timeline: number | null;
 }
@@ -121,11 +129,11 @@ async function readStatus(
   return status;
 }
 
-/** The problem UNAVAILABLE after a lost connection, if certainly nothing was written. */
+/** Creates the problem UNAVAILABLE for a lost connection if certainly nothing was written. */
 const notCommitted = () =>
   unavailableProblem('The connection to the database was lost before the commit. Nothing was changed.');
 
-/** The first sentence of every such problem. `npm run chaos` recognizes the problem by it. */
+/** The first sentence of every problem with an unknown outcome. `npm run chaos` recognizes these problems by it. */
 export const OUTCOME_UNKNOWN =
   'The connection to the database was lost during the commit, so it is not known whether the change was committed.';
 

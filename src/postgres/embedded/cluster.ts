@@ -8,7 +8,7 @@ import pg from 'pg';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type Account, program, moveIntoPlace } from './programs.js';
 
-/** Configures the server on its command line, so that a new release can change settings at the next start. */
+/** Settings of the server's command line. A new release can therefore change them at the next start. */
 
 /**
  * Locks per transaction. Creating a collection of nine fields with a foreign key, a unique field and an index takes
@@ -46,12 +46,12 @@ export function serverSettings(connections: number): Record<string, string | num
     log_rotation_age: '1d',
     log_rotation_size: 0,
     log_truncate_on_rotation: 'on',
-    // Statements contain user data. The service's own log records its actions.
+    // Statements are not logged because they contain user data. The service's own log records its actions.
     log_min_error_statement: 'panic',
   };
 }
 
-/** For test servers, which need not survive a power failure. */
+/** Settings of test servers, which need not survive a power failure. */
 export const THROWAWAY_SETTINGS: Readonly<Record<string, string | number>> = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -79,7 +79,7 @@ interface NewCluster {
   durable: boolean;
 }
 
-/** Text sorts by code point on every machine, and `lower()` and similar functions support all of Unicode. */
+/** Sorts text by code point on every machine. `lower()` and similar functions support all of Unicode. */
 const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 
 /**
@@ -123,7 +123,7 @@ async function removeDrafts(home: string): Promise<void> {
   for (const name of drafts) await rm(join(dirname(home), name), { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** The last line of initdb's output contains the reason. */
+/** Returns the last line of the output of initdb, which contains the reason. */
 function reason(error: unknown): string {
   const { stderr, message } = error as { stderr?: string; message: string };
   const lines = (stderr ?? '').split('\n').filter((line) => line.includes('error:') || line.includes('FATAL:'));
@@ -139,9 +139,9 @@ function reason(error: unknown): string {
 const SERVICE_ACCOUNT = 'dps';
 
 interface Addresses {
-  /** The address for the role of the service. */
+  /** The connection address for the role of the service. */
   service: string;
-  /** The address for the superuser, in the same database. */
+  /** The connection address for the superuser, in the same database. */
   superuser: string;
 }
 
@@ -169,7 +169,7 @@ function addressOf(to: { user: string; password: string; port: number; database:
   return `postgresql://${to.user}:${to.password}@127.0.0.1:${to.port}/${to.database}`;
 }
 
-/** Before 0.1.0 everything was stored in the superuser's own database. */
+/** Rejects data of a release before 0.1.0, which stored everything in the superuser's own database. */
 async function refuseEarlierLayout(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query(`SELECT FROM pg_tables WHERE tablename = 'service_migrations'`);
   if (rowCount === 0) return;

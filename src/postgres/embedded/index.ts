@@ -1,5 +1,5 @@
 /**
- * The embedded PostgreSQL. It keeps everything in one data directory, serves one service at a time, and leaves no
+ * Runs the embedded PostgreSQL. It keeps everything in one data directory, serves one service at a time, and leaves no
  * process behind.
  */
 import { randomBytes } from 'node:crypto';
@@ -25,7 +25,7 @@ export interface EmbeddedOptions {
   dataDir: string;
   /** Maximum number of connections. */
   connections: number;
-  /** For tests: writes are not flushed to disk. */
+  /** True to skip flushing writes to disk, for tests. */
   throwaway?: boolean;
 }
 
@@ -105,7 +105,10 @@ export async function containsServer(dataDir: string): Promise<boolean> {
   return (await lstat(join(resolve(dataDir), 'postgres')).catch(() => null)) !== null;
 }
 
-/** If root owns the directory, it must be traversable, because the user of the server needs the files in it. */
+/**
+ * Creates the data directory if it is missing. If root owns the directory, it must be traversable, because the user of
+ * the server needs the files in it.
+ */
 async function prepareDataDir(path: string): Promise<string> {
   const dataDir = resolve(path);
   try {
@@ -120,7 +123,10 @@ async function prepareDataDir(path: string): Promise<string> {
   }
 }
 
-/** The `recursive` option of Node.js loops forever if the system reports an existing parent as missing (/proc). */
+/**
+ * Creates a directory and its parents. The `recursive` option of Node.js loops forever if the system reports an
+ * existing parent as missing (/proc).
+ */
 async function makeDirectory(path: string, mode: number): Promise<void> {
   if ((await stat(path).catch(() => null))?.isDirectory()) return;
   const parent = dirname(path);

@@ -14,7 +14,7 @@ export interface DataLock {
   release(): Promise<void>;
 }
 
-/** Another process holds the lock. */
+/** The process that holds the lock. */
 export interface LockHolder {
   pid: number;
 }
@@ -25,7 +25,7 @@ interface LockContender extends LockHolder {
 
 const PATIENCE_MS = 10_000;
 const POLL_MS = 20;
-/** macOS allows 103 bytes, Linux 107. */
+/** Maximum bytes of a socket path. macOS allows 103 bytes, Linux 107. */
 const MAX_SOCKET_PATH = 100;
 
 /** Takes the lock of `dataDir`, or returns its holder. */
@@ -97,7 +97,7 @@ function ask(path: string): Promise<LockContender | null> {
       if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(null);
       else reject(error);
     });
-    // A process that accepts but does not answer (stopped, overloaded) is alive.
+    // A process that accepts the connection but does not answer (stopped, overloaded) is alive and holds the lock.
     socket.once('close', () => resolve(parse(text) ?? { pid: 0, held: true }));
   });
 }

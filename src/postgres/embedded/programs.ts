@@ -77,8 +77,8 @@ function locatePackage(): string {
 }
 
 /**
- * The list contains paths relative to the package: `{source: "native/lib/libpq.so.5.18", target:
- * "native/lib/libpq.so.5"}`.
+ * Creates the symbolic links that the package lists. The list contains paths relative to the package: `{source:
+ * "native/lib/libpq.so.5.18", target: "native/lib/libpq.so.5"}`.
  */
 async function makeSymlinks(root: string): Promise<void> {
   const list = await readFile(join(root, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
@@ -92,7 +92,7 @@ async function makeSymlinks(root: string): Promise<void> {
   }
 }
 
-/** Two services may complete the same installation concurrently. */
+/** Ignores links that exist already, because two services may complete the same installation concurrently. */
 function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
@@ -117,7 +117,7 @@ export interface Account {
   gid: number;
 }
 
-/** User names on Debian and most other systems, and on macOS. */
+/** User names that PostgreSQL packages create: on Debian and most other systems, and on macOS. */
 const USUAL_NAMES = ['postgres', '_postgres'];
 
 /**

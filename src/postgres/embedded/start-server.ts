@@ -14,8 +14,9 @@ import { type Account, program } from './programs.js';
  */
 
 /**
- * `read` returns when the pipe closes. SIGINT is PostgreSQL's fast shutdown: transactions are rolled back and files are
- * clean. The server has no stdin of its own, so only this process holds the pipe.
+ * The shell script that supervises the server. `read` returns when the pipe closes. SIGINT requests PostgreSQL's fast
+ * shutdown: transactions are rolled back and files are clean. The server has no stdin of its own, so only this process
+ * holds the pipe.
  */
 const SUPERVISOR = `
 exec 3<&0
@@ -44,7 +45,7 @@ interface ServerProcess {
   /** Resolves with the stderr output when the server has ended. */
   ended: Promise<string>;
   running(): boolean;
-  /** Closes the pipe, which shuts the server down cleanly. */
+  /** Closes the pipe to the shell, which then shuts the server down cleanly. */
   release(): void;
 }
 
@@ -55,9 +56,9 @@ export function spawnServer(command: ServerCommand): ServerProcess {
   const child = spawn('/bin/sh', ['-c', SUPERVISOR, 'sh', ...server], {
     ...command.account,
     cwd: '/',
-    // A separate session: Ctrl-C in the terminal reaches only the service, which then stops the server.
+    // Starts a separate session. Ctrl-C in the terminal then reaches only the service, which stops the server.
     detached: true,
-    // The environment of the service contains secrets that the server does not need.
+    // Passes a minimal environment, because that of the service contains secrets that the server does not need.
     env: environment(command.stalePid),
     stdio: ['pipe', 'ignore', 'pipe'],
   });
@@ -140,8 +141,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * On Linux, the working directory of a postmaster is its data directory. On other systems, its command line contains
- * the directory.
+ * True if the process is the server of this data directory. On Linux, the working directory of a postmaster is its data
+ * directory. On other systems, its command line contains the directory.
  */
 async function servesFrom(pid: number, home: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
@@ -159,7 +160,10 @@ const POLL_MS = 15;
 const ATTEMPTS = 10;
 const RETRY_MS = 500;
 
-/** Another process took the port after it was found free, or processes of a killed server are still ending. */
+/**
+ * Start errors that may pass: another process took the port after it was found free, or processes of a killed server
+ * are still ending.
+ */
 const PASSING_OBSTACLES = /could not bind|pre-existing shared memory block/;
 
 export interface Server {
@@ -242,7 +246,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // The server has ended in the meantime.
+    // The server has ended in the meantime, so there is nothing to stop.
   }
 }
 

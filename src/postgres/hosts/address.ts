@@ -10,7 +10,7 @@ export interface Host {
   port: number;
 }
 
-/** The values of libpq's `target_session_attrs`. */
+/** Accepted values of libpq's parameter `target_session_attrs`. */
 const SESSION_ATTRS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
 
 export type SessionAttrs = (typeof SESSION_ATTRS)[number];
@@ -25,13 +25,17 @@ export interface DatabaseAddress {
 const DEFAULT_PORT = 5432;
 
 /**
- * Parts: scheme, user and password, hosts, database, parameters. The password may contain an `@`, as the driver allows.
+ * Captures scheme, user and password, hosts, database and parameters. The password may contain an `@`, as the driver
+ * allows.
  */
 const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#@]*)((?:\/[^?#]*)?)(?:\?([^#]*))?$/i;
 
 type AddressParts = [scheme: string, user: string, hosts: string, path: string, parameters: string];
 
-/** Parameters of libpq that the driver does not support, or supports for one host only. */
+/**
+ * Parameters of libpq that this module evaluates itself, because the driver does not support them or supports them for
+ * one host only.
+ */
 const OURS = ['target_session_attrs', 'host', 'port'];
 
 /**
@@ -71,7 +75,7 @@ function attrsOf(value: string | null): SessionAttrs | undefined {
   return value === null ? 'any' : SESSION_ATTRS.find((each) => each === value);
 }
 
-/** Lists of hosts and ports in the parameters override those before the path. */
+/** Returns the hosts of an address. Hosts and ports in the parameters override those before the path. */
 function hostsOf(authority: string, parameters: { host: string | null; port: string | null }): Host[] | undefined {
   const written = authority.split(',').map(hostOf);
   const names = parameters.host === null ? written.map((each) => each?.name) : parameters.host.split(',');

@@ -22,11 +22,11 @@ export interface Hosts {
   of(host: Host): string;
   /** Registers a connection to `host`, which is closed when another host is chosen. */
   joined(client: pg.Client, host: Host): void;
-  /** Makes the next connection check the chosen host again. */
+  /** Makes the next connection check the chosen host again, after a connection to it failed. */
   doubt(): void;
   /** The address with its first host, for properties that all hosts share. */
   any: string;
-  /** Logs every later change of the host. */
+  /** Sets the logger for later changes of the host. */
   tell(logger: Logger): void;
 }
 
@@ -36,12 +36,17 @@ const HOLDS = 1_000;
 /** Milliseconds between two rounds while no server matches. */
 const PAUSE = 250;
 
-/** Milliseconds that the other hosts have to answer after the first match. */
+/**
+ * Milliseconds that the other hosts get to answer after the first one matched, because one of them may be preferred.
+ */
 const GRACE = 150;
 
 const hostsByAddress = new Map<string, Hosts>();
 
-/** Returns one object per address and process. Null for an address with one host and no requirement. */
+/**
+ * Returns the object that all connections of this process to the address share. Null for an address with one host and
+ * no requirement.
+ */
 export function hostsOf(connectionString: string): Hosts | null {
   const address = parseAddress(connectionString);
   if (address === undefined || (address.hosts.length === 1 && address.attrs === 'any')) return null;
@@ -70,7 +75,7 @@ export function createHosts(
     const from = current;
     current = host;
     if (from === host) return { answers, host };
-    // The first choice is not logged as a change.
+    // The first choice is no change, so only later ones are logged.
     if (from)
       logger?.warn('the address now leads to a different server', { host: formatHost(host), before: formatHost(from) });
     for (const [client, of] of clients) if (of !== host) close(client, of);
@@ -139,7 +144,7 @@ async function askAll(
   const soon = oneFits.then(() => sleep(GRACE, undefined, { signal: enough.signal })).catch(() => undefined);
   await Promise.race([Promise.all(all), soon]);
   enough.abort();
-  // A copy, because later answers do not belong to this round.
+  // Returns a copy, because answers that arrive later do not belong to this round.
   return new Map(answers);
 }
 
@@ -160,7 +165,10 @@ function findBest({ hosts, attrs }: DatabaseAddress, answers: Map<Host, Probed>,
   return (last.find(({ host }) => host === current) ?? last[0])?.host;
 }
 
-/** Closes at once, even during a statement. The outcome of a pending COMMIT is looked up on the new server. */
+/**
+ * Closes the connection at once, even during a statement. The outcome of a pending COMMIT is looked up on the new
+ * server.
+ */
 function close(client: pg.Client, host: Host): void {
   const { stream } = (client as unknown as pg.PoolClient).connection;
   stream.destroy(new LostConnectionError(`another server replaces ${formatHost(host)}`));

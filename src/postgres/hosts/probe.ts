@@ -46,7 +46,7 @@ export function createTimelineGuard(clock: () => number = () => performance.now(
   };
 }
 
-/** The state of a server. */
+/** The state that a server reports about itself. */
 export interface ProbedServer {
   /** True in recovery, when it accepts no writes. */
   standby: boolean;
@@ -66,7 +66,7 @@ const QUESTION = `
          pg_catalog.pg_is_in_recovery() OR pg_catalog.current_setting('default_transaction_read_only')::boolean AS "readOnly",
          ${TIMELINE} AS timeline`;
 
-/** @param connectionString with one host */
+/** @param connectionString an address with one host */
 export async function probe(connectionString: string): Promise<Probed> {
   const client = new pg.Client({
     connectionString,
