@@ -16,7 +16,7 @@ export type CollectionScope = readonly string[];
 /** The value of `missing_scope` in errors about collections. */
 export const COLLECTIONS_MISSING = 'collections';
 
-/** Names no collection, because the caller may not know which ones exist. */
+/** The message names no collection, because the caller may not be allowed to know which collections exist. */
 export const OUT_OF_SCOPE: Problem = {
   code: 'FORBIDDEN',
   message:
@@ -27,7 +27,10 @@ export const OUT_OF_SCOPE: Problem = {
 export const isInScope = (scope: CollectionScope, name: string): boolean =>
   scope.some((pattern) => matchesPattern(pattern, name));
 
-/** A trigger belongs to the collection of its table. Other objects belong to none, so they are outside each scope. */
+/**
+ * A trigger belongs to the collection of its table. Other objects belong to no collection, so they are outside every
+ * scope.
+ */
 export function isObjectInScope(scope: CollectionScope, object: ObjectName): boolean {
   const { table } = objectNameParts(object);
   return table !== null && isInScope(scope, table);
@@ -108,9 +111,9 @@ interface Batch {
 }
 
 /**
- * True if a batch concerns a collection outside the scope, by its former or its new name: as the subject of an event, as
- * one end of a relation, as a group, or because its documents change with those of another collection. Events about
- * anything else than collections are outside each scope, except those about change requests and those about triggers that
+ * True if a batch concerns a collection outside the scope, by its former or its new name: as the subject of an event,
+ * as one end of a relation, as a group, or because its documents change with those of another collection. All events
+ * that are not about collections are outside every scope, except events about change requests and about triggers that
  * follow their table.
  */
 export function reachesOutside({ before, after, events }: Batch, scope: CollectionScope): boolean {
@@ -139,7 +142,7 @@ function namesChanged(before: State, after: State): string[] {
   ];
 }
 
-/** The other ends of relations that differ, and the group if it differs. */
+/** Returns the collections at the other ends of the relations that differ, and the group if it differs. */
 function namesReferenced(before: CollectionNode | undefined, after: CollectionNode | undefined): string[] {
   const [former, now] = [before?.relations, after?.relations];
   const fields = new Set([...(former?.keys() ?? []), ...(now?.keys() ?? [])]);
@@ -151,7 +154,7 @@ function namesReferenced(before: CollectionNode | undefined, after: CollectionNo
   return [...relations, ...(groups[0] === groups[1] ? [] : groups.flatMap((group) => group ?? []))];
 }
 
-/* The collections that a document names. */
+/* Find the collections that a document names. */
 
 const NAMING: ReadonlySet<string> = new Set([
   'collection',

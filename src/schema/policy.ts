@@ -19,8 +19,8 @@ import type { Warning } from '../kernel/warning.js';
 /* Decides the action of a policy for each finding. */
 
 /**
- * Matches a name against a pattern, in which `*` matches any characters including none. Not a regular expression, whose
- * time could grow exponentially with the number of stars.
+ * Matches a name against a pattern, in which `*` matches any characters including none. It does not use a regular
+ * expression, because matching could take exponential time in the number of stars.
  */
 export const matchesPattern = (pattern: string, name: string): boolean => compilePattern(pattern)(name);
 
@@ -51,7 +51,7 @@ interface FindingFacts {
   field?: string | undefined;
 }
 
-/** The action of the policy. Never `off`, because such findings are hidden. */
+/** A finding with the action that the policy chose. It is never `off`, because findings with `off` are hidden. */
 export type FindingWithAction<F extends FindingFacts> = F & { action: Exclude<Action, 'off'> };
 
 /** A finding that a user knows and accepts. */
@@ -116,7 +116,7 @@ export function judgeFinding<F extends FindingFacts>(
   return action === 'off' ? undefined : { ...finding, level: levelFor(action, level), action };
 }
 
-/** Findings that exist only because the policy requests them are rejected by default. */
+/** NOT_ONLINE is rejected by default, because this finding exists only if the policy requests it. */
 function defaultAction(code: string, level: FindingFacts['level']): Action {
   if (code === NOT_ONLINE) return 'refuse';
   return level === 'note' ? 'note' : 'warn';
@@ -137,7 +137,7 @@ export function* judgeAll<F extends FindingFacts>(
   return shown;
 }
 
-/** A `note` has this level whatever its location. A finding with a stricter action is never a note. */
+/** The action `note` lowers the level to `note`. Every stricter action raises a note to a warning. */
 function levelFor(action: Action, level: FindingFacts['level']): FindingFacts['level'] {
   if (action === 'note') return 'note';
   return level === 'note' ? 'warn' : level;
@@ -202,7 +202,7 @@ const codesOf = ({ findings, collections }: Policy): Set<string> =>
 interface RulesOfCode {
   /** Listed in the order of the policy. The first rule whose pattern matches decides. */
   rules: readonly { pattern: string; strictness: number }[];
-  /** The strictness for collections that no pattern matches. */
+  /** The strictness for collections whose name matches no pattern. */
   otherwise: number;
 }
 
@@ -215,8 +215,9 @@ function rulesOf({ findings, collections }: Policy, code: string): RulesOfCode {
 }
 
 /**
- * For each collection with a rule, the same pattern must match afterwards, or one that precedes it. Those must not be
- * milder. A new pattern may match a collection without a rule.
+ * For each pattern in `before`, compares the rules in `after` up to and including the same pattern, or all of them if
+ * the pattern is gone. None of these rules may be milder. A new pattern may also match a collection that no rule
+ * matched before, so it is compared with the default of `before`.
  */
 function loosensCollections(before: RulesOfCode, after: RulesOfCode): boolean {
   const isMilder = ({ pattern, strictness: was }: RulesOfCode['rules'][number]): boolean => {

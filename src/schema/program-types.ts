@@ -56,14 +56,14 @@ const textLiteral = (text: string): string =>
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 
-/** Text for a comment: on one line, and unable to end the comment. */
+/** Returns a text that fits in one line of a comment and cannot end the comment. */
 const commentText = (text: string): string =>
   text
     .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .replaceAll('*/', '*\\/')
     .trim();
 
-/** Type names that the program already uses and that collections could have. */
+/** Type names that the generated program uses itself and that a collection name could also produce. */
 const TAKEN: readonly string[] = ['Schema', 'Record', 'Array', 'Object', 'Json'];
 
 /** Returns a unique type name for each collection: `blog_posts` becomes `BlogPosts`. */

@@ -37,7 +37,8 @@ export interface Approvers {
 
 /**
  * True if the credential of an approval was not the approver's own.
- * @param accounts at its position. An account that the log does not record yet is that of the first admin.
+ * @param accounts the accounts at the position of the approval. An account that the log does not record yet is that of
+ * the first admin.
  */
 export function hasIssuedCredential(
   accounts: Accounts,
@@ -76,7 +77,10 @@ export function judgeApprovals(
 export const filterCounted = (judged: readonly JudgedApproval[]): Approval[] =>
   judged.filter(({ whyNot }) => whyNot === null).map(({ approval }) => approval);
 
-/** Returns the locations of findings by code, as an approval records them. A grouped finding has several. */
+/**
+ * Returns the locations of findings by code, in the form that an approval records. A grouped finding has several
+ * locations.
+ */
 export function approvedViewOf(
   findings: readonly (SchemaLocation & { code: string; places?: readonly SchemaLocation[] })[],
 ): Approval['findings'] {
@@ -90,8 +94,8 @@ export function approvedViewOf(
 }
 
 /**
- * True if an approval covers a finding. The approver must have seen it, and the trash must still keep the objects that
- * it was said to keep.
+ * True if an approval covers a finding: the approver saw the finding, and the trash still keeps the objects that it
+ * kept when the approver saw them.
  */
 export const coversFinding = (
   { findings, kept: wasKept }: Pick<Approval, 'findings' | 'kept'>,

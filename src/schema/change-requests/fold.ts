@@ -17,7 +17,7 @@ import {
 
 /* Applies events to all details of a request except its state. */
 
-/** Members without a value are null. */
+/** Members that have no value yet are null. */
 function openRequest(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
   const { position, occurred_at, actor, reason } = event;
   const { proposal, reverts = null, ...request } = event.data;
@@ -107,7 +107,7 @@ function toComment(event: Of<'change.commented' | 'change.approved' | 'change.re
   return { by: actor, at: occurred_at, position, comment: data.comment ?? null };
 }
 
-/** Existing preparation is kept until the scheduled time. */
+/** Keeps the preparation of a request that is already prepared or scheduled. */
 function recordSchedule(
   { data: { at }, actor, position }: Of<'change.scheduled'>,
   { state, schedule, preparation }: ChangeRequest,
@@ -120,13 +120,13 @@ function recordSchedule(
   };
 }
 
-/** Replaces earlier preparation. With `apply` the actor is the applicant. */
+/** Replaces an earlier preparation. If the event has `apply`, its actor becomes the applicant. */
 function recordPreparation({ data, actor }: Of<'change.preparing'>): Partial<ChangeRequest> {
   const { apply, ...preparation } = data;
   return { preparation, failure: null, ...(apply === true && { applicant: actor }) };
 }
 
-/** Steps without an entry in `times` get no duration. Null stays null. */
+/** Adds the durations in `times` to the steps. Steps without an entry remain unchanged. */
 function withTimes(
   preparation: ChangeRequest['preparation'],
   times: readonly { key: string; milliseconds: number }[],
@@ -154,7 +154,7 @@ type Transition<T extends Type> = {
       from: readonly ChangeState[];
       /** Further source states for proposals. */
       proposed?: readonly ChangeState[];
-      /** Changes besides the state. Absent if there are none. */
+      /** Members that the event changes besides the state. Absent if the event changes only the state. */
       says?: (event: Of<T>, before: ChangeRequest) => Partial<ChangeRequest>;
     }
 );
@@ -215,7 +215,7 @@ export const isAllowedAfter = (request: Pick<ChangeRequest, 'state' | 'proposal'
 export const isChangeEvent = <E extends { type: string }>(event: E): event is E & ChangeEvent =>
   Object.hasOwn(TRANSITIONS, event.type);
 
-/** Returns the request that an event is about. @throws UnreadableEventError if it names none */
+/** Returns the id of the request that an event is about. @throws UnreadableEventError if the event names none */
 export function changeIdOf({ subject, position, type }: ChangeEvent & { position?: number }): string {
   if (subject?.kind === CHANGE) return subject.id;
   throw new UnreadableEventError(position ?? 0, `${type} does not name a change request`);
@@ -299,8 +299,8 @@ export const CHANGE_ACTIONS = [
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
 /**
- * The event of each action and the states that allow it. If no states are listed, the event decides. Some actions
- * append no event.
+ * The event of each action and the states that allow it. Without `in`, the transitions of the event decide. Some
+ * actions append no event.
  */
 const ACTIONS: Readonly<Record<ChangeAction, { event?: ChangeEvent['type']; in?: readonly ChangeState[] }>> = {
   update: { event: 'change.updated' },
@@ -316,8 +316,8 @@ const ACTIONS: Readonly<Record<ChangeAction, { event?: ChangeEvent['type']; in?:
 };
 
 /**
- * A request for a policy cannot be rebased or reverted. There is nothing to merge, and restoring the old policy is just
- * another policy.
+ * A request for a policy cannot be rebased or reverted. There is nothing to merge, and to restore the old policy, users
+ * request it like any other policy.
  */
 const NOT_OF_POLICY: ReadonlySet<ChangeAction> = new Set(['rebase', 'revert']);
 

@@ -2,7 +2,7 @@
 import type { Warning } from '../../kernel/warning.js';
 import type { ApprovedView, Cause, ChangeStep, OtherEvent, StoredEvent } from '../model/events.js';
 
-/** The subject kind of its events. */
+/** The subject kind of the events about change requests. */
 export const CHANGE = 'change';
 
 /**
@@ -32,31 +32,33 @@ export interface ChangeRequest {
   operation: string;
   document: string;
   online: boolean;
-  /** The user who opened it. */
+  /** The user who opened the request. */
   author: Cause['actor'];
   /** The author and all users who changed its content, each once, in order. */
   authors: Cause['actor'][];
   reason: string | null;
-  /** Names of the collections that it changed when it was opened or updated. */
+  /** Names of the collections that the request changed when it was opened or updated. */
   collections: string[];
   /** ISO 8601. */
   opened_at: string;
   /** Position of the event that opened the request. The change was decided for the schema before that event. */
   opened_position: number;
-  /** Time of its newest event. */
+  /** Time of the newest event about the request. */
   changed_at: string;
   position: number;
   /** The review. Null if the request needs none and is applied as soon as it is prepared. */
   proposal: Proposal | null;
-  /** The user who wants it applied once it is prepared, or at its time. Null if there is none yet. */
+  /**
+   * The user who wants the request applied once it is prepared, or at its scheduled time. Null if there is none yet.
+   */
   applicant: Cause['actor'] | null;
-  /** Null unless it is `scheduled`. */
+  /** Null unless the state is `scheduled`. */
   schedule: Schedule | null;
-  /** The change request that it reverts, or null. */
+  /** The id of the change request that this one reverts, or null. */
   reverts: string | null;
   /** The work that must be done before the request is applied. Null if unknown or not needed. */
   preparation: PreparationData | null;
-  /** The batch that applied it, and its last position. */
+  /** The batch that applied the request, and the last position of that batch. */
   result: { batch: string; position: number } | null;
   /** The code of the first problem, and the hash of the document with all problems. */
   failure: { code: string; document: string } | null;
@@ -64,9 +66,9 @@ export interface ChangeRequest {
 
 export interface Proposal {
   title: string;
-  /** The hash of its plan (`plan-hash.ts`), which approvals refer to. */
+  /** The hash of the plan (`plan-hash.ts`), which approvals refer to. */
   plan: string;
-  /** Position of the schema that its diff starts from. */
+  /** Position of the schema that the diff of the proposal starts from. */
   base: number;
   /** The newest approval of each person, in order. Approvals of other plans do not count. */
   approvals: Approval[];
@@ -86,7 +88,7 @@ interface Schedule {
   approved: boolean;
 }
 
-/** A comment. The text is a document outside the log. */
+/** The text of a comment is a document outside the log. */
 export interface CommentEntry {
   by: Cause['actor'];
   /** ISO 8601. */
@@ -119,7 +121,7 @@ export type ChangeEventOf<T extends ChangeEvent['type']> = Extract<StoredChangeE
 /** States in which no process works on the request and the database should contain no prepared objects. */
 const AT_REST: ReadonlySet<ChangeState> = new Set(['open', 'approved', 'rejected', 'applied', 'failed', 'withdrawn']);
 
-/** True if no process works on it, including a scheduled request without preparation. */
+/** True if no process works on the request. This includes a scheduled request without preparation. */
 export const isAtRest = ({ state, preparation }: Pick<ChangeRequest, 'state' | 'preparation'>): boolean =>
   AT_REST.has(state) || (state === 'scheduled' && preparation === null);
 
@@ -128,6 +130,6 @@ const ENDED: ReadonlySet<ChangeState> = new Set(['applied', 'failed', 'withdrawn
 /** True if no work is left. Users may still retry a failed request. */
 export const isEnded = ({ state }: Pick<ChangeRequest, 'state'>): boolean => ENDED.has(state);
 
-/** Collections whose tables it protects from other changes. */
+/** Returns the collections whose tables the request protects from other changes. */
 export const protectedCollections = (request: ChangeRequest): readonly string[] =>
   isAtRest(request) ? [] : (request.preparation?.collections ?? []);

@@ -16,16 +16,16 @@ import type { Policy } from '../model/policy.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import { relationBody } from '../transition/context.js';
 
-/** The decided change. */
+/** The change that the plan executes, with the states before and after it. */
 export interface HashedChange {
   before: State;
   after: State;
   events: readonly LogEvent[];
   /** True to drop deleted objects at once. */
   purge?: boolean | undefined;
-  /** The policy in force, if the events replace it. */
+  /** The policy before the change. Present if the events replace it. */
   policy?: Policy | undefined;
-  /** Findings that its author acknowledges, in any order. */
+  /** Findings that the author acknowledges, in any order. */
   acknowledge?: readonly object[] | undefined;
 }
 
@@ -39,7 +39,7 @@ interface Change {
   to: object | null;
 }
 
-/** A deletion. Deleting a collection also deletes its contents. */
+/** The deletion of an object. Deleting a collection also deletes its fields and relations. */
 interface Removed extends Change {
   fields: object[];
   relations: object[];
@@ -63,7 +63,7 @@ export interface PlanDocument {
   collections: (Change | Removed)[];
   fields: Change[];
   relations: Change[];
-  /** The existing objects other than tables that the events change or delete. Absent without any. */
+  /** The existing objects other than tables that the events change or delete. Absent if there are none. */
   objects?: SchemaObject[];
   steps: Step[];
   purge: boolean;
@@ -88,7 +88,7 @@ export function* planDocument(change: HashedChange): Resumable<PlanDocument> {
   const { before, after, events, purge = false, acknowledge = [], policy } = change;
   const diff = yield* diffStates(before, after, collectionsChanged(events));
   const sides = { before, after, former: formerNames(diff) };
-  // PostgreSQL decides these at execution.
+  // PostgreSQL decides the excluded events during execution.
   const planned = events.filter((event) => !isConsequence(event));
   const objects = objectsBefore(before, planned);
   return {
@@ -186,13 +186,13 @@ function bodyOf(node: CollectionNode | undefined, field: string): object | null 
 const nodeBefore = ({ before, former }: Sides, collection: string): CollectionNode | undefined =>
   before.collections.get(former.get(collection) ?? collection);
 
-/** Returns a new or deleted object before and after. One of the two is null. */
+/** Returns `[before, after]` of a new or deleted object. One of the two is null. Undefined for a changed object. */
 function wholeOf([first]: readonly Entry<unknown>[]): [object | null, object | null] | undefined {
   if (first === undefined || !isWhole(first)) return undefined;
   return first.kind === 'N' ? [null, first.rhs as object] : [(first as { lhs: object }).lhs, null];
 }
 
-/** The content of the trash is decided at execution. An approval records it with its findings. */
+/** The step excludes trash data, which is decided at execution. An approval records it with its findings. */
 function stepOf(event: LogEvent): Step {
   const { type, collection, field, data } = event;
   const { kept_until: _, publications: __, foreign_keys: ___, kept_in: ____, ...planned } = data as Partial<KeptTable>;

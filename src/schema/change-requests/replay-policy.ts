@@ -25,7 +25,7 @@ import { filterCounted, coversFinding, hasIssuedCredential, judgeApprovals } fro
 import { changeIdOf, evolveChange, isChangeEvent } from './fold.js';
 import { CHANGE, type ChangeEventOf, type ChangeRequest, type StoredChangeEvent } from './model.js';
 
-/** A change that the policy and the approvals at its position did not allow, or that is not the reviewed one. */
+/** A change that the policy and the approvals at its position did not allow, or that differs from the reviewed plan. */
 export interface DisallowedChange {
   position: number;
   reason: string;
@@ -60,8 +60,8 @@ interface EndedBatch {
 export type PlanReplay = (batch: EndedBatch) => Resumable<string | UnreadableEventError | null>;
 
 /**
- * True if the policy judges an event: it changes the schema, an object or the policy, or purges what the trash would still
- * keep.
+ * True if the policy judges an event. It judges changes of the schema, of objects and of the policy, and purges before
+ * the retention period has passed.
  */
 export function isJudged(event: Pick<RawEvent, 'type' | 'data'>): boolean {
   if (event.type === POLICY_UPDATED || isEarlyPurge(event)) return true;
@@ -92,7 +92,7 @@ interface Replayed {
 /** The part of a batch that the policy judges. */
 interface Batch {
   id: string;
-  /** The position of the first judged event. */
+  /** The position of the first event in the batch that the policy judges. */
   position: number | null;
   context: Cause['context'];
   /** The policy before the batch. */
@@ -101,7 +101,7 @@ interface Batch {
   replaces: LogEvent[];
   /** Locations of deleted objects that the trash keeps. */
   kept: Set<string>;
-  /** Findings, by code, that follow from the events of the batch with certainty. */
+  /** Findings, by code, that the events of the batch prove. */
   certain: Acknowledgement[];
   /** All events except `change.applied`. */
   events: RecordedEvent[];
@@ -133,7 +133,7 @@ export function createPolicyReplay(planOf: PlanReplay | null): PolicyReplay {
         replay(batch, event, replayed);
       } catch (error) {
         if (!(error instanceof UnreadableEventError)) throw error;
-        // After an unreadable event, nothing can be judged.
+        // An unreadable event makes all later judgements impossible.
         unreadable = true;
         disallowed.push({ position: event.position, reason: `the policy cannot be followed: ${error.message}` });
       }
@@ -179,7 +179,7 @@ function recordJudged(batch: Batch, event: RecordedEvent): void {
   if (!isJudged(event)) return;
   batch.position ??= event.position;
   if (isEarlyPurge(event)) batch.certain.push(...findingsOfPurge(batch, event));
-  // Only tables and columns have content for the trash.
+  // The trash keeps data only for deleted tables and columns.
   if (!DELETIONS.has(event.type) || !isObject(event.data) || event.data['kept_until'] === undefined) return;
   const location = locationText(event);
   batch.kept.add(location);
@@ -187,7 +187,7 @@ function recordJudged(batch: Batch, event: RecordedEvent): void {
     batch.certain.push({ code: 'LOSES_DATA', place: location });
 }
 
-/** No approval covers a purge, because change requests contain none. */
+/** Change requests contain no purges, so no approval covers the findings of a purge. */
 function findingsOfPurge({ policy }: Batch, event: RecordedEvent): Acknowledgement[] {
   const place = locationText(event);
   return PURGE_FINDINGS.filter((code) => actionOf(policy, code, event.collection ?? undefined) === 'approve').map(
@@ -225,7 +225,7 @@ function followRequest(batch: Batch, event: LogEvent, { accounts, requests }: Re
   else requests.set(id, { request, issued });
 }
 
-/** True if only comments can follow. A failed proposal is not ended, because it can be retried. */
+/** True if only comments can follow. A failed proposal has not ended, because users can retry it. */
 const hasEnded = ({ state, proposal }: ChangeRequest): boolean =>
   state === 'applied' || state === 'withdrawn' || (state === 'failed' && proposal === null);
 
@@ -250,8 +250,8 @@ interface Required {
 }
 
 /**
- * Returns the findings that the policy requires to be acknowledged or approved. They follow from the events or were
- * recorded.
+ * Returns the findings that the policy requires to be acknowledged or approved. Their source is the events of the
+ * batch, or the findings that `change.applied` records.
  */
 function requiredFindings({ policy, replaces, certain, applied }: Batch): Required {
   const changes = policyWarnings(policy, replaces).map(({ code }) => ({ code, place: '' }));

@@ -102,14 +102,14 @@ interface RenameInput {
   from: string;
   to: string;
   at: Path;
-  /** True if an object has the name now. */
+  /** True if an object currently has the name. */
   isThere: (name: string) => boolean;
   /** True if the snapshot contains the name. */
   isSent: (name: string) => boolean;
   /** The renames read so far. */
   names: Map<string, string>;
   location: { collection: string; field?: string };
-  /** True to warn about names that do not exist. */
+  /** True if a name that does not exist causes a warning. */
   notes: boolean;
 }
 
@@ -120,7 +120,7 @@ function collectionRenames(state: State, { documents, said: all }: Documents, re
     if (renamedFrom.problems.length >= MAX_PROBLEMS) break;
     const { collection: to } = document;
     const from = textAt(document, at, renamedFrom);
-    // An invalid name is reported when the document is read.
+    // The reader of the document reports an invalid name.
     if (from === undefined || typeof to !== 'string') continue;
     if (isSystemCollection(from) || isSystemCollection(to)) {
       renamedFrom.problems.push(invalidProblem([...at, MEMBER], 'a collection of the service cannot be renamed'));
@@ -138,7 +138,7 @@ function collectionRenames(state: State, { documents, said: all }: Documents, re
 
 interface Documents {
   documents: unknown;
-  /** The objects that have a `renamed_from`. */
+  /** The documents that contain `renamed_from`. */
   said: SubmittedDocument[];
 }
 
@@ -212,12 +212,12 @@ function fault({ kind, from, to, isThere, isSent, names }: RenameInput): string 
 }
 
 export interface CompareOptions {
-  /** Accepts a snapshot of another release, another vendor or Directus. */
+  /** True to accept a snapshot of another release, another vendor or Directus. */
   force: boolean;
   mode: 'mirror' | 'merge';
   /** The release of this service. */
   release: string;
-  /** Absent on an instance that does not manage objects other than tables. It then rejects them. */
+  /** Absent on an instance that manages only tables. Such an instance rejects snapshots with other objects. */
   objects?: ObjectEquality;
 }
 
@@ -225,7 +225,7 @@ export interface Comparison {
   /** Hash of the current snapshot, from which the diff starts. */
   hash: string;
   diff: SchemaDiff;
-  /** Parts of an imported snapshot that were skipped. */
+  /** Warnings about parts of an imported snapshot that were skipped. */
   warnings: Warning[];
   desired: DesiredState;
 }
@@ -233,15 +233,15 @@ export interface Comparison {
 const MEMBERS = new Set(['version', 'service', 'vendor', 'collections', 'fields', 'relations']);
 const MEMBERS_WITH_OBJECTS = new Set([...MEMBERS, 'objects']);
 
-/** The state that the snapshot requests, by the names of the snapshot, and the skipped parts of an imported one. */
+/** The state that the snapshot requests. `warnings` lists the skipped parts of an imported snapshot. */
 export interface DesiredSchema {
-  /** The state it was compared with, by the names of the snapshot. */
+  /** The current state, with the renames of the snapshot applied. */
   named: State;
   desired: DesiredState;
   warnings: Warning[];
 }
 
-/** Changes nothing and runs no query. PostgreSQL may still reject the result of the diff. */
+/** Compares without queries and without changes. PostgreSQL may still reject the result of the diff. */
 export function* compareSnapshot(state: State, body: unknown, options: CompareOptions): Resumable<Result<Comparison>> {
   const read = yield* readDesired(state, body, options);
   if (!read.ok) return read;
@@ -254,7 +254,7 @@ export function* compareSnapshot(state: State, body: unknown, options: CompareOp
   });
 }
 
-/** Returns the state that the snapshot describes. */
+/** Returns the requested state and the current state, both with the names of the snapshot. */
 export function* readDesired(state: State, body: unknown, options: CompareOptions): Resumable<Result<DesiredSchema>> {
   if (!isObject(body))
     return refuse(
@@ -306,7 +306,7 @@ function* namesIn(body: { [member: string]: unknown }): Generator<string> {
   }
 }
 
-/** @param state uses the names of the snapshot */
+/** @param state the current state with the names of the snapshot */
 function* computeDesired(
   state: State,
   body: { [member: string]: unknown },

@@ -32,9 +32,9 @@ import type { Resumable } from '../../kernel/resumable.js';
 export interface DesiredStateOptions {
   /** `mirror` deletes objects that the snapshot lacks. `merge` deletes nothing. */
   mode: 'mirror' | 'merge';
-  /** The submitted snapshot of another system, accepted with `force`. The documents to read were derived from it. */
+  /** The submitted snapshot of another system, accepted with `force`. The documents in `parts` were derived from it. */
   imported?: unknown;
-  /** Absent on an instance that does not manage objects other than tables. */
+  /** Absent on an instance that manages only tables. */
   objects?: ObjectEquality;
 }
 
@@ -106,11 +106,11 @@ function removeMissingFields(draft: Draft, { collection: { collection }, fields 
 
 /** One document: its current value, its reader and the target of the result. */
 interface Submitted<T> {
-  /** The object that its problems are about. */
+  /** The object that problems of this document are about. */
   location: { collection: string; field?: string };
-  /** The value in the draft. Undefined if it does not exist or was removed. */
+  /** The current value in the draft. Undefined if the object does not exist or was removed. */
   held: T | undefined;
-  /** The value before the draft. */
+  /** The value before the draft changed it. */
   base: T | undefined;
   /** Called only if needed, because an equal document changes nothing and need not be read. */
   document: () => unknown;
@@ -190,7 +190,7 @@ function findLostColumns(before: CollectionNode | undefined, after: CollectionNo
   return columns.map(({ field }) => field).filter((field) => !after.fields.get(field)?.schema);
 }
 
-/** Returns the field documents of a collection by name, cached per collection. */
+/** Returns the documents of the fields of a collection by name. They are cached per collection. */
 function documentsByName(state: State) {
   const fieldsByCollection = new Map<string, Map<string, FieldDocument>>();
   return function* (collection: string): Resumable<Map<string, FieldDocument>> {

@@ -8,7 +8,8 @@ import type { Field } from '../model/model.js';
 import { type CollectionNode, type State, byName, isFolder } from '../model/state.js';
 import type { Warning } from '../../kernel/warning.js';
 
-/* Finds removed and new tables that share most of their fields. One may have become the other. */
+/* Finds removed and new tables that share most of their fields. The new table may be the removed one under another
+   name. */
 
 interface ShapedTable {
   name: string;
@@ -16,14 +17,14 @@ interface ShapedTable {
   fields: ReadonlySet<string>;
 }
 
-/** Fields that more tables than this share are ignored. */
+/** A field that more than this number of tables have says little about likeness, so it is ignored. */
 const COMMON = 16;
 /** Maximum number of candidates that are compared in detail for each new table. */
 const CLOSEST = 3;
-/** Minimum share of the fields of the larger table. */
+/** A pair must share more than this fraction of the fields of the larger table. */
 const MOST = 0.5;
 
-/** Returns pairs of a removed and a new table. Neither of them is as similar to any other table. */
+/** Returns pairs of a removed and a new table that resemble each other more than any other table. */
 export function* similarTables(
   oldOnly: readonly ShapedTable[],
   newOnly: readonly ShapedTable[],
@@ -51,7 +52,7 @@ const isMutual = (table: ShapedTable, there: Nearest, back: Nearest | undefined)
 interface Nearest {
   table: ShapedTable;
   likeness: number;
-  /** True if no other table is as similar. */
+  /** True if no other table has the same likeness. */
   isAlone: boolean;
 }
 
@@ -89,7 +90,7 @@ function findClosest({ fields }: ShapedTable, holders: ReadonlyMap<string, reado
   return ordered.slice(0, CLOSEST).map(([table]) => table);
 }
 
-/** Returns the share of common fields in the larger table. */
+/** Returns the number of common fields, divided by the number of fields of the larger table. */
 function likenessOf({ fields: a }: ShapedTable, { fields: b }: ShapedTable): number {
   const [few, many] = a.size < b.size ? [a, b] : [b, a];
   let shared = 0;
@@ -146,7 +147,7 @@ const warning = (kind: 'collection' | 'field', old: string, now: string): { code
     `add this line to ${JSON.stringify(now)} in the snapshot to keep its data: "renamed_from": ${JSON.stringify(old)}`,
 });
 
-/** Names by shape. */
+/** Names of removed and new objects, keyed by a text that describes their shape. */
 type Shapes = Map<string, Record<Side, string[]>>;
 type Side = 'oldOnly' | 'newOnly';
 

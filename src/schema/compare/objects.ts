@@ -9,7 +9,7 @@ import { isSameDefinition } from '../sql-text/object-definition.js';
 import type { Draft } from '../transition/draft.js';
 import type { SnapshotParts } from './submitted-documents.js';
 
-/** The definitions that PostgreSQL found equal although their parse trees differ. */
+/** Tells which definitions PostgreSQL found equal although their parse trees differ. */
 export interface ObjectEquality {
   isSame(existing: string, definition: string): boolean;
 }
@@ -38,7 +38,7 @@ interface Reading {
   problems: Problem[];
 }
 
-/** Puts the objects into the draft. An absent part changes nothing. */
+/** Puts the objects of the snapshot into the draft. If the snapshot has no part `objects`, nothing changes. */
 export function* readObjects(
   { state, draft, parts: { objects }, problems }: Reading,
   { mode, equality }: { mode: 'mirror' | 'merge'; equality: ObjectEquality },
@@ -76,7 +76,7 @@ function readObject(
     : mergeObject(existing, keepStoredText(existing, document, equality), at);
 }
 
-/** Keeps the stored text of a definition that means the same. */
+/** Keeps the stored text of a definition if the submitted text has the same meaning. */
 function keepStoredText(existing: SchemaObject, document: unknown, { isSame }: ObjectEquality): unknown {
   if (!isObject(document) || typeof document['definition'] !== 'string') return document;
   return isSame(existing.definition, document['definition'])

@@ -1,4 +1,4 @@
-/* The documents of a submitted snapshot by name. */
+/* Index the documents of a submitted snapshot by name. */
 import { isObject } from '../../kernel/json.js';
 import { relationEnds } from '../normal-form/index.js';
 import { type DocumentLocation, type Locations, documentLocation } from '../../kernel/locate.js';
@@ -58,7 +58,7 @@ function computeOnce<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** The parts of a snapshot. An absent part changes nothing. */
+/** The parts of a snapshot. Objects of an absent part remain unchanged. */
 export interface SnapshotParts {
   collections?: unknown[] | undefined;
   fields?: unknown[] | undefined;
@@ -69,7 +69,9 @@ export interface SnapshotParts {
 
 export interface DocumentCollection {
   parts: SnapshotParts;
-  /** True if the parts were derived from another snapshot and have other indexes and shapes. */
+  /**
+   * True if the parts were derived from another snapshot, so that their paths differ from those in the submitted one.
+   */
   imported: boolean;
   problems: Problem[];
   /** Locations in the submitted snapshot. */
@@ -140,7 +142,7 @@ export function relationDocuments(reading: DocumentCollection): Resumable<Docume
   });
 }
 
-/** Documents per step. */
+/** Number of documents that are read before the reader pauses. */
 const STEP = 500;
 
 function* collect(

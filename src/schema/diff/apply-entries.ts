@@ -43,7 +43,7 @@ export function diffLocations({ collections, fields, relations, objects = [] }: 
   };
 }
 
-/** A replaced object occurs twice: first removed, then new. The result contains the new one. */
+/** Returns the last item that matches. A replaced object has two items, first its removal and then its addition. */
 function diffPlace<T extends { diff: readonly Entry<unknown>[] }>(
   part: keyof SchemaDiff,
   items: readonly T[],
@@ -54,7 +54,7 @@ function diffPlace<T extends { diff: readonly Entry<unknown>[] }>(
   return item && { at: ['diff', part, index], stepsTo: (member) => stepsInEntries(item.diff, member) };
 }
 
-/** Maps an item of a diff to the entry that sets the member, and to the location within its value. */
+/** Maps a member of an item to the entry that sets it and the location within the value of that entry. */
 export function stepsInEntries(entries: readonly Entry<unknown>[], member: Path): Path {
   for (const [index, entry] of entries.entries()) {
     const path = 'path' in entry ? entry.path : [];
@@ -95,8 +95,8 @@ export interface ApplyContext {
 }
 
 /**
- * Adds errors to the findings and leaves the affected items out of the draft. It stops early when the findings are
- * full.
+ * Adds errors to the findings and leaves the affected items out of the draft. It stops early when there are too many
+ * errors.
  */
 export function* applyItems(context: ApplyContext, items: Iterable<DiffItem>): Resumable<void> {
   for (const item of items) {
@@ -112,12 +112,12 @@ export interface Target<T> {
   diff: readonly Entry<unknown>[];
   /** The current normal form. Undefined if the object does not exist. */
   current: T | undefined;
-  /** `stepsTo`: maps members of the input to locations below `at`, if these differ. */
+  /** Reads the new value. `stepsTo` maps members of the input to locations below `at`, if these differ. */
   read: (input: unknown, at: Path, stepsTo?: (steps: Path) => Path) => Result<T>;
   isMeant: (value: T) => boolean;
   put: (value: T) => void;
   remove: () => void;
-  /** The member whose entry is a rename and no change of the document. */
+  /** The member whose entry renames the object and does not change the document. */
   renamedBy?: NameMember;
 }
 
@@ -178,7 +178,7 @@ function recordMissingCollection(
   { collection, diff }: FieldDiff | RelationDiff,
 ): void {
   const message = `collection ${JSON.stringify(collection)} does not exist`;
-  // If the collection is missing, adding an object to it is an error of the diff. Changing an object means that the
+  // A missing collection has two causes. An addition to it is an error of the diff itself. A change means that the
   // collection was deleted in the meantime.
   if (isAddition(diff)) findings.problems.push({ ...invalidProblem([...at, 'collection'], message), collection });
   else findings.conflicts.push(conflict([...at, 'collection'], message));
@@ -269,20 +269,20 @@ function applyAll(
 /* Applies the rename entries of a diff before all others, which use the new names. */
 
 interface Named {
-  /** The state, by the names that all other entries use. */
+  /** The state with the names that all other entries use. */
   state: State;
   touched: ReadonlySet<string>;
-  /** The remaining items, in order. */
+  /** The items that remain to be applied, in order. */
   items: readonly DiffItem[];
 }
 
-/** Returns the unchanged state if nothing is renamed or something is wrong. */
+/** Returns the state unchanged if the diff renames nothing or contains errors. */
 export function* applyRenames(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Named> {
   const { collections, fields } = renamesIn(state, diff, findings);
   const items = orderItems(diff);
   const asItIs: Named = { state, touched: new Set(), items };
   if (isNone({ collections, fields }) || isWrong(findings)) return asItIs;
-  // Objects are removed first if others take their names.
+  // Objects whose name a renamed object takes are removed first.
   const tables = items.filter(isTableInTheWay(collections));
   const columns = items.filter(isColumnInTheWay(fields));
   const withoutTables = new Draft(state);
@@ -360,7 +360,7 @@ interface Reading {
   member: 'collection' | 'field';
   part: 'collections' | 'fields';
   isThere: (name: string) => boolean;
-  /** Objects that the diff removes. */
+  /** Names of the objects that the diff removes. */
   removed: ReadonlySet<string>;
 }
 

@@ -38,7 +38,10 @@ export interface RelationDiff {
   diff: Entry<NewRelation>[];
 }
 
-/** An item about an object other than a table. An entry with the path `id` renames it, and other entries use the new id. */
+/**
+ * An item about an object other than a table. An entry with the path `id` renames the object. Other entries use the new
+ * id.
+ */
 export interface ObjectDiff extends ObjectName {
   diff: Entry<SchemaObject>[];
 }
@@ -55,9 +58,10 @@ export const isEmptyDiff = (diff: SchemaDiff): boolean =>
   diff.collections.length + diff.fields.length + diff.relations.length + (diff.objects?.length ?? 0) === 0;
 
 /**
- * Returns the diff from `from` to `to`, where only collections in `touched` differ. Sorted by name. A removed
- * collection is one entry that includes its fields and relations. A collection that changes its kind is removed and
- * new. A rename comes first, and other entries use the new names. Consequences of a rename have no entries.
+ * Returns the diff from `from` to `to`, sorted by name. Only collections in `touched` may differ. A removed collection
+ * is one entry that includes its fields and relations. A collection that changes its kind has one entry for the removal
+ * and one for the addition. A rename comes first, and other entries use the new names. Consequences of a rename have no
+ * entries.
  */
 export function* diffStates(from: State, to: State, touched: Iterable<string>): Resumable<SchemaDiff> {
   const all = [...touched];
@@ -81,7 +85,7 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
   return objects.length === 0 ? diff : { ...diff, objects };
 }
 
-/** Returns the state with triggers on views by the new names of these views. */
+/** Returns `from`, where triggers on renamed views name the view by its name in `to`. */
 function withViewNames(from: State, to: State): State {
   if (from.objects === to.objects) return from;
   const names = [...findFormerObjects(from, to)].flatMap(([key, old]): [string, string][] => {
@@ -127,8 +131,8 @@ interface Sides<After> {
 }
 
 /**
- * Adds the entries of a collection itself, and returns the nodes whose members must be compared. @param old its former
- * name
+ * Adds the entries of a collection itself, and returns the nodes whose members must be compared.
+ * @param old the former name of a renamed collection
  */
 function addCollection(
   states: States,
@@ -161,7 +165,7 @@ function collectionEntries(before?: CollectionNode, after?: CollectionNode): Ent
   return entriesBetween(asJson(before.collection), asJson(after.collection));
 }
 
-/** A collection can have thousands of fields, so each of them is a step. */
+/** Yields after each field, because a collection can have thousands of fields. */
 function* addFields(
   states: States,
   { before, after }: Sides<CollectionNode>,

@@ -52,15 +52,17 @@ function arrayEntries(before: Json[], after: Json[], path: Step[]): Entry<never>
   return entries;
 }
 
-/** Describes where a new collection or field came from, if it existed before. */
+/** Identifies the earlier object that a new collection or field continues, if there was one. */
 export interface Origin {
-  /** The identity that it had before. */
+  /** The identity of the earlier object. */
   identity?: Identity;
-  /** Position of the deletion that put it in the trash. */
+  /** Position of the deletion that put the object in the trash. */
   restores?: number;
 }
 
-/** An entry that does not match its document. `conflict`: the document has changed since then. */
+/**
+ * Describes an entry that does not match its document. `conflict`: the document has changed since the diff was made.
+ */
 export interface Misfit {
   conflict: boolean;
   message: string;
@@ -156,19 +158,21 @@ function valueAt(document: Json, path: Path): Json | undefined {
 export const isWhole = (entry: Entry<unknown>): boolean =>
   (entry.kind === 'N' || entry.kind === 'D') && !('path' in entry);
 
-/** True if an item's entries add the whole object. */
+/** True if the entries of an item add a whole object. */
 export const isAddition = ([first]: readonly Entry<unknown>[]): boolean => first?.kind === 'N' && isWhole(first);
 
-/** True if an item's entries remove the whole object. */
+/** True if the entries of an item remove a whole object. */
 export const isRemoval = ([first]: readonly Entry<unknown>[]): boolean => first?.kind === 'D' && isWhole(first);
 
 export type NameMember = 'collection' | 'field' | 'id';
 
-/** True if an entry renames the object of its item. */
+/** True if an entry renames the object that its item describes. */
 export const isRenameEntry = (entry: Entry<unknown>, member: NameMember | undefined): boolean =>
   entry.kind === 'E' && entry.path.length === 1 && entry.path[0] === member;
 
-/** Errors of entries. `conflicts` do not match the current schema. `problems` cannot apply to any schema. */
+/**
+ * Errors of entries. `conflicts` contains mismatches with the current schema. `problems` contains errors in any schema.
+ */
 export interface EntryFindings {
   problems: Problem[];
   conflicts: Problem[];

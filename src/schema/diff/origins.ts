@@ -38,7 +38,7 @@ export function readOrigins({ collections, fields }: SchemaDiff): RecreatedObjec
   return origins;
 }
 
-/** Returns the problems of an item's submitted origin. */
+/** Returns the problems of the origin that a submitted item contains. */
 export function originProblems(item: { [member: string]: unknown }, at: Path): Problem[] {
   const { identity, restores, diff } = item;
   if (identity === undefined && restores === undefined) return [];
@@ -52,7 +52,7 @@ export function originProblems(item: { [member: string]: unknown }, at: Path): P
   return problems;
 }
 
-/** Returns problems for identities that two objects share. */
+/** Returns a problem for each identity that two objects share. */
 export function findSharedIdentities({ collections, fields }: SchemaDiff): Problem[] {
   const seen = new Set<Identity>();
   const check = (part: 'collections' | 'fields') => (item: Origin, index: number) => {
@@ -106,15 +106,15 @@ function identifyFields(draft: Draft, { fields: items }: SchemaDiff, { again, ke
   }
 }
 
-/** The fields that are restored with it, by their collection. */
+/** Returns the fields that are restored with a trash entry, each with the identity of its collection. */
 const identitiesIn = ({ kind, identity, node: { identities } }: TrashNode): [Identity, Identity][] =>
   kind === 'field'
     ? [[identity, identities.collection]]
     : [...identities.fields.values()].map((field) => [field, identities.collection]);
 
 /**
- * Returns conflicts for objects that the diff would restore but the trash no longer contains. They are never created
- * empty.
+ * Returns conflicts for objects that the diff would restore but the trash no longer contains. Creating them without
+ * their data is never correct.
  */
 export function findLost({ collections, fields }: SchemaDiff, entries: readonly TrashNode[]): Problem[] {
   const kept = entries.filter(({ empty }) => empty !== true);

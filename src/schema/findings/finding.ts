@@ -21,7 +21,7 @@ const aliasesOf = ({ aliases = {} }: Rule): string[] =>
 
 type FindingTexts = Pick<Finding, 'why' | 'safer' | 'aliases'>;
 
-/** The text that all findings of a rule share. */
+/** The texts that all findings of a rule share. */
 const SAID: ReadonlyMap<Rule, FindingTexts> = new Map(
   RULES.map((rule) => [rule, { why: rule.why, safer: { text: rule.safer }, aliases: aliasesOf(rule) }]),
 );
@@ -119,7 +119,7 @@ type FindingLocation = { collection: string; field?: string };
 interface Note {
   first: number;
   places: FindingLocation[];
-  /** Names of all these objects. */
+  /** Names of all objects that the note applies to. */
   names: Set<string>;
 }
 
@@ -132,11 +132,11 @@ export type GroupLookup = (code: string, place: FindingLocation) => string | und
  */
 export function createGathering(groupOf: GroupLookup = (code) => code): FindingCollector {
   const findings: Finding[] = [];
-  /** Only for existing objects. A new object is checked only once anyway. */
+  /** Keys of reported findings about existing objects. A new object is checked only once anyway. */
   const seen = new Set<string>();
   const notes = new Map<string, Note>();
 
-  /** True if the same note already exists. */
+  /** True if another finding already contains this note. Adds the location to that finding. */
   function isNoted({ code }: Rule, location: FindingLocation): boolean {
     const group = groupOf(code, location);
     if (group === undefined) return false;
@@ -146,7 +146,7 @@ export function createGathering(groupOf: GroupLookup = (code) => code): FindingC
       notes.set(group, { first: findings.length, places: [location], names: new Set([name]) });
       return false;
     }
-    // A table may have several objects that need the same note.
+    // Several objects of one table may have the same note, so the name is added only once.
     if (!note.names.has(name) && note.places.length < MOST_PLACES) note.places.push(location);
     note.names.add(name);
     return true;
@@ -178,7 +178,7 @@ export function createGathering(groupOf: GroupLookup = (code) => code): FindingC
   };
 }
 
-/** Undefined for an object other than a table. */
+/** Undefined if the finding is about an object other than a table. */
 function placeOf({ collection, field: observed }: Observation, { event }: LocatedEvent): FindingLocation | undefined {
   const field = observed === undefined ? event.field : observed;
   const name = collection ?? event.collection;
@@ -188,10 +188,13 @@ function placeOf({ collection, field: observed }: Observation, { event }: Locate
 const keyOf = ({ code, collection, field, object, message }: Finding): string =>
   JSON.stringify([code, collection, field, object, message]);
 
-/** Names per sentence. */
+/** Number of locations that a message names before it only counts the rest. */
 const NAMED = 3;
 
-/** @param locations the first is the location of the finding @param count number of all locations */
+/**
+ * @param locations the first is the location of the finding
+ * @param count the number of all locations
+ */
 function formatOthers(locations: readonly FindingLocation[], count: number): string {
   const others = locations.slice(1, NAMED + 1).map(locationText);
   const more = count - 1 - others.length;
@@ -224,13 +227,15 @@ export function* groupFindings<F extends Finding & { action?: string }>(noticed:
 
 const OF_FILES: ReadonlySet<string> = new Set(IMPORTED.map(({ code }) => code));
 
-/** Findings about data, or that can block a change, are not grouped. */
+/** Returns the location of a groupable finding. Only findings about imported files are grouped. */
 function placeToList({ code, collection, field }: Finding): FindingLocation | undefined {
   if (collection === undefined || !OF_FILES.has(code)) return undefined;
   return { collection, ...(field !== undefined && { field }) };
 }
 
-/** Returns the message without the names of its own location. */
+/**
+ * Returns a key of the message without the names of the finding's own location, so that equal reasons have equal keys.
+ */
 function reasonOf({ code, level, action, collection, field, message }: Finding & { action?: string }): string {
   const names = [collection, field].filter((name) => name !== undefined).map((name) => JSON.stringify(name));
   return JSON.stringify([code, level, action, names.reduce((text, name) => text.replaceAll(name, '""'), message)]);

@@ -4,9 +4,9 @@ import type { Level, TableStatistics } from './model.js';
 const KIB = 1024;
 const MIB = KIB ** 2;
 
-/** PostgreSQL reads such a table in an instant. */
+/** PostgreSQL reads a table within these limits in an instant. */
 const SMALL = { rows: 10_000, bytes: 8 * MIB };
-/** Below these limits, PostgreSQL reads a table in an instant. */
+/** PostgreSQL reads a table within these limits in seconds. */
 const MIDDLING = { rows: 1_000_000, bytes: 1_024 * MIB };
 
 type Size = Pick<TableStatistics, 'rows' | 'bytes'>;
@@ -14,7 +14,6 @@ type Size = Pick<TableStatistics, 'rows' | 'bytes'>;
 const isWithin = ({ rows, bytes }: Size, most: { rows: number; bytes: number }): boolean =>
   !isBeyond(rows, most.rows) && !isBeyond(bytes, most.bytes);
 
-/** Below these limits, PostgreSQL reads a table within seconds. */
 const isBeyond = (count: number | null, most: number): boolean => count !== null && count > most;
 
 /**
@@ -24,7 +23,7 @@ const isBeyond = (count: number | null, most: number): boolean => count !== null
 export function levelBySize(statistics: TableStatistics | undefined, usual: Level = 'warn'): Level {
   if (statistics === undefined || (statistics.rows === null && statistics.bytes === null)) return usual;
   if (isWithin(statistics, SMALL)) return 'note';
-  // Nobody waits for an unused table.
+  // Locking an unused table makes nobody wait.
   return isWithin(statistics, MIDDLING) || statistics.uses === 0 ? 'warn' : 'danger';
 }
 
@@ -34,7 +33,7 @@ export function levelByUse(statistics: TableStatistics | undefined): Level {
   return 'warn';
 }
 
-/** The text if the table was neither analyzed nor counted. */
+/** The text for a table that was neither analyzed nor counted. */
 export const NOT_KNOWN = 'the number of rows is not known';
 
 /** Formats the size of a table: ` (about 1,000 rows, 3 MB; by statistics 2 h old)`. */

@@ -13,7 +13,7 @@ import { parseTypeText } from '../sql-text/expression.js';
 import type { Need } from '../model/extras.js';
 import { needsOfNode, schemaOfNeed } from '../model/order.js';
 
-/* The parts of a planned statement that rules use. Statements of src/projector/ddl have these members. */
+/* The members of a planned statement that rules use. The statements of src/projector/ddl have these members. */
 
 interface PlannedObject {
   kind: string;
@@ -54,7 +54,7 @@ export function scansUnderLock({ lock, may_fail }: Pick<PlannedStatement, 'lock'
 export const isSizeDependent = (statement: PlannedStatement): boolean =>
   statement.rewrites_table || scansUnderLock(statement) || statement.preparable?.kind === 'copy';
 
-/* Types and collations that planned events use and the database must have. */
+/* The types and collations that planned events use. They must exist in the database. */
 
 export interface TypeUse {
   kind: 'type' | 'collation';
@@ -68,7 +68,7 @@ export interface TypeUse {
 /** A type that does not exist, or is the row type of a relation in another PostgreSQL schema. */
 export interface TypeFacts {
   isMissing: boolean;
-  /** The relation whose row type it is or contains. Null if there is none in another schema. */
+  /** The relation in another schema whose row type the type is or contains. Null if there is none. */
   relation: string | null;
 }
 
@@ -133,11 +133,11 @@ function typeUse(
   return isMade ? [] : [{ kind: 'type', text, ...location }];
 }
 
-/** True if the change creates the type when it is missing. */
+/** True if the change creates the missing type itself. */
 const isNeeded = (node: CollectionNode, kind: string, name: string): boolean =>
   needsOfNode(node).some((need) => need.kind === kind && nameOfNeed(need) === name);
 
-/** The name of a type in the type of a column. */
+/** Returns the name of a needed type in the form that column types use. */
 function nameOfNeed(need: Need): string {
   const schema = schemaOfNeed(need);
   return schema === undefined ? need.name : `${schema}.${need.name}`;
@@ -186,25 +186,25 @@ export interface Dependent {
   column: string | null;
 }
 
-/** A table that inherits from another, or is a partition of it. Names are those before the plan. */
+/** A table that inherits from another table or is a partition of it. All names are those before the plan. */
 export interface Inheritance {
-  /** Its collection, or `locationKey` of an unmanaged table. */
+  /** The collection of the child, or `locationKey` of an unmanaged table. */
   child: string;
   /** Written like `child`. */
   parent: string;
-  /** Both names for display. */
+  /** The name of the child and of the parent for display. */
   childName: string;
   parentName: string;
   isPartition: boolean;
   /** The columns that the parent determines. */
   columns: readonly string[];
-  /** Those whose NOT NULL constraint is inherited too. */
+  /** The columns whose NOT NULL constraint is inherited too. */
   notNull: readonly string[];
   /** The names of inherited CHECK constraints. */
   checks: readonly string[];
 }
 
-/** Names of the finding in similar tools. */
+/** Names that similar tools use for the finding. */
 export interface Aliases {
   squawk?: readonly string[];
   strong_migrations?: readonly string[];
@@ -218,22 +218,25 @@ export interface Finding extends Warning {
   object?: { kind: string; name: string };
   /** Index of the planned event. Absent if the finding is about none or several events. */
   event?: number;
-  /** Index of the planned statement. */
+  /** Index of the planned statement that the finding is about. */
   statement?: number;
-  /** The general reason of the rule. */
+  /** The reason from the rule, equal for all findings of that rule. */
   why: string;
   safer?: SaferWay;
-  /** `squawk:ban-char-field` */
+  /** Names of the finding in similar tools: `squawk:ban-char-field`. */
   aliases: readonly string[];
-  /** The statistics behind the level. Null if there are none. Absent if the level does not depend on the table. */
+  /**
+   * The statistics from which the level follows. Null if there are none. Absent if the level does not depend on the
+   * table.
+   */
   statistics?: TableStatistics | null;
-  /** All locations of a grouped finding. The first is its own. */
+  /** All locations of a grouped finding. The first one is also in `collection` and `field`. */
   places?: readonly { collection: string; field?: string }[];
 }
 
 /** The documentation of a rule in plain sentences, in Markdown. */
 interface RuleText {
-  /** A stable part of the interface. */
+  /** The code of the finding. It is part of the stable interface. */
   code: string;
   /** A few words: `Table rewrite`. */
   title: string;
@@ -241,7 +244,7 @@ interface RuleText {
   what: string;
   /** Why the finding matters, in one or two sentences. Every finding contains this text. */
   why: string;
-  /** The alternative. */
+  /** Describes a method with the same result that avoids the finding. */
   safer: string;
   /** A request with the finding, and one without. */
   example?: { unsafe: string; safe?: string };
@@ -283,7 +286,7 @@ export interface Observation {
   field?: string | null;
   object?: { kind: string; name: string };
   safer?: SaferWay;
-  /** The statistics behind the level. */
+  /** The statistics from which the level follows. */
   statistics?: TableStatistics | null;
 }
 
@@ -307,7 +310,7 @@ export interface RelationChange {
 
 /** A planned event of any kind. */
 export interface LocatedEvent {
-  /** Without a collection for an object. */
+  /** The collection is null for an event about an object other than a table. */
   event: Pick<SchemaEvent, 'collection' | 'field'>;
   index: number;
   batch: ReviewedBatch;
@@ -343,19 +346,22 @@ export interface ReviewedBatch {
    * checked.
    */
   keep: number;
-  /** True if slow work is prepared outside the transaction and blocks nobody. */
+  /** True if slow work is prepared outside the transaction, where it blocks nobody. */
   online: boolean;
   /** Tables with more rows must be changed online where possible. Null sets no limit. */
   onlineAboveRows: number | null;
-  /** True if the batch creates the table, so that no application uses it yet. */
+  /** True if the batch creates the table. No application uses such a table yet. */
   isNew(table: string): boolean;
-  /** Undefined if unknown. By the table's name before the batch. */
+  /** @param table its name before the batch. Undefined if there are no statistics. */
   statistics(table: string): TableStatistics | undefined;
   /** Objects outside the schema that depend on the table or its columns. */
   dependents(table: string): readonly Dependent[];
-  /** The parents of a table, of its ancestors or its descendants, by the name before the batch. */
+  /**
+   * Returns the parents of a table. Known for altered tables and for their ancestors and descendants, by their names
+   * before the batch.
+   */
   parents(child: string): readonly Inheritance[];
-  /** The children of such a table. */
+  /** Returns the children of a table. Known for the same tables as `parents`. */
   children(parent: string): readonly Inheritance[];
   /** Types and collations that are missing or must not be used. */
   types: TypeLookup;

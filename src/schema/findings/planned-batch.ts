@@ -83,11 +83,11 @@ const isFound = (event: SchemaEvent): boolean => event.type === 'collection.adop
 const isJudged = (event: LogEvent, adopted: boolean): event is NewEvent =>
   changesSchema(event) && (adopted || !isFound(event));
 
-/** No rule judges the definitions that PostgreSQL rewrites. */
+/** Rules do not judge the definitions that PostgreSQL itself rewrites. */
 const isJudgedObject = (event: LogEvent, adopted: boolean): event is ObjectEvent =>
   changesObjects(event) && !isConsequence(event) && (adopted || !isFound(event));
 
-/** Returns the facts that the rules will need, before they run. */
+/** Returns the questions to the database whose answers the rules will need. */
 export function* questionsOf({ events, statements, after, adopted = false }: Plan): Resumable<DatabaseQuestions> {
   const former = formerNames();
   const made = new Set<string>();
@@ -121,7 +121,10 @@ const ALTERS: ReadonlySet<string> = new Set([
   'field.updated',
 ]);
 
-/** Constraints are the only part of a table that it inherits besides columns. */
+/**
+ * True if the dependents and parents of the table matter for the event. A change of extras counts, because extras
+ * contain the constraints that a table inherits.
+ */
 const isAltering = (event: NewEvent): boolean =>
   ALTERS.has(event.type) ||
   (event.type === 'collection.updated' && event.data.patch.some(({ path }) => path.startsWith('/schema/extras')));
@@ -132,7 +135,7 @@ const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[
 interface PlannedObjectEvent extends LocatedEvent {
   event: ObjectEvent;
   found: boolean;
-  /** The object before the batch. Undefined for a new one. */
+  /** The object before the batch. Undefined if the batch creates it. */
   old: SchemaObject | undefined;
 }
 
@@ -222,7 +225,7 @@ function lookups(made: ReadonlySet<string>, former: FormerNames, facts: Database
 const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection.created' }> =>
   event.type === 'collection.created' && readRestored(event.data) === undefined;
 
-/** The fields that an event creates or changes. Restored fields were judged when they were created. */
+/** Returns the fields that an event creates or changes. Restored fields were judged when they were created. */
 function fieldChanges({ event, before, after, formerField }: PlannedEvent): FieldChange[] {
   const made = fieldsMade(event);
   if (made !== undefined) return made.map((now) => ({ old: undefined, now }));
@@ -230,7 +233,7 @@ function fieldChanges({ event, before, after, formerField }: PlannedEvent): Fiel
   return now === undefined ? [] : [{ old: before?.fields.get(formerField), now }];
 }
 
-/** Undefined if it creates none. */
+/** Undefined if the event creates no field. */
 function fieldsMade(event: NewEvent): readonly Field[] | undefined {
   if (event.type === 'collection.adopted') return event.data.fields;
   if (event.type !== 'collection.created' && event.type !== 'field.created') return undefined;
@@ -238,14 +241,14 @@ function fieldsMade(event: NewEvent): readonly Field[] | undefined {
   return 'fields' in event.data ? event.data.fields : [event.data.field];
 }
 
-/** The object that an event creates or changes. A rename changes nothing that a rule judges. */
+/** Returns the object that an event creates or changes. Undefined for a rename, because no rule judges one. */
 function objectChange({ event, batch, old }: PlannedObjectEvent): ObjectChange | undefined {
   const now = batch.after.objects.get(objectKey(event.subject))?.object;
   const isChange = event.type === 'object.created' || event.type === 'object.updated';
   return now === undefined || !isChange ? undefined : { old, now };
 }
 
-/** The relation that an event creates or changes. */
+/** Returns the relations that an event creates or changes. */
 function relationChanges({ event, before, after, formerField }: PlannedEvent): RelationChange[] {
   if (event.type !== 'relation.created' && event.type !== 'relation.updated') return [];
   const now = after?.relations.get(event.field ?? '');
@@ -273,7 +276,7 @@ const CHECKS = checksOf(RULES);
 /** The rules for adopted objects. */
 const STANDING = checksOf(RULES.filter(({ standing }) => standing === true));
 
-/** Returns all findings of a plan in the order of its events. Findings of statements come first within an event. */
+/** Returns all findings of a plan in the order of its events. For each event, findings about statements come first. */
 export function* findingsOf(plan: Plan, facts: DatabaseFacts = {}): Resumable<Finding[]> {
   const gathering = createGathering(groupsOf(plan));
   for (const planned of plannedEvents(plan, facts)) {
@@ -325,7 +328,7 @@ function judgeObject(planned: PlannedObjectEvent, add: AddFinding): void {
 /** Findings about columns of partitions are reported for the parent table. */
 const isPartition = ({ after }: PlannedEvent): boolean => extrasOf(after).partition_of !== undefined;
 
-/** Takes a step per field, because a collection may have any number of fields. */
+/** Yields after each field, because a collection may have any number of fields. */
 function* judgeDocuments(planned: PlannedEvent, add: AddFinding): Resumable<void> {
   const checks = planned.found ? STANDING : CHECKS;
   for (const change of isPartition(planned) ? [] : fieldChanges(planned)) {

@@ -21,7 +21,7 @@ export type Accounts = Map<string, Account>;
 export const isActiveAdmin = (account: Account | undefined): boolean =>
   account?.role === 'admin' && account.status === 'active';
 
-/** Changes `accounts`. Ignores other events, and events about users that do not exist. */
+/** Applies an event to `accounts` in place. Ignores other events, and events about users that do not exist. */
 export function foldAccount(accounts: Accounts, event: LogEvent): void {
   const { subject } = event;
   if (subject?.kind !== USER) return;

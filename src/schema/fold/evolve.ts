@@ -23,13 +23,13 @@ import {
   carryIndexes,
 } from '../model/state.js';
 
-/* Identities that the fold assigns to collections and fields, equal for the logs of all releases. */
+/* Assign identities to collections and fields. Every release assigns the same identities to the same log. */
 
 type Creation = Extract<NewEvent, { type: 'collection.created' | 'collection.adopted' }>;
 
 /**
- * Returns the identities of a new collection and its fields. They are new, or those from before its deletion if it is
- * restored.
+ * Returns the identities of a new collection and its fields. A restored collection keeps the identities from before its
+ * deletion.
  */
 function identitiesOf({ position, data }: Creation & { position: number }): Identities {
   const restored = 'restored' in data ? data.restored : undefined;
@@ -43,13 +43,13 @@ function identitiesOf({ position, data }: Creation & { position: number }): Iden
 
 /** Identities of a node's fields that a fold may change in place. They are copied at the first change. */
 interface OwnIdentities {
-  /** @returns the node's identities as a map that nothing else uses */
+  /** @returns the node's identities as a map that only this fold uses */
   of(node: { identities: Identities }): Map<string, Identity>;
-  /** Marks the changed maps as shared. */
+  /** Marks the changed maps as shared, so that the next change copies them again. */
   share(): void;
 }
 
-/** Used for one fold. Copies the identities of a node once, until they are shared. */
+/** Creates the copies for one fold. The identities of a node are copied once, until they are shared. */
 function ownIdentities(): OwnIdentities {
   let own = new WeakSet<ReadonlyMap<string, Identity>>();
   return {
@@ -95,8 +95,8 @@ export interface RunningFold {
 }
 
 /**
- * Copies a collection only when an event first touches it. So many events about one collection cost time in proportion
- * to the events, not to its fields.
+ * Copies a collection only when an event first touches it. Many events about one collection therefore cost time in
+ * proportion to the events and not to its fields.
  */
 export function startFolding(from: State): RunningFold {
   const open = new Map<string, OpenNode | undefined>();
@@ -137,7 +137,8 @@ export function startFolding(from: State): RunningFold {
       // Events that do not change the schema leave all parts of the state identical, so that caches remain valid.
       if (!changesSchema(event)) return;
       if (isRename(event)) {
-        // Many collections may contain the name. They are changed together, not as open nodes.
+        // Many collections may contain the renamed object's name, so they are all changed at once and not as open
+        // nodes.
         ({ collections, referencedBy, indexNames } = applyRename(state(), event));
         return;
       }

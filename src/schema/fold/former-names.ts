@@ -3,17 +3,17 @@ import type { LogEvent, RestoredCollection } from '../model/events.js';
 import { type Identity, type State, NEW_IDENTITY, memberKey } from '../model/state.js';
 
 export interface FormerNames {
-  /** Call it with each event after the event has been processed. */
+  /** Must be called with each event, after the caller has processed that event. */
   add(event: LogEvent): void;
   collection(name: string): string;
-  /** @param collection its current name */
+  /** @param collection the current name of the collection */
   field(collection: string, name: string): string;
 }
 
-/** If no rename assigned the name, it is its own former name. */
+/** A name that no rename assigned is its own former name. */
 export function formerNames(): FormerNames {
   const collections = new Map<string, string>();
-  /** Maps former collection names to field names, by current field name. */
+  /** Former field names. The key is the former name of the collection with the current name of the field. */
   const fields = new Map<string, string>();
   const collection = (name: string): string => collections.get(name) ?? name;
   const keyOf = (of: string, name: string): string => memberKey(collection(of), name);
@@ -46,7 +46,10 @@ export interface NamedCollection {
   names: Set<string>;
 }
 
-/** Returns the collections that have the name before or within the batch. There can be several, one after the other. */
+/**
+ * Returns the collections that have the name before or within the batch. Several collections can have it one after
+ * another.
+ */
 export function collectionsNamed(
   before: State,
   events: readonly LogEvent[],

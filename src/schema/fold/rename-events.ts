@@ -92,12 +92,12 @@ function copyAlongPatch(document: object, patch: readonly Operation[]): Record<s
 interface Opening {
   parent: Record<string, unknown>;
   member: string;
-  /** Identifies the location among those that were copied. */
+  /** Identifies the location, so that it is copied only once. */
   key: string;
   copy: (value: unknown) => unknown;
 }
 
-/** Replaces a member by its copy, once. */
+/** Replaces a member by its copy, unless it was already copied. */
 function openMember(opened: Set<string>, { parent, member, key, copy }: Opening): void {
   if (opened.has(key)) return;
   opened.add(key);
@@ -109,7 +109,7 @@ function openMember(opened: Set<string>, { parent, member, key, copy }: Opening)
 export type SchemaChange = NewEvent & { position: number };
 type AnyChange = SchemaEvent & { position: number };
 
-/** An event that cannot follow its state, because another program wrote the log. */
+/** Thrown for an event that cannot follow its state, because another program wrote the log. */
 export class ImpossibleEventError extends UnreadableEventError {
   constructor(event: AnyChange, why: string) {
     const subject = event.collection ?? event.subject.id;

@@ -48,12 +48,12 @@ export function renameIndexes(names: State['indexNames'], all: readonly ChangedF
   return map.wasAltered() ? map.asImmutable() : names;
 }
 
-/** Another field may have taken over the name. */
+/** True if the node has an index of this name. Another field may have taken over the name. */
 function hasIndex(node: IndexedNode, name: string): boolean {
   return [...namesOnlyIn(node, undefined)].includes(name);
 }
 
-/** True if the table has another name or schema, and so do its indexes. */
+/** True if the table was renamed or moved to another schema. The keys of its indexes then change as well. */
 const isMovedTable = (one: IndexedNode, other: IndexedNode): boolean =>
   one?.collection.schema?.schema !== other?.collection.schema?.schema ||
   one?.collection.schema?.name !== other?.collection.schema?.name;
@@ -95,7 +95,7 @@ function targetsOf(relations: Relations): Set<string> {
   return targets;
 }
 
-/** New names by old names, applied simultaneously, so that two may swap. */
+/** Maps old names to new names. All renames happen at once, so two objects may swap names. */
 export type Names = ReadonlyMap<string, string>;
 
 /** Simultaneous renames of collections, or of the fields of one collection. */
@@ -114,7 +114,8 @@ const ownOf =
     (name === null ? name : (names.get(name) ?? name)) as typeof name;
 
 /**
- * Returns the state with renamed collections. The new names must be free or given up at the same time.
+ * Returns the state with renamed collections. No collection may have one of the new names, unless it is renamed at the
+ * same time.
  * @param touched receives the names whose nodes change
  */
 export function withCollectionNames(state: State, names: Names, touched?: Set<string>): State {
@@ -188,7 +189,7 @@ interface ReplacedNode {
 
 const nameOf = ({ collection }: CollectionNode): string => collection.collection;
 
-/** All names are removed before new ones are added, because collections may swap names. */
+/** Removes all old names before it adds new ones, because collections may swap names. */
 function secondaryIndexes(state: State, replaced: readonly ReplacedNode[]): Pick<State, 'referencedBy' | 'indexNames'> {
   let { referencedBy } = state;
   const fields: ChangedFields[] = [];
@@ -304,7 +305,7 @@ function renameCopiedFields(copied: CollectionMeta['item_duplication_fields'], n
   return mapChanged(copied, (each) => (typeof each === 'string' ? (names.get(each) ?? each) : each));
 }
 
-/** Replaces names in members that consist of a column name, but not within definitions. */
+/** Replaces names in members that contain only a column name. Definitions in SQL stay unchanged. */
 function renameColumnMentions(schema: TableSchema, own: RenameOwn): TableSchema {
   const { extras } = schema;
   if (extras === undefined) return schema;

@@ -7,7 +7,7 @@ import { isObject } from '../../kernel/json.js';
 /** Converts a payload from version n to n + 1. Index 0 converts version 1. */
 export type Upcasters = Readonly<Record<string, readonly ((data: unknown) => unknown)[]>>;
 
-/** No payload has a second version yet. A new version adds its schema and its upcaster and keeps the old ones. */
+/** No payload has a second version yet. A new version needs a schema and an upcaster, and the existing ones stay. */
 const UPCASTERS: Upcasters = {};
 
 /**
@@ -33,7 +33,7 @@ export interface RawEvent {
   subject?: unknown;
 }
 
-/** The facts about each type that a reader needs. */
+/** The facts about each event type that a reader needs. */
 export type Kinds = Readonly<
   Record<string, { changesSchema: boolean; changesObjects?: boolean; versions: readonly z.ZodType[] }>
 >;

@@ -57,7 +57,7 @@ const SCHEMA_CHECKS = checksOf(tableSchema);
 
 /**
  * Reads the table schema of a collection. name, sql, schema and similar members are derived and skipped. Extras occur
- * only in our snapshots and are checked later.
+ * only in snapshots of this service and are checked later.
  */
 function readSchema(collection: string, input: unknown, into: Import): CollectionDocument['schema'] {
   if (!isObject(input)) return input === null ? null : undefined;
@@ -69,7 +69,10 @@ function readSchema(collection: string, input: unknown, into: Import): Collectio
   return extras;
 }
 
-/** Present only in our snapshots: the HTTP layer removes the names of schemas that are not managed. */
+/**
+ * Only snapshots of this service contain both members. The HTTP layer removes the names of schemas that are not
+ * managed.
+ */
 function locationOf({ schema, name }: Record<string, unknown>): { schema?: string; name?: string } {
   return typeof schema === 'string' ? { schema, ...(typeof name === 'string' && { name }) } : {};
 }
@@ -156,7 +159,7 @@ function readField(
   return { ...location, ...(meta === undefined ? {} : { meta }), ...column };
 }
 
-/** Folders have no fields. */
+/** Removes fields of folders from the import, because a folder has no fields. */
 export function dropFieldsOfFolders(isFolder: (collection: string) => boolean, into: Import): void {
   for (const [collection, fields] of into.fields) {
     if (!isFolder(collection)) continue;

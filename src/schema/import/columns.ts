@@ -49,7 +49,7 @@ export function vendorOf(body: Record<string, unknown>): string | undefined {
 
 const NOW = 'CURRENT_TIMESTAMP';
 
-/** Other vendors' names of default functions, without precision and outer parentheses. */
+/** Names that other vendors use for default functions, without precision and outer parentheses. */
 const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['now', NOW],
   ['current_timestamp()', NOW],
@@ -73,7 +73,7 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['uuid_generate_v4()', 'gen_random_uuid()'],
 ]);
 
-/** Translates another vendor's function. Undefined if the text is none. */
+/** Returns the PostgreSQL function for another vendor's function. Undefined if the text is no such function. */
 export function vendorFunction(text: string): string | undefined {
   const plain = withoutParentheses(text.toLowerCase()).replace(/\(\d\)$/, '()');
   return FUNCTIONS.get(plain) ?? (plain === 'current_timestamp' ? NOW : undefined);
@@ -86,7 +86,7 @@ function withoutParentheses(text: string): string {
   return bare;
 }
 
-/** A parenthesis within quotes does not count. */
+/** True if one pair of parentheses encloses the whole text. Parentheses within quotes do not count. */
 function isWrapped(text: string): boolean {
   if (!text.startsWith('(') || !text.endsWith(')')) return false;
   const signs = text.replaceAll(/'(?:[^']|'')*'/g, '');
@@ -125,7 +125,7 @@ function quotedValue(text: string): string | undefined {
   return bits === undefined ? LITERAL.exec(text)?.[1]?.replaceAll("''", "'") : String(Number.parseInt(bits, 2));
 }
 
-/** False for words like "now", which may also be an ordinary text. */
+/** False for words like "now", which can also be plain text. */
 const isExpression = (bare: string): boolean =>
   CALL.test(bare) || (!/^now$/i.test(bare) && vendorFunction(bare) !== undefined);
 
@@ -138,13 +138,13 @@ interface ColumnInput {
 
 type Column = Pick<FieldDocument, 'type' | 'schema'>;
 
-/** Checks of the members that do not depend on the type. */
+/** Checks of the column members that do not depend on the type. */
 const CHECKS = checksOf(columnSchema.omit({ generation_expression: true }));
 
-/** Members that are read with the type, and derived members. */
+/** Members that are read together with the type, and members that are derived. */
 const OTHERS: ReadonlySet<string> = new Set([...membersOf(columnDocument), 'schema', 'foreign_key_schema']);
 
-/** Converts a field's `type` and `schema`. Unspecified members stay absent. */
+/** Converts the `type` and `schema` of a field. Members that the file omits remain absent. */
 export function readColumn(input: ColumnInput, into: Import): Column {
   const { type, schema } = input;
   const location = { collection: input.collection, field: input.field };
@@ -201,7 +201,7 @@ function typeOf({ type, schema }: ColumnInput, location: Required<ImportLocation
   return ours;
 }
 
-/** True if our type is more than another spelling of the vendor's type. */
+/** True if the type that was read may have another meaning than the vendor's type, and not just another spelling. */
 function isTypeGuessed(type: unknown, theirs: string, ours: string | undefined): boolean {
   if (ours === undefined || ours === ALIAS_TYPE || ours === type) return false;
   if (ours === 'text') return type !== undefined && !/text|clob/i.test(theirs);
@@ -217,7 +217,7 @@ function plainMembers(
   for (const name of Object.keys(schema)) {
     const check = CHECKS.get(name);
     if (check === undefined) {
-      // Only our snapshots contain extras, which are checked later.
+      // Only snapshots of this service contain extras. They are checked later.
       if (name === 'extras') members[name] = schema[name];
       else if (!OTHERS.has(name)) warnOfMember(into, 'fields', `schema.${name}`);
       continue;
@@ -246,7 +246,7 @@ function expressionFault(input: unknown): string | null {
 interface DefaultInput {
   type: string | undefined;
   column: Partial<ColumnType>;
-  /** The column as read so far. */
+  /** The part of the column that has been read so far. */
   result: Record<string, unknown>;
   location: Required<ImportLocation>;
 }
@@ -273,7 +273,10 @@ function readColumnDefault(
   return { default_value: ours instanceof InvalidValue ? skipDefault(defaultInput, ours, input.location, into) : ours };
 }
 
-/** Other vendors do not export sequences, so a sequence default can stay only where the column already has one. */
+/**
+ * Returns true if the column already has a sequence as its default. Other vendors do not export sequences, so a new
+ * column cannot get one.
+ */
 function isPresentSequence(
   value: unknown,
   { data_type }: ColumnType,
@@ -298,7 +301,7 @@ function skipDefault(
   return null;
 }
 
-/** Undefined if the default is a literal, as in the service's own snapshots. */
+/** Interprets a default of another vendor. Undefined if it is a literal, as in snapshots of this service. */
 function vendorValue(input: unknown, { vendor, prefix }: Import): VendorDefault {
   return typeof input === 'string' && prefix !== SYSTEM_PREFIX ? vendorDefault(input, vendor) : undefined;
 }

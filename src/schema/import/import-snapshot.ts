@@ -32,8 +32,8 @@ import { dataTypesOf, typeOfDataType } from '../normal-form/types/field-types.js
 /* Primary keys, and the columns that reference them. */
 
 /**
- * Files of Directus lack primary keys without metadata. A table without a key gets one, with name and type from the
- * foreign keys that reference it, otherwise an auto-increment `id`.
+ * A file of Directus omits primary keys without metadata. A table without a key gets one. Its name and type come from
+ * the foreign keys that reference it. Without such foreign keys it is an auto-increment `id`.
  */
 function addPrimaryKeys(body: Record<string, unknown>, into: Import): void {
   const pointers = pointersOf(body);
@@ -75,7 +75,7 @@ function primaryKey(collection: string, field: string, pointer: Pointer | undefi
   const source = pointer === undefined ? undefined : into.fields.get(pointer.collection)?.get(pointer.field);
   const typed = source === undefined ? {} : typeMembers(source);
   const key = { ...typed, is_primary_key: true };
-  // An existing key needs no warning.
+  // The instance already has this key, so adding it needs no warning.
   if (keyInInstance(collection, into) === field) {
     return source?.type === undefined
       ? { collection, field, schema: { is_primary_key: true } }
@@ -99,7 +99,9 @@ function typeMembers({ schema }: FieldDocument): Record<string, unknown> {
   return members;
 }
 
-/** Gives columns of relations the type of the referenced primary key, and removes foreign keys that are impossible. */
+/**
+ * Changes columns of relations to the type of the referenced primary key, and removes foreign keys that are impossible.
+ */
 function fitForeignKeys(into: Import): void {
   const keys = new Map<string, KeyType>();
   for (const relation of into.relations.values()) {
@@ -115,7 +117,10 @@ function fitForeignKeys(into: Import): void {
 /** `none`: there is no single primary key. `unsaid`: neither the file nor the instance defines its type. */
 type KeyType = FieldDocument | 'none' | 'unsaid';
 
-/** Returns the field that finally defines the type, because a primary key can reference another table. */
+/**
+ * Returns the field that defines the type of the primary key. A primary key can itself reference another table, so the
+ * search follows such references to their end.
+ */
 function keyTypeOf(collection: string, into: Import, keyTypes: Map<string, KeyType>): KeyType {
   const cached = keyTypes.get(collection);
   if (cached !== undefined) return cached;
@@ -151,7 +156,7 @@ function primaryKeyOf(collection: string, into: Import): KeyType {
   return fields.length === 0 ? 'unsaid' : 'none';
 }
 
-/** Returns the fields of the file, and the key if only the instance has it and keeps it. */
+/** Returns the fields of the file. Adds the key fields that only the instance has, if the import keeps them. */
 function fieldsOf(collection: string, into: Import): FieldDocument[] {
   const fields = into.fields.get(collection);
   const kept = into.instance.keyOf(collection).filter(({ field }) => fields?.has(field) !== true);
@@ -179,7 +184,10 @@ function fitType(field: FieldDocument, target: FieldDocument | 'unsaid', one: st
   Object.assign(field, { type: target.type, schema: { ...schema, ...refitDefault(schema, target) } });
 }
 
-/** Some vendors store such key types as strings. Only an existing column shows the actual type. */
+/**
+ * Deletes the type `string` of a column that references a key of unknown type, because some vendors store such types as
+ * strings. Without a type, an existing column keeps its own.
+ */
 function deleteGuessedType(field: FieldDocument, { instance }: Import): void {
   const isTold = field.schema?.['data_type'] !== undefined || instance.columnOf(field.collection, field.field);
   if (field.type === 'string' && isTold) delete field.type;
@@ -192,7 +200,7 @@ function dataTypeOf({ type, schema }: FieldDocument): string | undefined {
   return typeof dataType === 'string' ? dataType : dataTypesOf(type)?.[0];
 }
 
-/** A default that does not match the key's type never referenced a row. */
+/** Sets a default to null if it does not match the key's type. Such a default never referenced a row. */
 function refitDefault(schema: Record<string, unknown>, { type = 'unknown' }: FieldDocument): Record<string, unknown> {
   if (schema['default_value'] === undefined) return {};
   const { data_type, max_length, numeric_precision, numeric_scale } = schema as never;
@@ -200,7 +208,7 @@ function refitDefault(schema: Record<string, unknown>, { type = 'unknown' }: Fie
   return { default_value: value instanceof InvalidValue ? null : value };
 }
 
-/* Sets names in `meta` that reference nothing, or form a cycle, to null. Directus allows them. */
+/* Set names in `meta` to null if they reference nothing or form a cycle. Directus allows both. */
 
 /** Fixes `group`, `archive_field` and `sort_field` of collections and `group` of fields. */
 function resolveReferences(into: Import): void {
@@ -220,7 +228,7 @@ function resolveReferences(into: Import): void {
   }
 }
 
-/** Only alias fields group others. */
+/** True if the field can group others. Only alias fields can. */
 function canGroup(collection: string, name: string, into: Import): boolean {
   const document = into.fields.get(collection)?.get(name);
   return document === undefined ? hasField(collection, name, into) : isAlias(document, into) !== false;
@@ -263,7 +271,7 @@ function breakCycles(
   }
 }
 
-/** Returns the first document that the walk up from `name` visits twice. Visited documents are not walked again. */
+/** Returns the first document that the walk up from `name` visits twice. Skips documents in `visited`. */
 function findCycle(name: string, documents: ReadonlyMap<string, Grouped>, visited: Set<string>): string | undefined {
   const way = new Set<string>();
   let at: string | undefined = name;
@@ -281,7 +289,7 @@ function groupOf(name: string, documents: ReadonlyMap<string, Grouped>): string 
 }
 
 export interface ImportedSnapshot {
-  /** Undefined if the file has no such part. The part is then unspecified. */
+  /** Undefined if the file has no part `collections`, which then leaves the collections unspecified. */
   collections: unknown[] | undefined;
   fields: unknown[] | undefined;
   relations: unknown[] | undefined;
@@ -293,9 +301,9 @@ const PARTS = ['collections', 'fields', 'relations'] as const;
 const TOP_LEVEL: ReadonlySet<string> = new Set([...PARTS, 'version', 'directus', 'service', 'vendor', 'systemFields']);
 
 /**
- * Imports a snapshot that was accepted with force. `systemCollections`: those (by our names) that relations may
- * reference. `instance` provides what the file omits. Read the documents with `imported: true`. Only a file that is no
- * snapshot has problems.
+ * Imports a snapshot that was accepted with `force`. `systemCollections` contains the system collections that relations
+ * may reference, by the names of this service. `instance` provides what the file omits. The caller must read the
+ * documents with `imported: true`. Only a file that is no snapshot has problems.
  */
 export function importSnapshot(
   body: unknown,
@@ -313,7 +321,7 @@ export function importSnapshot(
   readFields(body, into);
   resolveKinds(body, into);
   dropFieldsOfFolders((collection) => isFolder(collection, into), into);
-  // Our own snapshots already contain all keys.
+  // Snapshots of this service already contain all keys.
   if (body['service'] === undefined && into.parts.has('fields')) addPrimaryKeys(body, into);
   readRelations(body, into);
   resolveReferences(into);

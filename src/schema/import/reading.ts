@@ -6,9 +6,9 @@ import type { Collection, Field, NewRelation, Relation, RelationMeta } from '../
 import type { Warning } from '../../kernel/warning.js';
 import { InvalidValue, type Checks } from '../normal-form/checks.js';
 
-/* The context of an import: the file as read so far, and the target instance. */
+/* The context of an import consists of the file that was read so far and the target instance. */
 
-/** Documents in our form with only the members of the file. Absent members are unspecified. */
+/** A collection in the form of this service, with only the members of the file. Absent members are unspecified. */
 export interface CollectionDocument {
   collection: string;
   meta?: Record<string, unknown>;
@@ -38,7 +38,7 @@ export interface Import {
   readonly fields: Map<string, Map<string, FieldDocument>>;
   /** Keyed by many collection and many field. */
   readonly relations: Map<string, RelationDocument>;
-  /** The parts of the file. Other parts are unspecified. */
+  /** The parts that the file contains. All other parts are unspecified. */
   readonly parts: ReadonlySet<string>;
   readonly warnings: Warning[];
   readonly problems: Problem[];
@@ -86,17 +86,20 @@ export function quotedPath(...names: string[]): string {
   return names.map((name) => JSON.stringify(name)).join('.');
 }
 
-/** Our system names are a fixed list. For other systems the prefix decides. */
+/**
+ * True if the name belongs to a system collection. The system collections of this service are a fixed list. For other
+ * systems the prefix decides.
+ */
 export function isSystem(name: string, { prefix }: Import): boolean {
   return prefix === SYSTEM_PREFIX ? isSystemCollection(name) : name.startsWith(prefix);
 }
 
-/** Replaces the system prefix of the file by ours. */
+/** Replaces the system prefix of the file by that of this service. */
 export function toServiceName(name: string, into: Import): string {
   return isSystem(name, into) ? SYSTEM_PREFIX + name.slice(into.prefix.length) : name;
 }
 
-/** Yields the objects of a part with their locations. Other values are problems. */
+/** Yields the objects of a part with their locations. Adds a problem for every value that is not an object. */
 export function* documentsOf(part: string, body: Record<string, unknown>, into: Import): Generator<Entry> {
   const list = body[part];
   if (!Array.isArray(list)) return;
@@ -120,17 +123,17 @@ export function requiredName(member: string, { input, at }: Entry, into: Import)
   return undefined;
 }
 
-/** True for any name if the snapshot has no collections part, because existing collections stay. */
+/** True if the collection will exist. If the snapshot has no part `collections`, existing collections stay. */
 export function hasCollection(name: string, { collections, instance, parts }: Import): boolean {
   return collections.has(name) || instance.exists(name) || !parts.has('collections');
 }
 
-/** True for any name if the snapshot has no fields part, because existing fields stay. */
+/** True if the field will exist. If the snapshot has no part `fields`, existing fields stay. */
 export function hasField(collection: string, field: string, { fields, instance, parts }: Import): boolean {
   return fields.get(collection)?.has(field) === true || instance.exists(collection, field) || !parts.has('fields');
 }
 
-/* Converts `meta` of other systems: known members with values that we can store. */
+/* Convert `meta` of other systems. Only known members with values that this service can store are kept. */
 
 /** Members that repeat other data, or only concern the other instance. */
 const REPEATED: ReadonlySet<string> = new Set(['id', 'collection', 'field', 'system']);
@@ -141,7 +144,7 @@ interface MetaInput {
   location: ImportLocation;
 }
 
-/** Undefined if there is no `meta`. */
+/** Undefined if the document has no `meta`. */
 export function readMeta(
   input: unknown,
   { part, checks, location }: MetaInput,
@@ -163,7 +166,7 @@ export function readMeta(
   return meta;
 }
 
-/** Warns with VALUE_LEFT_OUT about each document that has such a value. */
+/** Adds the warning VALUE_LEFT_OUT for each document that has such a value. */
 export function warnOfValue(into: Import, location: ImportLocation, member: string, { message }: InvalidValue): void {
   const owner = quotedPath(...[location.collection, location.field].filter((name) => name !== undefined));
   warn(into, 'VALUE_LEFT_OUT', location, `The value of ${member} of ${owner} was skipped: it ${message}.`);

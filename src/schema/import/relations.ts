@@ -24,7 +24,7 @@ import { mergeField } from '../normal-form/field.js';
 
 /* Combines the file with the target instance. */
 
-/** Returns the resulting field. An unspecified type or column stays as in the instance. */
+/** Returns the field as it will be after the import. An unspecified type or column stays as in the instance. */
 export function completeField(document: FieldDocument, { instance }: Import): FieldDocument {
   const existing = instance.columnOf(document.collection, document.field);
   if (existing === undefined) return document;
@@ -49,7 +49,7 @@ export function isKey({ collection, field, schema }: FieldDocument, { instance }
   return existing === undefined ? undefined : isPrimary(existing);
 }
 
-/** Returns the collection that the foreign key references. Null without a foreign key. */
+/** Returns the collection that the foreign key references. Null if there is no foreign key. */
 export function keyTarget(relation: RelationDocument, { instance }: Import): string | null {
   const { many_collection, many_field } = relation;
   const existing = instance.relationOf(many_collection, many_field);
@@ -58,7 +58,7 @@ export function keyTarget(relation: RelationDocument, { instance }: Import): str
   return schema === null || target == null ? null : target;
 }
 
-/** Members in the flat form, by their names in `meta`, at the top level, or in both. */
+/** Maps the names in `meta` and at the top level to members of the flat form. */
 const MEMBERS: ReadonlyMap<string, keyof RelationDocument> = new Map<string, keyof RelationDocument>([
   ...NESTED,
   ...RELATION_MEMBERS.map((name): [string, keyof RelationDocument] => [name, name]),
@@ -88,7 +88,7 @@ export function readRelations(body: Record<string, unknown>, into: Import): void
 function flatten(input: Record<string, unknown>, into: Import): RelationInput {
   const relation: RelationInput = { schema: input['schema'] };
   const meta = isObject(input['meta']) ? input['meta'] : {};
-  // The database's values (top level) override the metadata.
+  // The values of the database, at the top level, override the metadata.
   for (const [part, from] of [
     ['', input],
     ['meta.', meta],
@@ -103,7 +103,7 @@ function flatten(input: Record<string, unknown>, into: Import): RelationInput {
   return relation;
 }
 
-/** If no member names the referenced collection, the foreign key or the instance provides it. */
+/** Adds the referenced collection from the foreign key or the instance if no member names it. */
 function withTarget(input: RelationInput, { instance, prefix }: Import): RelationInput {
   const { many_collection, many_field, one_collection, one_allowed_collections: allowed, schema } = input;
   if (one_collection !== undefined || Array.isArray(allowed)) return input;
@@ -193,7 +193,7 @@ function allowedOf(many: Many, allowed: unknown[], into: Import): string[] {
 
 const WEAK = ['one_field', 'junction_field', 'sort_field'] as const;
 
-/** Members that name optional fields, and the one with fixed values. */
+/** Reads the members that name optional fields, and `one_deselect_action`. */
 function weakMembers(relation: RelationDocument, input: RelationInput, into: Import): Partial<RelationDocument> {
   const members: Partial<RelationDocument> = {};
   const location = { collection: relation.many_collection, field: relation.many_field };
@@ -214,14 +214,14 @@ function weakMembers(relation: RelationDocument, input: RelationInput, into: Imp
 function isThere(member: (typeof WEAK)[number], name: string, relation: RelationDocument, into: Import): boolean {
   if (member !== 'one_field') return isFree(name, relation) && canHold(relation.many_collection, name, into);
   const one = relation.one_collection;
-  // There is nothing to check: a many-to-any relation has no one side, and the file has no fields of system
-  // collections.
+  // The name cannot be checked for two kinds of relations. A many-to-any relation has no one side, and the file has no
+  // fields of system collections.
   if (one == null) return false;
   const document = into.fields.get(one)?.get(name);
   return document === undefined ? !isSystem(one, into) && hasField(one, name, into) : isAlias(document, into) !== false;
 }
 
-/** A column has only one role in a relation. */
+/** True if the column has no other role in the relation. A column can have only one. */
 const isFree = (name: string, { many_field, one_collection_field, junction_field }: RelationDocument): boolean =>
   ![many_field, one_collection_field, junction_field].includes(name);
 
@@ -230,7 +230,7 @@ function canHold(collection: string, name: string, into: Import): boolean {
   return hasField(collection, name, into) && (document === undefined || isAlias(document, into) !== true);
 }
 
-/** Uses the type in the file. */
+/** True if the field can hold text. The type in the file decides. */
 function canHoldText(collection: string, name: string, into: Import): boolean {
   const { type, schema } = into.fields.get(collection)?.get(name) ?? {};
   const holds = dataTypesOf(type ?? '')?.some(holdsText) ?? true;

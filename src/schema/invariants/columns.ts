@@ -7,14 +7,12 @@ import type { TableExtras } from '../model/extras.js';
 import type { ColumnSchema } from '../model/model.js';
 import { isExtensionType } from '../sql-text/data-types.js';
 
-/*
- * Checks groups of collections and of fields. A chain of groups must end, and may contain only members that can group
- * others.
- */
+/* Checks groups of collections and of fields. A chain of groups must end and not form a cycle. It may contain only
+   objects that can group others. */
 
 /** The groups of one namespace. */
 interface GroupNamespace {
-  /** Returns the group of `name`, or a sentence if it cannot group others. */
+  /** Returns an object with the group of `name`. Returns a sentence if `name` cannot group others. */
   parentOf: (name: string) => { group: string | null } | string;
   /** Groups whose chain was already checked, so that shared chains are checked once. */
   sound: Set<string>;
@@ -30,13 +28,13 @@ function groupFault(name: string, group: string | null, { parentOf, sound }: Gro
     if (typeof parent === 'string') return parent;
     at = parent.group;
   }
-  // The name itself is excluded, because its ability to group others is not checked yet.
+  // `name` must not be marked as checked, because only its groups were checked.
   seen.delete(name);
   for (const each of seen) sound.add(each);
   return undefined;
 }
 
-/** Finds columns that are invalid whatever the table contains. */
+/** Finds columns that are invalid regardless of the table's content. */
 
 type Fault = [member: keyof ColumnSchema, message: string];
 
@@ -45,7 +43,7 @@ export const INCOMPARABLE = new Map([
   ['json', 'json values cannot be compared, so a json field cannot be unique or indexed. Use data_type "jsonb"'],
 ]);
 
-/** The service rejects this because PostgreSQL does not store the values of a virtual column. */
+/** The message for a virtual generated column in a key or index. PostgreSQL does not store its values. */
 const VIRTUAL =
   'a virtual generated column cannot be unique or indexed, because it is computed on read. Omit extras.virtual to store it';
 
@@ -86,8 +84,8 @@ function groupsIn({ collection: { collection }, fields }: CollectionNode): Group
 }
 
 /**
- * Every table defines a type with the name of the table. Without the extension, a column of that type would contain rows of the
- * table.
+ * Reports a column whose extension type has the name of a table. Every table defines a type with its own name, so
+ * without the extension the column would contain rows of that table.
  */
 function shadowFaults({ collections }: State, { data_type: type }: ColumnSchema): Fault[] {
   if (!isExtensionType(type) || !collections.get(type)?.collection.schema) return [];
@@ -96,7 +94,7 @@ function shadowFaults({ collections }: State, { data_type: type }: ColumnSchema)
 
 /* The maximum number of columns. */
 
-/** MaxHeapAttributeNumber of PostgreSQL. Dropped columns count as well, which PostgreSQL checks. */
+/** MaxHeapAttributeNumber of PostgreSQL. PostgreSQL itself also counts dropped columns and checks the total. */
 const MAX_COLUMNS = 1_600;
 
 /** Reports the first column beyond the limit. */
@@ -113,11 +111,11 @@ export function columnCountProblems(node: CollectionNode): Problem[] {
   return [];
 }
 
-/* Extras must be consistent with the fields and other tables. */
+/* Extras must agree with the fields of the table and with other tables. */
 
 type Key = NonNullable<TableExtras['primary_key']>;
 
-/** `name` is that of the index or constraint. */
+/** `name` is the name of the index or constraint. */
 type CollectionFault = [member: keyof TableExtras, message: string, name?: string];
 
 /** Checks that referenced objects exist and match. The SQL is checked when extras are read. */
@@ -142,7 +140,7 @@ function subjectOf(collection: string, extras: TableExtras, [list, , name]: Coll
   return { kind: list === 'indexes' ? 'index' : 'constraint', collection, name, member: [...member, index] };
 }
 
-/** The marked fields must be those of the key, and one cannot change without the other. */
+/** Checks that exactly the fields of the key have `is_primary_key`, because both must change together. */
 function keyFaults(node: CollectionNode, { primary_key: key }: TableExtras): CollectionFault[] {
   if (key === undefined) return [];
   const marked = primaryKeyOf(node).map(({ field }) => field);
@@ -157,7 +155,7 @@ function keyFaults(node: CollectionNode, { primary_key: key }: TableExtras): Col
   ];
 }
 
-/** PostgreSQL would drop the whole key together with an included column. */
+/** Checks that included columns exist. PostgreSQL drops the whole key when an included column is dropped. */
 function includedFaults({ fields }: CollectionNode, { name, definition }: Key): CollectionFault[] {
   const included = definition === undefined ? [] : keyDefinition(definition).including;
   const missing = included.filter((column) => !fields.get(column)?.schema);
@@ -170,7 +168,7 @@ function includedFaults({ fields }: CollectionNode, { name, definition }: Key): 
   ];
 }
 
-/** Each such object must name existing columns, because PostgreSQL drops it with the column. */
+/** Checks that constraints and indexes use only existing columns. PostgreSQL drops them together with a column. */
 function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = [] }: TableExtras): CollectionFault[] {
   const isGone = (column: string): boolean => !SYSTEM_COLUMNS.has(column) && !fields.get(column)?.schema;
   const faults = (member: 'constraints' | 'indexes', name: string, columns: ReadonlySet<string>): CollectionFault[] => {
@@ -184,7 +182,7 @@ function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = []
   ];
 }
 
-/** Extras that every table may have. */
+/** Checks that the partitioned parent table exists. */
 function partitionFaults({ collections }: State, { partition_of: partition }: TableExtras): CollectionFault[] {
   if (partition === undefined) return [];
   const parent = collections.get(partition.table)?.collection.schema;
@@ -237,13 +235,13 @@ function keysProblems(node: CollectionNode): Problem[] {
   return others.map(({ field }) => secondKey(collection, first.field, field));
 }
 
-/** The problem of a second primary key `field` in addition to `first`. */
+/** Creates the problem of a second primary key `field` in addition to `first`. */
 export function secondKey(collection: string, first: string, field: string): Problem {
   const message = `field ${quoteName(field)} cannot be the primary key of collection ${quoteName(collection)}: field ${quoteName(first)} is its primary key, and a collection has one. Send is_primary_key false for ${quoteName(field)}, or move the key from ${quoteName(first)} in the same request`;
   return problemAbout({ kind: 'field', collection, field, member: ['schema', 'is_primary_key'] }, message);
 }
 
-/** Creates the grouping that the checks of one state share. Valid group chains are checked once. */
+/** Creates the grouping that all checks of one state share, so that valid group chains are checked only once. */
 export function groupsOf(state: State): GroupNamespace {
   const parentOf = (name: string) =>
     state.collections.get(name)?.collection.meta ??

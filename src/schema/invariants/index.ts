@@ -47,9 +47,9 @@ export function* changeProblems({
 }
 
 /**
- * Returns all problems of the `touched` collections and of relations that reference them. They name collection and
- * field, and the caller adds the path.
- * @param from the state before the change. Of two conflicting objects, the changed one is reported.
+ * Returns all problems of the `touched` collections and of relations that reference them. The problems name collection
+ * and field, and the caller adds the path.
+ * @param from the state before the change. If two objects conflict, the changed one is reported.
  */
 export function* invariantProblems(state: State, touched: Iterable<string>, from: State = state): Resumable<Problem[]> {
   const problems: Problem[] = [];
@@ -79,10 +79,8 @@ export function* invariantProblems(state: State, touched: Iterable<string>, from
   return problems;
 }
 
-/*
- * Objects that the service does not change: columns of unsupported types, and columns and foreign keys of partitioned
- * tables.
- */
+/* Find changes that the service does not support: of columns with unsupported types, and of columns and foreign keys
+   of partitioned tables. */
 
 /**
  * Returns unsupported changes of a collection between the states.
@@ -105,7 +103,7 @@ export function unsupportedChanges(
   ];
 }
 
-/** Only a rename moves a table. */
+/** Reports a table that was moved in another way than by a rename. */
 function movedTableProblems(before: CollectionNode, after: CollectionNode): Problem[] {
   const [from, to] = [before.collection.schema, after.collection.schema];
   if (!from || !to || (from.schema === to.schema && from.name === to.name)) return [];
@@ -115,7 +113,7 @@ function movedTableProblems(before: CollectionNode, after: CollectionNode): Prob
   return [problemAbout({ kind: 'collection', collection, member: ['schema', 'schema'] }, message)];
 }
 
-/** PostgreSQL drops the partitions together with a partitioned table. */
+/** Reports partitions that remain although their parent is removed. PostgreSQL drops them with the parent. */
 function orphanProblems(orphan: CollectionNode, { collections }: State): Problem[] {
   if (extrasOf(orphan).partition_by === undefined) return [];
   const { collection } = orphan.collection;
@@ -168,8 +166,8 @@ function alterable(column: ColumnSchema | null | undefined): object | null {
 }
 
 /**
- * A foreign key is dropped with its referenced table. Other changes, in all partitions at once, must be made in the
- * database.
+ * Reports changes of the foreign keys of a partitioned table. Dropping the referenced table is supported. All other
+ * changes affect all partitions at once and must be made in the database.
  */
 function foreignKeyProblems(
   before: CollectionNode,
@@ -214,7 +212,7 @@ function typeOf(column: ColumnSchema): object {
     is_indexed: ____,
     is_primary_key: _____,
     comment: ______,
-    // A column of such a type cannot be an identity. If it is auto-increment, its default calls nextval.
+    // A column of an unsupported type cannot be an identity. If it is auto-increment, its default calls nextval.
     has_auto_increment: _______,
     ...type
   } = column;

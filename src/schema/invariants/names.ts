@@ -30,10 +30,8 @@ import type { Field } from '../model/model.js';
 import { composedFault } from '../normal-form/names.js';
 import { parseConstraint } from '../sql-text/definitions.js';
 
-/*
- * Names that PostgreSQL chooses itself and changes if they exist: sequences of identity columns, and NOT NULL
- * constraints. In another creation order, another object with such a name would conflict.
- */
+/* Check names that PostgreSQL chooses itself, for sequences of identity columns and for NOT NULL constraints. If
+   such a name exists, PostgreSQL chooses another one. The result would then depend on the order of creation. */
 
 /**
  * Reports a sequence named like a table of the schema, and a foreign key named like a NOT NULL constraint of its table.
@@ -55,13 +53,16 @@ function problem({ name, kind, of }: TakenName, subject: Subject): Problem {
   return problemAbout(subject, message, { code: 'ALREADY_EXISTS', details: { taken } });
 }
 
-/** Null if the field has no sequence, or one with a custom name. */
+/** Returns the default name of the sequence. Null if the field has no sequence, or one with a custom name. */
 function sequenceOf(table: string, { field, schema }: Field): string | null {
   if (schema === null || !isIdentity(schema) || schema.extras?.sequence?.name !== undefined) return null;
   return identitySequenceName(table, field);
 }
 
-/** PostgreSQL itself rejects the reverse case. */
+/**
+ * Reports an identity column whose sequence would get the name of an existing table. PostgreSQL itself rejects a new
+ * table with the name of a sequence.
+ */
 function sequenceProblems(state: State, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   return problemsOfEach(node.fields.values(), (field) => {
@@ -97,12 +98,12 @@ function notNullOf(table: string, { field, schema }: Field): [string, string][] 
 
 /* Tables of collections. */
 
-/** ALREADY_EXISTS if another collection has the table. */
+/** Reports ALREADY_EXISTS if another collection has the same table. */
 export function locationProblems(state: State, node: CollectionNode, from: State): Problem[] {
   const { collection, schema } = node.collection;
   if (schema?.schema === undefined) return [];
   const others = collectionsAt(state, locationKey(schema.schema, tableNameOf(node))).delete(collection);
-  // If both are new, the second one by name is reported.
+  // If both collections are new, the second one by name is reported.
   const other = others.find((each) => from.collections.has(each) || each < collection);
   if (other === undefined) return [];
   const table = `${quoteName(schema.schema)}.${quoteName(tableNameOf(node))}`;
@@ -114,10 +115,13 @@ export function locationProblems(state: State, node: CollectionNode, from: State
   ];
 }
 
-/** PostgreSQL omits the name of this schema, which every search path contains. */
+/** Every search path contains this schema, so PostgreSQL omits it from names. */
 const SEARCHED = 'public';
 
-/** A foreign key that is not a relation names its table in SQL and also stores its collection. */
+/**
+ * Checks a foreign key that is not a relation. It names its table in SQL and also stores the collection, and both must
+ * agree.
+ */
 export function referenceProblems(state: State, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   return (extrasOf(node).constraints ?? []).flatMap(({ name, definition, references }, index) => {
@@ -138,7 +142,8 @@ function namesTable(state: State, definition: string, collection: string): boole
   return schema === target.schema || (schema === '' && target.schema === SEARCHED);
 }
 
-/* Objects with an index need unique names, both in their table and among the tables and indexes of the schema. */
+/* Check the names of objects with an index. A name must be unique in its table, and among the tables and indexes of
+   the schema. */
 
 type Kind = 'index' | 'constraint';
 
@@ -150,8 +155,8 @@ interface Part {
 }
 
 /**
- * ALREADY_EXISTS, with the conflicting object in `details.taken`: within the table, and among tables and indexes,
- * including indexes that are not built yet.
+ * Reports ALREADY_EXISTS with the conflicting object in `details.taken`. Names are compared within the table, and with
+ * all tables and indexes of the schema, including indexes that are not built yet.
  */
 export function indexNameProblems(state: State, node: CollectionNode): Problem[] {
   const parts: Part[] = [];
@@ -182,11 +187,11 @@ function problemsWithin(node: CollectionNode, parts: readonly Part[]): Problem[]
 interface Claim {
   name: string;
   subject: Subject;
-  /** The collection that may own an index of that name. */
+  /** The collection whose own index may have the name. Null if no index may have it. */
   own: string | null;
 }
 
-/** PostgreSQL would not detect conflicts with an index that is not built yet. */
+/** Finds conflicts with indexes that are not built yet, which PostgreSQL cannot detect. */
 function problemsBeyond(state: State, node: CollectionNode, parts: readonly Part[]): Problem[] {
   if (isFolder(node)) return [];
   return claimsOf(node, parts).flatMap(({ name, own, subject }) => {
@@ -249,12 +254,12 @@ function partsOf(table: string, { field, schema }: Field): Part[] {
   return parts;
 }
 
-/* Names that a change introduces. Adopted and restored objects keep their names. */
+/* Check names that a change introduces. Adopted and restored objects keep their names. */
 
 /** Returns why a new collection or field cannot have the name, or null. */
 const nameFault = (name: string): string | null => invisibleFault(name) ?? composedFault(name);
 
-/** Returns the problems of names in `to` that `from` lacks, in one collection. */
+/** Returns the problems of new names in one collection: those in `to` that `from` does not contain. */
 export function newNameProblems({ from, to }: { from: State; to: State }, collection: string): Problem[] {
   const node = to.collections.get(collection);
   const before = from.collections.get(collection);
@@ -296,7 +301,7 @@ function fieldName(collection: string, field: string): Problem[] {
   return [problemAbout({ kind: 'field', collection, field, member: ['field'] }, `the name of a field ${fault}`)];
 }
 
-/** Constraints, indexes and other objects of the table. */
+/** Returns the problems of new names of constraints, indexes and other objects of the table. */
 function objectNames(node: CollectionNode, before: CollectionNode | undefined): Problem[] {
   const { collection } = node.collection;
   const old = new Set(before === undefined ? [] : namedObjects(before).map(({ name }) => name));
@@ -327,7 +332,7 @@ function namedObjects(node: CollectionNode): NamedObject[] {
   ];
 }
 
-/* Problems of a rename itself. */
+/* Find the problems of a rename itself. */
 
 /** @param to the state with the new names @param unwritten texts that still contain old names */
 export const renameProblems = (to: State, renames: Renames, unwritten: readonly UnwrittenText[]): Problem[] => [
@@ -336,7 +341,7 @@ export const renameProblems = (to: State, renames: Renames, unwritten: readonly 
   ...unwritten.map(cannotRewriteProblem),
 ];
 
-/** PostgreSQL renames columns of partitions together with the parent's. */
+/** Reports a column of a partition that is not renamed like that of the parent. PostgreSQL renames both together. */
 function partitionProblems(to: State, { fields }: Renames): Problem[] {
   return [...fields].flatMap(([collection, names]) => {
     const node = to.collections.get(collection);

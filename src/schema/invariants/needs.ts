@@ -17,7 +17,7 @@ import { withExtras } from '../transition/cascade.js';
 interface OwnedNeed {
   need: Need;
   collection: string;
-  /** The collection that contains its owner column. */
+  /** The collection whose column owns the sequence. */
   owner?: string;
 }
 
@@ -80,7 +80,10 @@ function ownerProblems(node: CollectionNode, before: CollectionNode | undefined)
   });
 }
 
-/** A column with other generated values may own an existing sequence, but cannot get a new one. */
+/**
+ * Returns why a column cannot own a sequence. A generated or identity column may keep a sequence that it already owns,
+ * but cannot get a new one.
+ */
 function ownerFault(need: Need, node: CollectionNode, before: CollectionNode | undefined): string | null {
   const owner = ownerOf(need);
   if (owner === undefined) return null;
@@ -99,10 +102,8 @@ function faultOf(need: Need, owner: OwnedNeed | undefined): string | null {
   return `is already owned by a column of ${quoteName(owner.owner)}`;
 }
 
-/*
- * A table keeps the needs that it uses. Otherwise the table would stay, but the SQL export, a rebuild and a restore
- * would fail.
- */
+/* A table must list every need that it uses. Without the need, the table itself would remain, but the SQL export, a
+   rebuild and a restore would fail. */
 
 function removedProblems(state: State, touched: ReadonlySet<string>, from: State): Problem[] {
   return [...touched].flatMap((name) => {
@@ -116,7 +117,8 @@ function removedProblems(state: State, touched: ReadonlySet<string>, from: State
 
 function removedProblem(need: Need, node: CollectionNode): Problem[] {
   const owner = ownerOf(need);
-  // The sequence of a deleted column is dropped with it. If others use it, PostgreSQL rejects that and names them.
+  // PostgreSQL drops the sequence with the column that owns it. If other objects use the sequence, PostgreSQL rejects
+  // this and names them.
   if (owner !== undefined && !node.fields.has(owner)) return [];
   const user = userOf(need, node);
   if (user === null) return [];
@@ -126,7 +128,7 @@ function removedProblem(need: Need, node: CollectionNode): Problem[] {
   return [problemAbout(subject, `must contain ${need.kind} ${quoteName(need.name)}, because ${user} uses it`)];
 }
 
-/** Returns a part of the table that is valid only with the need. Null if there is none. */
+/** Describes a part of the table that is valid only with the need. Null if there is none. */
 function userOf(need: Need, node: CollectionNode): string | null {
   const isUsed = usesNeed(need, node);
   const field = [...node.fields.values()].find((each) => isUsedBy(need, each) || textsOfField(each).some(isUsed));

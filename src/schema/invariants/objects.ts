@@ -13,14 +13,17 @@ export function objectProblems(from: State, to: State): Problem[] {
   ]);
 }
 
-/** Adopted objects keep their names. */
+/** Checks the name of a new object. Adopted objects keep their names. */
 function newNameProblems({ objects }: State, { kind, id }: ObjectName): Problem[] {
   const fault = objects.has(objectKey({ kind, id })) ? null : invisibleFault(id);
   if (fault === null) return [];
   return [{ code: 'INVALID_PAYLOAD', message: `the name of an object ${fault}`, object: { kind, id } }];
 }
 
-/** The log could not create a trigger elsewhere if it does not contain the table. */
+/**
+ * Checks that the log contains the table or view of a trigger. Otherwise a replay of the log could not create the
+ * trigger.
+ */
 function tableProblems(state: State, { kind, id }: ObjectName): Problem[] {
   const { table } = objectNameParts({ kind, id });
   if (table === null || hasTableAt(state, undefined, table)) return [];
@@ -29,7 +32,10 @@ function tableProblems(state: State, { kind, id }: ObjectName): Problem[] {
   return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
 }
 
-/** Kinds of one catalog share a namespace. That of views also contains the tables. */
+/**
+ * Checks that no other object has the name. The kinds of one PostgreSQL catalog share a namespace, and views share
+ * theirs with tables.
+ */
 function takenNameProblems(state: State, { kind, id }: ObjectName): Problem[] {
   const { catalog } = KINDS[kind];
   const other = OBJECT_KINDS.find(

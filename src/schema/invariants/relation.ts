@@ -11,7 +11,10 @@ import { jsonEqual } from '../../kernel/json.js';
 
 /* Decides which of two conflicting relations is reported. */
 
-/** True for the relation that the change touches, or for the newer one. @param from before the change */
+/**
+ * True if `relation` is the one to report: the one that the change touches, or the newer one.
+ * @param from the state before the change
+ */
 function isConflicting(relation: Relation, other: Relation, from: State): boolean {
   const [mine, theirs] = [isChanged(relation, from), isChanged(other, from)];
   if (mine !== theirs) return mine;
@@ -33,7 +36,10 @@ const ageOf = ({ id }: Relation): number => (id === 0 ? Infinity : id);
 
 /* An alias field shows the items of one relation, never of two. */
 
-/** @param relations those that the change touches. If two have the same alias, one of them is reported. */
+/**
+ * @param relations the relations that the change touches. If two relations have the same alias, one of them is
+ * reported.
+ */
 export function shownOnceProblems(state: State, relations: readonly Relation[], from: State): Problem[] {
   const checked = new Map<string, ReadonlyMap<string, Relation>>();
   return relations.flatMap((relation) => {
@@ -64,8 +70,8 @@ function firstByAlias(state: State, one: string, from: State): ReadonlyMap<strin
 type Fault = Pick<Problem, 'message' | 'details'> & { path: Path; code?: ProblemCode };
 
 /**
- * If its own end is wrong, the other is not checked. @param from the state before the change, which decides what is
- * reported
+ * Returns the problems of a relation. The one side is checked only if the many side has no problems.
+ * @param from the state before the change, which decides which of two conflicting relations is reported
  */
 export function relationProblems(state: State, relation: Relation, from: State): Problem[] {
   const faults = manyFaults(state, relation);
@@ -122,7 +128,10 @@ function oneFaults(state: State, relation: Relation): Fault[] {
   return [{ path: ['many_field'], message }];
 }
 
-/** Returns the single primary key of a collection. A sentence if no relation may reference it. */
+/**
+ * Returns the single primary key of a collection, or a sentence that explains why no relation may reference the
+ * collection.
+ */
 function keyOf(state: State, one: string): ColumnSchema | undefined | string {
   if (isSystemCollection(one)) {
     const key = REFERABLE_SYSTEM_COLLECTIONS.get(one);
@@ -180,7 +189,7 @@ function pointerFault(state: State, { many_collection, one_collection_field: nam
   return `${quoteName(name)} has the type ${columnType(schema)}, which cannot store the name of a collection; name a text column`;
 }
 
-/** Checks the names of fields that may be null, but must exist if they are set. */
+/** Checks the members with names of optional fields. They may be null, but a named field must exist. */
 function weakFaults(state: State, relation: Relation): Fault[] {
   const faults: Fault[] = [...roleFaults(relation)];
   for (const member of ['junction_field', 'sort_field'] as const) {
@@ -205,7 +214,7 @@ const ROLES = [
   ['sort_field', 'the sort order'],
 ] as const;
 
-/** A column has only one role. */
+/** Checks that no column has more than one role. */
 function roleFaults(relation: Relation): Fault[] {
   return ROLES.flatMap(([member], index) => {
     const name = relation[member];
@@ -228,7 +237,7 @@ function columnFault(state: State, relation: Relation, member: 'junction_field' 
   return order === undefined ? undefined : `${quoteName(name)} cannot be the sort field: ${order}`;
 }
 
-/** Constraint names are unique per table. */
+/** Checks the name of the foreign key constraint, which must be unique in its table. */
 function constraintNameFaults(state: State, relation: Relation, from: State): Fault[] {
   const name = relation.schema?.constraint_name;
   if (name === undefined) return [];

@@ -10,7 +10,7 @@ import type { Step } from '../diff/entries.js';
 
 /* Merges JSON values of one document member by member. */
 
-/** A value per side. Undefined if absent. */
+/** The value on each side. Undefined where it does not exist. */
 interface Three {
   base: Json | undefined;
   ours: Json | undefined;
@@ -84,7 +84,7 @@ function indexByName(list: Json[]): Map<string, Json> | null {
   return documents.size === list.length ? documents : null;
 }
 
-/** Merges by name. */
+/** Merges lists whose elements have names. Elements with equal names correspond. */
 function mergeNamed(named: Named, path: Step[], onConflict: OnConflict): Json {
   const merged = new Map<string, Json>();
   for (const key of orderNames(named)) {
@@ -92,14 +92,18 @@ function mergeNamed(named: Named, path: Step[], onConflict: OnConflict): Json {
     const value = mergeValues(values, [...path, (JSON.parse(key) as [unknown, string])[1]], onConflict);
     if (value !== undefined) merged.set(key, value);
   }
-  // A side that already contains the result keeps its order. Otherwise, merging the same file twice would reorder it.
+  // A side that already contains the merged elements keeps its order. Otherwise, merging the same file twice would
+  // change the order.
   const whole = [named.ours, named.theirs].find(
     (side) => side.size === merged.size && [...side.keys()].every((key) => merged.has(key)),
   );
   return [...(whole ?? merged).keys()].map((key) => merged.get(key) as Json);
 }
 
-/** Additions of both sides come last. Their order does not depend on which side is which. */
+/**
+ * Returns the order of the merged names. Additions of both sides come last, in an order that does not depend on which
+ * side is ours.
+ */
 function orderNames(named: Named): string[] {
   const common = [...named.ours.keys()].filter((key) => named.base.has(key) || named.theirs.has(key));
   const others = [...named.theirs.keys()].filter((key) => named.base.has(key) && !named.ours.has(key));
@@ -122,9 +126,9 @@ export interface Sides<T> {
   theirs: T | undefined;
 }
 
-/** How to merge one kind of document. */
+/** Describes how to merge one kind of document. */
 export interface Kind<T> {
-  /** Returns the result in normal form, or its problems. */
+  /** Returns the document in normal form, or its problems. */
   read(document: unknown): Result<T>;
   /** Handles members that are only meaningful together. */
   align?(sides: Required<Documents<T>>, member: MergeMembers): Documents<T>;
@@ -132,7 +136,7 @@ export interface Kind<T> {
 
 type Documents<T> = { base?: T; ours: T; theirs: T };
 
-/** Merges a group of members. */
+/** Merges several members as one value. */
 type MergeMembers = (name: string, values: Three) => Json | undefined;
 
 const OWN = { imported: false } as const;
@@ -144,7 +148,8 @@ export const OBJECT: Kind<SchemaObject> = { read: (document) => readNewObject(do
 
 /**
  * Returns the merged document at `place`, or undefined. A resolution selects one side.
- * @param isOther true if our object is not the base's but only has its name. The two are never mixed.
+ * @param isOther true if one side has a different object with the name of the base's object. Different objects are
+ * never merged member by member.
  */
 export function mergeDocument<T extends object>(
   merging: Merging,
@@ -164,7 +169,7 @@ export function mergeDocument<T extends object>(
   return mixSides(merging, location, { base, ours, theirs }, kind);
 }
 
-/** For an object that one side removed or recreated, and the other changed. */
+/** Creates the conflict of an object that one side removed or recreated and the other changed. */
 export function createRemovedConflict<T extends object>(location: MergeLocation, sides: Sides<T>): MergeConflict {
   const deletion =
     sides.ours === undefined ? 'ours deleted it' : sides.theirs === undefined ? 'theirs deleted it' : null;
@@ -175,7 +180,7 @@ export function createRemovedConflict<T extends object>(location: MergeLocation,
   return { kind: 'removed', place: location, message, ...showSides(sides) };
 }
 
-/** The existing values. */
+/** Returns the values of the sides on which the object exists. */
 export const showSides = <T>({ base, ours, theirs }: Sides<T>): Partial<Record<'base' | Side, Json>> => ({
   ...(base !== undefined && { base: base as Json }),
   ...(ours !== undefined && { ours: ours as Json }),
@@ -205,7 +210,8 @@ function mixSides<T extends object>(
           return value === null ? onConflict([name], values) : value.value;
         });
   const merged = mergeValues(aligned as Three & typeof aligned, [], onConflict) as T;
-  // Values of one side are known to be valid, and conflicting members are left out.
+  // A document that equals one side is known to be valid. After a conflict, the conflicting members are missing, so the
+  // document is not checked.
   if (conflicts.length > before || jsonEqual(merged, sides.ours) || jsonEqual(merged, sides.theirs)) return merged;
   const result = read(merged);
   if (result.ok) return result.value;
@@ -223,7 +229,10 @@ function mixSides<T extends object>(
 
 const TYPE_MEMBERS = ['data_type', 'max_length', 'numeric_precision', 'numeric_scale'] as const;
 
-/** Several members together define a column's type, and whether there is a column. */
+/**
+ * Merges the members that define the type of a column as one value, because they are meaningful only together. The
+ * members also decide if there is a column.
+ */
 function alignTypes(sides: Documents<Field>, member: MergeMembers): Documents<Field> {
   const all = [sides.base, sides.ours, sides.theirs].filter((each) => each !== undefined);
   const hasColumns = all.every(({ schema }) => schema !== null);

@@ -44,9 +44,9 @@ import { warnAboutLikelyRenames } from '../compare/looks-renamed.js';
 import { diffStates } from '../diff/diff.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
 
-/* Reports each broken rule of the merged result as a conflict at its location. */
+/* Reports each violated rule of the merged result as a conflict at its location. */
 
-/** @param state the result, by the names of `named` */
+/** @param state the result, with the names of `named` */
 function* findInvalid(named: RenamedSides, state: State, touched: ReadonlySet<string>): Resumable<MergeConflict[]> {
   const problems = [
     ...renameProblems(state, named.renames, named.unwritten),
@@ -93,15 +93,18 @@ interface MergeSides {
 }
 
 export type MergedStates =
-  /** Nothing is merged. */
+  /** The result if there are conflicts. Nothing is merged. */
   | { kind: 'conflicts'; conflicts: MergeConflict[]; unused: number[] }
-  /** `ours` by the names of the result. `touched`: collections that may differ from ours, by the names of both. */
+  /**
+   * The merged result. `ours` has the names of the result. `touched` contains the collections that may differ from
+   * ours, by the names of both states.
+   */
   | { kind: 'merged'; ours: State; state: State; touched: ReadonlySet<string>; unused: number[] };
 
 interface MergeOptions {
-  /** Decisions about conflicts. `unused` of the result lists the first ones without a conflict. */
+  /** Decisions about conflicts. `unused` in the result lists the first decisions that match no conflict. */
   resolutions?: readonly Resolution[];
-  /** Default: definitions are equal if their parse trees are. */
+  /** Tells which definitions are equal. By default, those with equal parse trees. */
   objects?: ObjectEquality;
 }
 
@@ -166,7 +169,7 @@ function* mergeObjects(
   }
 }
 
-/** Definitions with the same meaning get the text of ours, or else of the base. */
+/** Replaces definitions with the same meaning by the text of ours or, without ours, of the base. */
 function unifySpelling({ base, ours, theirs }: Sides<SchemaObject>, { isSame }: ObjectEquality): Sides<SchemaObject> {
   const like = (object: SchemaObject | undefined, ...models: (SchemaObject | undefined)[]) => {
     const model = models.find(
@@ -185,7 +188,7 @@ type Nodes = Sides<CollectionNode>;
 
 function mergeCollection(merging: Merging, draft: Draft, name: string, nodes: Nodes): void {
   const { base, ours, theirs } = nodes;
-  // Theirs did not change it, so ours stays.
+  // If theirs did not change the object, the object of ours stays.
   if (isSame(base, theirs)) return;
   const location: CollectionLocation = { part: 'collections', collection: name };
   const decided = merging.decisions.at(location);
@@ -204,7 +207,7 @@ function mergeCollection(merging: Merging, draft: Draft, name: string, nodes: No
 const isSame = (a: CollectionNode | undefined, b: CollectionNode | undefined): boolean =>
   a === b || (a !== undefined && b !== undefined && isSameNode(a, b));
 
-/** One of the sides lacks the collection, or has a different collection with its name. */
+/** Merges a collection that one side lacks, or that one side replaced by a different collection with its name. */
 function mergeWholeCollection(merging: Merging, draft: Draft, location: CollectionLocation, nodes: Nodes): void {
   const { base, ours, theirs } = nodes;
   if (base === undefined || isSame(base, ours)) replace(draft, location.collection, theirs);
@@ -218,7 +221,7 @@ function mergeWholeCollection(merging: Merging, draft: Draft, location: Collecti
   }
 }
 
-/** Replaces the collection in the draft by that of theirs. */
+/** Replaces the collection in the draft by the collection of theirs. */
 function replace(draft: Draft, name: string, theirs: CollectionNode | undefined): void {
   if (theirs === undefined) {
     draft.removeCollection(name);
@@ -237,12 +240,12 @@ function replace(draft: Draft, name: string, theirs: CollectionNode | undefined)
   }
 }
 
-/** The fields or relations of a collection. */
+/** Gives access to the fields or the relations of a collection. */
 interface Members<T extends object> {
   part: 'fields' | 'relations';
   kind: Kind<T>;
   of: (node: CollectionNode) => ReadonlyMap<string, T>;
-  /** Identity of the object with the name in a node. Different objects are never mixed. */
+  /** Returns the identity of the object with the name in a node. Objects with different identities are never merged. */
   identityOf: (node: CollectionNode, name: string) => Identity | undefined;
   put: (draft: Draft, value: T) => void;
   remove: (draft: Draft, collection: string, name: string) => void;
@@ -303,7 +306,7 @@ const mapSides = <T, U>(sides: Sides<T>, map: (value: T) => U | undefined): Side
   return { base: of(sides.base), ours: of(sides.ours), theirs: of(sides.theirs) };
 };
 
-/* Merges a submitted snapshot: its changes since the base are applied to the current schema. */
+/* Merge a submitted snapshot by applying its changes since the base to the current schema. */
 
 interface SnapshotMerge {
   base: State;
@@ -315,7 +318,7 @@ interface SnapshotMerge {
 
 type MergeOutcome = { kind: 'conflicts'; conflicts: MergeConflict[] } | ({ kind: 'merged' } & Comparison);
 
-/** Problems have paths in a body with the snapshot as `theirs` and the resolutions as `resolve`. */
+/** Problems have paths in a request body with the members `theirs` (the snapshot) and `resolve` (the resolutions). */
 export function* mergeSnapshot(
   { base, ours, theirs, resolutions }: SnapshotMerge,
   options: CompareOptions,
@@ -337,13 +340,13 @@ export function* mergeSnapshot(
   });
 }
 
-/** @param index of the resolution in the body */
+/** @param index the index of the resolution in the body */
 export const noConflictProblem = (index: number): Problem =>
   invalidProblem(['resolve', index, 'place'], 'no conflict exists here; copy place from a conflict');
 
 /**
- * Returns the state of a snapshot, for a base that is in no log. Its objects are matched to `ours` by name, because a
- * snapshot contains no identities. Objects that ours renamed since count as different.
+ * Returns the state of a snapshot. Used for a base that is in no log. Its objects are matched to `ours` by name,
+ * because a snapshot contains no identities. An object that ours has renamed since then counts as a different object.
  */
 export function* stateOfSnapshot(body: unknown, ours: State, options: CompareOptions): Resumable<Result<State>> {
   const read = moveBelow('base', yield* readDesired(initialState(), body, options));

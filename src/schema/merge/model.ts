@@ -28,7 +28,10 @@ interface ObjectLocation extends ObjectName {
   path?: Step[];
 }
 
-/** A document, or with `path` one of its members. Without `path`, a collection includes its fields and relations. */
+/**
+ * The location of a document or, with `path`, of one of its members. Without `path`, a collection includes its fields
+ * and relations.
+ */
 export type MergeLocation = CollectionLocation | ObjectLocation;
 
 export type Side = 'ours' | 'theirs';
@@ -43,9 +46,9 @@ export type ConflictKind = 'changed' | 'removed' | 'renamed' | 'name_taken' | 'i
 export interface MergeConflict {
   kind: ConflictKind;
   place: MergeLocation;
-  /** A sentence for people. */
+  /** A sentence for display. */
   message: string;
-  /** A value is absent if it does not exist on that side. */
+  /** The values on each side. A value is absent if it does not exist on that side. */
   base?: Json;
   ours?: Json;
   theirs?: Json;
@@ -61,13 +64,13 @@ export interface Resolution {
 export interface Decisions {
   at(place: MergeLocation): Side | undefined;
   /**
-   * Indexes of the first decisions that match no conflict. A decision about a location within a decided one is not
-   * reported.
+   * Returns the indexes of the first decisions that match no conflict. A decision about a location inside another
+   * decided location is not among them.
    */
   unused(): number[];
 }
 
-/** Equal for equal locations. */
+/** Returns a text that is equal for equal locations. */
 const locationKey = (location: MergeLocation): string =>
   location.part === 'objects'
     ? JSON.stringify([location.part, location.kind, location.id, location.path ?? []])
@@ -113,7 +116,7 @@ export function decisionsOf(resolutions: readonly Resolution[]): Decisions {
 
 /* Reads submitted resolutions, and describes conflicts. */
 
-/** Maximum steps of a location. Documents are less deeply nested. */
+/** Maximum number of steps of a location. Documents are less deeply nested. */
 const LONGEST_PATH = 100;
 
 const MEMBERS: ReadonlySet<string> = new Set(['place', 'take']);

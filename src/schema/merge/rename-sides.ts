@@ -1,4 +1,7 @@
-/** Gives the three states common names. Equal names are then the same object, or two additions of one name. */
+/**
+ * Translates the three states to common names. Afterwards, objects with equal names are the same object, or two
+ * additions with one name.
+ */
 import { jsonEqual } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Names } from '../fold/replace-names.js';
@@ -11,9 +14,9 @@ import type { Merging, Sides } from './documents.js';
 import type { MergeLocation, Side, ConflictKind } from './model.js';
 import { relationBody } from '../transition/context.js';
 
-/* Merges names: a rename on one side applies, and renames on both sides must agree. */
+/* Merge names. A rename on one side is applied, and renames on both sides must agree. */
 
-/** An object of the base with its names. */
+/** An object of the base, with its name in each state. */
 interface NamedObjectSides {
   base: string;
   /** Undefined if that side removed it. */
@@ -25,9 +28,11 @@ interface NamedObjectSides {
 
 interface NameMerge {
   things: readonly NamedObjectSides[];
-  /** True if a side has a new object of that name. */
+  /** True if the side has a new object with the name. */
   isNew(side: Side, name: string): boolean;
-  /** Returns the decision about a name: by the name in the base, or the name given to two objects. */
+  /**
+   * Returns the decision about a name. `name` is the name in the base, or a name that the sides gave to two objects.
+   */
   decided(name: string): Side | undefined;
   conflict(about: { kind: ConflictKind; message: string; base: string } & Partial<Record<Side, string>>): void;
 }
@@ -38,7 +43,7 @@ function mergedNames(naming: NameMerge): ReadonlyMap<string, string> {
   const things: NamedObjectSides[] = [];
   for (const thing of naming.things) {
     const name = nameOf(thing, naming);
-    // An undecided name conflicts with nothing.
+    // A name without a decision cannot conflict with other names.
     if (name === undefined) continue;
     things.push(thing);
     if (isRenamed(thing)) final.set(thing.base, name);
@@ -56,7 +61,10 @@ interface TakenNames {
   name: string;
 }
 
-/** Objects get the name of the selected side, or keep the name of the other side. */
+/**
+ * Resolves a name that several objects would get. Each of them gets the name that it has on the selected side. Without
+ * a decision, this is the side of ours.
+ */
 function decideTaken({ decided, conflict }: NameMerge, { things, final, name }: TakenNames): void {
   const take = decided(name);
   const holders = things.filter(({ base }) => final.get(base) === name);
@@ -108,9 +116,9 @@ function holdersOf(
 
 const isTaken = ({ isNew }: NameMerge, name: string): boolean => isNew('ours', name) || isNew('theirs', name);
 
-/* Compares a collection in two states, without relation ids, which belong to the log. */
+/* Compare collections of two states without relation ids, which belong to the log. */
 
-/** Ignores identities, and the order of fields and relations. */
+/** True if the collections are equal, except for identities and for the order of fields and relations. */
 export function isSameNode(a: CollectionNode, b: CollectionNode): boolean {
   if (a === b) return true;
   if (a.fields.size !== b.fields.size || a.relations.size !== b.relations.size) return false;
@@ -127,9 +135,9 @@ export interface RenamedSides {
   base: State;
   ours: State;
   theirs: State;
-  /** The renames, relative to ours. */
+  /** The renames relative to ours. */
   renames: Renames;
-  /** Names in ours whose nodes change by the renames. */
+  /** Names of the collections of ours that the renames change. */
   touched: ReadonlySet<string>;
   /** SQL texts of ours that may contain an old name. */
   unwritten: readonly UnwrittenText[];
@@ -137,7 +145,10 @@ export interface RenamedSides {
 
 type States = Record<'base' | Side, State>;
 
-/** Adds conflicting renames to `merging` and then leaves columns unchanged. */
+/**
+ * Returns the states with common names. If renames conflict, adds the conflicts to `merging` and does not rename
+ * columns.
+ */
 export function* renameSides(sides: States, merging: Merging): Resumable<RenamedSides> {
   const states = withObjectNames(sides, merging, (kind) => !isTrigger({ kind }));
   // Triggers follow the names of their tables and views.
@@ -148,7 +159,7 @@ export function* renameSides(sides: States, merging: Merging): Resumable<Renamed
   return merging.conflicts.length > 0 ? tables : yield* renameColumns(tables, merging);
 }
 
-/** Renames objects that one side renamed. Each kind has its own names. */
+/** Renames the objects that one side renamed. Each kind of object has its own namespace. */
 function withObjectNames(
   { base, ours, theirs }: States,
   merging: Merging,
@@ -239,7 +250,7 @@ function* renameTables(states: States, merging: Merging): Resumable<RenamedSides
   };
 }
 
-/** True if the base does not contain the object. */
+/** True if the identity does not exist in the base. */
 const isUnknown = (identity: Identity | undefined, identities: ReadonlySet<Identity>): boolean =>
   identity !== undefined && (identity === NEW_IDENTITY || !identities.has(identity));
 

@@ -1,26 +1,29 @@
-/** Derives the names of a table's constraints and indexes from their purpose, so that they need not be stored. */
+/**
+ * Derives the names of constraints and indexes from the table, the field and the purpose, so that they need not be
+ * stored.
+ */
 import type { ColumnExtras } from './extras.js';
 import { MAX_NAME_BYTES, truncateBytes, fitName, withHash } from './name-length.js';
 import { type CollectionNode, primaryKeyOf, extrasOf, tableNameOf } from './state.js';
 
-/** The default name of PostgreSQL, at most 63 bytes. */
+/** Returns PostgreSQL's default name of a primary key, at most 63 bytes. */
 export function primaryKeyName(table: string): string {
   return fitName(table, '_pkey', table);
 }
 
-/** The service's name, unless the key was adopted with another. */
+/** Returns the name of the primary key: the default name, unless the key was adopted with another name. */
 export function primaryKeyNameOf(node: CollectionNode): string {
   const [only, ...more] = primaryKeyOf(node);
   const own = more.length === 0 ? only?.schema?.extras?.primary_key_name : undefined;
   return extrasOf(node).primary_key?.name ?? own ?? primaryKeyName(tableNameOf(node));
 }
 
-/** The service's name, at most 63 bytes. For adopted fields see `uniqueNameOf`. */
+/** Returns the service's name of a unique constraint, at most 63 bytes. For adopted fields see `uniqueNameOf`. */
 export function uniqueName(table: string, field: string): string {
   return ownedByBoth(table, field, '_unique');
 }
 
-/** The service's name, at most 63 bytes. For adopted fields see `indexNameOf`. */
+/** Returns the service's name of an index, at most 63 bytes. For adopted fields see `indexNameOf`. */
 export function indexName(table: string, field: string): string {
   return ownedByBoth(table, field, '_index');
 }
@@ -54,7 +57,7 @@ export function indexNameOf(table: string, { field, schema }: Column): string {
 /** The suffix of all `notNullName` names. */
 export const NOT_NULL_SUFFIX = '_not_null';
 
-/** The default name of a NOT NULL constraint from PostgreSQL 18 on. Older versions do not name it. */
+/** Returns the name that PostgreSQL 18 and later give a NOT NULL constraint. Older versions do not name it. */
 export const notNullName = (table: string, field: string): string => postgresName(table, field, NOT_NULL_SUFFIX);
 
 /** PostgreSQL's default name, unless the field was adopted with a different name. */
@@ -71,8 +74,8 @@ export function identitySequenceNameOf(table: string, { field, schema }: Column)
 }
 
 /**
- * The default name of PostgreSQL for a NOT NULL constraint or an identity sequence. It shortens the longer of table and
- * column byte by byte until the name fits, and drops a character that was cut.
+ * Returns the default name that PostgreSQL gives a NOT NULL constraint or an identity sequence. PostgreSQL shortens the
+ * longer of table and column byte by byte until the name fits, and then drops an incomplete character.
  */
 export function postgresName(table: string, column: string, suffix: string): string {
   let [first, second] = [Buffer.byteLength(table), Buffer.byteLength(column)];

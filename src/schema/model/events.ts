@@ -11,7 +11,7 @@ import type { Policy } from './policy.js';
 import type { TokenScope, TrustRule } from './token-scope.js';
 import type { Warning } from '../../kernel/warning.js';
 
-/** The content of an event about a diverged log. */
+/** Describe a log that has diverged. */
 
 /** A position in the log with the hash of its event. The hash is null if only the position was known. */
 export interface LogPosition {
@@ -19,15 +19,15 @@ export interface LogPosition {
   hash: string | null;
 }
 
-/** A log that is shorter than the log seen before, or differs from it. */
+/** Describes a log that is shorter than the log seen before, or differs from it. */
 export interface Divergence {
-  /** The newest position seen that the log no longer contains. */
+  /** The newest position that was seen before and that the log no longer contains. */
   seen: LogPosition;
   /** The end of the current log. */
   found: LogPosition;
   /**
-   * Position of the newest event that both logs contain, as far as known. Nothing up to it is lost. The log may have
-   * continued since, so it can be before `found`. Null if no common event is known.
+   * Position of the newest event that is known to be in both logs. No event up to this position is lost. The log may
+   * have continued since then, so the position can be before `found`. Null if no common event is known.
    */
   fork?: number | null;
   /** ISO 8601. */
@@ -62,13 +62,13 @@ export interface AccountEventData {
 export interface AccountAccess {
   role: string;
   status: string;
-  /** The other user who set the password. Null if no other user did. */
+  /** The id of another user who set the password. Null if no other user did. */
   password_set_by: string | null;
 }
 
 /** The properties that decide how long an API token is accepted, and for what. */
 export interface TokenAccess {
-  /** The other user who issued it. Null if no other user did. */
+  /** The id of another user who issued the token. Null if no other user did. */
   issued_by: string | null;
   /** ISO 8601, UTC. Null if it never expires. */
   expires_at: string | null;
@@ -78,11 +78,11 @@ export interface TokenAccess {
   rule?: string;
 }
 
-/** An identity of an OpenID provider that signs in as the user. The log does not contain its subject. */
+/** An identity of an OpenID provider with which the user can sign in. The log does not contain its subject. */
 export interface IdentityAccess {
   /** The address of the provider. */
   issuer: string;
-  /** The other user who had set the password with which it was linked. Null if there is none. */
+  /** The id of another user who had set the password with which the identity was linked. Null if there is none. */
   issued_by: string | null;
 }
 
@@ -124,7 +124,7 @@ interface ChangeEventData {
   'change.opened': ChangeOpened;
   /** Changes the title, the reason or the requested change. */
   'change.updated': ChangeUpdated;
-  /** `comment`: the hash of a document, here and below. */
+  /** `comment` is the hash of the document with the text, here and below. */
   'change.commented': { comment: string };
   /** Approves exactly this plan. `complete`: the number of approvals that the policy requires is reached. */
   'change.approved': { plan: string; complete: boolean; comment?: string } & ApprovedView;
@@ -132,15 +132,15 @@ interface ChangeEventData {
   /** Schedules the change for this time (ISO 8601, UTC) by the database's clock. The actor of this event applies it. */
   'change.scheduled': { at: string };
   /**
-   * From now on only this request may change the tables of `collections`, until it ends. `apply`: the actor of this
-   * event wants it applied once it is prepared.
+   * From now on, only this request may change the tables of `collections`, until the request ends. `apply`: the actor
+   * of this event wants the request applied once it is prepared.
    */
   'change.preparing': { collections: string[]; steps: ChangeStep[]; warnings?: Warning[]; apply?: boolean };
   'change.prepared': { steps: { key: string; milliseconds: number }[] };
   /**
-   * The last event of the batch that changes the schema. `findings`: those that the policy wanted approved, with their
-   * locations by code. Absent if there are none. `purge` and `acknowledge` are the parts of a reviewed plan that the
-   * other events of the batch do not show.
+   * The last event of the batch that changes the schema. `findings` contains the locations, by code, of findings that
+   * the policy required to be approved. Absent if there are none. `purge` and `acknowledge` are the parts of a reviewed
+   * plan that the other events of the batch do not show.
    */
   'change.applied': {
     findings?: ApprovedView['findings'];
@@ -154,10 +154,10 @@ interface ChangeEventData {
 
 /** The view of the plan that the approver had, and how the approver was signed in. */
 export interface ApprovedView {
-  /** True if the request was to be prepared online. */
+  /** True if the request was to be prepared online when it was approved. */
   online: boolean;
   credential: 'password' | 'token' | 'identity';
-  /** The id of the API token, or of the identity. */
+  /** The id of the API token or of the identity with which the approver was signed in. */
   token?: string;
   /** Locations of the findings by code: `{ "LOSES_DATA": ["articles.body"] }`. */
   findings: Record<string, string[]>;
@@ -171,11 +171,11 @@ interface ChangeOpened {
   operation: string;
   /** Hex sha256 of the document with the requested change, which is stored outside the log. */
   document: string;
-  /** Slow work is prepared first. Without a proposal the change is then applied without review. */
+  /** True if slow work is prepared first. Without a proposal the change is then applied without review. */
   online: boolean;
-  /** Names of the collections that it changed when it was opened. */
+  /** Names of the collections that the request changed when it was opened. */
   collections: string[];
-  /** Set if it needs review. */
+  /** Present if the request needs a review. */
   proposal?: ChangeProposal;
   /** The change request that it reverts. */
   reverts?: string;
@@ -183,9 +183,9 @@ interface ChangeOpened {
 
 interface ChangeProposal {
   title: string;
-  /** The hash of its plan. */
+  /** The hash of the proposed plan. */
   plan: string;
-  /** Position of the schema that it was decided for. */
+  /** Position of the schema for which the plan was decided. */
   base: number;
 }
 
@@ -197,7 +197,7 @@ export interface ChangeUpdated extends Partial<ChangeProposal> {
   collections?: string[];
 }
 
-/** Work that is done before a change is applied, outside its transaction. */
+/** A unit of work that runs outside the transaction, before the change is applied. */
 export interface ChangeStep {
   key: string;
   kind: string;
@@ -207,8 +207,8 @@ export interface ChangeStep {
 }
 
 /**
- * Payloads of events that change the schema, newest version. `adopted`: the change only records the database as it was,
- * and runs nothing.
+ * Payloads of events that change the schema, newest version. `adopted`: the event only records what the database
+ * already contained, and runs no statements.
  */
 interface SchemaEventData {
   /**
@@ -221,20 +221,20 @@ interface SchemaEventData {
     concurrent_indexes?: boolean;
     restored?: RestoredCollection;
   };
-  /** An existing table with all its columns, which is not changed. */
+  /** An existing table with all its columns. The event does not change the table. */
   'collection.adopted': { collection: Collection; fields: Field[] };
   /** An RFC 6902 patch of the collection's normal form. */
   'collection.updated': { patch: Operation[]; adopted?: boolean };
   /** The trash keeps the table until `kept_until`. Without that member it was dropped at once. */
   'collection.deleted': KeptTable & { adopted?: boolean };
-  /** The event's collection is the former name. */
+  /** The `collection` of the event is the former name. */
   'collection.renamed': RenameData;
   'field.created': { field: Field; concurrent_indexes?: boolean; adopted?: boolean; restored?: RestoredField };
   /** An RFC 6902 patch of the field's normal form. */
   'field.updated': { patch: Operation[]; concurrent_indexes?: boolean; adopted?: boolean };
   /** The trash keeps the values until `kept_until`. Without that member they were dropped with the column. */
   'field.deleted': KeptData & { adopted?: boolean };
-  /** The event's field is the former name. */
+  /** The `field` of the event is the former name. */
   'field.renamed': RenamedField;
   /** The relation's id is the position of this event. */
   'relation.created': { relation: NewRelation; adopted?: boolean };
@@ -251,14 +251,14 @@ export interface ObjectEventData {
    * event at this position, for example a rename.
    */
   'object.updated': { patch: Operation[]; caused_by?: number; adopted?: boolean };
-  /** The subject has the former id. The patch changes the name in the definition. */
+  /** The subject has the former id. The patch replaces the name in the definition. */
   'object.renamed': { to: string; patch: Operation[] };
   'object.deleted': { adopted?: boolean };
 }
 
-/** The data of a deletion that the trash keeps. */
+/** The data of an event that moves an object to the trash. */
 interface KeptData {
-  /** ISO 8601, by the database's clock. From then on it may be purged. */
+  /** ISO 8601, by the database's clock. The trash may be purged from this time on. */
   kept_until?: string;
 }
 
@@ -266,24 +266,24 @@ interface KeptData {
 export const MOST_SHARED = 32;
 
 /**
- * Objects of a table that are not part of the schema and cannot follow it into the trash. A restore does not recreate
- * them.
+ * Describes objects of a table that are not part of the schema and cannot follow the table into the trash. A restore
+ * does not recreate them.
  */
 export interface KeptTable extends KeptData {
-  /** The number of the shared trash schema. Absent if its schema is named after the position of the event. */
+  /** The number of the shared trash schema. Absent for a separate schema, named after the event's position. */
   kept_in?: number;
-  /** Names of its publications. */
+  /** Names of the publications that contained the table. */
   publications?: string[];
   /** Manually created foreign keys to other tables. `definition` is from pg_get_constraintdef. */
   foreign_keys?: { name: string; definition: string }[];
 }
 
-/** A restored object keeps its identity. */
+/** Describes what an event restores from the trash. A restored object keeps its identity. */
 export interface RestoredField {
-  /** Position of the event that deleted it or its collection. */
+  /** Position of the event that deleted the object or its collection. */
   position: number;
   identity: Identity;
-  /** True if it was created empty, because the database was created from its log and the trash had no data. */
+  /** True if the object was created empty, because the database was created from its log and the trash had no data. */
   empty?: boolean;
 }
 
@@ -292,7 +292,7 @@ export const readRestored = <R extends RestoredField>({ restored }: { restored?:
   restored?.empty === true ? undefined : restored;
 
 export interface RestoredCollection extends RestoredField {
-  /** Its name when it was deleted, and in the trash. */
+  /** The name that the collection had when it was deleted. Its table has this name in the trash. */
   name: string;
   /** The number of the shared trash schema, as in the event of the deletion. */
   kept_in?: number;
@@ -301,26 +301,24 @@ export interface RestoredCollection extends RestoredField {
 }
 
 /**
- * A rename. The fold replaces each member of a document that equals the old name. The event contains patches for texts,
- * so that the fold never parses SQL.
+ * Describes a rename. The fold replaces each member of a document that equals the old name. The event contains patches
+ * for texts, so that the fold never parses SQL.
  */
 interface RenameData {
   to: string;
-  /** Names of other collections that change with it. */
+  /** Names of other collections that the rename changes. */
   touches?: string[];
   /** Further changes: texts that mention the old name, and names derived from it. */
   patches?: DocumentPatch[];
   adopted?: boolean;
 }
 
-/** `inherited`: PostgreSQL renames the column with that of a parent table. Only its constraints and indexes are renamed. */
+/** `inherited`: PostgreSQL renames the column with its parent's. The event renames only constraints and indexes. */
 interface RenamedField extends RenameData {
   inherited?: boolean;
 }
 
-/**
- * An RFC 6902 patch of a collection, of its `field`, or of the relation of its field `relation`, by their new names.
- */
+/** An RFC 6902 patch of a collection, its `field`, or the relation of its field `relation`. All names are new ones. */
 export interface DocumentPatch {
   collection: string;
   field?: string;
@@ -331,23 +329,23 @@ export interface DocumentPatch {
 /** Payloads of events that the schema's fold ignores, newest version. */
 export interface OtherEventData extends ChangeEventData, AccountEventData, WebhookEventData {
   /**
-   * Acknowledges that the log is not the one seen before, so that it can continue. `previous_origin`: the origin of
-   * earlier checkpoints. Later checkpoints use this event as origin.
+   * Acknowledges that the log is not the one that was seen before, so that it can continue. `previous_origin` is the
+   * origin of earlier checkpoints. Later checkpoints use this event as origin.
    */
   'log.acknowledged': { divergences: Divergence[]; previous_origin?: string };
   /**
-   * Names events whose personal data was erased, as ranges with both ends, in order. The subject is the actor of all of
-   * them.
+   * Names the events whose personal data was erased, as ordered ranges that include both ends. The subject of this
+   * event is the actor of all of them.
    */
   'log.erased': { positions: [from: number, to: number][] };
   /**
-   * Purges what the deletion at `position` left in the trash. The event's collection and field are the names at the
-   * deletion. `expired`: the retention period was over, else a user requested it.
+   * Purges what the deletion at `position` left in the trash. The collection and field of the event are the names at
+   * the time of the deletion. `expired` is true if the retention period was over. Otherwise a user requested the purge.
    */
   'trash.purged': { position: number; expired?: boolean; kept_in?: number };
   /** The complete policy, which applies from the next batch on. */
   'policy.updated': { policy: Policy };
-  /** All trust rules, in the order in which they are tried. */
+  /** Contains all trust rules, in the order in which they are tried. */
   'trust.updated': { rules: TrustRule[] };
 }
 
@@ -418,14 +416,14 @@ export type OtherEvent = {
 
 export type LogEvent = SchemaEvent | OtherEvent;
 
-/** The actor of an event. The id is the one of the account, or `dps` or `service`. */
+/** The actor of an event. `id` is the id of an account, or `dps` or `service`. */
 export interface Actor {
   id: string;
   /** Null if it was erased. */
   name: string | null;
 }
 
-/** The name of an actor for people. */
+/** Returns the name of an actor for display. */
 export const actorName = ({ id, name }: Actor): string => name ?? `erased user ${id.slice(0, 8)}`;
 
 /** The cause of a batch of events. */
@@ -453,13 +451,13 @@ export type StoredEvent = LogEvent &
     batch: string;
     /** ISO 8601, UTC, milliseconds. Never before the time of an earlier position. */
     occurred_at: string;
-    /** Hex. Null if the personal data was erased. */
+    /** Hex. Null if the personal data of the event was erased. */
     salt: string | null;
     /** sha256 of the salt and the personal data, hex. */
     commitment: string;
     /** sha256, hex. 64 zeros for the first event. */
     previous_hash: string;
-    /** sha256 of the event in canonical form with previous_hash, hex. */
+    /** Hex sha256 of the event in canonical form, including previous_hash. */
     hash: string;
   };
 
@@ -495,5 +493,5 @@ export const isDeletion = <E extends { type: string }>(
 ): event is E & { type: 'collection.deleted' | 'field.deleted' } =>
   event.type === 'collection.deleted' || event.type === 'field.deleted';
 
-/** True if the database already had the change. Not set for `collection.adopted`, which never changes anything. */
+/** True if the database already had the change. Not set for `collection.adopted`, because it changes nothing. */
 export const isAdopted = ({ data }: Pick<LogEvent, 'data'>): boolean => 'adopted' in data && data.adopted === true;

@@ -1,7 +1,7 @@
 /**
  * Properties of adopted tables beyond fields and relations. They are stored so that a snapshot creates the same table
- * elsewhere. SQL is as PostgreSQL writes it (pg_get_*def) and is parsed again on input. Names without a schema are
- * those of the default schema, and names of tables are those of their collections.
+ * elsewhere. All SQL has the form that PostgreSQL writes (pg_get_*def) and is parsed again on input. Names without a
+ * schema are those of the default schema, and names of tables are those of their collections.
  */
 import { z } from 'zod';
 
@@ -9,11 +9,11 @@ const text = z.string();
 const yes = z.literal(true);
 
 /**
- * Options of CREATE SEQUENCE. An option is absent if it has the default value. Numbers are text because they have 64
+ * Options of CREATE SEQUENCE. Options with the default value are absent. Numbers are strings, because they have 64
  * bits.
  */
 const sequenceOptions = z.strictObject({
-  /** Absent means bigint. For an identity, absent means the type of the column. */
+  /** The type of the sequence. Absent means bigint or, for an identity, the type of the column. */
   type: z.enum(['smallint', 'integer', 'bigint']).optional(),
   start: text.optional(),
   increment: text.optional(),
@@ -27,11 +27,11 @@ export type SequenceOptions = z.infer<typeof sequenceOptions>;
 export const columnExtras = z.strictObject({
   /** Digits of fractional seconds, for time and timestamp types. */
   precision: z.int().min(0).max(6).optional(),
-  /** Name of a collation as SQL: `"C"`, `public."de-x"`. */
+  /** Name of a collation, written as in SQL: `"C"`, `public."de-x"`. */
   collation: text.optional(),
   /**
-   * SQL of a default that default_value cannot express (then null), such as `nextval(…)` of a serial column. Also the
-   * spelling of a value that PostgreSQL would write differently.
+   * SQL of a default that `default_value` cannot express, such as `nextval(…)` of a serial column. `default_value` is
+   * then null. Also used for the spelling of a value that PostgreSQL would write differently.
    */
   default: text.optional(),
   /** Marks an identity column that accepts no explicit values. */
@@ -53,13 +53,13 @@ const named = z.strictObject({ name: text, definition: text });
 /** Options of CREATE COLLATION. */
 const collation = z.strictObject({
   provider: z.enum(['libc', 'icu', 'builtin']),
-  /** In the provider's spelling. Absent for libc if the two members below differ. */
+  /** The locale in the spelling of the provider. Absent for libc if the two members below differ. */
   locale: text.optional(),
   lc_collate: text.optional(),
   lc_ctype: text.optional(),
-  /** Only for ICU: texts with different spellings may be equal. */
+  /** Only for ICU. False means that texts with different spellings may be equal. */
   deterministic: z.literal(false).optional(),
-  /** Only for ICU, for example `&a < g`. */
+  /** Tailoring rules, only for ICU: `&a < g`. */
   rules: text.optional(),
 });
 export type Collation = z.infer<typeof collation>;
@@ -76,7 +76,10 @@ export type Domain = z.infer<typeof domain>;
 /** The schema in PostgreSQL. Absent for the default schema. */
 const needSchema = text.optional();
 
-/** An object outside the table that its columns use. The service creates it if missing, and never drops it. */
+/**
+ * An object outside the table that its columns use. The service creates the object if it is missing, and never drops
+ * it.
+ */
 const need = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('extension'), name: text }),
   z.strictObject({ kind: z.literal('collation'), schema: needSchema, name: text, ...collation.shape }),
@@ -94,18 +97,21 @@ const need = z.discriminatedUnion('kind', [
 export type Need = z.infer<typeof need>;
 
 export const tableExtras = z.strictObject({
-  /** A primary key of several columns, or with more options than its column. `definition` contains such options. */
+  /**
+   * A primary key that has several columns, or options that its column cannot express. `definition` contains such
+   * options.
+   */
   primary_key: z.strictObject({ name: text, columns: z.array(text), definition: text.optional() }).optional(),
   /**
-   * The catalog reader sorts them by name. `definition` is from pg_get_constraintdef. `references` is the table that a
-   * foreign key references.
+   * Constraints, sorted by name. `definition` is from pg_get_constraintdef. `references` is the table that a foreign
+   * key references.
    */
   constraints: z.array(named.extend({ references: text.optional() })).optional(),
-  /** The catalog reader sorts them by name. `definition` is the part of pg_get_indexdef from USING on. */
+  /** Indexes, sorted by name. `definition` is the part of pg_get_indexdef from USING on. */
   indexes: z.array(named.extend({ unique: yes.optional() })).optional(),
-  /** For example `RANGE (payment_date)`. */
+  /** The text after PARTITION BY: `RANGE (payment_date)`. */
   partition_by: text.optional(),
-  /** `bound` is `FOR VALUES FROM (1) TO (2)` or `DEFAULT`, for example. */
+  /** The parent table and the bound: `FOR VALUES FROM (1) TO (2)`, `DEFAULT`. */
   partition_of: z.strictObject({ table: text, bound: text }).optional(),
   /** Objects that must exist before the table, in this order. */
   needs: z.array(need).optional(),
@@ -117,8 +123,8 @@ export const tableExtras = z.strictObject({
 export type TableExtras = z.infer<typeof tableExtras>;
 
 /**
- * Extensions of PostgreSQL's distribution that are marked trusted: a role that may create tables may install them.
- * Others can access the server's files or run programs, so an administrator must install them.
+ * Extensions of PostgreSQL's distribution that are marked trusted. A role that may create tables may install them. All
+ * other extensions can access the server's files or run programs, so an administrator must install them.
  */
 export const TRUSTED_EXTENSIONS: ReadonlySet<string> = new Set([
   'btree_gin',
@@ -143,13 +149,13 @@ export const TRUSTED_EXTENSIONS: ReadonlySet<string> = new Set([
   'uuid-ossp',
 ]);
 
-/** A default that consists of a nextval call. */
+/** Matches a default that consists of a nextval call. */
 export const NEXTVAL = /^\s*nextval\s*\(/i;
 
-/** A default that contains a nextval call. */
+/** Matches a default that contains a nextval call. */
 export const MENTIONS_NEXTVAL = /nextval\s*\(/i;
 
-/** True if a column is auto-increment by the older `nextval(…)` default instead of an identity. */
+/** True if a column is auto-increment because of a `nextval(…)` default, the older alternative to an identity. */
 export function isSerial({ extras }: { extras?: ColumnExtras | undefined }): boolean {
   return extras?.default !== undefined && NEXTVAL.test(extras.default);
 }

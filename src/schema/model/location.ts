@@ -3,15 +3,15 @@
  * that each text has one meaning.
  */
 
-/** A collection or a field. Without either, the whole schema. */
+/** The location of a collection or a field. Without either, the location of the whole schema. */
 export interface SchemaLocation {
   collection?: string | null | undefined;
   field?: string | null | undefined;
 }
 
 /**
- * `articles`, `articles.title`. Within a name `%2E` is a dot, `%2C` a comma (lists contain commas) and `%25` a percent
- * sign.
+ * Formats a location as `articles` or `articles.title`. Within a name `%2E` is a dot, `%2C` a comma (lists contain
+ * commas) and `%25` a percent sign.
  */
 export const locationText = ({ collection, field }: SchemaLocation): string =>
   [collection, field]
@@ -39,7 +39,7 @@ export function parseLocation(text: string): SchemaLocation | undefined {
     if (collection === '' || field === '' || more.length > 0) return undefined;
     return field === undefined ? { collection } : { collection, field };
   } catch {
-    // An invalid percent escape.
+    // The text contains an invalid percent escape.
     return undefined;
   }
 }

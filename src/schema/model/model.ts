@@ -1,6 +1,7 @@
 /**
- * The managed documents: one schema each. Their types, member order, defaults, checks, forms and API descriptions derive
- * from it. Event payloads have their own schemas (`fold/event-schemas.ts`), because a released event never changes.
+ * Defines a schema for each kind of managed document. Their types, member order, defaults, checks, forms and API
+ * descriptions derive from it. Event payloads have their own schemas (`fold/event-schemas.ts`), because a released
+ * event never changes.
  *
  * In normal form every member is present and derived members are absent. Responses add the derived members
  * (`meta.collection`, `meta.field`, `schema.name`, `schema.table`, `schema.is_generated`, `schema.foreign_key_table`,
@@ -12,9 +13,12 @@ import { columnExtras, tableExtras } from './extras.js';
 
 /** Facts about a member that its type does not show. */
 interface Member {
-  /** The value in a new document. Absent if each document must contain the member. */
+  /** The value in a new document. Absent if every new document must contain the member. */
   initial?: unknown;
-  /** The expected form. It follows the member's name: "must be true or false". Absent if the member has no own check. */
+  /**
+   * Describes the expected form. Follows the member's name: "must be true or false". Absent if the member has no own
+   * check.
+   */
   message?: string;
   /** The shape in requests, if it is wider than the shape of the document. */
   accepts?: z.ZodType;
@@ -33,7 +37,7 @@ export interface FormInput {
   label: string;
   kind: InputKind;
   help?: string;
-  /** An empty value means null. */
+  /** The values of a choice. An empty value means null. */
   options?: readonly (string | { value: string; label: string })[];
 }
 
@@ -51,7 +55,7 @@ export type InputKind =
   | 'json'
   | 'words'
   | 'translations'
-  /** A field of the collection. */
+  /** The name of a field of the collection. */
   | 'field'
   | 'alias'
   | 'collection';
@@ -99,14 +103,14 @@ const text = (form?: FormInput) =>
     ...(form && { input: form }),
   });
 
-/** PostgreSQL does not store empty comments. */
+/** A comment in the database. An empty text becomes null, because PostgreSQL does not store empty comments. */
 const comment = (form: FormInput) =>
   member(z.string().nullable(), {
     ...memberOf(text(form)),
     normal: (value) => (value === '' ? null : value),
   });
 
-/** The name of another object. Its existence is checked later with the whole schema. */
+/** The name of another object. A later check of the whole schema finds names that do not exist. */
 const name = (form?: FormInput) =>
   member(z.string().min(1).nullable(), {
     initial: null,
@@ -218,7 +222,7 @@ const identifier = z.string();
 export const collectionMetaDocument = z.strictObject({ collection: identifier, ...collectionMeta.shape });
 
 export const tableDocument = z.strictObject({
-  /** Equal to the collection, except outside the default schema. */
+  /** The name of the table. Equal to the name of the collection, except outside the default schema. */
   name: identifier,
   /** The schema in PostgreSQL. Absent for the default schema, whose name differs between instances. */
   schema: identifier.optional(),
@@ -232,7 +236,7 @@ export const tableSchema = tableDocument.partial({ name: true });
 
 export type TableSchema = z.infer<typeof tableSchema>;
 
-/** A table, or with `schema` null a folder that only groups collections. */
+/** A table or, if `schema` is null, a folder that only groups collections. */
 export interface Collection {
   collection: string;
   meta: CollectionMeta;
@@ -254,7 +258,7 @@ export const fieldMeta = z.strictObject({
   special: member(z.array(z.string()).nullable(), {
     initial: null,
     message: 'must be an array of strings, or null',
-    // Other vendors may send it comma-separated.
+    // Other vendors may send a comma-separated text.
     imported: (value) => (typeof value === 'string' ? value.split(',').flatMap((item) => item.trim() || []) : value),
     input: rules(5, 'Special', 'words', { help: 'How values are processed: uuid, date-created, cast-json …' }),
   }),
@@ -292,7 +296,7 @@ const ofType = input('Type');
 const flags = input('Flags');
 const texts = input('Texts');
 
-/** A member that depends on the data type, which checks it. */
+/** An integer that only some data types allow. The check of the data type decides. */
 const integerOrNull = (form: FormInput) => member(z.int().nullable(), { initial: null, input: form });
 
 /** The column of a field. Members that do not apply to the type are null. */
@@ -337,7 +341,7 @@ export const columnSchema = columnDocument.omit({
 
 export type ColumnSchema = z.infer<typeof columnSchema>;
 
-/** A column, or with type `alias` and `schema` null a field that exists only in the metadata. */
+/** A column or, with type `alias` and `schema` null, a field that exists only in the metadata. */
 export interface Field {
   collection: string;
   field: string;
@@ -433,7 +437,7 @@ export const relationMembers = z.strictObject({
   }),
 });
 
-/** `schema` is null if the relation exists only in the metadata. */
+/** A relation. `schema` is null if the relation exists only in the metadata. */
 export type Relation = z.infer<typeof relationMembers> & { schema: ForeignKey | null };
 
 export type NewRelation = Omit<Relation, 'id'>;
@@ -470,7 +474,7 @@ export const DERIVED_MEMBERS = {
 /** Members of a relation except id and foreign key, in display order. */
 export const RELATION_MEMBERS = membersOf(relationMembers.omit({ id: true }));
 
-/** The members that have a value in a new document, with it. */
+/** Returns the members that have a value in a new document, with these values. */
 function initialValues<T extends object>({ shape }: z.ZodObject): Readonly<T> {
   const values = Object.entries(shape).map(([name, inner]) => [name, memberOf(inner).initial]);
   return Object.freeze(Object.fromEntries(values.filter(([, value]) => value !== undefined)) as T);

@@ -1,4 +1,4 @@
-/** Names within PostgreSQL's length limit. The admin app uses them too, so they need no state. */
+/** Shortens names to PostgreSQL's length limit. The admin app uses these functions too, so they need no state. */
 import { hash } from 'node:crypto';
 
 /** PostgreSQL truncates longer names. */
@@ -9,19 +9,23 @@ const utf8 = new TextEncoder();
 const bytesOf = (text: string): number => utf8.encode(text).length;
 
 /**
- * The default name of a foreign key. It must be unique only per table, so it contains a hash only if it is too long.
+ * Returns the default name of a foreign key. The name must be unique only in its table, so it contains a hash only if
+ * it would be too long.
  */
 export function foreignKeyName(collection: string, field: string): string {
   return fitName(`${collection}_${field}`, '_foreign', `${collection}\0${field}`);
 }
 
-/** Returns the name. If PostgreSQL would truncate it, it is shortened and gets a hash of `key`. */
+/**
+ * Returns the name of `base` and `suffix`. If PostgreSQL would truncate the name, it is shortened and gets a hash of
+ * `key`.
+ */
 export function fitName(base: string, suffix: string, key: string): string {
   const name = base + suffix;
   return fitsNameLimit(name) ? name : withHash(base, suffix, key);
 }
 
-/** Inserts a hash of `key` before the suffix. */
+/** Shortens `base` and inserts a hash of `key` before the suffix. */
 export function withHash(base: string, suffix: string, key: string): string {
   const end = `_${hash('sha256', key).slice(0, 8)}${suffix}`;
   return truncateBytes(base, MAX_NAME_BYTES - end.length) + end;

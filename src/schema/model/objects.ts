@@ -5,15 +5,15 @@
 import { z } from 'zod';
 
 interface KindDescription {
-  /** The words in messages and in plans. */
+  /** The kind in messages and in plans. */
   label: string;
-  /** The words in CREATE, ALTER, DROP and COMMENT ON. */
+  /** The kind in CREATE, ALTER, DROP and COMMENT ON. */
   sqlWords: string;
   /** The target of COMMENT ON in the parser's output. */
   commentTarget: string;
-  /** The catalog that contains the kind. Its names share one namespace. */
+  /** The catalog that contains objects of this kind. All names in one catalog share a namespace. */
   catalog: 'pg_class' | 'pg_proc' | 'pg_trigger';
-  /** The letters of `relkind` or `prokind`. Empty for a catalog with one kind. */
+  /** The values of `relkind` or `prokind` for this kind. Empty for a catalog with only one kind. */
   catalogKinds: readonly string[];
   /** True if the document has `indexes`. */
   hasIndexes: boolean;
@@ -21,7 +21,9 @@ interface KindDescription {
   canBeDisabled: boolean;
 }
 
-/** The kinds of objects. `CREATIONS` of the parser and `READERS` of the catalog contain what needs a parser or SQL. */
+/**
+ * The kinds of objects. Facts that need a parser or SQL are in `CREATIONS` of the parser and `READERS` of the catalog.
+ */
 export const KINDS = {
   view: {
     label: 'view',
@@ -98,16 +100,16 @@ export type ObjectIndex = z.infer<typeof objectIndex>;
 export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
   /**
-   * The name of a view. The name and the argument types of a function: `total(integer, text)`. The name and the table of a
-   * trigger: `audit on posts`.
+   * Identifies the object within its kind. For a view, the name. For a function, the name and the argument types:
+   * `total(integer, text)`. For a trigger, the name and the table: `audit on posts`.
    */
   id: text,
-  /** The statement in the request: `CREATE VIEW active_posts AS SELECT …`. */
+  /** The statement that creates the object: `CREATE VIEW active_posts AS SELECT …`. */
   definition: text,
   comment: text.nullable(),
   /** Sorted by name. Only materialized views have indexes. */
   indexes: z.array(objectIndex).optional(),
-  /** Only triggers have it. */
+  /** Tells in which sessions a trigger fires. Other objects do not have this member. */
   enabled: enabled.optional(),
 });
 export type SchemaObject = z.infer<typeof objectDocument>;
@@ -117,7 +119,9 @@ export type ObjectName = Pick<SchemaObject, 'kind' | 'id'>;
 /** Identifies an object in `State.objects`. Names cannot contain NUL. */
 export const objectKey = ({ kind, id }: ObjectName): string => `${kind}\0${id}`;
 
-/** The words for messages: `materialized view "totals"`. The kind may come from a path and be none. */
+/**
+ * Returns the object's name for messages: `materialized view "totals"`. The kind may come from a path and be unknown.
+ */
 export const objectLabel = ({ kind, id }: ObjectName): string => `${kind.replaceAll('_', ' ')} ${JSON.stringify(id)}`;
 
 /** True for functions and procedures, which PostgreSQL identifies by name and argument types. False for an unknown kind of a diff. */
@@ -137,15 +141,18 @@ const quoteUnlessPlain = (name: string): string => (PLAIN.test(name) ? name : `"
 
 const unquote = (name: string): string => (name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name);
 
-/** The id of a function or procedure. A name is quoted unless it is plain, whatever the keywords of the server are. */
+/**
+ * Returns the id of a function or procedure. The name is quoted unless it is plain. Keywords do not matter, because
+ * they depend on the server.
+ */
 export const routineId = (name: string, argumentTypes: string): string => `${quoteUnlessPlain(name)}(${argumentTypes})`;
 
-/** The id of a trigger. Both names are quoted like that of a function. */
+/** Returns the id of a trigger. Both names are quoted in the same way as that of a function. */
 export const triggerId = (name: string, table: string): string =>
   `${quoteUnlessPlain(name)} on ${quoteUnlessPlain(table)}`;
 
 interface ObjectNameParts {
-  /** The name without quotes, argument types and table. */
+  /** The name without quotes, argument types or table. */
   name: string;
   /** `integer, text`. Null unless it is a function or procedure. */
   argumentTypes: string | null;
@@ -156,7 +163,7 @@ interface ObjectNameParts {
 const ROUTINE_ID = /^("(?:[^"]|"")+"|[^"(]+)\((.*)\)$/s;
 const TRIGGER_ID = /^("(?:[^"]|"")+"|[^" ]+) on ("(?:[^"]|"")+"|[^" ]+)$/;
 
-/** Splits an id. An id that no definition can have counts as a name. */
+/** Splits an id. An id that no definition can have is returned as a name. */
 export function objectNameParts({ kind, id }: ObjectName): ObjectNameParts {
   const form = isRoutine({ kind }) ? ROUTINE_ID : isTrigger({ kind }) ? TRIGGER_ID : undefined;
   const [, name, rest = ''] = form?.exec(id) ?? [];
@@ -166,7 +173,7 @@ export function objectNameParts({ kind, id }: ObjectName): ObjectNameParts {
     : { name: unquote(name), argumentTypes: rest, table: null };
 }
 
-/** Returns the id of the object with another name. The argument types and the table stay. */
+/** Returns the id of the object with another name. The argument types and the table stay the same. */
 export function renamedId(object: ObjectName, name: string): string {
   const { argumentTypes, table } = objectNameParts(object);
   if (table !== null) return triggerId(name, table);
@@ -177,7 +184,7 @@ export function renamedId(object: ObjectName, name: string): string {
 export const splitArgumentTypes = (argumentTypes: string): string[] =>
   (argumentTypes.match(/(?:"(?:[^"]|"")*"|[^",])+/g) ?? []).map((type) => type.trim());
 
-/** Returns the document of an object about which only the definition is known. */
+/** Creates the document of an object of which only the definition is known. */
 export const newObject = ({ kind, id }: ObjectName, definition: string): SchemaObject => ({
   kind,
   id,

@@ -1,37 +1,37 @@
-/* Orders in which every prefix of a batch is valid: containers come before their contents. */
+/* Orders objects so that every prefix of a batch is valid. For example, containers come before their contents. */
 import { extrasOf, type CollectionNode, type State, byName, locationKey, partitionsOf } from './state.js';
 import { type SchemaObject, objectKey } from './objects.js';
 import type { Field, Relation } from './model.js';
 import type { Need } from './extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 
-/* Objects that tables use. Several tables may use the same type, sequence or extension. */
+/* Helpers for needs, the objects that tables use. Several tables may use the same type, sequence or extension. */
 
 const NONE: readonly Need[] = [];
 
 /** Returns the needs of a collection. Empty for folders and missing collections. */
 export const needsOfNode = (node: CollectionNode | undefined): readonly Need[] => extrasOf(node).needs ?? NONE;
 
-/** The schema of an object. Undefined for the default schema and for extensions, which have none. */
+/** The schema of a need. Undefined for the default schema and for extensions, which have none. */
 export const schemaOfNeed = (need: Need): string | undefined => (need.kind === 'extension' ? undefined : need.schema);
 
-/** The `locationKey` of an object. */
+/** The `locationKey` of a need. */
 export const needKey = (need: Need): string => locationKey(schemaOfNeed(need), need.name);
 
-/** Formats an object as `enum mood` or `enum "billing"."mood"`, which identifies it. */
+/** Formats a need as `enum mood` or `enum "billing"."mood"`. The text identifies the need. */
 export function needLabel(need: Need): string {
   const schema = schemaOfNeed(need);
   if (schema === undefined) return `${need.kind} ${need.name}`;
   return `${need.kind} ${[schema, need.name].map((part) => `"${part.replaceAll('"', '""')}"`).join('.')}`;
 }
 
-/** Returns the column that owns a sequence. Undefined for all other objects. */
+/** Returns the column that owns a sequence. Undefined for all other needs. */
 export const ownerOf = (need: Need): string | undefined => (need.kind === 'sequence' ? need.owned_by : undefined);
 
-/** Compares two objects, ignoring the owner of a sequence. */
+/** True if two needs are equal except for the owner of a sequence. */
 export const isSameNeed = (a: Need, b: Need): boolean => jsonEqual(withOwner(a, undefined), withOwner(b, undefined));
 
-/** Sets the owner of a sequence and leaves other objects unchanged. @param owner undefined for no owner */
+/** Sets the owner of a sequence and leaves other needs unchanged. @param owner undefined for no owner */
 export function withOwner(need: Need, owner: string | undefined): Need {
   if (need.kind !== 'sequence') return need;
   const { owned_by: _, ...rest } = need;
@@ -99,17 +99,17 @@ export function withPartitions(state: State, name: string): string[] {
   return [...names];
 }
 
-/** Returns fields in document order: by meta.sort with nulls last, then by name. */
+/** Returns the fields in document order: by meta.sort with nulls last, then by name. */
 export function fieldsInOrder(node: CollectionNode): Field[] {
   return [...node.fields.values()].sort((a, b) => compareSort(a.meta.sort, b.meta.sort) || byName(a.field, b.field));
 }
 
-/** Returns relations in document order: by field name. */
+/** Returns the relations in document order: by field name. */
 export function relationsInOrder(node: CollectionNode): Relation[] {
   return [...node.relations.values()].sort((a, b) => byName(a.many_field, b.many_field));
 }
 
-/** Yields collections and folders in document order: by name. */
+/** Returns collections and folders in document order: by name. */
 export function collectionsInOrder({ collections }: State): CollectionNode[] {
   return [...collections.values()].sort((a, b) => byName(a.collection.collection, b.collection.collection));
 }

@@ -2,16 +2,17 @@
 import { isObject } from '../../kernel/json.js';
 
 /**
- * The treatment of a finding, ascending. `off` hides it, `note` and `warn` show it. `acknowledge` requires an
- * acknowledgement by the author. `approve` requires an approved change request. `refuse` rejects the change.
+ * The possible actions for a finding, in ascending order. `off` hides it, `note` and `warn` show it. `acknowledge`
+ * requires an acknowledgement by the author. `approve` requires an approved change request. `refuse` rejects the
+ * change.
  */
 export const ACTIONS = ['off', 'note', 'warn', 'acknowledge', 'approve', 'refuse'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** Keyed by finding code. */
+/** Actions keyed by finding code. */
 type Actions = Readonly<Record<string, Action>>;
 
-/** A rule for some collections. */
+/** A rule for the collections whose names match a pattern. */
 interface CollectionRule {
   /** A pattern of names. `*` matches any characters, including none. */
   pattern: string;
@@ -19,12 +20,12 @@ interface CollectionRule {
 }
 
 /**
- * Requirements of a change of the policy itself. `free`: none. `acknowledge`: an acknowledgement if it loosens the
+ * What a change of the policy itself requires. `free`: nothing. `acknowledge`: an acknowledgement if it loosens the
  * policy. `approve`: an approved change request.
  */
 export const POLICY_CHANGES = ['free', 'acknowledge', 'approve'] as const;
 
-/** Each change of the policy is an event with the complete policy. */
+/** The policy. Every change of it is an event with the complete policy. */
 export interface Policy {
   /** Actions for all collections. If a code is not listed, its level decides. */
   findings: Actions;
@@ -32,9 +33,9 @@ export interface Policy {
   collections: readonly CollectionRule[];
   /** Tables with more rows must be changed online where possible. Null sets no limit. */
   online_above_rows: number | null;
-  /** Required approvals of a change request. At least 1. */
+  /** Number of approvals that a change request needs. At least 1. */
   approvals: number;
-  /** True if the author may approve. */
+  /** True if the author of a change request may approve it. */
   author_may_approve: boolean;
   policy_changes: (typeof POLICY_CHANGES)[number];
 }
@@ -45,7 +46,7 @@ export const NOT_ONLINE = 'NOT_ONLINE';
 /** The codes of the findings of a requested purge. A deletion with `purge` has them too. */
 export const PURGE_FINDINGS = ['LOSES_DATA', 'DATA_NOT_KEPT'] as const;
 
-/** True for a purge that a user requested. Other purges follow the retention period that the deletion recorded. */
+/** True for a purge that a user requested. All other purges follow the retention period that the deletion recorded. */
 export const isEarlyPurge = ({ type, data }: { type: string; data: unknown }): boolean =>
   type === 'trash.purged' && !(isObject(data) && data['expired'] === true);
 

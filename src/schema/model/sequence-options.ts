@@ -17,7 +17,7 @@ const rangeOf = (type: string): SequenceBounds => RANGES[type] ?? RANGE_OF_BIGIN
 
 const isUpwards = (increment: string): boolean => !increment.startsWith('-');
 
-/** The default limits of a sequence. */
+/** Returns the default limits of a sequence. */
 export function defaultBounds(type: string, increment: string): SequenceBounds {
   const { min, max } = rangeOf(type);
   return isUpwards(increment) ? { min: '1', max } : { min, max: '-1' };
@@ -29,7 +29,7 @@ const defaultStart = ({ increment, min, max }: SequenceBounds & { increment: str
 /** All options of a sequence, including defaults. */
 export type AllSequenceOptions = Required<Omit<SequenceOptions, 'cycle'>> & { cycle: boolean };
 
-/** @param usualType `bigint`, or the column's type for an identity */
+/** Adds defaults for all absent options. @param usualType `bigint`, or the column's type for an identity */
 export function everyOptionOf(options: SequenceOptions, usualType: SequenceType): AllSequenceOptions {
   const { type = usualType, increment = '1', cache = '1' } = options;
   const usual = defaultBounds(type, increment);
@@ -60,7 +60,7 @@ type Fault = [member: NumericOption, message: string];
 
 const NUMBERED: readonly NumericOption[] = ['start', 'increment', 'min', 'max', 'cache'];
 
-/** Writes numbers like PostgreSQL: `007` becomes `7`. Leaves invalid numbers unchanged. */
+/** Writes numbers like PostgreSQL: `007` becomes `7`. Invalid numbers remain unchanged. */
 export function writtenOptions<T extends SequenceOptions>(options: T): T {
   const numbers = NUMBERED.flatMap((name) => {
     const value = options[name];
@@ -72,7 +72,7 @@ export function writtenOptions<T extends SequenceOptions>(options: T): T {
 const INTEGER = /^-?\d{1,30}$/;
 
 /**
- * Returns what CREATE SEQUENCE would reject, per member.
+ * Returns the options that CREATE SEQUENCE would reject, with reasons.
  * @param usualType `bigint`, or the column's type for an identity
  */
 export function sequenceFaults(options: SequenceOptions, usualType: SequenceType): Fault[] {

@@ -1,4 +1,5 @@
-/* The result of folding the log: an immutable value that shares unchanged parts with the previous state. */
+/* Defines the state, the result of folding the log. It is an immutable value that shares unchanged parts with the
+   previous state. */
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable';
 import type { TableExtras } from './extras.js';
 import type { ColumnSchema, Collection, Field, Relation, TableSchema } from './model.js';
@@ -16,8 +17,8 @@ const indexesByMap = createAttachment<PersistentMap<string, never>, Map<ListWord
 type IndexedBy<V> = (map: PersistentMap<string, V>, word: string) => PersistentSet<string>;
 
 /**
- * Each `wordsOf` has its own index, so create it once. The first call for a map builds its index. A word without values
- * returns an empty set.
+ * Creates a lookup of map keys by word. Each `wordsOf` function has its own index, so create each lookup once. The
+ * first call for a map builds the index. A word without values returns an empty set.
  */
 export function createIndexedLookup<V>(wordsOf: ListWords<V>): IndexedBy<V> {
   return (map, word) => {
@@ -35,7 +36,7 @@ function build<V>(map: PersistentMap<string, V>, wordsOf: ListWords<V>): Index {
   return made;
 }
 
-/** If more than one in this many values changed, rebuilding the index is faster than updating it. */
+/** If more than 1/16 of the values changed, rebuilding the index is faster than updating it. */
 const SHARE = 16;
 
 /**
@@ -80,12 +81,15 @@ function remove(index: Index, word: string, key: string): void {
 
 /**
  * Identifies a collection or a field independently of its name, by the event that created it. `12` was created by the
- * event at position 12. `12.3` is the third field of that event. It never changes, is equal in every fold of the log,
- * and is in no snapshot.
+ * event at position 12. `12.3` is the third field of that event. An identity never changes, is the same in every fold
+ * of the log, and never appears in a snapshot.
  */
 export type Identity = string;
 
-/** The identity of an object that the log does not contain yet, as in a draft. No two objects share one. */
+/**
+ * The identity of an object that the log does not contain yet, such as one in a draft. Two objects with this identity
+ * are different.
+ */
 export const NEW_IDENTITY: Identity = '';
 
 export interface Identities {
@@ -106,20 +110,21 @@ export interface CollectionNode {
 
 /** An object other than a table. Nodes are immutable. */
 export interface ObjectNode {
-  /** The position of the event that created it. */
+  /** The position of the event that created the object. */
   readonly identity: Identity;
   readonly object: SchemaObject;
 }
 
 export interface State {
-  /** Position of the last folded event. 0 before the first. */
+  /** Position of the last folded event. 0 before the first event. */
   readonly position: number;
   readonly collections: PersistentMap<string, CollectionNode>;
   /**
-   * Maps a one side to the collections with a relation that references it (one_collection or one_allowed_collections).
+   * Maps each referenced collection to the collections with a relation that references it (one_collection or
+   * one_allowed_collections).
    */
   readonly referencedBy: PersistentMap<string, PersistentSet<string>>;
-  /** Maps the `locationKey` of a field's index, built or pending, to its collection. */
+  /** Maps the `locationKey` of each field index, built or pending, to the collection of the field. */
   readonly indexNames: PersistentMap<string, string>;
   /** The managed objects other than tables, by `objectKey`. */
   readonly objects: PersistentMap<string, ObjectNode>;
@@ -138,8 +143,8 @@ export function initialState(): State {
 const contents = new WeakMap<State['collections'], WeakMap<State['objects'], object>>();
 
 /**
- * Returns an object that is the same for states with the same collections and objects, whatever their position. It is
- * the key of everything that is computed from the whole schema.
+ * Returns an object that is the same for states with the same collections and objects, even if their positions differ.
+ * Caches use it as the key for everything that is computed from the whole schema.
  */
 export function contentOf({ collections, objects }: Pick<State, 'collections' | 'objects'>): object {
   if (objects.isEmpty()) return collections;
@@ -185,7 +190,7 @@ export interface TableLocation {
 }
 
 /**
- * Returns the location of a collection's table. A name without a collection is that of a table in the default schema.
+ * Returns the location of a collection's table. A name of no collection is that of a table in the default schema.
  * @param schema the default schema
  */
 export function locateTable(
@@ -197,11 +202,11 @@ export function locateTable(
   return { schema: table?.schema ?? schema, name: table?.name ?? collection };
 }
 
-/** The name of a collection's table in a state that may not contain the collection. */
+/** Returns the name of a collection's table. The state need not contain the collection. */
 export const tableName = ({ collections }: Pick<State, 'collections'>, collection: string): string =>
   collections.get(collection)?.collection.schema?.name ?? collection;
 
-/** The name of the collection's table, from which the names of its indexes and constraints derive. */
+/** Returns the name of the collection's table, from which the names of its indexes and constraints derive. */
 export const tableNameOf = ({ collection }: Pick<CollectionNode, 'collection'>): string =>
   collection.schema?.name ?? collection.collection;
 
@@ -222,7 +227,7 @@ export function isFolder({ collection }: Pick<CollectionNode, 'collection'>): bo
   return collection.schema === null;
 }
 
-/** A map key for a field or relation. Names cannot contain NUL. */
+/** Returns a map key for a field or relation. Names cannot contain NUL. */
 export function memberKey(collection: string, field: string): string {
   return `${collection}\0${field}`;
 }
@@ -246,7 +251,7 @@ export const isPrimary = (field: Field | undefined): boolean => field?.schema?.i
 /** True if the field has its own index. Indexes of keys, unique constraints and extras do not count. */
 export const isIndexed = (field: Field | undefined): boolean => field?.schema?.is_indexed === true;
 
-/** Primary key fields in order of creation. Usually one, and none or several only in adopted tables. */
+/** Returns the primary key fields in order of creation. Only adopted tables can have none or several. */
 export function primaryKeyOf(node: CollectionNode): Field[] {
   return [...node.fields.values()].filter(isPrimary);
 }
@@ -255,7 +260,7 @@ function referencesCollection(relation: Omit<Relation, 'id'>, collection: string
   return relation.one_collection === collection || (relation.one_allowed_collections?.includes(collection) ?? false);
 }
 
-/** Relations of any collection that reference `collection`, including its own. */
+/** Returns the relations that reference `collection`. They can belong to any collection, including this one. */
 export function relationsTo(state: State, collection: string): Relation[] {
   const relations: Relation[] = [];
   for (const many of state.referencedBy.get(collection) ?? []) {
@@ -266,7 +271,7 @@ export function relationsTo(state: State, collection: string): Relation[] {
   return relations;
 }
 
-/** Compares by code units, the order of all sorted names on every machine. */
+/** Compares by code units, so that names have the same order on every machine. */
 export function byName(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -291,13 +296,13 @@ export const referencesTo = createStateLookup(
 );
 
 /**
- * A map key for a table, index or sequence in a schema. Names cannot contain NUL.
+ * Returns a map key for a table, index or sequence in a schema. Names cannot contain NUL.
  * @param schema undefined for the default schema
  */
 export const locationKey = (schema: string | undefined, name: string): string =>
   schema === undefined ? name : `${schema}\0${name}`;
 
-/** Returns the collections whose table has this `locationKey`: one, or several in a state that is not valid. */
+/** Returns the collections whose table has this `locationKey`. There is only one, unless the state is invalid. */
 export const collectionsAt = createStateLookup((node) => {
   const { schema } = node.collection;
   return schema === null ? [] : [locationKey(schema.schema, tableNameOf(node))];

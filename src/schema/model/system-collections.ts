@@ -1,7 +1,7 @@
-/** The service's own collections, as far as the domain needs them. */
+/** The collections of the service itself. */
 import type { ColumnSchema } from './model.js';
 
-/** The prefix of the names below. It reserves nothing by itself: users may create `service_orders`. */
+/** The prefix of the names below. The prefix itself is not reserved, so users may create `service_orders`. */
 export const SYSTEM_PREFIX = 'service_';
 
 /** Names of existing collections of the service, and names that the service or Directus may add. */
@@ -25,10 +25,13 @@ export const REFERABLE_SYSTEM_COLLECTIONS: ReadonlyMap<string, KeyColumn> = new 
   ['service_users', { field: 'id', data_type: 'uuid', max_length: null, numeric_precision: null, numeric_scale: null }],
 ]);
 
-/** Names of these system collections in Directus. */
+/** Maps the names of these system collections in Directus to those of this service. */
 const DIRECTUS_NAMES: ReadonlyMap<unknown, string> = new Map([['directus_users', 'service_users']]);
 
-/** Translates a Directus system collection to our name, unless a collection has that name. */
+/**
+ * Translates the name of a Directus system collection to that of this service, unless a collection has the Directus
+ * name.
+ */
 export function collectionName<T>(name: T, exists: (collection: string) => boolean): T | string {
   const own = DIRECTUS_NAMES.get(name);
   return own === undefined || exists(name as string) ? name : own;

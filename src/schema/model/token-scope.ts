@@ -2,9 +2,12 @@
 export const TOKEN_ACTIONS = ['read', 'propose', 'apply', 'history', 'operate'] as const;
 export type TokenAction = (typeof TOKEN_ACTIONS)[number];
 
-/** The limits of an API token. An absent list does not limit the token. A type, so that it is JSON. */
+/**
+ * The limits of an API token. An absent list does not limit the token. An interface would not be assignable to Json, so
+ * this is a type.
+ */
 export type TokenScope = {
-  /** The role of the user when the token was created. A higher role that the user gets later does not widen it. */
+  /** The role of the user when the token was created. If the user later gets a higher role, the token does not. */
   role: string;
   actions?: string[];
   /** Names of collections, or patterns as in the policy: `shop_*`. */
@@ -14,22 +17,22 @@ export type TokenScope = {
 };
 
 /**
- * Exchanges ID tokens of an OpenID issuer for API tokens of a user. The newest event `trust.updated` contains all rules.
- * A type, so that it is JSON.
+ * A rule by which ID tokens of an OpenID issuer are exchanged for API tokens of a user. The newest event
+ * `trust.updated` contains all rules. An interface would not be assignable to Json, so this is a type.
  */
 export type TrustRule = {
   name: string;
-  /** The id of the user whose tokens it issues. */
+  /** The id of the user for whom the rule issues API tokens. */
   user: string;
-  /** The id of the user who set it. */
+  /** The id of the user who set the rule. */
   set_by: string;
-  /** Compared exactly with the claim `iss`. */
+  /** Must equal the claim `iss` exactly. */
   issuer: string;
   audience: string;
   /** Required values by claim, or patterns as in the policy. Always contains `sub`. */
   claims: Record<string, string>;
   scope: TokenScope;
-  /** Lifetime of its API tokens. */
+  /** Lifetime in minutes of the API tokens that the rule issues. */
   minutes: number;
 };
 

@@ -1,4 +1,4 @@
-/* Checks of single members, and reading documents with them. */
+/* Checks single members and reads documents with these checks. */
 import type { z } from 'zod';
 import { invalidProblem, MAX_PROBLEMS, type Path, type Problem } from '../../kernel/problem.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -12,7 +12,10 @@ export class InvalidValue {
   }
 }
 
-/** Returns the value in normal form, or what is wrong with it. `imported`: accepts spellings of other vendors. */
+/**
+ * Returns the value in normal form, or an InvalidValue that describes the fault. `imported` accepts spellings of other
+ * vendors.
+ */
 type Check = (value: unknown, imported: boolean) => unknown;
 
 /** Checks by member name. This is a Map, because members may be named `constructor` or `__proto__`. */
@@ -21,7 +24,10 @@ export type Checks = ReadonlyMap<string, Check>;
 /** Converts an accepted value to normal form. */
 type Normal = (value: unknown) => unknown;
 
-/** The checks of document members that can be read independently. `normal` adds to the document. */
+/**
+ * Returns the checks of document members that do not depend on other members. `normal` contains conversions to normal
+ * form for members that define none themselves.
+ */
 export function checksOf({ shape }: z.ZodObject, normal: Readonly<Record<string, Normal>> = {}): Checks {
   const checks = Object.entries(shape).map(
     ([name, inner]) => [name, checkOf(inner as z.ZodType, normal[name])] as const,
@@ -46,11 +52,11 @@ export interface Reading {
   readonly at: Path;
   readonly imported: boolean;
   readonly problems: Problem[];
-  /** Maps locations to the submitted body, if it has another shape. */
+  /** Maps locations in the document to locations in the submitted body, if the two have different shapes. */
   readonly stepsTo?: ((steps: Path) => Path) | undefined;
 }
 
-/** `message` follows the member's name: `must be true or false`. */
+/** @param message follows the member's name: `must be true or false` */
 export function addFault(reading: Reading, steps: Path, message: string): void {
   if (reading.problems.length >= MAX_PROBLEMS) return;
   const sent = reading.stepsTo?.(steps) ?? steps;
@@ -60,43 +66,43 @@ export function addFault(reading: Reading, steps: Path, message: string): void {
 /** A problem of a member: the steps to it, and a message that follows its name. */
 export type Fault = readonly [steps: Path, message: string];
 
-/** Reports a fault at some steps. Null means no fault. */
+/** Reports a fault at a path. Null means no fault. */
 export type Report = (steps: Path, fault: string | null) => void;
 
-/** Reports faults below `steps`. */
+/** Creates a Report that adds faults below `steps` to the reading. */
 export function createReporter(steps: Path, reading: Reading): Report {
   return (more, fault) => {
     if (fault !== null) addFault(reading, [...steps, ...more], fault);
   };
 }
 
-/** Collects faults below `steps` in `faults`. */
+/** Creates a Report that collects faults below `steps` in `faults`. */
 export function createCollector(steps: Path, faults: Fault[]): Report {
   return (more, fault) => {
     if (fault !== null) faults.push([[...steps, ...more], fault]);
   };
 }
 
-/** Converts a name that may be invalid to text. Its problem is reported separately, and reading continues. */
+/** Returns a name that may be invalid as text. Its problem is reported separately, so that reading can continue. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Counts code points like PostgreSQL, not the code units of JavaScript. */
+/** Counts code points like PostgreSQL. The length of a JavaScript string counts code units instead. */
 export function characterCount(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
 }
 
-/** Handles a member that has no check. Returns true if the member is known anyway. */
+/** Handles a member that has no check. Returns true if the member is allowed anyway. */
 export type CheckUnknownMember = (name: string, value: unknown) => boolean | InvalidValue;
 
 interface OverlayInput {
   input: Record<string, unknown>;
   checks: Checks;
   others: CheckUnknownMember;
-  /** The location of `input` below the location of the reading. */
+  /** The path of `input` below the location of the reading. */
   part: readonly string[];
 }
 
@@ -135,7 +141,7 @@ function checkOther(answer: boolean | InvalidValue, steps: readonly string[], re
   else if (!answer && !reading.imported) addFault(reading, steps, 'is not a known member');
 }
 
-/** A derived member that must equal a name. */
+/** Checks a derived member, which must equal a name. */
 export function mustEqual(value: unknown, expected: string): true | InvalidValue {
   return value === expected ? true : new InvalidValue(`must be ${JSON.stringify(expected)} or omitted`);
 }

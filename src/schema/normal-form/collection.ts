@@ -42,8 +42,8 @@ export const TOP_LEVEL_META = [
 
 /**
  * Reads a new collection from `{ collection, meta?, schema }` in normal form. Absent members get defaults, derived ones
- * must match, and unknown ones are problems (unless imported). `schema` is required, because it decides whether there
- * is a table. Directus omits it for folders, so imports treat its absence as a folder.
+ * must match, and unknown ones are problems (unless imported). `schema` is required, because it decides if the
+ * collection has a table. Directus omits `schema` for folders, so an import treats a missing `schema` as a folder.
  */
 export function readNewCollection(input: unknown, at: Path, options: ReadOptions): Result<Collection> {
   if (!isObject(input)) return refuse(invalidProblem(at, 'a collection must be a JSON object'));
@@ -63,8 +63,8 @@ export function readNewCollection(input: unknown, at: Path, options: ReadOptions
 }
 
 /**
- * Returns `existing` with the members of `input`, or `existing` itself if nothing differs. An absent `schema` keeps the
- * kind. A table never becomes a folder this way, nor a folder a table.
+ * Returns `existing` with the members of `input`, or `existing` itself if nothing differs. Without `schema`, a table
+ * remains a table and a folder remains a folder. An update never changes one into the other.
  */
 export function mergeCollection(
   existing: Collection,
@@ -124,7 +124,7 @@ function readMeta(input: unknown, base: CollectionMeta, collection: string, read
 
 const NOT_A_TEXT = new InvalidValue('must be a string or omitted');
 const NEW_TABLE: TableSchema = Object.freeze({ comment: null });
-/** The location is read separately. */
+/** `schema` and `name` are read separately, because they form the location of the table. */
 const SCHEMA_CHECKS = checksOf(tableSchema.omit({ schema: true, name: true }));
 
 function readSchema(input: unknown, base: TableSchema, collection: string, reading: Reading): TableSchema {
@@ -147,8 +147,9 @@ function readSchema(input: unknown, base: TableSchema, collection: string, readi
 type Location = Pick<TableSchema, 'schema' | 'name'>;
 
 /**
- * Returns the name of a table in another schema: that of the request, or that of the collection without the schema. The
- * HTTP layer checks that the schema is managed, and removes the name of the default schema.
+ * Returns the location of a table in another schema. The name of the table comes from the request, or is that of the
+ * collection without the schema. The HTTP layer checks that the schema is managed, and removes the name of the default
+ * schema.
  */
 function newLocation(input: Record<string, unknown>, collection: string, reading: Reading): Location {
   const { schema, name } = input;
@@ -161,7 +162,7 @@ function newLocation(input: Record<string, unknown>, collection: string, reading
   return { schema, name: asText(table) };
 }
 
-/** A table keeps its schema here. Renaming moves it. */
+/** Returns the location of an existing table, which an update cannot move. Only a rename moves a table. */
 function knownLocation(input: Record<string, unknown>, { schema, name }: TableSchema, reading: Reading): Location {
   if ((input['schema'] ?? undefined) !== schema) {
     const is = schema === undefined ? 'the default schema' : JSON.stringify(schema);
@@ -170,7 +171,7 @@ function knownLocation(input: Record<string, unknown>, { schema, name }: TableSc
   return schema === undefined || name === undefined ? {} : { schema, name };
 }
 
-/** Null removes the extras. */
+/** Null removes all extras. */
 function withExtras(schema: TableSchema, input: unknown, reading: Reading): TableSchema {
   const read = readTableExtras(input, createReporter(['schema', 'extras'], reading));
   const extras = read && schema.extras && reading.problems.length === 0 ? keepKnownTexts(read, schema.extras) : read;

@@ -13,11 +13,11 @@ import { withKnownDefault } from '../sql-text/texts.js';
 import { defaultFromCatalog } from './defaults/catalog-default.js';
 import { readColumnExtras, readSequenceOptions } from './extras.js';
 
-/* Extras of a new or changed column: the given ones, or the existing ones that still apply. */
+/* Determine the extras of a new or changed column: the submitted extras, or the existing ones that still apply. */
 
 interface ColumnChange {
   type: string;
-  /** The given members, except derived ones. */
+  /** The submitted members, except derived ones. */
   given: RequestedColumn;
   existing: ColumnSchema | null;
   /** The field type of the existing column. Members that depend on the type are reset if it changes. */
@@ -38,8 +38,8 @@ interface Column extends ColumnType {
 }
 
 /**
- * Undefined if there are no extras left. Problems are added to `faults`. @returns the existing object if nothing
- * changes
+ * Returns the extras of the column. Returns the existing object if nothing changes, and undefined if no extras are
+ * left. Problems are added to `faults`.
  */
 function readExtras(change: ColumnChange, column: Column, faults: Fault[]): ColumnExtras | undefined {
   const report = createCollector(['extras'], faults);
@@ -51,7 +51,7 @@ function readExtras(change: ColumnChange, column: Column, faults: Fault[]): Colu
   const kept = Object.fromEntries(
     Object.entries(read).filter(([name]) => isApplicable(name as keyof ColumnExtras, read, change, column)),
   ) as ColumnExtras;
-  // This includes existing extras, so that the result does not depend on when they were sent.
+  // The report includes existing extras, so that the result does not depend on when they were sent.
   if (submitted !== undefined) reportLost(read, kept, report);
   resolveSequence(kept, column, report);
   if (jsonEqual(kept, before)) return before;
@@ -79,7 +79,7 @@ const TEXTS: ReadonlySet<string> = new Set(['text', 'citext', 'character varying
 
 type Rule = (column: Column, extras: ColumnExtras, change: ColumnChange) => boolean;
 
-/** Conditions under which a member applies. */
+/** The conditions under which each member applies. */
 const RULES: { readonly [M in keyof ColumnExtras]-?: Rule } = {
   precision: ({ data_type }) => /^(time|timestamp) /.test(data_type),
   collation: ({ data_type }, _, { type }) => TEXTS.has(data_type) || type === 'unknown',
@@ -94,8 +94,8 @@ const RULES: { readonly [M in keyof ColumnExtras]-?: Rule } = {
 };
 
 /**
- * A default expression is removed if the column gets another default value, and `nextval` is removed if the column is
- * no longer auto-increment.
+ * True if a default expression still applies. It is removed if the column gets another default value. `nextval` is
+ * removed if the column is no longer auto-increment.
  */
 function fitsDefault(column: Column, extras: ColumnExtras, { type }: ColumnChange): boolean {
   const { increments, expression, value } = column;
@@ -108,7 +108,7 @@ function isApplicable(name: keyof ColumnExtras, extras: ColumnExtras, change: Co
   return RULES[name](column, extras, change);
 }
 
-/* Flags that contradict the key or auto-increment of a column. */
+/* Check flags that contradict the key or auto-increment of a column. */
 
 type Flag = 'is_nullable' | 'is_unique' | 'is_indexed';
 type ColumnRule = readonly [member: Flag, impossible: boolean, message: string];
@@ -123,7 +123,10 @@ const OF_IDENTITY: readonly ColumnRule[] = [
   ['is_nullable', true, 'must be false or omitted: an auto-increment column cannot be null'],
 ];
 
-/** Normal form contains the only possible value. Another explicit value is rejected, not ignored. */
+/**
+ * Reports a flag with an impossible value. The normal form contains the only possible value, but an explicit other
+ * value must not be ignored.
+ */
 function flagFaults(column: ColumnSchema, { given, imported }: ColumnChange): Fault[] {
   if (imported) return [];
   const isCounting = column.has_auto_increment && isIdentity(column);
@@ -131,7 +134,10 @@ function flagFaults(column: ColumnSchema, { given, imported }: ColumnChange): Fa
   return rules.flatMap(([member, impossible, message]) => (given[member] === impossible ? [[[member], message]] : []));
 }
 
-/** The caller adds the location. `column` is null if there is no usable type. */
+/**
+ * Returns the column in normal form and the faults, to which the caller adds the location. `column` is null if there is
+ * no usable type.
+ */
 export function normaliseColumn(change: ColumnChange): { column: ColumnSchema | null; faults: Fault[] } {
   const { type, given, existing, existingType } = change;
   const base = existing === null || existingType !== type ? undefined : existing;
@@ -170,7 +176,7 @@ function extrasOf(column: ColumnSchema, change: ColumnChange, faults: Fault[]): 
 }
 
 type Flags = Pick<ColumnSchema, 'is_nullable' | 'is_unique' | 'is_indexed' | 'is_primary_key'>;
-/** Members that are read by themselves. */
+/** The members of a column besides its type, default and extras. */
 type Plain = Flags & Pick<ColumnSchema, 'generation_expression' | 'has_auto_increment' | 'comment'>;
 
 /** Trims the expression. */
@@ -207,7 +213,7 @@ function readMember<M extends keyof Plain>(
 function readFlags(change: ColumnChange, faults: Fault[]): Flags {
   const { existing } = change;
   const is_primary_key = readMember('is_primary_key', change, faults);
-  // A primary key is implicitly unique, which ends with the key.
+  // A primary key makes a column unique, so the column is no longer unique when it leaves the key.
   const wasKey = existing?.is_primary_key === true;
   const unkeyed = wasKey ? { ...change, existing: { ...existing, is_unique: false } } : change;
   const is_unique = readMember('is_unique', unkeyed, faults);
@@ -230,15 +236,15 @@ function canBeIdentity({ data_type }: Pick<ColumnType, 'data_type'>): boolean {
   return dataType(data_type)?.reported?.[1] === 0;
 }
 
-/** True if PostgreSQL can assign the bigint of `nextval` to the type. PostgreSQL decides about types of the user. */
+/** True if PostgreSQL can assign the bigint of `nextval` to the type. For user-defined types, PostgreSQL decides. */
 function holdsNumbers({ data_type }: Pick<ColumnType, 'data_type'>): boolean {
   const type = dataType(data_type);
   return type?.reported !== undefined || type?.precision === true || holdsText(data_type);
 }
 
 /**
- * A `nextval` default stays if the column cannot be an identity. It is lost silently if the type changes to one that is
- * not an integer.
+ * True if a `nextval` default stays because the column cannot be an identity. If the type changes to one that is not an
+ * integer, the default is removed without a problem.
  */
 function keepsSequenceDefault({ given, existing }: ColumnChange, columnType: ColumnType): boolean {
   const extras = given['extras'] === undefined ? existing?.extras : given['extras'];
@@ -250,7 +256,7 @@ function readIncrement(change: ColumnChange, columnType: ColumnType, faults: Fau
   const { type, given, existing, existingType, imported } = change;
   if (isSequenceDefault(given['default_value'], columnType)) return true;
   const able = canBeIdentity(columnType) || keepsSequenceDefault(change, columnType);
-  // Documents of other vendors omit implied members.
+  // Documents of other vendors omit members that others imply.
   const isImportedChange = imported && existing !== null && existingType !== type && !able;
   const uncounting = isImportedChange ? { ...change, existing: { ...existing, has_auto_increment: false } } : change;
   const increments = readMember('has_auto_increment', uncounting, faults);
@@ -279,7 +285,7 @@ interface DefaultSource {
   increments: boolean;
 }
 
-/** Returns the default, unless the column generates its values. */
+/** Returns the default value. Null if the column generates its values. */
 function readValue(
   change: ColumnChange,
   columnType: ColumnType,
@@ -294,7 +300,7 @@ function readValue(
   return readColumnDefault(change, columnType, faults);
 }
 
-/** Columns with generated values have no default. An existing default is removed silently. */
+/** Rejects a default of a column with generated values. An existing default is removed without a problem. */
 function refuseDefault({ given, imported }: ColumnChange, reason: string, faults: Fault[]): null {
   const value = given['default_value'];
   const isSilent = value === undefined || value === null || (typeof value === 'string' && NEXTVAL.test(value));

@@ -1,5 +1,6 @@
 /**
- * Extras in normal form. The shape is checked, PostgreSQL's parser checks every text, and empty members are removed.
+ * Converts extras to normal form. This checks the shape, checks every text with PostgreSQL's parser, and removes empty
+ * members.
  */
 import type { z } from 'zod';
 import {
@@ -34,7 +35,7 @@ import type { Report } from './checks.js';
 import { schemaOfNeed } from '../model/order.js';
 import { identifierFault } from './names.js';
 
-/* A collation that a table uses. */
+/* Read a collation that a table uses. */
 
 type CollationNeed = Extract<Need, { kind: 'collation' }>;
 type Member = Exclude<keyof CollationNeed, 'kind' | 'name' | 'provider'>;
@@ -49,7 +50,7 @@ const MEMBERS: Readonly<Record<CollationNeed['provider'], readonly Member[]>> = 
 const ALL: readonly Member[] = ['locale', 'lc_collate', 'lc_ctype', 'deterministic', 'rules'];
 const TEXTS = ['locale', 'lc_collate', 'lc_ctype', 'rules'] as const;
 
-/** Only the server knows whether it has the locale. */
+/** Checks the options of a collation. Only the server knows if the locale exists. */
 export function readCollation(need: CollationNeed, steps: Path, report: Report): Need {
   for (const member of ALL.filter((name) => need[name] !== undefined && !MEMBERS[need.provider].includes(name))) {
     report([...steps, member], `must be omitted: a collation of ${need.provider} has none`);
@@ -71,7 +72,7 @@ function checkCategories({ locale, lc_collate, lc_ctype }: CollationNeed, steps:
   if (lc_ctype === undefined) report([...steps, 'lc_ctype'], 'is required with lc_collate');
 }
 
-/** PostgreSQL stores two equal values as one locale. */
+/** Replaces two equal values by one locale, as PostgreSQL stores them. */
 function asLocale(need: CollationNeed, locale: string): Need {
   const { lc_collate: _, lc_ctype: __, ...rest } = need;
   return { ...rest, locale };
@@ -86,7 +87,7 @@ function textFault(text: string | undefined): string | null {
   return NO_TEXT.test(text) ? 'must be valid UTF-8 text without the character NUL' : null;
 }
 
-/** Undefined for null or an object without members. */
+/** Undefined if `input` is null or an object without members. */
 export function readTableExtras(input: unknown, report: Report): TableExtras | undefined {
   const extras = parseShape(tableExtras, input, report);
   if (extras === undefined) return undefined;
@@ -101,7 +102,7 @@ export function readTableExtras(input: unknown, report: Report): TableExtras | u
   return withoutEmpty(needs === undefined ? extras : { ...extras, needs });
 }
 
-/** Undefined if there are none, or for another shape. Problems are reported. */
+/** Undefined if there are no extras, or if `input` has another shape. Problems are reported. */
 export function readColumnExtras(input: unknown, report: Report): ColumnExtras | undefined {
   const extras = parseShape(columnExtras, input, report);
   if (extras === undefined) return undefined;
@@ -161,7 +162,7 @@ function checkConstraint(
   else if (parsed.kind === 'primary key') {
     report(['constraints', index, 'definition'], 'must not be a primary key, which has a member of its own');
   } else if (parsed.references?.schema !== undefined) {
-    // The state tells whether the collection has this table.
+    // A later check of the state finds a collection that does not have this table.
     report(['constraints', index, 'references'], references === undefined ? 'must name the collection' : null);
   } else if (parsed.references?.table !== references) {
     const expected = JSON.stringify(parsed.references?.table ?? null);
@@ -208,7 +209,8 @@ function readSequenceNeed(
 }
 
 /**
- * Returns the options as PostgreSQL stores them, without defaults. @param usualType the column's type for an identity
+ * Returns the options as PostgreSQL stores them, without defaults.
+ * @param usualType the default type: for an identity, that of the column
  */
 export function readSequenceOptions(
   input: SequenceOptions,

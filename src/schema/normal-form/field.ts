@@ -45,7 +45,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   ...membersOf(columnSchema),
   // Directus clients use this name for max_length.
   'length',
-  // Derived, but checking it needs the result.
+  // This member is derived, but its check needs the result.
   'is_generated',
 ]);
 
@@ -64,7 +64,7 @@ function readFieldColumn(input: FieldColumnInput, existing: Field | undefined, r
     : unknownType(requestedType, reading);
 }
 
-/** Returns the members of `schema`. Empty if it is null or absent. */
+/** Returns the submitted members of `schema`. Empty if `schema` is null or absent. */
 function submittedMembers(input: FieldColumnInput, reading: Reading): RequestedColumn | null {
   if (input.schema === undefined || input.schema === null) return {};
   if (isObject(input.schema)) return ownMembers(input.schema, input, reading);
@@ -78,7 +78,10 @@ function unknownType(type: unknown, reading: Reading): null {
   return null;
 }
 
-/** An existing field keeps its type. For new ones, Directus omits members that aliases lack. */
+/**
+ * Returns the type of a field without `type`. An existing field keeps its type. In an imported snapshot, a new field
+ * without a column is an alias.
+ */
 function defaultType(
   { schema }: FieldColumnInput,
   existing: Field | undefined,
@@ -142,7 +145,7 @@ function isUnchangedMember(name: string, value: unknown, { input, before }: Comp
   return value === present || (typeof value === 'object' && jsonEqual(value, present));
 }
 
-/** Returns members that are not derived. Derived ones are checked, and unknown ones are problems. */
+/** Returns the members that are not derived. Derived members are checked, and unknown members are problems. */
 function ownMembers(schema: Record<string, unknown>, names: FieldColumnInput, reading: Reading): RequestedColumn {
   const members: Record<string, unknown> = {};
   for (const name of Object.keys(schema)) {
@@ -177,7 +180,7 @@ function checkDerived(
     // The HTTP layer checks that it is the managed schema.
     case 'foreign_key_table':
     case 'foreign_key_column':
-      // The relations are checked later.
+      // The check of relations compares the value later.
       return value === null || typeof value === 'string' ? true : NOT_A_REFERENCE;
     default:
       return imported || UNKNOWN_MEMBER;
@@ -194,14 +197,14 @@ function translateVendorType({ type, given }: SubmittedType, existing: Field | u
   const { data_type, max_length, numeric_precision, numeric_scale, length: _, ...rest } = given;
   const isUnsaid = type === undefined || ((type === UNKNOWN_TYPE || type === null) && data_type === undefined);
   const numbers = { data_type, max_length, numeric_precision, numeric_scale };
-  // An unsupported type of PostgreSQL comes from our own snapshot and stays.
+  // An unsupported type of PostgreSQL comes from a snapshot of this service and stays.
   const { type: ours, ...typed } = readVendorColumn(isUnsaid ? existing?.type : type, numbers, 'postgres');
   return { type: ours, given: { ...rest, ...typed } };
 }
 
 /**
  * Reads a new field of a snapshot or create request in normal form. Absent members get defaults, derived ones must
- * match, and unknown ones are problems (unless imported). References to other objects are not checked.
+ * match, and unknown ones are problems (unless imported). This function does not check references to other objects.
  */
 export function readNewField(input: unknown, at: Path, options: FieldReadOptions): Result<Field> {
   if (!isObject(input)) return refuse(invalidProblem(at, 'a field must be a JSON object'));
@@ -309,11 +312,11 @@ function derivedMembers(names: Record<string, string>, imported: boolean): Check
 const NOT_A_FLAG = new InvalidValue('must be true, false or omitted');
 const NOT_AN_ID = new InvalidValue('must be an integer, null or omitted');
 
-/** Directus numbers its rows. The number has no meaning here. */
+/** True for an `id` in an imported snapshot. Directus numbers its rows, and this service ignores the number. */
 const isRowId = (value: unknown, imported: boolean): boolean =>
   imported || value === null || Number.isSafeInteger(value);
 
-/** Members of meta at the top level, where allowed. Others there are unknown. */
+/** Returns members of `meta` at the top level, where they are allowed. Elsewhere they are unknown members. */
 function topLevelMeta(
   input: Record<string, unknown>,
   meta: unknown,
@@ -336,7 +339,7 @@ function topLevelMeta(
   return top;
 }
 
-/** The default primary key of a new table: `id`, a hidden, read-only, auto-increment integer. */
+/** Returns the default primary key of a new table: `id`, a hidden, read-only, auto-increment integer. */
 export function defaultPrimaryKey(collection: string): Field {
   const document = {
     collection,

@@ -1,4 +1,4 @@
-/** All documents from outside are normalised here. */
+/** Converts all documents from outside to normal form. */
 export { defaultFromCatalog } from './defaults/catalog-default.js';
 export { MAX_SORT } from '../model/model.js';
 export { mergeCollection, readNewCollection } from './collection.js';

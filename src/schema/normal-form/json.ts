@@ -23,14 +23,17 @@ interface Visit {
 
 export interface JsonCheck {
   problems: Problem[];
-  /** Members and elements at all levels plus the document itself, as far as visited. */
+  /** The number of visited values: members and elements at all levels, and the document itself. */
   values: number;
 }
 
-/** Values per step. */
+/** Number of values that are visited before the check pauses. */
 const STEP = 2_000;
 
-/** Returns the problems of a parsed document. Never recurses, however deep it is. */
+/**
+ * Returns the problems of a parsed document. Works without recursion, so that the depth of the document does not
+ * matter.
+ */
 export function* checkJson(value: unknown, limits: JsonLimits = {}): Resumable<JsonCheck> {
   if (isContainer(value)) return yield* checkContainers(value, limits);
   const fault = leafFault(value);
@@ -50,7 +53,7 @@ function* checkContainers(
     if (values > maxValues)
       problems.push(invalidProblem([], `the document must not contain more than ${maxValues} values`));
     if (values > maxValues || problems.length >= MAX_PROBLEMS) break;
-    // Empty containers count as well.
+    // An empty container counts as a value as well.
     visited += 1;
     if (values + visited - stepped <= STEP) continue;
     stepped = values + visited;
@@ -63,7 +66,7 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Checks the direct children of a container, adds nested containers to `open`, and counts. */
+/** Checks and counts the direct children of a container. Adds nested containers to `open`. */
 function* checkChildren(visit: Visit, open: Visit[], problems: Problem[]): Resumable<number> {
   if (Array.isArray(visit.value)) {
     const items: unknown[] = visit.value;

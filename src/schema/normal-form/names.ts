@@ -3,7 +3,7 @@ import { fitsNameLimit, MAX_NAME_BYTES } from '../model/name-length.js';
 import { invalidProblem, type Path, type Problem } from '../../kernel/problem.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
-/** System columns of every PostgreSQL table. */
+/** The system columns that every PostgreSQL table has. */
 export const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid']);
 
 const ORDINARY = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
@@ -35,7 +35,7 @@ export function checkNewName(kind: 'collection' | 'field', name: unknown, at: Pa
 }
 
 function reservedNameFault(kind: 'collection' | 'field', name: string): string | null {
-  // Clients resolve these in a path before sending it: DELETE /fields/articles/.. becomes DELETE /fields.
+  // Clients resolve such names in a path before they send it: DELETE /fields/articles/.. becomes DELETE /fields.
   if (name === '.' || name === '..') return `must not be ${name}: clients cannot send it in a path`;
   if (kind === 'collection') {
     return isSystemCollection(name) ? 'is reserved for the service' : null;
@@ -52,7 +52,7 @@ export function composedFault(name: string): string | null {
 /** Returns `name` in normalization form NFC. Returns other values unchanged. */
 export const toNfc = <T>(name: T): T | string => (typeof name === 'string' ? name.normalize('NFC') : name);
 
-/** Members that contain data. Their values stay unchanged. */
+/** Members that contain data of users. Their values stay unchanged. */
 const DATA: ReadonlySet<string> = new Set(['default_value', 'archive_value', 'unarchive_value']);
 
 /**

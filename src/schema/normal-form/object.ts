@@ -33,7 +33,7 @@ import { identifierFault } from './names.js';
 
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(objectDocument.shape));
 
-/** Reads a list of names: `[{ kind: 'view', id: 'active_posts' }]`. Undefined if it is absent. */
+/** Reads a list of names: `[{ kind: 'view', id: 'active_posts' }]`. Undefined if the list is absent. */
 export function readObjectNames(input: unknown, at: Path): Result<ObjectName[] | undefined> {
   if (input === undefined) return ok(undefined);
   if (!Array.isArray(input) || input.length === 0)
@@ -56,7 +56,7 @@ export function readObjectNames(input: unknown, at: Path): Result<ObjectName[] |
   );
 }
 
-/** Reads a document without defaults for `kind` and `definition`. The id follows from the definition if it is absent. */
+/** Reads a new object. `kind` and `definition` are required. Without `id`, the id follows from the definition. */
 export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
   if (!isObject(input)) return refuse(invalidProblem(at, 'an object must have kind and definition'));
   const { kind, definition } = input;
@@ -71,7 +71,7 @@ export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
   return mergeObject(newObject({ kind, id }, definition), { ...input, id }, at);
 }
 
-/** Reads a change. It keeps absent members, and a definition that differs only in spelling. */
+/** Reads a change. Absent members are unchanged, and so is a definition that differs only in spelling. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
   if (!isObject(input)) return refuse(invalidProblem(at, 'must be an object with the members to change'));
   const merged: Record<string, unknown> = { ...existing, ...input };
@@ -109,7 +109,7 @@ function nameProblems(existing: SchemaObject, { kind, id }: Record<string, unkno
   return problems;
 }
 
-/** Checks a definition that is not the existing one. */
+/** Returns the problems of a definition that differs from the existing one. */
 function definitionProblems(existing: SchemaObject, definition: unknown, at: Path): Problem[] {
   if (typeof definition !== 'string') return [invalidProblem(at, 'definition must be one SQL statement, as a string')];
   const fault = definitionFault(definition, existing);

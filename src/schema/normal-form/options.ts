@@ -3,11 +3,16 @@ import type { Path } from '../../kernel/problem.js';
 import type { Reading } from './checks.js';
 
 export interface ReadOptions {
-  /** A snapshot of another vendor or Directus, read with force: accepts other spellings and ignores extras. */
+  /**
+   * True for a snapshot of another vendor or Directus, accepted with `force`. The reader then accepts other spellings
+   * and ignores unknown members.
+   */
   imported: boolean;
-  /** Accepts members of `meta` at the top level, as in a create request. */
+  /** True to accept members of `meta` at the top level, as in a create request. */
   topLevelMeta?: boolean;
-  /** A new relation without `schema` gets a default foreign key (a request) instead of none (a snapshot). */
+  /**
+   * True if a new relation without `schema` gets a default foreign key, as in a request. In a snapshot it gets none.
+   */
   foreignKeyByDefault?: boolean;
   /** Maps members of the document to locations in the submitted body. */
   stepsTo?: ((steps: Path) => Path) | undefined;
@@ -18,7 +23,7 @@ export interface FieldReadOptions extends ReadOptions {
   collection?: string;
 }
 
-/** Starts reading `input` at `at`. Problems in an omitted part are reported for the part. */
+/** Starts reading `input` at `at`. A problem in a part that the document omits has the location of the whole part. */
 export function startReading(input: object, at: Path, options: ReadOptions): Reading {
   const stepsTo = options.stepsTo ?? ((steps: Path) => stepsIn(input, steps));
   return { at, imported: options.imported, problems: [], stepsTo };

@@ -27,21 +27,19 @@ import { type ReadOptions, startReading } from './options.js';
 import { foreignKeyName } from '../model/name-length.js';
 import { identifierFault } from './names.js';
 
-/*
- * Converts between the two forms of a relation: flat (ours) and nested (`collection`, `field`, `related_collection`,
- * `meta`).
- */
+/* Convert between the two forms of a relation. The flat form is that of this service. The nested form has
+   `collection`, `field`, `related_collection` and `meta`. */
 
 interface FlatRelation {
-  /** The given members of the flat form, unchecked. */
+  /** The submitted members in the flat form, unchecked. */
   members: Record<string, unknown>;
-  /** The given foreign key. Undefined if absent. */
+  /** The submitted foreign key. Undefined if absent. */
   schema: unknown;
 }
 
 const FLAT: ReadonlySet<string> = new Set(RELATION_MEMBERS);
 
-/** Names of flat members in the nested form. */
+/** Maps members of the nested form to members of the flat form. */
 export const NESTED = new Map([
   ['collection', 'many_collection'],
   ['field', 'many_field'],
@@ -49,8 +47,9 @@ export const NESTED = new Map([
 ] as const) as ReadonlyMap<string, (typeof RELATION_MEMBERS)[number]>;
 
 /**
- * Duplicate members must match, unknown ones are problems (unless imported), and ids are ignored. A client may read a
- * relation and edit only one of the forms: of two different values, the one that equals the existing value is ignored.
+ * Converts a relation to the flat form. Duplicate members must match, unknown ones are problems (unless imported), and
+ * ids are ignored. A client may read a relation and edit only one of the forms. Of two different values, the one that
+ * equals the existing value is therefore ignored.
  */
 function flattenRelation(
   input: Record<string, unknown>,
@@ -71,7 +70,7 @@ const NO_OTHER_NAMES: ReadonlyMap<string, string> = new Map();
 interface RelationMembers {
   members: Record<string, unknown>;
   reading: Reading;
-  /** The existing relation. Undefined for a new one. */
+  /** The existing relation in the flat form. Undefined for a new one. */
   existing: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -106,7 +105,9 @@ function putMember(
 const equalsExisting = (existing: RelationMembers['existing'], member: string, value: unknown): boolean =>
   existing !== undefined && jsonEqual(existing[member], value);
 
-/** Returns the many side of a body in either form. Undefined if it is missing. */
+/**
+ * Returns the collection and field of the many side, from a body in either form. Undefined where a member is missing.
+ */
 export function relationEnds(input: Record<string, unknown>): [collection: unknown, field: unknown] {
   const meta = isObject(input['meta']) ? input['meta'] : {};
   return [
@@ -121,20 +122,20 @@ export function relationSteps(steps: Path, input: Record<string, unknown>): Path
   return typeof member === 'string' && FLAT.has(member) ? [...placeOf(member, input), ...rest] : steps;
 }
 
-/** Returns the actual or expected location of a flat member. */
+/** Returns the location of a flat member. A missing member gets the location that it would have. */
 function placeOf(member: string, input: Record<string, unknown>): string[] {
   const other = [...NESTED].find(([, flat]) => flat === member)?.[0];
   if (other !== undefined && input[other] !== undefined) return [other];
   if (input[member] !== undefined) return [member];
   const meta = input['meta'];
   if (isObject(meta) && meta[member] !== undefined) return ['meta', member];
-  // A missing member has its location in the form that the body uses.
+  // A missing member gets the location that it would have in the form of the body.
   const isNested = [...NESTED.keys(), 'meta'].some((name) => input[name] !== undefined);
   if (!isNested || Object.keys(input).some((name) => FLAT.has(name))) return [member];
   return other === undefined ? ['meta', member] : [other];
 }
 
-/** The location of a relation in either form. */
+/** Returns the location of a relation in either form. */
 export function relationLocation(at: Path, body: unknown): DocumentLocation {
   return { at, stepsTo: (member) => (isObject(body) ? stepsIn(body, relationSteps(member, body)) : []) };
 }
@@ -143,10 +144,13 @@ export function relationLocation(at: Path, body: unknown): DocumentLocation {
 
 type ForeignKeyEnds = Omit<NewRelation, 'schema'>;
 
-/** `was`: the collection that the relation referenced before. A change may still contain its derived members. */
+/**
+ * `was` is the collection that the relation referenced before. A change may still contain the derived members of that
+ * collection.
+ */
 type KeyedEnds = ForeignKeyEnds & { was?: string | null };
 
-/** The defaults of a foreign key. */
+/** Returns a foreign key with default values. */
 function foreignKeyDefaults({ many_collection, many_field }: ForeignKeyEnds): ForeignKey {
   return {
     constraint_name: foreignKeyName(many_collection, many_field),
@@ -161,14 +165,14 @@ const FOREIGN_KEY_CHECKS = checksOf(foreignKey, {
   },
 });
 
-/** Returns `base` with the given members. Derived members must match the relation. */
+/** Returns `base` with the submitted members. Derived members must match the relation. */
 function readForeignKey(submitted: unknown, base: ForeignKey, relation: KeyedEnds, reading: Reading): ForeignKey {
   if (!isObject(submitted)) {
     addFault(reading, ['schema'], 'must be an object (a foreign key) or null (none)');
     return base;
   }
   const { constraint_name: name, ...rest } = submitted;
-  // Some vendors have foreign keys without names. The default name is then used.
+  // Some vendors have foreign keys without names. Such a foreign key gets the default name.
   const input = name === null && reading.imported ? rest : submitted;
   const key = overlayMembers(
     base,
@@ -178,7 +182,7 @@ function readForeignKey(submitted: unknown, base: ForeignKey, relation: KeyedEnd
   return submitted['deferrable'] === undefined ? key : withDeferrable(key, submitted['deferrable'], reading);
 }
 
-/** Null means not deferrable, which is an absent member in normal form. */
+/** Reads `deferrable`. Null means not deferrable, and normal form then omits the member. */
 function withDeferrable({ deferrable, ...key }: ForeignKey, input: unknown, reading: Reading): ForeignKey {
   const known = DEFERRABLES.find((value) => value === input);
   if (known !== undefined) return { ...key, deferrable: known };
@@ -194,7 +198,7 @@ function derivedMembers({ many_collection, many_field, one_collection, was }: Ke
     if (name === 'table') return mustEqual(value, many_collection);
     if (name === 'column') return mustEqual(value, many_field);
     if (name === 'foreign_key_table') return value === was || mustEqual(value, one_collection ?? '');
-    // The column follows from the primary key, which is checked later. The HTTP layer checks the schema.
+    // A later check compares the column with the primary key. The HTTP layer checks the schema.
     if (name === 'foreign_key_column' || name === 'foreign_key_schema')
       return isTextOrNull(value) || NOT_A_NAME_OR_NULL;
     return name === 'deferrable';
@@ -202,8 +206,8 @@ function derivedMembers({ many_collection, many_field, one_collection, was }: Ke
 }
 
 /**
- * Reads a new relation in the flat form or the nested form of Directus. An object as `schema` is a foreign key, null is
- * none. If absent, `foreignKeyByDefault` decides. `id` is ignored.
+ * Reads a new relation in the flat form or the nested form of Directus. As `schema`, an object describes a foreign key,
+ * and null means no foreign key. If `schema` is absent, `foreignKeyByDefault` decides. `id` is ignored.
  */
 export function readNewRelation(input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
   if (!isObject(input)) return refuse(invalidProblem(at, 'a relation must be a JSON object'));

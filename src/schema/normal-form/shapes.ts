@@ -1,6 +1,6 @@
 /**
- * Request documents as schemas, for the API description. They accept derived members, which clients may send back
- * unchanged.
+ * Defines request documents as schemas, for the API description. The schemas accept derived members, because clients
+ * may send them back unchanged.
  */
 import { OBJECT_KINDS, objectDocument } from '../model/objects.js';
 import { z } from 'zod';
@@ -25,7 +25,7 @@ type Members = Record<string, z.ZodType>;
 const optional = (members: Members): Members =>
   Object.fromEntries(Object.entries(members).map(([member, shape]) => [member, shape.optional()]));
 
-/** The members of a document as requests may contain them. */
+/** Returns the members of a document in the form that requests may contain. */
 const acceptedMembers = ({ shape }: z.ZodObject): Members =>
   optional(
     Object.fromEntries(
@@ -78,7 +78,7 @@ export const fieldUpdate = z
   .strictObject({ collection: text.optional(), field: text.optional(), type: fieldType.optional(), ...fieldParts })
   .meta({ id: 'FieldUpdate', examples: [{ meta: { note: 'The headline' }, schema: { is_nullable: false } }] });
 
-/** One of several, with its name. */
+/** An update of one of several fields. It contains the name of the field. */
 export const namedFieldUpdate = fieldUpdate.extend({ field: text }).meta({ id: 'NamedFieldUpdate' });
 
 const objectParts = {
@@ -107,7 +107,7 @@ export const objectUpdate = newObject
 
 export const newCollection = z
   .strictObject({
-    /** Required, unless `schema` locates a table outside the default schema. */
+    /** Required, unless `schema` contains the location of a table outside the default schema. */
     collection: text.optional(),
     schema: table.extend({ extras: tableExtras.nullable().optional() }).nullable(),
     meta: collectionMeta.nullable().optional(),
@@ -151,7 +151,7 @@ const foreignKey = z
   })
   .meta({ id: 'ForeignKeyInput' });
 
-/** Flat, nested or both, as in responses. */
+/** A relation in the flat form, the nested form or both, as in responses. */
 export const relation = z
   .strictObject({
     ...ends,
@@ -239,7 +239,7 @@ const entryParts = {
 /** The changes by collection, field and relation. */
 export const schemaChanges = z.strictObject(entryParts).meta({ id: 'SchemaChanges' });
 
-/** A diff as returned. `warnings` are ignored. */
+/** A diff in the form of the response, so that clients can send it back unchanged. `warnings` are ignored. */
 export const diff = z
   .strictObject({
     hash: text,

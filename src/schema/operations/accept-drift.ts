@@ -28,18 +28,21 @@ import type { Collection, Field, NewRelation } from '../model/model.js';
 /* Selects the differences to accept. */
 
 export interface AcceptRequest {
-  /** Named collections with fields. Undefined accepts all. Null accepts a whole collection. */
+  /**
+   * The names to accept: fields by collection. Undefined accepts all. Null instead of fields accepts the whole
+   * collection.
+   */
   only: ReadonlyMap<string, ReadonlySet<string> | null> | undefined;
   takes(collection: string, field: string | undefined): boolean;
-  /** Named objects other than tables. Undefined accepts all. */
+  /** The objects other than tables to accept. Undefined accepts all. */
   objects: readonly ObjectName[] | undefined;
 }
 
 type Named = Map<string, Set<string> | null>;
 
 /**
- * `takes` without a field refers to the table as a whole, and is true only for collections that are accepted
- * completely.
+ * Creates a request. Without a field, `takes` refers to the table as a whole, and is true only for collections that are
+ * accepted completely.
  */
 function requestOf(only: AcceptRequest['only'], objects: AcceptRequest['objects']): AcceptRequest {
   return {
@@ -114,9 +117,9 @@ export interface DriftedTable {
 
 export interface DetectedDrift {
   renames: Renames;
-  /** Tables that differ from the log, by their current names. */
+  /** The tables that differ from the log, by their current names. */
   tables: DriftedTable[];
-  /** Collections whose table was dropped. */
+  /** The collections whose table was dropped. */
   deleted: string[];
   /** Objects other than tables that differ from the log, as they are in the database. Absent if none are managed. */
   objects?: { changed: SchemaObject[]; deleted: ObjectName[] };
@@ -130,7 +133,10 @@ interface AcceptedState {
   touched: ReadonlySet<string>;
 }
 
-/** @param drift catalog data. Objects that `request` does not name are unchanged. */
+/**
+ * Applies the accepted differences to a draft.
+ * @param drift data from the catalog. Objects that `request` does not name are unchanged.
+ */
 export function* applyAcceptance(state: State, drift: DetectedDrift, request: AcceptRequest): Resumable<AcceptedState> {
   const { state: base, touched } = yield* withRenames(state, drift.renames);
   const meant = requestAfter(request, drift.renames);
@@ -153,7 +159,7 @@ function acceptTable(draft: Draft, state: State, table: DriftedTable, request: A
   const recorded = state.collections.get(name) as CollectionNode;
   const takes = (field: string) => request.takes(name, field);
   dropMissing(draft, state, { recorded, found: table, takes });
-  // References to a dropped column may have been removed with it.
+  // Dropping a column can also remove references to it, so the collection is read again.
   const held = draft.get(name)?.collection;
   if (held !== undefined && request.takes(name, undefined) && !jsonEqual(held.schema, table.collection.schema)) {
     draft.putCollection({ ...held, schema: table.collection.schema });
@@ -178,7 +184,7 @@ function dropMissing(draft: Draft, state: State, { recorded, found, takes }: Acc
   }
 }
 
-/** A relation stays without its dropped foreign key. */
+/** Removes the foreign key of a relation if it was dropped in the database. The relation itself stays. */
 function dropMissingKeys(draft: Draft, { recorded, found, takes }: AcceptInput): void {
   const there = new Set(found.relations.map(({ many_field }) => many_field));
   for (const { many_collection, many_field, schema } of recorded.relations.values()) {
@@ -196,7 +202,7 @@ function putKey(draft: Draft, relation: NewRelation): void {
 
 export interface AcceptDrift {
   request: AcceptRequest;
-  /** Catalog data, read under the log lock with the tables locked. */
+  /** Data from the catalog, read under the log lock with the tables locked. */
   found?: DetectedDrift;
 }
 
@@ -241,7 +247,7 @@ function unknownNames(state: State, { only, objects = [] }: AcceptRequest, found
     : found.missing.map(({ collection, field }) => missingField(state, collection, field));
 }
 
-/** Marks the event as already true in the database. A table with a new name counts as adopted. */
+/** Marks the event as already true in the database. A table with a new name is marked as adopted. */
 export function toAdopted(event: SchemaEvent): SchemaEvent {
   if (event.type === 'collection.created') {
     const { collection, fields } = event.data;

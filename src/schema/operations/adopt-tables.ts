@@ -26,7 +26,7 @@ import { sortNeededFirst, sortPartitionsFirst } from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
 import { quoteName } from '../../kernel/text.js';
 
-/** Named tables, objects other than tables, or all unmanaged ones. */
+/** The tables and objects to adopt, or all unmanaged ones. */
 export type AdoptRequest = { tables: string[]; objects?: ObjectName[] } | { all: true };
 
 /** A table of the catalog in normal form. */
@@ -37,21 +37,26 @@ export interface CatalogTableDocuments {
 
 export interface CatalogFindings {
   tables: CatalogTableDocuments[];
-  /** Foreign keys between these tables, and between them and managed tables. */
+  /** Foreign keys among the tables to adopt, and between them and managed tables. */
   relations: NewRelation[];
-  /** Managed tables with updated extras, for foreign keys to these tables that cannot be relations. */
+  /**
+   * Managed tables whose extras were updated, because their foreign keys to the tables to adopt cannot be relations.
+   */
   completed: Collection[];
-  /** Requested names that are not tables. */
+  /** Requested names that no table has. */
   missing: string[];
   /** Requested tables that cannot be adopted, with reasons. */
   refused: { table: string; object?: ObjectName; message: string }[];
-  /** Objects other than tables, each after those that it uses. Absent if the instance does not manage them. */
+  /**
+   * The objects other than tables. Each one follows the objects that it uses. Absent if the instance manages only
+   * tables.
+   */
   objects?: { adopted: SchemaObject[]; missing: ObjectName[] };
 }
 
 export interface AdoptTables {
   request: AdoptRequest;
-  /** Catalog data, read under the log lock, so that nothing changes before the adoption. */
+  /** Data from the catalog. It is read under the log lock, so that nothing changes before the adoption. */
   found?: CatalogFindings;
 }
 
@@ -165,7 +170,7 @@ function tableProblems(state: State, tables: readonly string[], { missing, refus
   });
 }
 
-/** Partitioned tables precede their partitions, and foreign keys follow all tables. */
+/** Returns the events in order. Partitioned tables precede their partitions, and foreign keys follow all tables. */
 function eventsOf(found: CatalogFindings, state: State, desired: State): SchemaEvent[] {
   const { tables, relations, completed, objects } = found;
   const events: SchemaEvent[] = [];

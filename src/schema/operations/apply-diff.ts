@@ -47,7 +47,7 @@ export interface ApplyDiff {
   /** The hash of the schema that the diff was created for. Absent if the diff may be applied to any schema. */
   hash?: string;
   diff: SchemaDiff;
-  /** Trash entries of objects that the diff recreates. None by default. */
+  /** Trash entries of objects that the diff recreates. Absent means none. */
   kept?: readonly TrashNode[];
 }
 
@@ -98,21 +98,24 @@ function rejectStaleDiff(stale: boolean, current: string, { conflicts, problems 
       : 'entries of this diff do not fit the current schema; create a new diff and apply that',
     details: { current_hash: current, conflicts: paths },
   };
-  // Entries that can never apply are errors of the client, not a sign that the schema has changed.
+  // If entries can never apply, the client made an error, and the schema has not changed in the meantime.
   if (!stale && problems.length > 0) return refuse(...problems, ...conflicts);
   return refuse(first, ...conflicts);
 }
 
-/* Applies the items of a diff about objects other than tables to a draft. */
+/* Apply the items of a diff about objects other than tables to a draft. */
 
-/** Removals come first and release names, then renames, which may exchange names, then all other items. */
+/**
+ * Applies removals first, because they release names. Then it applies renames, which may exchange names, and then all
+ * other items.
+ */
 function applyObjects(context: ApplyContext, items: readonly ObjectDiff[]): void {
   const { draft, findings } = context;
   const all = [...items.entries()];
   const others = all.filter(([, { diff }]) => !isRemoval(diff));
   for (const [index, item] of all)
     if (isRemoval(item.diff) && !isRemovedWithTable(draft, item)) applyEntries(findings, targetOf(draft, item, index));
-  // Triggers follow the renames of their views.
+  // Triggers on views follow the renames of these views.
   applyObjectRenames(
     context,
     others.filter(([, item]) => !isTrigger(item)),
@@ -155,7 +158,10 @@ interface RenamedNode {
   at: Path;
 }
 
-/** Takes the object of a rename entry out of the draft. Empty if the item has no such entry, or a wrong one. */
+/**
+ * Removes the object of a rename entry from the draft. Returns an empty list if the item has no rename entry, or an
+ * invalid one.
+ */
 function extractRenamed({ draft, findings }: ApplyContext, { kind, id, diff }: ObjectDiff, item: Path): RenamedNode[] {
   const index = diff.findIndex((entry) => isRenameEntry(entry, 'id'));
   if (index < 0) return [];
@@ -189,7 +195,7 @@ function targetOf(draft: Draft, { kind, id, diff }: ObjectDiff, index: number): 
   };
 }
 
-/* Validates the shape of a submitted diff before it is compared with the schema. */
+/* Validate the shape of a submitted diff before it is compared with the schema. */
 
 const PARTS = {
   collections: ['collection'],
@@ -200,7 +206,7 @@ const PARTS = {
 
 type Part = keyof typeof PARTS;
 
-/** The members of an item per part. */
+/** The members that an item may have, by part. */
 const ITEM_MEMBERS: Record<Part, ReadonlySet<string>> = {
   collections: new Set(['collection', 'diff', 'identity', 'restores']),
   fields: new Set(['collection', 'field', 'diff', 'identity', 'restores']),
@@ -217,7 +223,7 @@ const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
 ]);
 
 /**
- * Omitted parts are empty. Only the shape of entries is checked, not their content.
+ * Reads a submitted diff. Omitted parts are empty. Only the shape of entries is checked, and not their content.
  * @param withObjects true if the diff may contain objects other than tables
  */
 export function* readDiffDocument(
@@ -226,7 +232,7 @@ export function* readDiffDocument(
 ): Resumable<Result<{ hash: string; diff: SchemaDiff }>> {
   if (!isObject(body))
     return refuse(invalidProblem([], 'the body must be an object with hash and diff, as returned by /schema/diff'));
-  // The response of /schema/diff contains `warnings` and can be sent unchanged.
+  // The response of /schema/diff contains `warnings`. Clients can send it back unchanged.
   const problems = unknownMembers(body, new Set(['hash', 'diff', 'warnings']), []);
   const { hash, diff } = body;
   if (typeof hash !== 'string')
@@ -275,8 +281,8 @@ interface Item {
 }
 
 /**
- * Reports objects that occur too often. Each object occurs once, or twice if another object takes its name: first
- * removed, then new or renamed.
+ * Reports objects that occur too often. Each object may occur once. If another object takes its name, the name may
+ * occur twice: first for the removed object, then for the new or renamed one.
  */
 function* rejectRepeatedObjects(items: readonly Item[], part: Part): Resumable<Problem[]> {
   const seen = new Map<string, Item | null>();

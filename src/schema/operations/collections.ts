@@ -38,7 +38,7 @@ import { dropCollection } from '../transition/cascade.js';
 interface CreateCollection {
   collection: Collection;
   fields: Field[];
-  /** The body and its location in the request, for problems. */
+  /** The submitted body and its location in the request, for problems. */
   sent: { at: Path; body: unknown };
   concurrentIndexes: boolean;
 }
@@ -46,7 +46,7 @@ interface CreateCollection {
 interface CreateCollectionInput {
   body: unknown;
   concurrentIndexes: boolean;
-  /** Location of the body in the request: empty, or an index of a batch. */
+  /** Location of the body in the request: empty, or an index in a batch. */
   at?: Path;
 }
 
@@ -71,7 +71,7 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     if (problems.length > 0) return refuse(...problems);
     const read = { collection: collection.value, fields: fields.value };
     const composed = withComposedNames(body, newNames(read));
-    // Normalization may have made two names equal.
+    // Normalization may have made two names equal, so the body is parsed again.
     if (composed !== body) return yield* stepsTo(createCollection.parse({ body: composed, concurrentIndexes, at }));
     return ok({ ...read, sent: { at, body }, concurrentIndexes });
   },
@@ -87,13 +87,15 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
   },
 };
 
-/** The members `collection` and `schema` of a request, as far as they are given. */
+/** Returns the members `collection` and `schema` of a request, as far as it contains them. */
 function namedTable({ collection, schema }: Partial<Body>): Partial<Body> {
   const named = collection === undefined ? qualifiedName(schema) : collection;
   return { ...(named !== undefined && { collection: named }), ...(schema !== undefined && { schema }) };
 }
 
-/** The usual name of a collection outside the default schema, if the request locates its table. */
+/**
+ * Returns the usual name of a collection outside the default schema, if the request contains the location of its table.
+ */
 function qualifiedName(table: Json | undefined): string | undefined {
   if (!isObject(table)) return undefined;
   const { schema, name } = table;
@@ -105,7 +107,7 @@ function* newNames({ collection, fields }: Pick<CreateCollection, 'collection' |
   for (const { field } of fields) yield field;
 }
 
-/** The problem ALREADY_EXISTS, also if a folder has the name. */
+/** Creates the problem ALREADY_EXISTS. It also occurs if a folder has the name. */
 function takenName({ collection }: Collection): Problem {
   const message = `collection ${JSON.stringify(collection)} already exists`;
   return problemAbout({ kind: 'collection', collection, member: ['collection'] }, message, { code: 'ALREADY_EXISTS' });
@@ -113,7 +115,7 @@ function takenName({ collection }: Collection): Problem {
 
 type Body = { [member: string]: Json };
 
-/** Merges members at the top level into `meta`. */
+/** Moves members at the top level into `meta`. */
 function mergeMeta(body: Body, at: Path): Result<Body> {
   const submittedMeta = body['meta'] ?? {};
   if (!isObject(submittedMeta)) return refuse(invalidProblem([...at, 'meta'], 'meta must be an object'));
@@ -142,7 +144,7 @@ function readTranslation(value: Json, at: Path): Result<Json> {
   if (typeof value !== 'string') return ok(value);
   try {
     const translations = JSON.parse(value) as Json;
-    // The body was checked, but not the JSON within its strings.
+    // The body itself was checked before, but not the JSON within its strings.
     const problems = runToEnd(checkJson(translations)).problems;
     return problems.length > 0 ? refuse(...problems.map((each) => invalidProblem(at, each.message))) : ok(translations);
   } catch {
@@ -213,7 +215,7 @@ function withPrimaryKey(fields: Field[], collection: string, path: Path): Result
   return refuse(invalidProblem([...path, taken, 'schema', 'is_primary_key'], message));
 }
 
-/** Keeps the submitted order: a missing sort becomes the index within the field's group. */
+/** Keeps the submitted order. A field without `sort` gets its index within its group. */
 function numberFields(fields: Field[]): Field[] {
   const count = new Map<string | null, number>();
   const all: Field[] = [];
@@ -229,11 +231,11 @@ function numberFields(fields: Field[]): Field[] {
 
 interface UpdateCollection {
   collection: string;
-  /** The members to change. Empty changes nothing. */
+  /** The members to change. An empty object changes nothing. */
   meta: { [member: string]: Json };
-  /** The value that the client read. It is accepted if it did not change. */
+  /** The value that the client read. The update accepts it only if it equals the current value. */
   schema?: Json;
-  /** Location in the request. */
+  /** Location of the update in the request. */
   at: Path;
 }
 
@@ -271,7 +273,7 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
   },
 };
 
-/** Bodies in which only `meta` can cause problems. */
+/** Returns the locations of updates. Only `meta` can cause problems there. */
 const updatePlaces = (updates: readonly UpdateCollection[]): Locations =>
   collectionLocations(updates.map(({ collection, meta, at }) => ({ collection, at, body: { collection, meta } })));
 
@@ -289,7 +291,7 @@ function applyUpdate(state: State, draft: Draft, { collection, meta, schema, at 
   return problems;
 }
 
-/** `schema` is only accepted unchanged. */
+/** Returns problems if `schema` differs from the current value. */
 function schemaProblems(submitted: Json, { collection, schema: now }: Collection, path: Path): Problem[] {
   if (submitted === null || now === null) {
     return submitted === now
@@ -306,7 +308,7 @@ function schemaProblems(submitted: Json, { collection, schema: now }: Collection
   );
 }
 
-/* delete-collection: deletes the table with its items, fields and relations, and the fields that only showed them. */
+/* delete-collection: deletes the table with its rows, fields and relations, and alias fields that only showed them. */
 
 interface DeleteCollection {
   collection: string;

@@ -35,7 +35,7 @@ import { quoteName } from '../../kernel/text.js';
 
 /* Finds changes of a field that are never possible. */
 
-/** Changes for which PostgreSQL must drop the column with its data. No update implies that. */
+/** Returns a change for which PostgreSQL would have to drop the column with its data. An update must not do that. */
 function findImpossibleUpdate(existing: Field, now: Field): [member: string, becomes: string] | null {
   if (existing.schema === null)
     return now.schema === null ? null : ['data_type', 'is an alias field and cannot become a column'];
@@ -44,7 +44,10 @@ function findImpossibleUpdate(existing: Field, now: Field): [member: string, bec
   return ['generation_expression', 'stores its own values and cannot become a generated column'];
 }
 
-/** `foreign_key_table` and `foreign_key_column` show the relation, and only a relation changes them. */
+/**
+ * Reports changes of `foreign_key_table` and `foreign_key_column`. They show the relation, so only a change of the
+ * relation changes them.
+ */
 function referenceProblems(target: KeyTarget | null, schema: Json | undefined, at: Path): Problem[] {
   if (!isObject(schema)) return [];
   const derived = { foreign_key_table: target?.table ?? null, foreign_key_column: target?.column ?? null };
@@ -57,7 +60,10 @@ function referenceProblems(target: KeyTarget | null, schema: Json | undefined, a
 
 type Change = { field: string; at: Path };
 
-/** The primary key can move to another column of the same batch. It cannot be removed or duplicated. */
+/**
+ * Reports changes of the primary key. The key can move to another column in the same batch, but it cannot be removed or
+ * duplicated.
+ */
 function keyProblems(node: CollectionNode, draft: Draft, changes: readonly Change[]): Problem[] {
   const { collection } = node.collection;
   const [had] = primaryKeyOf(node);
@@ -76,12 +82,12 @@ function keyProblems(node: CollectionNode, draft: Draft, changes: readonly Chang
   return others.map(({ field }) => ({ ...secondKey(collection, first?.field ?? '', field), ...path(field) }));
 }
 
-/* Objects that depend on a field and are not deleted implicitly. The client must delete them first. */
+/* Find objects that depend on a field and are not deleted implicitly. The client must delete them first. */
 
 /** The reason why the field is needed, and the fields that need it. */
 type Need = [message: string, by: string[]];
 
-/** IN_USE, with the dependent fields in `details.needed_by`. Empty if the field can be deleted. */
+/** Reports IN_USE, with the dependent fields in `details.needed_by`. Empty if the field can be deleted. */
 function findUses(state: State, node: CollectionNode, { collection, field, schema }: Field): Problem[] {
   const needs = [
     ...(schema?.is_primary_key === true ? [findKeyUses(state, collection, field)] : []),
@@ -99,7 +105,7 @@ function findKeyUses(state: State, collection: string, field: string): Need {
   return [message, users];
 }
 
-/** PostgreSQL drops a key together with a column that its index includes. */
+/** Finds keys whose index includes the column. PostgreSQL would drop such a key together with the column. */
 function findIncludedUses(node: CollectionNode, field: string): Need[] {
   const key = extrasOf(node).primary_key;
   const carried = key?.definition === undefined ? [] : keyDefinition(key.definition).including;
@@ -109,7 +115,7 @@ function findIncludedUses(node: CollectionNode, field: string): Need[] {
   ];
 }
 
-/** Fields of the collection whose expression uses the field. */
+/** Finds fields of the collection whose expression uses the field. */
 function findExpressionUses(node: CollectionNode, collection: string, field: string): Need[] {
   const readers = [...node.fields.values()]
     .filter((other) => other.field !== field && other.schema !== null && readsFrom(other.schema, field))
@@ -136,7 +142,7 @@ function findPointerUses({ relations }: CollectionNode, collection: string, fiel
 
 interface CreateField {
   field: Field;
-  /** The submitted body, to locate problems. */
+  /** The submitted body, from which problems get their locations. */
   body: unknown;
   concurrentIndexes: boolean;
 }
@@ -183,7 +189,10 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
   },
 };
 
-/** Gives a new field without sort the last position in its group, within the range of integers. */
+/**
+ * Sets the sort value of a new field without one, so that it is the last in its group. The value stays in the range of
+ * integers.
+ */
 function placeLast(node: CollectionNode, field: Field): Field {
   let highest = 0;
   for (const { meta } of node.fields.values()) {
@@ -207,7 +216,7 @@ interface UpdateFields {
 
 interface UpdateFieldsInput {
   collection: string;
-  /** The field of a single update. Absent: the body is an array whose elements contain names. */
+  /** The field of a single update. If absent, the body is an array whose elements contain the names of the fields. */
   field?: string;
   body: unknown;
   concurrentIndexes: boolean;

@@ -126,7 +126,7 @@ export const deleteObject: Operation<'delete-object', ObjectInput, ObjectName> =
   },
 };
 
-/** Every problem concerns the definition. */
+/** The location of all problems is the definition. */
 const LOCATIONS = { object: () => ({ at: ['definition'], stepsTo: () => [] }) };
 
 const nameOf = ({ kind, id }: ObjectName): ObjectName => ({ kind, id });

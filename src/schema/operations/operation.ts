@@ -1,4 +1,4 @@
-/* The interface of all operations. */
+/* Defines the interface of all operations. */
 import type { Draft } from '../transition/draft.js';
 import type { LogEvent, SchemaEvent } from '../model/events.js';
 import { type Locations, locate, type DocumentLocation, documentLocation, stepsIn } from '../../kernel/locate.js';
@@ -16,7 +16,7 @@ import { isSystemCollection } from '../model/system-collections.js';
 
 /* Finds the problems of a change that may include renames. */
 
-/** Returns all problems of a change. It compares by new names, so that a rename alone is not a problem. */
+/** Returns all problems of a change. The states are compared by new names, so that a rename alone is not a problem. */
 function* proposalProblems(proposal: ProposedChange): Resumable<Problem[]> {
   const { from, to, touched } = proposal;
   const renames = renamesBetween(from, to, touched);
@@ -29,31 +29,31 @@ function* proposalProblems(proposal: ProposedChange): Resumable<Problem[]> {
   ];
 }
 
-/** `Decided`: the type of its events. */
+/** An operation. `Decided` is the type of its events. */
 export interface Operation<Name extends string, Input, Command, Decided extends LogEvent = SchemaEvent> {
-  /** Imperative, stored with the events: `create-collection`. */
+  /** An imperative phrase that is stored with the events: `create-collection`. */
   name: Name;
   /**
-   * Converts untrusted input to a command. It checks shapes, types and names independently of the schema. Large input
-   * takes steps.
+   * Converts untrusted input to a command. Checks shapes, types and names independently of the schema. For large input,
+   * it is resumable.
    */
   parse(input: Input): Result<Command> | Resumable<Result<Command>>;
-  /** Returns the events of a command, or its problems. A change that can be large takes steps. */
+  /** Returns the events of a command, or its problems. For changes that can be large, it is resumable. */
   decide(state: State, command: Command): Result<Decided[]> | Resumable<Result<Decided[]>>;
-  /** Returns the collections that it deletes, if the command names them. */
+  /** Returns the collections that the command deletes, if it names them. */
   deletes?(command: Command): readonly string[];
-  /** Returns the collections whose columns it may change, as far as the command names them. */
+  /** Returns the collections whose columns the command may change, as far as it names them. */
   alters?(command: Command): readonly string[];
-  /** True if the command probably needs nothing from the database and locks no existing table. */
+  /** True if the command probably needs no data from the database and locks no existing table. */
   isLight?(command: Command): boolean;
 }
 
 interface DraftOptions extends TransitionOptions {
-  /** Further objects that the draft restores from the trash, with their identities. */
+  /** Trash entries of further objects that the draft restores. */
   found?: readonly TrashNode[];
 }
 
-/** Validates the draft and returns the ordered events. `places`: locations in the submitted body. */
+/** Validates the draft and returns the ordered events. `places` maps objects to locations in the submitted body. */
 export function* decideDraft(
   state: State,
   draft: Draft,
@@ -71,7 +71,7 @@ export function* decideDraft(
 
 /* Locations in request bodies of collections, fields and relations. */
 
-/** A body that may contain members of `meta` at its top level. */
+/** Returns the location of a body that may contain members of `meta` at its top level. */
 export function requestLocation(at: Path, body: unknown): DocumentLocation {
   return {
     at,
@@ -92,7 +92,7 @@ interface CollectionBody {
   at: Path;
 }
 
-/** Bodies of collections with their fields. */
+/** Returns the locations in bodies of collections with their fields. */
 export function collectionLocations(bodies: readonly CollectionBody[]): Locations {
   const named = createFinder(bodies, ({ collection }) => collection);
   const fieldsIn = new Map<CollectionBody, (field: string) => [index: number, field: unknown] | undefined>();
@@ -120,7 +120,10 @@ function fieldsWithin({ body }: CollectionBody): [index: number, field: unknown]
 
 const nameOf = (field: unknown): unknown => (isObject(field) ? field['field'] : undefined);
 
-/** Finds the first item of a name. The index is built on demand, because most bodies never need it. */
+/**
+ * Returns a function that finds the first item of a name. The index is built at the first call, because most bodies
+ * never need it.
+ */
 function createFinder<T>(items: readonly T[], keyOf: (item: T) => unknown): (name: string) => T | undefined {
   let itemsByKey: Map<unknown, T> | undefined;
   return (name) => {
@@ -135,7 +138,7 @@ interface FieldBody {
   at: Path;
 }
 
-/** Bodies of fields of one collection. */
+/** Returns the locations in bodies of fields of one collection. */
 export function fieldLocations(collection: string, bodies: readonly FieldBody[]): Locations {
   const named = createFinder(bodies, ({ field }) => field);
   return {
@@ -146,14 +149,14 @@ export function fieldLocations(collection: string, bodies: readonly FieldBody[])
   };
 }
 
-/** The body of one relation. */
+/** Returns the locations in the body of one relation. */
 export function relationLocations(collection: string, field: string, body: unknown): Locations {
   return {
     relation: (name, many) => (name === collection && many === field ? relationLocation([], body) : undefined),
   };
 }
 
-/** The request with the names of tables to adopt. */
+/** Returns the locations in a request with the names of tables to adopt. */
 export function adoptLocations(tables: readonly string[]): Locations {
   return {
     collection(name) {
@@ -163,17 +166,17 @@ export function adoptLocations(tables: readonly string[]): Locations {
   };
 }
 
-/* Problems that several operations share. */
+/* Create problems that several operations share. */
 
-/** The problem NOT_FOUND, with the submitted name. */
+/** Creates the problem NOT_FOUND with the submitted name. */
 export function missingCollection({ collections }: State, collection: string): Problem {
   const message = `collection ${JSON.stringify(collection)} does not exist${composedHint(collections, collection)}`;
   return { code: 'NOT_FOUND', message, collection };
 }
 
 /**
- * Names that look the same can consist of different characters. macOS encodes "é" as two characters, and stored names
- * use one.
+ * Adds a hint if a name exists in another Unicode form. Such names look the same but consist of different characters.
+ * macOS encodes "é" as two characters, and stored names use one.
  */
 function composedHint(names: { has(name: string): boolean }, sent: string): string {
   const composed = sent.normalize('NFC');
@@ -181,21 +184,23 @@ function composedHint(names: { has(name: string): boolean }, sent: string): stri
   return `, but ${JSON.stringify(composed)} exists: send the name in Unicode normalization form NFC`;
 }
 
-/** The problem FORBIDDEN. Undefined if the name is not that of a system collection. */
+/** Creates the problem FORBIDDEN. Undefined if the name is not that of a system collection. */
 export function systemCollection(collection: string): Problem | undefined {
   if (!isSystemCollection(collection)) return undefined;
   const message = `${JSON.stringify(collection)} is a system collection and cannot be changed through the API`;
   return { code: 'FORBIDDEN', message, collection };
 }
 
-/** The problem for reads within a system collection. System collections are listed, but their contents are not. */
+/**
+ * Creates the problem of reading within a system collection. System collections are listed, but their contents are not.
+ */
 export function createNoFieldsProblem(state: State, collection: string): Problem {
   if (!isSystemCollection(collection)) return missingCollection(state, collection);
   const message = `${JSON.stringify(collection)} belongs to the service, which does not show its fields and relations`;
   return { code: 'NOT_FOUND', message, collection };
 }
 
-/** The problem NOT_FOUND for a field of an existing collection. */
+/** Creates the problem NOT_FOUND for a field of an existing collection. */
 export function missingField({ collections }: State, collection: string, field: string): Problem {
   const hint = composedHint(collections.get(collection)?.fields ?? new Map(), field);
   const message = `field ${JSON.stringify(field)} of collection ${JSON.stringify(collection)} does not exist${hint}`;

@@ -19,7 +19,7 @@ import { collectionName } from '../model/system-collections.js';
 
 export interface CreateRelation {
   relation: NewRelation;
-  /** The submitted document in either form, to locate problems. */
+  /** The submitted document in either form, from which problems get their locations. */
   body: { [member: string]: Json };
 }
 
@@ -112,7 +112,7 @@ const has =
   (collection: string): boolean =>
     state.collections.has(collection);
 
-/** Translates the names of referenced collections to ours. */
+/** Translates the names of referenced collections to those of this service. */
 function withCollectionNames(body: Body, exists: (collection: string) => boolean): Body {
   const own = (part: Body, ...members: string[]): Body =>
     Object.fromEntries(
@@ -133,7 +133,7 @@ function withCollectionNames(body: Body, exists: (collection: string) => boolean
 const placesOf = ({ many_collection, many_field }: NewRelation, body: unknown): Locations =>
   relationLocations(many_collection, many_field, body);
 
-/** Deleting collections may leave a relation without targets, but a request cannot create such a relation. */
+/** Reports a relation without targets. Deleting collections may leave one, but a request cannot create one. */
 function emptyChoice(relation: NewRelation, locations: Locations): Problem | undefined {
   const { many_collection: collection, many_field: field, one_allowed_collections: allowed } = relation;
   if (allowed?.length !== 0) return undefined;

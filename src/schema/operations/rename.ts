@@ -21,7 +21,7 @@ import { type Operation, decideDraft, missingCollection, missingField, systemCol
 export interface RenameCollection {
   collection: string;
   to: string;
-  /** Database functions whose body contains the old name, if they were read. */
+  /** Database functions whose body contains the old name. Absent if the functions were not read. */
   functions?: readonly { name: string; mentions: string }[];
 }
 
@@ -74,7 +74,7 @@ export const renameField: Operation<'rename-field', RenameFieldInput, RenameFiel
     if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(state, collection));
     if (!node.fields.has(field)) return refuse(missingField(state, collection, field));
     if (to === field) return ok([]);
-    // Columns of partitions share their names.
+    // The columns of partitions have the same names, so they are renamed as well.
     const tables = withPartitions(state, collection).filter((name) => state.collections.get(name)?.fields.has(field));
     const problems = [
       ...tables.flatMap((name) => takenProblems(state, name, to)),
@@ -116,5 +116,5 @@ function* decideRenames(state: State, renames: Renames): Resumable<Result<Schema
   return yield* decideDraft(state, new Draft(named.state, named.touched), {}, locations);
 }
 
-/** Every problem of the result concerns the new name. */
+/** The location of all problems is the new name. */
 const placeOfTo = () => ({ at: TO, stepsTo: () => [] });

@@ -11,11 +11,13 @@ import { type RestoreCollection, planRestoration } from '../transition/restore-c
 
 export interface PurgeTrash {
   position: number;
-  /** The entry of the position by its former names, if it was read and exists. */
+  /**
+   * The trash entry at the position, by the names before the deletion. Undefined if it was not read or does not exist.
+   */
   entry?: { collection: string; field: string | null; kept_in: number | null } | undefined;
   /** The columns that the kept object must have, according to the log. */
   columns: readonly string[];
-  /** True if the retention period is over, false if a user requested it. */
+  /** True if the retention period is over. False if a user requested the purge. */
   expired: boolean;
 }
 
@@ -34,7 +36,7 @@ export const purgeTrash: Operation<'purge-trash', PurgeTrash, PurgeTrash, OtherE
 
 /* restore-collection: restores a table from the trash with its rows, and related objects where possible. */
 
-/** Options of a restoration. */
+/** The options of a restore. */
 export type RestoreRequest = Pick<RestoreCollection, 'as' | 'without'>;
 
 const MEMBERS = new Set(['as', 'without']);

@@ -10,13 +10,13 @@ import type { Operation } from './operation.js';
 
 export interface UpdatePolicy {
   policy: Policy;
-  /** The policy in force. Absent if it has not been read. */
+  /** The policy in force. Absent if it was not read. */
   current?: Policy;
-  /** The hash of the policy that the caller believes to be in force. */
+  /** The hash of the policy that the client last read. */
   expected?: string | undefined;
 }
 
-/** The hash of the ETag of a policy. */
+/** Returns the hash in the ETag of a policy. */
 export const policyHash = (policy: Policy): string => sha256(canonicalJson(policy));
 
 export const updatePolicy: Operation<'update-policy', Pick<UpdatePolicy, 'policy'>, UpdatePolicy, OtherEvent> = {

@@ -17,13 +17,11 @@ import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import { objectDocument } from '../model/objects.js';
 import { isObject } from '../../kernel/json.js';
 
-/*
- * Defines the member order of documents. They come from requests, or from the log, where jsonb changes the order. Equal
- * schemas must produce equal bytes.
- */
+/* Define the member order of documents. Documents come from requests, or from the log, where jsonb changes the
+   order. Equal schemas must produce equal bytes. */
 
 interface Order {
-  /** These members come first in this order. Others follow by name. */
+  /** The members that come first, in this order. All other members follow by name. */
   readonly first: readonly string[];
   readonly inner?: Readonly<Record<string, Order>>;
 }
@@ -60,7 +58,6 @@ export const orderFieldMembers = <T>(document: T): T => arrangeMembers(document,
 /** Returns a copy. Unknown members come last, by name. */
 export const orderRelationMembers = <T>(document: T): T => arrangeMembers(document, RELATION);
 
-/** Returns a copy. */
 export const orderObjectMembers = <T>(document: T): T => arrangeMembers(document, OBJECT);
 
 function arrangeMembers<T>(value: T, order: Order): T {
@@ -92,7 +89,7 @@ type ColumnDocument = z.infer<typeof model.columnDocument>;
 export type RelationDocument = z.infer<typeof model.relationDocument>;
 type ForeignKeyDocument = z.infer<typeof model.foreignKeyDocument>;
 
-/** A null `schema` is a folder. Fields and relations are separate documents. */
+/** Returns the document of a collection. `schema` is null for a folder. Fields and relations are separate documents. */
 export function collectionDocument({ collection, meta, schema }: Collection): CollectionDocument {
   return {
     collection,
@@ -101,7 +98,7 @@ export function collectionDocument({ collection, meta, schema }: Collection): Co
   };
 }
 
-/** `target`: the column that the field's foreign key references, if any. */
+/** `target` is the column that the field's foreign key references, if any. */
 export function fieldDocument(
   { collection, field, type, meta, schema }: Field,
   target: KeyTarget | null,
@@ -116,8 +113,8 @@ export function fieldDocument(
 }
 
 /**
- * Members in the order of responses, without values. A copy that gets its values by spreading keeps the order, and is
- * ten times as fast as assigning members one by one.
+ * Creates an object with all members in the order of responses, but without values. A copy that gets its values by
+ * spreading keeps the order, and is ten times as fast as assigning members one by one.
  */
 const createBlank = <S extends z.ZodObject>({ shape }: S): z.infer<S> =>
   Object.fromEntries(
@@ -143,7 +140,7 @@ export interface KeyTarget {
   column: string | null;
 }
 
-/** Returns the column that a field's foreign key references. Null without one. */
+/** Returns the column that a field's foreign key references. Null if there is no foreign key. */
 export function keyTarget(state: State, node: CollectionNode, field: string): KeyTarget | null {
   const relation = node.relations.get(field);
   if (relation === undefined || relation.schema === null || relation.one_collection === null) return null;
@@ -153,7 +150,7 @@ export function keyTarget(state: State, node: CollectionNode, field: string): Ke
   return { table: relation.one_collection, column: column ?? null };
 }
 
-/** The member order is fixed. `target`: the column that its foreign key references, if any. */
+/** The member order is fixed. `target` is the column that the relation's foreign key references, if any. */
 export function relationDocument(relation: Relation, target: KeyTarget | null): RelationDocument {
   const { schema, ...rest } = relation;
   const ends = { ...BLANK_RELATION, ...rest };
@@ -185,9 +182,12 @@ function foreignKeyDocument(
   };
 }
 
-/** The documents of a node in order, created on demand. */
+/** The documents of a node, created on demand and in document order. */
 interface NodeDocuments {
-  /** The referenced columns of its foreign keys at creation. Only these are not part of the node. */
+  /**
+   * The columns that the node's foreign keys referenced when the documents were created. They are the only input that
+   * is not part of the node.
+   */
   targets: string;
   collection?: CollectionDocument;
   fields?: readonly FieldDocument[];
@@ -214,14 +214,14 @@ export function* fieldDocumentsOf(state: State, node: CollectionNode): Resumable
     fields.push(fieldDocumentOf(state, node, field));
     yield;
   }
-  // Other work may have created them.
+  // Another caller may have created the documents between two steps.
   return (documents.fields ??= fields);
 }
 
 export const fieldDocumentOf = (state: State, node: CollectionNode, field: Field): FieldDocument =>
   orderFieldMembers(fieldDocument(field, keyTarget(state, node, field.field)));
 
-/** The relations that a collection holds, in order. */
+/** Returns the relations whose many side is the collection, in order. */
 export function relationDocumentsOf(state: State, node: CollectionNode): readonly Relation[] {
   return (documentsOf(state, node).relations ??= relationsInOrder(node).map(orderRelationMembers));
 }

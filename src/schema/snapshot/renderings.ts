@@ -1,20 +1,20 @@
-/** Follows the collections from state to state, and renders again only those that a change concerns. */
+/** Follows the collections from state to state, and renders only those again that have changed. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { type CollectionNode, type State, byName, primaryKeyOf } from '../model/state.js';
 
-/** Arrays with one element per collection, by name in document order. */
+/** Arrays with one element per collection, in document order. */
 export interface Renderings<T> {
   names: readonly string[];
   nodes: readonly CollectionNode[];
   rendered: readonly T[];
 }
 
-/** Collections that are compared in one step. */
+/** Number of collections that are compared before the function pauses. */
 const COMPARED = 500;
 
 /**
  * Returns a function that renders every collection of a state.
- * @param render may use the collection and the primary keys that its relations reference, and nothing else of the state
+ * @param render may use only the collection itself and the primary keys that its relations reference
  */
 export function createRenderings<T>(render: (state: State, node: CollectionNode) => Resumable<T>) {
   let last: { collections?: State['collections']; renderings: Renderings<T> } = {
@@ -38,7 +38,10 @@ export function createRenderings<T>(render: (state: State, node: CollectionNode)
   };
 }
 
-/** Sorting thousands of names is expensive, and few names differ between states. */
+/**
+ * Returns the names in document order. Sorting thousands of names is expensive, and few names differ between states, so
+ * the previous order is reused.
+ */
 function namesInOrder(before: readonly string[], { collections }: State): readonly string[] {
   const kept = before.filter((name) => collections.has(name));
   if (kept.length === collections.size) return kept.length === before.length ? before : kept;
@@ -46,7 +49,9 @@ function namesInOrder(before: readonly string[], { collections }: State): readon
   return [...kept, ...[...collections.keys()].filter((name) => !keptNames.has(name))].sort(byName);
 }
 
-/** Earlier renderings by the indexes of other names. Undefined for a new collection. */
+/**
+ * The earlier rendering of each collection, found by its index in the previous order. Undefined for a new collection.
+ */
 interface EarlierRenderings<T> {
   nodes: readonly (CollectionNode | undefined)[];
   rendered: readonly (T | undefined)[];
@@ -60,7 +65,7 @@ function alignNames<T>(before: Renderings<T>, names: readonly string[]): Earlier
 
 interface ComparedNodes {
   nodes: CollectionNode[];
-  /** The indexes of collections that differ, or reference a primary key that differs. */
+  /** The indexes of collections that differ, or that reference a primary key that differs. */
   concerned: ReadonlySet<number>;
 }
 

@@ -22,7 +22,7 @@ export const VENDOR = 'postgres';
 
 export interface Snapshot {
   version: number;
-  /** The release of the service that created it. */
+  /** The release of the service that created the snapshot. */
   service: string;
   vendor: string;
   collections: CollectionDocument[];
@@ -32,20 +32,20 @@ export interface Snapshot {
   objects?: SchemaObject[];
 }
 
-/** An event that changes no collection and no object keeps the hash. */
+/** Cached hashes by content, so that an event that changes no collection and no object needs no new hash. */
 const hashOf = new WeakMap<object, { release: string; hash: string }>();
 
 const whole = new WeakMap<object, object>();
 
-/** Notes that a submitted snapshot is the one of this state, so that comparing them costs nothing. */
+/** Records that a submitted snapshot is the one of this state, so that comparing the two costs nothing. */
 export const noteSnapshot = (snapshot: object, state: State): void => void whole.set(snapshot, contentOf(state));
 
-/** True only for snapshots that were noted. */
+/** True only for snapshots that were recorded with `noteSnapshot`. */
 export const isSnapshotOf = (snapshot: object, state: State): boolean => whole.get(snapshot) === contentOf(state);
 
 /**
  * Returns the schema as a document.
- * @param include only these collections with their fields and relations
+ * @param include the collections to include, with their fields and relations
  * @param objects true on an instance that manages objects other than tables
  */
 export function* snapshotOf(
@@ -68,8 +68,9 @@ export function* snapshotOf(
 }
 
 /**
- * Hex sha256 over the hashes of the collections. Each covers the canonical documents of a collection without relation
- * ids. Those depend on the log, and two instances with the same schema must have the same hash.
+ * Returns a hex sha256 over the hashes of the collections. Each of these covers the canonical documents of a
+ * collection. Relation ids are excluded, because they depend on the log and two instances with the same schema must
+ * have the same hash.
  */
 export function* snapshotHash(state: State, release: string): Resumable<string> {
   const cached = hashOf.get(contentOf(state));
@@ -77,14 +78,17 @@ export function* snapshotHash(state: State, release: string): Resumable<string> 
   const hash = createHash('sha256');
   hash.update(`{"service":${JSON.stringify(release)},"vendor":"${VENDOR}","version":${SNAPSHOT_VERSION}}`);
   hash.update((yield* collectionHashes(state)).rendered.join(''));
-  // Without objects, the hash is the one of an instance that does not manage them.
+  // Without objects, the hash equals that of an instance that manages only tables.
   if (!state.objects.isEmpty()) hash.update(createCanonicalWriter()(objectsInOrder(state)));
   const digest = hash.digest('hex');
   hashOf.set(contentOf(state), { release, hash: digest });
   return digest;
 }
 
-/** Fields written as one text: few calls for small collections, and short pauses for wide ones. */
+/**
+ * Number of fields that are written as one text. Small collections then need few calls, and large ones pause often
+ * enough.
+ */
 const FIELDS_TOGETHER = 50;
 
 const collectionHashes = createRenderings(function* (state, node): Resumable<string> {

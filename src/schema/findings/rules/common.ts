@@ -28,7 +28,7 @@ import type { NewEvent } from '../../model/events.js';
 /** Formats the name of a field: `articles.title`. */
 export const labelOf = ({ collection, field }: Pick<Field, 'collection' | 'field'>): string => `${collection}.${field}`;
 
-/** True for a new column, or if the member of an existing column changes. */
+/** True if the change creates a column or changes the member of an existing column. */
 export const changesMember = ({ old, now }: FieldChange, member: 'data_type'): boolean =>
   hasColumn(now) && (!hasColumn(old) || old.schema[member] !== now.schema[member]);
 
@@ -64,8 +64,8 @@ export function rateBySize(
 }
 
 /**
- * The definition as PostgreSQL writes it. Undefined if the table has no such constraint, or a field or relation
- * contains it.
+ * Returns the definition of a constraint as PostgreSQL writes it. Undefined if the table has no such constraint, or if
+ * a field or relation describes it.
  */
 export const extraConstraint = (node: CollectionNode | undefined, name: string): string | undefined =>
   extrasOf(node).constraints?.find((each) => each.name === name)?.definition;
@@ -93,7 +93,7 @@ export const locatedUse = ({ collection, field }: { collection: string; field?: 
 
 const segment = encodeURIComponent;
 
-/** The online request for one event. For events without a request of their own, the whole diff. */
+/** Returns the online request for one event. An event that has no request of its own needs the whole diff. */
 export function onlineRequest(event: NewEvent): SafeRequest {
   const { collection, field } = event;
   const applyRequest: SafeRequest = { method: 'POST', path: '/schema/apply?online' };
@@ -119,7 +119,10 @@ function relationBody({ many_collection, many_field, one_collection, schema }: R
 
 type RelationCreated = Extract<NewEvent, { type: 'relation.created' }>['data']['relation'];
 
-/** Returns the body of a PATCH request for a patch of whole members: `/schema/is_nullable`. */
+/**
+ * Returns the body of a PATCH request for an RFC 6902 patch. Undefined if the patch changes more than whole members
+ * such as `/schema/is_nullable`.
+ */
 function bodyOf(patch: readonly Operation[]): unknown {
   const body: { [member: string]: unknown } = {};
   for (const each of patch) {
@@ -132,7 +135,9 @@ function bodyOf(patch: readonly Operation[]): unknown {
   return body;
 }
 
-/** Returns the finding with table size and online alternative. Undefined if the change is already online. */
+/**
+ * Returns the finding with the table size and the online alternative. Undefined if the change is already made online.
+ */
 export function observeLasting(
   statement: PlannedStatement,
   planned: PlannedEvent,
@@ -152,7 +157,10 @@ export function observeLasting(
   };
 }
 
-/** True if the statement can be prepared online. A foreign key recreated with its column's type cannot. */
+/**
+ * True if the statement can be prepared online. A foreign key cannot if it is recreated because its column changes
+ * type.
+ */
 export const isPreparable = (statement: PlannedStatement, planned: PlannedEvent): boolean =>
   statement.preparable !== undefined && !isRetyped(statement, planned);
 

@@ -46,7 +46,7 @@ export const losesData: Rule = {
 const dropsData = ({ drops }: PlannedStatement): boolean =>
   drops.some(({ kind }) => kind === 'table' || kind === 'column');
 
-/** A statement with a retention time belongs to a plan whose data loss was already checked. */
+/** The data loss of a statement with `kept_until` was already checked. */
 function describeLoss(statement: PlannedStatement, { batch: { keep } }: PlannedEvent) {
   const { kept_until: until } = statement;
   if (until !== undefined) return { text: `data is restorable from the trash until ${until}`, level: 'warn' } as const;
@@ -153,7 +153,7 @@ const whyOf = ({ object, preparable }: PlannedStatement): string =>
     ? 'it fails if a value is too long for an index (about 2,700 bytes)'
     : 'existing rows can make it fail';
 
-/** True for a foreign key on a new field, which is NULL in all existing rows. */
+/** True if the foreign key is on a new field, which is NULL in all existing rows. */
 function isOfNulls({ source }: PlannedStatement, planned: PlannedEvent): boolean {
   const { before, formerField } = planned;
   const field = fieldAfter(planned, source);
@@ -288,7 +288,7 @@ export const dropsConstraint: Rule = {
   },
 };
 
-/** True if a constraint of the name exists afterwards, because it was recreated. */
+/** True if the changed table still has a constraint of this name, because the change recreates it. */
 function isThere(node: CollectionNode, name: string): boolean {
   if (extraConstraint(node, name) !== undefined) return true;
   if (primaryKeyOf(node).length > 0 && primaryKeyNameOf(node) === name) return true;

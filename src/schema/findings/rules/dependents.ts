@@ -48,16 +48,16 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Minimum number of scans and written rows that indicates an application. Manual queries of an administrator cause
- * fewer.
+ * A table with fewer scans and written rows is probably unused by applications. An administrator's manual queries stay
+ * below this number.
  */
 const USED = 100;
 
-/** True for a table or column, false for metadata only. */
+/** True if the event is about a table or column. False if its object exists only in the metadata. */
 const isThere = ({ event, before, formerField }: PlannedEvent): boolean =>
   event.field === null ? before?.collection.schema != null : hasColumn(before?.fields.get(formerField));
 
-/** A diff lists renamed objects under their new names. */
+/** Returns the new name of a renamed object, because a diff lists the object under that name. */
 function locationAfter({ event }: PlannedEvent): Partial<Observation> {
   if (event.type === 'collection.renamed') return { collection: event.data.to };
   return event.type === 'field.renamed' ? { field: event.data.to } : {};
@@ -212,7 +212,7 @@ function* hierarchyBelow(hierarchy: Set<string>, { batch, formerField }: Planned
     }
 }
 
-/** A change that PostgreSQL makes in an inheriting table only together with the same change of its parent. */
+/** A change that PostgreSQL makes in an inheriting table only if the parent table changes in the same way. */
 interface InheritedChange {
   what: string;
   kind: 'column' | 'constraint';

@@ -27,7 +27,7 @@ export const dropsIndex: Rule = {
   },
 };
 
-/** An index with more columns is reported, because the additional columns are rarely useful. */
+/** Indexes with more columns are reported, because further columns are rarely useful. */
 const ENOUGH = 3;
 
 export const indexOfManyColumns: Rule = {
@@ -128,7 +128,10 @@ const LOSING: ReadonlySet<string> = new Set([
 const hasKey = (node: CollectionNode): boolean =>
   isFolder(node) || primaryKeyOf(node).length > 0 || extrasOf(node).partition_of !== undefined;
 
-/** A table that never had a primary key was already reported when it was created. */
+/**
+ * True if the event creates or adopts the table, or if the table had a primary key before. In all other cases the
+ * missing key was already reported.
+ */
 const hadKey = ({ event, before }: PlannedEvent): boolean =>
   event.type === 'collection.created'
     ? event.data.restored === undefined

@@ -120,7 +120,10 @@ export const longLock: Rule = {
       : undefined,
 };
 
-/** Adding a NOT NULL column without a default fails at the first row. In an empty table, nothing is read. */
+/**
+ * True for a new NOT NULL column without a default. Adding it fails at the first row, and an empty table has none to
+ * read.
+ */
 function isRefusedAtOnce({ object, source }: PlannedStatement, planned: PlannedEvent): boolean {
   const field = fieldAfter(planned, source);
   return source.type === 'field.created' && object.kind === 'column' && hasColumn(field) && isRequired(field);
@@ -154,11 +157,11 @@ export const notOnline: Rule = {
   },
 };
 
-/** The largest possible number of rows. */
+/** Returns the largest possible number of rows. */
 const estimateMaxRows = (statistics: TableStatistics | undefined): number =>
   statistics?.rows ?? (statistics?.bytes ?? Infinity) / SMALLEST_ROW;
 
-/** Minimum bytes of a row: its header and its line pointer. */
+/** The minimum size of a row in bytes: its header and its line pointer. */
 const SMALLEST_ROW = 28;
 
 export const rewritesTable: Rule = {

@@ -4,16 +4,16 @@ import { labelOf, findAdded } from './common.js';
 import { isRename } from '../../model/events.js';
 import { MAX_NAME_BYTES } from '../../model/name-length.js';
 
-/* New names of tables and renamed columns. Names of new columns are checked with their fields. */
+/* Checks new names of tables and renamed columns. The rules for fields check names of new columns. */
 
 interface NameFinding {
   name: string;
   label: string;
-  /** The location, by its new name, as in a diff. */
+  /** The location with the new name, as in a diff. */
   location: Pick<Observation, 'collection' | 'field'>;
 }
 
-/** Empty for folders, aliases and all other events. */
+/** Returns the new names in an event. Empty for folders, aliases and all other events. */
 function listNewNames({ event, after, batch }: PlannedEvent): NameFinding[] {
   const { collection } = event;
   switch (event.type) {
@@ -60,7 +60,7 @@ function observeCollection({ event, batch }: PlannedEvent): Observation[] {
     : [observeAlike(name, other, { collection: name, field: null })];
 }
 
-/** Each new field has a separate observation. */
+/** Returns an observation per new field. */
 function observeField({ event, after }: PlannedEvent): Observation[] {
   if (!isRename(event) || event.type !== 'field.renamed' || after === undefined) return [];
   const { to } = event.data;

@@ -19,9 +19,9 @@ import { memoize } from '../../../kernel/memoize.js';
 /* Parses defaults in the catalog's form: literals and calls without arguments. */
 
 type Constant =
-  /** A null `text` is NULL. `casts` are ordered from the inside out. */
+  /** A literal. If `text` is null, the literal is NULL. `casts` are ordered from the innermost to the outermost. */
   | { kind: 'literal'; text: string | null; isQuoted: boolean; casts: ParsedType[] }
-  /** A function without arguments: `now()`, `CURRENT_DATE`. */
+  /** A call of a function without arguments: `now()`, `CURRENT_DATE`. */
   | { kind: 'call'; text: string };
 
 /** Parses a default of pg_get_expr. Null if it is neither a literal nor a call without arguments. */
@@ -61,13 +61,14 @@ function callOf(node: Node | undefined): string | undefined {
   if (typeof keyword === 'string') return keyword.replace('SVFOP_', '');
   const call = member(node, 'FuncCall');
   if (call === undefined || call['args'] !== undefined) return undefined;
-  // Includes the schema, because a function in another schema is a different one.
+  // The name includes the schema, because a function of the same name in another schema is a different one.
   return `${list(call['funcname']).map(stringOf).join('.')}()`;
 }
 
 /**
- * Parses the result of pg_get_expr (with TimeZone UTC) for a default. Null means no default. Undefined means that
- * normal form cannot express it: an expression, an unsupported function, infinity, or a cast that changes the value.
+ * Converts a default from pg_get_expr (with TimeZone UTC) to normal form. Null means no default. Undefined means that
+ * normal form cannot express the default: an expression, an unsupported function, infinity, or a cast that changes the
+ * value.
  */
 export function defaultFromCatalog(type: string, column: ColumnType, pgGetExprText: string): Json | undefined {
   const constant = parseConstant(pgGetExprText);
@@ -88,7 +89,7 @@ const TEXTS: ReadonlySet<string> = new Set(['character varying', 'character', 't
 const JSONS: ReadonlySet<string> = new Set(['json', 'jsonb']);
 const NUMBERS: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint', 'numeric', 'real', 'double precision']);
 
-/** True if the literal with its casts still has the value of its text in this column. */
+/** True if the casts keep the value that the literal's text has in this column. */
 function castsKeepValue(type: string, column: ColumnType, literal: Literal): boolean {
   if (type === UNKNOWN_TYPE) return isOfType(column.data_type, literal);
   if (TEXTS.has(column.data_type)) return literal.casts.every((cast) => keepsText(cast, literal.text ?? ''));

@@ -19,12 +19,15 @@ const NOT_AN_INTEGER = new InvalidValue('must be an integer');
 const NOT_A_NUMBER = new InvalidValue('must be a number');
 const AS_STRING = new InvalidValue('has more digits than a JSON number can represent exactly: send it as a string');
 
-/** JSON parsing may already have changed a number beyond 2^53. */
+/** True if JSON parsing may already have changed the number, which happens beyond 2^53. */
 function isInexact(value: unknown): boolean {
   return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
 
-/** smallint and integer: a number. bigint: a number if exact, otherwise a decimal string. */
+/**
+ * Returns the default of an integer column. For smallint and integer it is a number. For bigint it is a number if that
+ * is exact, otherwise a decimal string.
+ */
 function integerDefault(value: unknown, column: ColumnType): number | string | InvalidValue {
   if (isInexact(value)) return AS_STRING;
   if (typeof value === 'number' ? !Number.isInteger(value) : !isIntegerText(value)) return NOT_AN_INTEGER;
@@ -41,7 +44,8 @@ function isIntegerText(value: unknown): boolean {
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/i;
 /**
- * Maximum number of digits. Longer numbers would be written in full. PostgreSQL also limits numeric(p) to 1,000 digits.
+ * Maximum number of digits, because a number without exponent is written in full. PostgreSQL also limits numeric(p) to
+ * 1,000 digits.
  */
 const MAX_DIGITS = 1000;
 
@@ -52,11 +56,14 @@ function plainDecimal(text: string): string | null {
   const { integer, rest } = shiftPoint(mantissa.replace(/^[+-]/, ''), Number(exponent));
   if (integer === '' && rest === '') return '0';
   const plain = (text.startsWith('-') ? '-' : '') + integer.padStart(1, '0') + (rest === '' ? '' : `.${rest}`);
-  // A longer result could not be read again.
+  // A result with more digits could not be read again.
   return plain.length > MAX_DIGITS ? null : plain;
 }
 
-/** Digits before and after the point after moving it `shift` digits to the right, without superfluous zeros. */
+/**
+ * Moves the decimal point `shift` digits to the right. Returns the digits before and after it, without superfluous
+ * zeros.
+ */
 function shiftPoint(mantissa: string, shift: number): { integer: string; rest: string } {
   const [integerDigits = '', fraction = ''] = mantissa.split('.');
   const left = integerDigits.padStart(integerDigits.length - shift, '0');
@@ -66,7 +73,7 @@ function shiftPoint(mantissa: string, shift: number): { integer: string; rest: s
   return { integer: digits.slice(0, point).replace(/^0+/, ''), rest: digits.slice(point).replace(/0+$/, '') };
 }
 
-/** numeric: a number if its text is equal, otherwise a decimal string. */
+/** Returns the default of a numeric column: a number if its text is equal, otherwise a decimal string. */
 function decimalDefault(value: unknown, column: ColumnType): number | string | InvalidValue {
   if (isInexact(value)) return AS_STRING;
   const plain = typeof value === 'number' || typeof value === 'string' ? plainDecimal(String(value)) : null;
@@ -93,7 +100,10 @@ function fitsDecimal(plain: string, precision: number, scale: number): boolean {
   return rounded < 10n ** BigInt(precision);
 }
 
-/** real, double precision: a number. For real, the shortest one with the same 32-bit value. */
+/**
+ * Returns the default of a real or double precision column. For real, it is the shortest number with the same 32-bit
+ * value.
+ */
 function floatDefault(value: unknown, column: ColumnType): number | InvalidValue {
   const text = typeof value === 'string' ? plainDecimal(value) : null;
   const number = typeof value === 'number' ? value : Number(text ?? NaN);
@@ -112,7 +122,7 @@ function shortestNumber(single: number): number {
   return Number(single.toPrecision(9));
 }
 
-/* Default values of temporal columns: valid ISO 8601 dates and times. */
+/* Read default values of temporal columns, which must be valid ISO 8601 dates and times. */
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIME = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?$/;
@@ -140,7 +150,7 @@ function isDate(text: string): boolean {
   return year > 0 && instant.getUTCMonth() === month - 1 && instant.getUTCDate() === day;
 }
 
-/** Needed because Date.UTC reads the years 0 to 99 as 1900 to 1999. */
+/** Creates the date without Date.UTC, which reads the years 0 to 99 as 1900 to 1999. */
 function utcDate(year: number, month: number, day: number): Date {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -195,7 +205,7 @@ function timestampDefault(value: unknown): string | InvalidValue {
   return `${shifted.toISOString().slice(0, 19)}${moment.time.slice(8)}Z`;
 }
 
-/** Minutes east of UTC. Null for an invalid offset (PostgreSQL allows less than 16 hours). */
+/** Returns an offset in minutes east of UTC. Null if it is invalid. PostgreSQL allows less than 16 hours. */
 function offsetMinutes(zone: string): number | null {
   if (zone.toUpperCase() === 'Z') return 0;
   const hours = Number(zone.slice(1, 3));
@@ -204,10 +214,8 @@ function offsetMinutes(zone: string): number | null {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/*
- * Default values of json columns. Objects, arrays, numbers and booleans are stored directly. A string is JSON text, so
- * a default that is a JSON string or null stays text: `"\"abc\""`, `"null"`.
- */
+/* Read default values of json columns. Objects, arrays, numbers and booleans are stored directly. A string is JSON
+   text, so a default that is a JSON string or null remains text: `"\"abc\""`, `"null"`. */
 
 const NOT_JSON = new InvalidValue(
   'must be JSON: an object, an array, a number, a boolean, or a string that contains JSON text',
@@ -240,7 +248,7 @@ function losesDigits(text: string): boolean {
   return false;
 }
 
-/** `lenient`: accepts numbers and booleans as text, as other vendors write them. */
+/** Converts a default to normal form. `lenient` accepts numbers and booleans as text, as other vendors write them. */
 type DefaultReader = (value: unknown, column: ColumnType, lenient: boolean) => Json | InvalidValue;
 
 const NOT_A_BOOLEAN = new InvalidValue('must be true or false');
@@ -306,7 +314,7 @@ const READERS: ReadonlyMap<string, DefaultReader> = new Map<string, DefaultReade
 
 const MOMENTS = ['now()', 'CURRENT_TIMESTAMP'];
 
-/** Functions that a default may call, in normal spelling, by the type they are assignable to. */
+/** The functions that a default may call, by field type. Each call in lower case maps to its normal spelling. */
 const FUNCTIONS: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
   Object.entries({
     timestamp: MOMENTS,
@@ -322,7 +330,7 @@ function functionName(type: string, value: unknown): string | undefined {
 }
 
 export interface DefaultOptions {
-  /** Accepts numbers and booleans as text. */
+  /** True to accept numbers and booleans as text. */
   lenient: boolean;
 }
 

@@ -11,11 +11,15 @@ import {
 } from '../../sql-text/data-types.js';
 import { type ColumnType, dataTypesOf, isDataTypeOf, UNKNOWN_TYPE, typeFromColumn } from './field-types.js';
 
-/* An unsupported type keeps PostgreSQL's text, because another spelling would differ from the catalog. */
+/* Check the text of an unsupported type. It must have PostgreSQL's spelling, because any other would differ from the
+   catalog. */
 
 const SERIAL = /^(?:small|big)?serial[248]?$/i;
 
-/** Returns why the text is not PostgreSQL's spelling of the type, or is a supported type. Null if it is valid. */
+/**
+ * Returns the fault of a text as an unsupported type: it lacks PostgreSQL's spelling, or the type is supported. Null if
+ * it is valid.
+ */
 export function spellingFault(text: string): string | null {
   const element = text.replace(/\[\]$/, '');
   if (SERIAL.test(element)) return 'is not a column type: use integer or bigInteger with has_auto_increment';
@@ -32,8 +36,8 @@ export function spellingFault(text: string): string | null {
 }
 
 /**
- * Gives restricted geometries of older releases, which were unsupported types, the type that they have today. A field
- * that the state still holds as unsupported keeps that type, so that a log's own snapshot changes nothing.
+ * Converts a restricted geometry to its current type, because older releases stored it as an unsupported type. A field
+ * that is still unsupported in the state keeps that type, so that a log's own snapshot changes nothing.
  */
 export function withNamedType(input: unknown, existing?: Field): unknown {
   if (!isObject(input) || input['type'] !== UNKNOWN_TYPE || !isObject(input['schema'])) return input;
@@ -45,7 +49,7 @@ export function withNamedType(input: unknown, existing?: Field): unknown {
 const isUnknown = (field: Field | undefined, text: string): boolean =>
   field?.type === UNKNOWN_TYPE && field.schema?.data_type === text;
 
-/** PostgreSQL's spelling of unsupported types with several spellings. */
+/** The spelling that PostgreSQL shows for unsupported types with several spellings. */
 const SHOWN: ReadonlyMap<string, WrittenType> = new Map([
   ['timetz', { name: 'time with time zone', parameters: [] }],
   ['varbit', { name: 'bit varying', parameters: [] }],
@@ -76,7 +80,7 @@ const DEFAULT_LENGTH = 255;
 const DEFAULT_PRECISION = 10;
 const DEFAULT_SCALE = 5;
 
-/** Given members. Undefined if absent. */
+/** The submitted members. Absent members are undefined. */
 export type RequestedColumn = Readonly<Record<string, unknown>>;
 
 /** Checks the text of an `unknown` type. Returns the fault or null. */
@@ -85,12 +89,12 @@ type TypeTextCheck = (text: string) => string | null;
 export interface ColumnTypeInput {
   type: string;
   given: RequestedColumn;
-  /** The existing column if its type stays, for members that are not given. */
+  /** The existing column if its type stays. It provides the members that the request omits. */
   base: ColumnType | undefined;
   checkTypeText: TypeTextCheck;
 }
 
-/** `columnType` is null if there is no usable type. */
+/** Reads the type of a column. `columnType` is null if there is no usable type. */
 export function readColumnType(input: ColumnTypeInput): { columnType: ColumnType | null; faults: Fault[] } {
   const faults: Fault[] = [];
   const named = readDataType(input, faults);
@@ -132,7 +136,7 @@ function readDataType(input: ColumnTypeInput, faults: Fault[]): NamedType | null
   return null;
 }
 
-/** An unsupported type keeps PostgreSQL's text. */
+/** Reads a type. An unsupported type keeps PostgreSQL's text. */
 function readTypeText(text: string, { base, checkTypeText }: ColumnTypeInput, faults: Fault[]): NamedType | null {
   const fault = text === base?.data_type ? null : (spellingFault(text) ?? checkTypeText(text));
   if (fault === null) return { data_type: text, parameters: [] };
@@ -140,7 +144,10 @@ function readTypeText(text: string, { base, checkTypeText }: ColumnTypeInput, fa
   return null;
 }
 
-/** `length` means max_length if the type has one, and is ignored otherwise. Both must match. */
+/**
+ * Replaces `length` by max_length if the type has a length, and ignores it otherwise. If both are given, they must
+ * match.
+ */
 function withLength({ length, ...submitted }: RequestedColumn, rule: DataType, faults: Fault[]): RequestedColumn {
   if (length === undefined || length === null) return submitted;
   if (!isInteger(length, 0, Number.MAX_SAFE_INTEGER)) {
@@ -233,11 +240,11 @@ function inheritPrecision(
 ): unknown {
   if (value !== undefined) return value;
   const before = base?.[member];
-  // A null scale belonged to no precision, so a new precision starts with the default scale.
+  // A null scale had no precision. A new precision therefore starts with the default scale.
   return before === undefined || (before === null && member === 'numeric_scale') ? fallback : before;
 }
 
-/** Ignores values that the catalog reports although they cannot be set, and rejects others. */
+/** Ignores precision and scale that the catalog reports although they cannot be set. Rejects all other values. */
 function checkNoPrecision({ reported }: DataType, members: RequestedColumn, faults: Fault[]): Precision {
   for (const [index, member] of (['numeric_precision', 'numeric_scale'] as const).entries()) {
     const value = members[member];

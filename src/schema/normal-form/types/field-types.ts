@@ -1,7 +1,7 @@
 /** Field types, their column types, and the mapping from a column back to a field type. */
 import { parseDataType, restrictedGeometry, type WrittenType } from '../../sql-text/data-types.js';
 
-/** The data types of a field type, default first. */
+/** The data types of each field type. The first one is the default. */
 const COLUMNS: ReadonlyMap<string, readonly [string, ...string[]]> = new Map<string, readonly [string, ...string[]]>([
   ['string', ['character varying', 'character']],
   ['text', ['text', 'citext']],
@@ -28,19 +28,19 @@ const COLUMNS: ReadonlyMap<string, readonly [string, ...string[]]> = new Map<str
   ['geometry.MultiPolygon', ['geometry']],
 ]);
 
-/** A column of an unsupported type. `data_type` keeps PostgreSQL's text. */
+/** The type of a field whose column has an unsupported type. `data_type` keeps PostgreSQL's text. */
 export const UNKNOWN_TYPE = 'unknown';
-/** A field without a column. */
+/** The type of a field without a column. */
 export const ALIAS_TYPE = 'alias';
 
 export const FIELD_TYPES: readonly string[] = [...COLUMNS.keys(), ALIAS_TYPE, UNKNOWN_TYPE];
 
-/** True for one of `FIELD_TYPES` in exact spelling. */
+/** True if the text is exactly one of `FIELD_TYPES`. */
 export function isFieldType(type: unknown): type is string {
   return typeof type === 'string' && (COLUMNS.has(type) || type === ALIAS_TYPE || type === UNKNOWN_TYPE);
 }
 
-/** The data types of a field type, default first. Undefined for alias and unknown. */
+/** Returns the data types of a field type, default first. Undefined for alias and unknown. */
 export function dataTypesOf(type: string): readonly [string, ...string[]] | undefined {
   return COLUMNS.get(type);
 }
@@ -55,13 +55,13 @@ export function isDataTypeOf(type: string, name: string): boolean {
   );
 }
 
-/** The default field type of a data type. Undefined if there is none. */
+/** The default field type of each data type. Undefined if there is none. */
 const TYPE_OF_COLUMN: ReadonlyMap<string, string> = new Map(
   // Reversed, so that the first of several field types with the same data type wins.
   [...COLUMNS].reverse().flatMap(([type, dataTypes]) => dataTypes.map((name) => [name, type] as const)),
 );
 
-/** Undefined for unsupported data types, whose fields are `unknown`. */
+/** Returns the default field type. Undefined for unsupported data types, whose fields are `unknown`. */
 export function typeOfDataType(dataType: string): string | undefined {
   const type = TYPE_OF_COLUMN.get(dataType);
   if (type !== undefined) return type;
@@ -80,11 +80,11 @@ export interface ColumnType {
 
 const NO_NUMBERS = { max_length: null, numeric_precision: null, numeric_scale: null };
 
-/** Parses a type of PostgreSQL's format_type. `unknown` if normal form cannot express it. */
+/** Parses a type from format_type. The field type is `unknown` if normal form cannot express the type. */
 export function typeFromColumn(formatTypeText: string): ColumnType & { type: string } {
   const written = parseDataType(formatTypeText);
   const type = written === null ? undefined : typeOfDataType(written.name);
-  // format_type never uses other spellings: those are types of the same name in another schema.
+  // format_type never uses other spellings. Such a name belongs to a type of the same name in another schema.
   const numbers = written !== null && formatTypeText.startsWith(written.name) ? numbersOf(written) : null;
   if (written === null || type === undefined || numbers === null) {
     return { type: UNKNOWN_TYPE, data_type: formatTypeText, ...NO_NUMBERS };
@@ -92,7 +92,7 @@ export function typeFromColumn(formatTypeText: string): ColumnType & { type: str
   return { type, data_type: written.name, ...numbers };
 }
 
-/** Returns the numbers in parentheses as members. Null if there are no such members. */
+/** Returns the numbers in parentheses as members. Null if the type has no such members. */
 function numbersOf({ name, parameters }: WrittenType): Omit<ColumnType, 'data_type'> | null {
   const [first, second = 0] = parameters;
   if (first === undefined) return name === 'character' ? null : NO_NUMBERS;

@@ -1,4 +1,4 @@
-/** Translates column types of other vendors and Directus. Used only when reading with force. */
+/** Translates column types of other vendors and Directus. Used only for documents that were accepted with `force`. */
 import { dataType, parseDataType } from '../../sql-text/data-types.js';
 import {
   ALIAS_TYPE,
@@ -11,7 +11,7 @@ import {
   UNKNOWN_TYPE,
 } from './field-types.js';
 
-/** Our data type for a type of MySQL, MariaDB, SQLite, MSSQL or Oracle. */
+/** Maps types of MySQL, MariaDB, SQLite, MSSQL and Oracle to data types of PostgreSQL. */
 const VENDOR_TYPES: ReadonlyMap<string, string> = new Map([
   ...mapWords('character varying', 'nvarchar varchar2 nvarchar2'),
   ...mapWords('character', 'nchar'),
@@ -46,7 +46,7 @@ const DIRECTUS_ALIASES: ReadonlySet<unknown> = new Set([
   'group',
 ]);
 
-/** The type members of a column. Absent members are unspecified. */
+/** The type members of a column as submitted. Absent members are unspecified. */
 export interface WrittenColumn {
   data_type?: unknown;
   max_length?: unknown;
@@ -54,13 +54,13 @@ export interface WrittenColumn {
   numeric_scale?: unknown;
 }
 
-/** Absent members stay absent. */
+/** The type members in PostgreSQL. Members that the input omits remain absent. */
 export type VendorColumn = { type?: string } & Partial<ColumnType>;
 
 /**
- * Reads a column's type of another vendor. A known field type decides, otherwise it is derived from the data type.
- * Members that do not apply to our type (lengths of texts, precisions of integers) are dropped. If nothing matches, the
- * column becomes `text`, which accepts any value.
+ * Reads the column type of another vendor. If the field type is known, it decides. Otherwise, the field type is derived
+ * from the data type. Members that do not apply to the result (lengths of texts, precisions of integers) are dropped.
+ * If no type matches, the column becomes `text`, which accepts any value.
  */
 export function readVendorColumn(givenType: unknown, column: WrittenColumn, vendor?: string): VendorColumn {
   if (givenType === ALIAS_TYPE || DIRECTUS_ALIASES.has(givenType)) return { type: ALIAS_TYPE };
@@ -84,7 +84,7 @@ const NO_NUMBERS = { max_length: null, numeric_precision: null, numeric_scale: n
 
 function withoutDataType(type: string | undefined, givenType: unknown, column: WrittenColumn): VendorColumn {
   if (type !== undefined) return { type, ...numbersFor(dataTypesOf(type)?.[0] ?? 'text', column) };
-  // The caller rejects an unknown type.
+  // The caller rejects a type that is not a field type.
   return typeof givenType === 'string' && givenType !== UNKNOWN_TYPE ? { type: givenType } : {};
 }
 
@@ -109,7 +109,7 @@ function isDoubleFloat(vendor: string | undefined): boolean {
   return vendor === 'sqlite' || vendor === 'mssql' || vendor === 'oracle';
 }
 
-/** The type of a column that is `unknown` to Directus. Only types of PostgreSQL itself are kept. */
+/** Returns the type of a column that is `unknown` to Directus. Only types of PostgreSQL itself are kept. */
 function derivedType(text: string, ours: OurType | undefined, vendor: string | undefined): string {
   const exact = typeFromColumn(text).type;
   if (exact !== UNKNOWN_TYPE) return exact;
@@ -117,7 +117,7 @@ function derivedType(text: string, ours: OurType | undefined, vendor: string | u
   return (ours === undefined ? undefined : typeOfDataType(ours.name)) ?? 'text';
 }
 
-/** information_schema reports these words for arrays and enums instead of a type. */
+/** True for the words that information_schema reports for arrays and enums instead of a type. */
 function isTypeKind(text: string): boolean {
   return /^(array|user-defined)$/i.test(text);
 }
@@ -133,7 +133,7 @@ function inParentheses({ name, parameters }: OurType): WrittenColumn {
   return name === 'numeric' ? { numeric_precision: first, numeric_scale: second } : { max_length: first };
 }
 
-/** The given length, precision and scale. Null if the type has none. */
+/** Returns the submitted length, precision and scale. Null if the type has none. */
 function numbersFor(chosen: string, column: WrittenColumn): Partial<ColumnType> {
   const { length, precision } = dataType(chosen) ?? { length: 'none', precision: false };
   const numbers: Partial<ColumnType> = {
@@ -141,7 +141,7 @@ function numbersFor(chosen: string, column: WrittenColumn): Partial<ColumnType> 
     ...read('numeric_precision', column, precision ? positive : noNumber),
     ...read('numeric_scale', column, precision ? notNegative : noNumber),
   };
-  // The SQL default for a char without a length.
+  // In SQL, a char without a length has the length 1.
   if (length === 'required' && numbers.max_length == null) return { ...numbers, max_length: 1 };
   return numbers.numeric_precision === null ? { ...numbers, numeric_scale: null } : numbers;
 }
@@ -158,7 +158,7 @@ function read(
 
 const noNumber: NumberReader = () => null;
 
-/** MSSQL and Directus write "no limit" as -1 and -5. Lengths beyond PostgreSQL's limit mean the same. */
+/** MSSQL and Directus write "no limit" as -1 and -5. A length beyond PostgreSQL's limit has the same meaning. */
 const positive: NumberReader = (value) => integerIn(value, 1, 10_485_760);
 
 const notNegative: NumberReader = (value) => integerIn(value, 0, 1000);
