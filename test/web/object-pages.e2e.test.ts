@@ -11,6 +11,9 @@ describe('the objects page of the admin app', () => {
     await app.api.ok('POST', '/objects', { kind: 'view', definition, comment: 'What <b>readers</b> see' });
     const half = "CREATE FUNCTION half(value integer) RETURNS integer LANGUAGE sql AS 'SELECT value / 2'";
     await app.api.ok('POST', '/objects', { kind: 'function', definition: half });
+    const audit =
+      'CREATE TRIGGER audit BEFORE UPDATE ON articles FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()';
+    await app.api.ok('POST', '/objects', { kind: 'trigger', definition: audit, enabled: 'disabled' });
   });
 
   it('lists the objects by kind, and shows the definition and the comment', async () => {
@@ -24,7 +27,9 @@ describe('the objects page of the admin app', () => {
     await shown.getByText('SELECT title FROM articles').waitFor();
     await shown.getByText('What <b>readers</b> see').waitFor();
     await expectCount(shown.getByRole('button', { name: 'Edit' }), 0);
-    await list.getByLabel('Filter objects').fill('hal');
+    await list.getByRole('link', { name: 'audit on articles' }).click();
+    await page.getByText('trigger, disabled').waitFor();
+    await list.getByLabel('Filter objects').fill('HAL');
     await expectCount(list.getByRole('link'), 1);
     await expectAccessibleInEachLook(page);
   });

@@ -3,7 +3,13 @@ import { Button, Code, Group, NativeSelect, Stack, Text, TextInput, Textarea, Ti
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { KINDS, OBJECT_KINDS, type ObjectKind, type SchemaObject } from '../../../schema/model/objects.js';
+import {
+  type Enabled,
+  KINDS,
+  OBJECT_KINDS,
+  type ObjectKind,
+  type SchemaObject,
+} from '../../../schema/model/objects.js';
 import {
   deleteObject,
   type ObjectInput,
@@ -128,7 +134,7 @@ function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; show
 function ObjectDetails({ object }: { object: SchemaObject }) {
   const [isEditing, setEditing] = useState(false);
   const mayChange = useMay('administer');
-  const { kind, id, definition, comment, indexes = [] } = object;
+  const { kind, id, definition, comment, indexes = [], enabled } = object;
   if (isEditing)
     return (
       <ObjectForm kind={kind} object={object} title={`Edit ${id}`} button="Save" onClose={() => setEditing(false)} />
@@ -143,6 +149,7 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
             </Title>
             <Text size="sm" c="dimmed">
               {KINDS[kind].label}
+              {enabled !== undefined && `, ${ENABLED_WORDS[enabled]}`}
             </Text>
           </div>
           <Group gap="xs">
@@ -168,6 +175,14 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
     </section>
   );
 }
+
+/** When a trigger fires. */
+const ENABLED_WORDS: Readonly<Record<Enabled, string>> = {
+  origin: 'enabled',
+  disabled: 'disabled',
+  replica: 'enabled during replication only',
+  always: 'enabled, also during replication',
+};
 
 function Deletion({ object }: { object: ObjectName }) {
   const navigate = useNavigate();
