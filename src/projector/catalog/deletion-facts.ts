@@ -8,7 +8,7 @@ import { type State, type TableLocation, collectionAt, locateTable, tablesBySche
 import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
 
 export interface TrashFacts {
-  /** The database's clock. */
+  /** The time of the database's clock. */
   now: Date;
   /** False if the role may not create schemas. Nothing can then be kept. */
   mayCreateSchemas: boolean;
@@ -52,7 +52,7 @@ export const KEPT_IN = `(e.data ->> 'kept_in'::text)::int`;
  */
 const SHARED_AT_ONCE = 8;
 
-/** The names of the table `c`, its indexes and its sequences. */
+/** SQL for an array with the names of the table `c`, its indexes and its sequences. */
 const namesOf = (label: string) => `(ARRAY(
        SELECT c.relname ${label} UNION ALL
        SELECT o.relname FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid WHERE i.indrelid = c.oid UNION ALL
@@ -60,8 +60,9 @@ const namesOf = (label: string) => `(ARRAY(
         WHERE d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid = c.oid AND d.classid = 'pg_catalog.pg_class'::regclass::oid))`;
 
 /**
- * The shared schemas `s` that nobody else may use. An open deletion whose table was dropped by hand keeps its name, so
- * that its entry never leads to another table.
+ * SQL that selects a shared schema `s` in which the names of the table are free and which no other role may use. An
+ * open deletion whose table was dropped by hand still reserves its name, so that its entry never leads to another
+ * table.
  */
 const sharedFor = (label: string, names = namesOf(label)): string => `
 SELECT s.number FROM (SELECT number, ${trashSchemaNameSql(`'s'`)} || number::text AS name FROM pg_catalog.generate_series(1, ${MOST_SHARED}) number) s
@@ -79,7 +80,10 @@ SELECT s.number FROM (SELECT number, ${trashSchemaNameSql(`'s'`)} || number::tex
      WHERE ${IS_KEPT} AND e.type = 'collection.deleted' AND e.collection = ANY (${names}::text[]) AND ${KEPT_IN} = s.number)
  LIMIT 1`;
 
-/** A condition on `n` of pg_namespace. A schema of that name that another program created is not shared. */
+/**
+ * SQL condition on `n` of pg_namespace: this role created the schema. A schema of that name that another program
+ * created is not shared.
+ */
 export const IS_SHARED = sql`n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user) AND n.nspname::text IN (
   SELECT ${trashSchemaName(sql`'s'`)} || number::text FROM pg_catalog.generate_series(1, ${integer(String(MOST_SHARED))}) number)`;
 
@@ -101,7 +105,10 @@ const createSharedSchemas = (most: number): Sql =>
       EXIT WHEN created = ${integer(String(most))};
     END LOOP; END`)}`;
 
-/** Most tables have none of the properties that `DETAILS` reads, and checking for them takes a third of the time. */
+/**
+ * SQL of the first query about deleted tables. It only checks whether a table has properties that `DETAILS` reads. Most
+ * tables have none, and checking takes a third of the time.
+ */
 const glanceSql = (label: string): string => `
 SELECT clock_timestamp() AS now, ${MAY_CREATE_SCHEMAS} AS creates, c.relname AS name, pg_catalog.pg_has_role(c.relowner, 'USAGE') AS owned,
        EXISTS (SELECT FROM pg_catalog.pg_publication_rel r WHERE r.prrelid = c.oid)
@@ -114,7 +121,10 @@ SELECT clock_timestamp() AS now, ${MAY_CREATE_SCHEMAS} AS creates, c.relname AS 
 
 const GLANCE = glanceSql('');
 
-/** Used for tables outside the default schema. $3 has their collections, whose names the tables get in the trash. */
+/**
+ * The first query for tables outside the default schema. $3 has their collections, whose names the tables get in the
+ * trash.
+ */
 const GLANCE_ELSEWHERE = glanceSql(
   'UNION ALL SELECT (($3::text[])[pg_catalog.array_position($2::text[], c.relname::text)])::name',
 );
@@ -129,7 +139,7 @@ SELECT c.relname AS name,
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = $1 AND c.relname = ANY ($2) AND c.relkind IN ('r', 'p')`;
 
-/** The query returns one row without a table if no table exists. */
+/** A row of the first query. If no table exists, the query returns one row without a table. */
 interface Row {
   now: Date;
   creates: boolean;
@@ -163,19 +173,19 @@ export const trashFactsQuery = (schema: string, tables: readonly string[]): Para
 interface TrashQuery {
   /** The default schema. */
   schema: string;
-  /** Locates the tables. */
+  /** The state that locates the tables. */
   state: State;
-  /** Collections. */
+  /** Names of the collections whose tables are about to be deleted. */
   tables: readonly string[];
-  /** Replaces the first query if it covered all tables. */
+  /** The result of `trashFactsQuery`. The query is not repeated if it covered all tables. */
   glance: TrashFactsQuery;
-  /** Creates one shared schema if none fits. The transaction is rolled back, so this changes nothing. */
+  /** True to create only one shared schema if none fits. The transaction is rolled back, so this changes nothing. */
   isDryRun: boolean;
 }
 
 /**
- * Missing tables are left out. `now` is the database's clock at the first query. Creates shared schemas if none fits a
- * table, in the transaction of the client.
+ * Returns the facts about the existing tables, and the time of the database's clock at the first query. If no shared
+ * schema fits a table, it creates some in the transaction of the client.
  */
 export async function readTrashFacts(client: pg.ClientBase, query: TrashQuery): Promise<TrashFacts> {
   const facts = await readTrashFactsOfRows(client, query, await readGlanceRows(client, query));
@@ -192,7 +202,7 @@ export async function queueTrashFacts(
   return readTrashFactsOfRows(db, query, await readGlances(db, query));
 }
 
-/** Returns the rows with the names of collections. There is at least one. */
+/** Returns the rows of the first query with collection names instead of table names. There is at least one row. */
 async function readGlances(db: Queryable, { schema, state, tables }: Pick<TrashQuery, 'schema' | 'state' | 'tables'>) {
   const groups = [...tablesBySchema(state, tables, schema)];
   const allRows: Row[] = [];
@@ -254,9 +264,8 @@ export interface ValuesFacts {
   partitioned: boolean;
   /** Tables that inherit from it, at any depth. Their rows also belong to this table but not to its primary key. */
   descendants: string[];
-  /** Column names. */
   columns: string[];
-  /** Exact up to the limit, at most one more. Null if not counted. */
+  /** Number of rows. Counting stops at one more than the limit. Null if the rows were not counted. */
   rows: number | null;
 }
 
@@ -286,7 +295,10 @@ SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable, c.r
   FROM (VALUES ${places}) AS w (place, schema, name)
   JOIN pg_catalog.pg_class c ON c.relnamespace = w.schema AND c.relname = w.name AND c.relkind IN ('r', 'p')`;
 
-/** Keyed by index. Tables that someone dropped by hand are missing. Call it with the tables locked. */
+/**
+ * Returns the facts by the index of the requested table. Tables that someone dropped by hand are missing. Call it with
+ * the tables locked.
+ */
 export async function readValuesFacts(
   client: pg.ClientBase,
   query: ValuesFactsRequest,
@@ -297,7 +309,10 @@ export async function readValuesFacts(
   });
 }
 
-/** The same without locks. @param ask returns null for a table that cannot be counted in time */
+/**
+ * Returns the same facts as `readValuesFacts` without locking tables. @param ask returns null for a table that cannot
+ * be counted in time
+ */
 export async function readValuesFactsUnlocked(
   db: Queryable,
   query: ValuesFactsRequest,
@@ -357,7 +372,7 @@ export interface ParentColumn {
   column: string;
 }
 
-/** A table that inherits from one with such a column, or from one of its descendants. */
+/** A table that inherits, directly or indirectly, from the table of a `ParentColumn`. */
 export interface Descendant {
   /** The index of the requested column. */
   place: number;
@@ -369,27 +384,32 @@ export interface Descendant {
   table: string | null;
   /** The name, qualified with the PostgreSQL schema if necessary. */
   name: string;
-  /** The number of parents that it inherits the column from. Null if it does not have it. */
+  /** The number of parents that the table inherits the column from. Null if it does not have the column. */
   parents: number | null;
   /** The names of these parents, if there are several. */
   parentNames: readonly string[] | null;
-  /** True if it also defines the column itself. */
+  /** True if the table also defines the column itself. */
   isLocal: boolean | null;
-  /** The named constraint, which only PostgreSQL 18 has: how many parents give it, and whether it is the table's own. */
+  /** The named NOT NULL constraint of the column, which only PostgreSQL 18 has. */
   notNull: Inherited;
-  /** If the table itself was asked for: its CHECK constraints by name. */
+  /** CHECK constraints of the table by name. Null if a column was requested instead of the table itself. */
   checks: Readonly<Record<string, Inherited>> | null;
-  /** True if NOT NULL of a new column reaches tables that have the column already (PostgreSQL 18). */
+  /** True if NOT NULL of a new column also applies to tables that have the column already (PostgreSQL 18). */
   takesNotNull: boolean;
 }
 
-/** How many parents give a table something, and whether it also defines that itself. */
+/**
+ * The number of parents that a column or constraint is inherited from, and whether the table also defines it itself.
+ */
 interface Inherited {
   parents: number;
   isLocal: boolean;
 }
 
-/** The `tables` that other tables may inherit from. It stays prepared, unlike `readDescendants`. */
+/**
+ * Returns a query for those of `tables` that other tables may inherit from. It stays prepared, unlike the query of
+ * `readDescendants`.
+ */
 export const parentsAmong = (schema: string, tables: readonly string[]): Parameterised => ({
   text: `
 SELECT c.relname AS name FROM pg_catalog.pg_class c
@@ -398,7 +418,10 @@ SELECT c.relname AS name FROM pg_catalog.pg_class c
   values: [schema, tables],
 });
 
-/** At any depth, parents first. Partitions are not listed, because their columns cannot be changed here. */
+/**
+ * Returns inheriting tables at any depth, parents first. Partitions are not listed, because their columns cannot be
+ * changed here.
+ */
 export async function readDescendants(
   db: Queryable,
   { schema, state }: { schema: string; state: State },
@@ -444,7 +467,7 @@ SELECT d.place, d.oid::int8::float8 AS oid, d.parent::int8::float8 AS parent, d.
   });
 }
 
-/** Why a column cannot be dropped without a loss in other tables. */
+/** Explains why a column cannot be dropped without a loss in other tables. */
 export function explainInherited(tables: readonly string[]): string {
   const [table, inherits] = tables.length === 1 ? ['table', 'inherits'] : ['tables', 'inherit'];
   return `the ${table} ${tables.join(', ')} ${inherits} from it, and PostgreSQL drops inherited columns with that of the parent`;

@@ -23,7 +23,7 @@ const READERS: Readonly<
   Record<Catalog, (client: Client, schema: string, ids?: readonly string[]) => Promise<[string, CatalogObject][]>>
 > = { pg_class: readViews, pg_proc: readRoutines, pg_trigger: readTriggers };
 
-/** Keyed by `objectKey`. @param names limits the result; all objects of the schema if absent */
+/** Returns the objects, keyed by `objectKey`. @param names limits the result; all objects of the schema if absent */
 export async function readObjects(
   client: Client,
   schema: string,
@@ -39,8 +39,8 @@ export async function readObjects(
 }
 
 /**
- * Prevents that anyone changes or drops the views, and drops the triggers, until the transaction ends. PostgreSQL has no
- * lock that would do the same for functions.
+ * Prevents other sessions from changing or dropping the views, and from dropping the triggers, until the transaction
+ * ends. PostgreSQL has no lock that would do the same for functions.
  */
 export const lockObjects = (client: Client, schema: string, names: readonly ObjectName[]): Promise<void> =>
   lockViews(client, schema, [
@@ -82,14 +82,14 @@ SELECT DISTINCT u.user AS object, i.type AS kind, i.identity, i.schema, i.name, 
  ORDER BY 1, 2, 3`;
 
 export interface NeededObject {
-  /** The id of the object that uses it. */
+  /** The id of the object that uses this one. */
   object: string;
   /** PostgreSQL's name of the kind: `function`, `type`, `operator`. */
   kind: string;
   identity: string;
   schema: string;
   name: string | null;
-  /** The id of a function or procedure. */
+  /** The id of this object if it is a function or procedure. */
   routine: string | null;
 }
 

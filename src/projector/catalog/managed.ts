@@ -78,7 +78,7 @@ const namesFor =
     names?.flatMap((name) => {
       const table = state.collections.get(name)?.collection.schema;
       if (table) return (table.schema ?? usual) === schema ? [table.name ?? name] : [];
-      // The name of an unmanaged table, or of a folder.
+      // A name without a table in the state belongs to an unmanaged table or to a folder.
       if (schema === usual) return [name, ...withoutPrefix(name, schema)];
       return withoutPrefix(name, schema);
     });

@@ -43,7 +43,7 @@ export interface CatalogColumn {
   identity: 'always' | 'by default' | null;
   /** The generation expression. */
   generated: { expression: string; kind: 'stored' | 'virtual' } | null;
-  /** Set where it differs from the type's collation: `"de-x-icu"`, qualified unless it is in pg_catalog. */
+  /** Set if the collation differs from that of the type: `"de-x-icu"`, qualified unless it is in pg_catalog. */
   collation: string | null;
   comment: string | null;
   /** The sequence that the column owns through identity or OWNED BY. `key`: its `locationKey`, if that is not its name. */

@@ -11,7 +11,7 @@ import { type Sql, sql } from '../ddl/sql.js';
  * or null.
  */
 
-/** OIDs of objects that are not built into PostgreSQL. */
+/** SQL condition on an OID: the object is not built into PostgreSQL. */
 const OURS = sql`>= 16384::oid`;
 
 /**
@@ -44,8 +44,8 @@ const USES = sql`, uses AS (
 )`;
 
 /**
- * Collations of columns and partition keys, which have no dependency entry of their own. The type is a number: see
- * TYPES_QUERY.
+ * Selects collations of columns and partition keys, which have no dependency entry of their own. OIDs are compared as
+ * numbers for the reason given in TYPES_QUERY.
  */
 const COLLATED = sql`, collated AS (
   SELECT w.relname AS "table", 'column' AS kind, a.attname AS name, a.attcollation AS used
@@ -57,7 +57,7 @@ const COLLATED = sql`, collated AS (
   WHERE k.used::bigint >= 16384::bigint
 )`;
 
-/** Functions, operators, operator classes, sequences and collations, by the object that uses them. */
+/** Selects functions, operators, operator classes, sequences and collations, with the object that uses them. */
 const USES_QUERY: Sql = sql`${TABLES}${USES}${COLLATED}, every AS (
   SELECT * FROM uses
   UNION ALL
@@ -79,7 +79,10 @@ WHERE s.oid IS NOT NULL OR u.refclassid IN ('pg_catalog.pg_proc'::regclass::oid,
   'pg_catalog.pg_opclass'::regclass::oid, 'pg_catalog.pg_collation'::regclass::oid, 'pg_catalog.pg_ts_config'::regclass::oid)
 ORDER BY 1, 2, 3, 4, 7`;
 
-/** Types of columns, their component types, and types that expressions name. An array counts as its element type. */
+/**
+ * Selects types of columns, their component types, and types that expressions name. An array counts as its element
+ * type.
+ */
 const TYPES_QUERY: Sql = sql`${TABLES}${USES}, used AS (
   SELECT w.relname AS "table", a.atttypid AS type, 0 AS depth
   FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -117,7 +120,7 @@ GROUP BY 1, t.oid, t.typname, n.nspname, t.typtype, x.extname, t.typbasetype, t.
   t.typdefaultbin, t.typcollation, b.typcollation
 ORDER BY 1, 3`;
 
-/** All sequences of the schema, used or not. */
+/** Selects all sequences of the schema, whether tables use them or not. */
 const SEQUENCES_QUERY: Sql = sql`
 SELECT s.relname::text, pg_catalog.format_type(q.seqtypid, NULL), q.seqstart::text, q.seqincrement::text, q.seqmin::text,
   q.seqmax::text, q.seqcache::text, q.seqcycle, t.relname::text, a.attname::text, d.deptype = 'i'
@@ -130,13 +133,13 @@ LEFT JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
 ORDER BY 1`;
 
-/** All collations of the schema, used or not. */
+/** Selects all collations of the schema, whether tables use them or not. */
 const COLLATIONS_QUERY: Sql = sql`
 SELECT c.collname::text, ${collationDocument}
 FROM pg_catalog.pg_collation c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.collnamespace AND n.nspname = $1 ORDER BY 1`;
 
-/** All enums and domains of the schema, used or not. */
+/** Selects all enums and domains of the schema, whether tables use them or not. */
 const TYPE_NAMES_QUERY: Sql = sql`
 SELECT t.typname::text FROM pg_catalog.pg_type t
 JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace AND n.nspname = $1 WHERE t.typtype IN ('d', 'e')`;
@@ -196,7 +199,7 @@ export interface CatalogObjects {
   owned: ReadonlyMap<string, readonly CatalogSequence[]>;
   /** All collations of the schemas, by `locationKey`. */
   collations: ReadonlyMap<string, Collation>;
-  /** Keyed by `locationKey`. */
+  /** The `locationKey` of each enum and domain of the schemas. */
   typeNames: ReadonlySet<string>;
   extensions: ReadonlySet<string>;
   /** Undefined for the default schema. */
@@ -251,7 +254,7 @@ export function readObjects(
   return readTogether(client, reading)[0];
 }
 
-/** The queries for one schema. The result has the names of PostgreSQL. */
+/** Returns the reading for one schema. Its result contains the names of PostgreSQL. */
 export function partObjects(schema: string, tables?: readonly string[]): Reading<CatalogObjects> {
   const values = [schema, tables ?? null];
   return {
@@ -277,7 +280,7 @@ export function partObjects(schema: string, tables?: readonly string[]): Reading
   };
 }
 
-/** Names tables by collection, and objects by `locationKey`. */
+/** Merges the objects of several schemas. The result names tables by collection, and objects by `locationKey`. */
 export function mergeObjects(
   parts: readonly (readonly [schema: string, objects: CatalogObjects])[],
   { schemaOf, isManaged, label }: TableLabels,

@@ -8,7 +8,7 @@ import { type Sql, sql } from '../ddl/sql.js';
  * as arrays: for 200,000 columns, building objects with twenty members takes longer than the query.
  */
 
-/** Ordinary and partitioned tables. Excludes views, foreign tables and temporary tables of other sessions. */
+/** Selects ordinary and partitioned tables. Excludes views, foreign tables and temporary tables of other sessions. */
 export const TABLES = sql`
 WITH RECURSIVE requested AS (
   SELECT c.oid, c.relname, c.relkind, c.relispartition, c.relpartbound

@@ -60,8 +60,8 @@ LEFT JOIN owned o ON o.refobjid = a.attrelid AND o.refobjsubid = a.attnum
 ORDER BY a.attrelid, a.attnum`;
 
 /**
- * Constraint types p, u, f, c, x. NOT NULL (n, from PostgreSQL 18) is read with the columns; constraint triggers (t)
- * are ignored.
+ * Selects constraints of the types p, u, f, c and x. NOT NULL (n, from PostgreSQL 18) is read with the columns.
+ * Constraint triggers (t) are ignored.
  */
 const CONSTRAINTS_QUERY: Sql = sql`${TABLES}
 SELECT c.conrelid, c.conname::text, c.contype::text, c.conkey, pg_catalog.pg_get_constraintdef(c.oid),
@@ -185,7 +185,7 @@ const ACTIONS = { a: 'NO ACTION', r: 'RESTRICT', c: 'CASCADE', n: 'SET NULL', d:
 type ActionCode = keyof typeof ACTIONS;
 const MATCHES = { s: 'simple', f: 'full', p: 'partial' } as const;
 
-/** `names`: the table's columns by attnum. */
+/** @param names the table's columns by attnum */
 export function toConstraint(row: ConstraintRow, names: ReadonlyMap<number, string>): CatalogConstraint {
   const [, name, kind, columns, definition, validated, deferrable, initiallyDeferred] = row;
   return {
@@ -225,7 +225,7 @@ export type IndexRow = [
   plainTail: string | null,
 ];
 
-/** `constraint`: the name of the constraint that the index serves. */
+/** @param names the table's columns by attnum @param constraint the name of the constraint that the index serves */
 export function toIndex(row: IndexRow, names: ReadonlyMap<number, string>, constraint: string | null): CatalogIndex {
   const [, , name, method, keys, keyCount, unique, valid, tail, plainTail] = row;
   return {
@@ -267,7 +267,7 @@ export function readCatalog(
   return readTogether(client, createCatalogReading(managed, tables, users))[0];
 }
 
-/** The same queries as a `Reading`, to be combined with others. */
+/** Returns the queries of `readCatalog` as a `Reading`, to be combined with others. */
 export function createCatalogReading(
   managed: ManagedTables,
   tables?: readonly string[],
@@ -293,7 +293,7 @@ export function createCatalogReading(
   );
 }
 
-/** Tables of one schema, by their names in PostgreSQL. */
+/** Reads the tables of one schema. The result uses their names in PostgreSQL. */
 function createPartReading(schema: string, tables?: readonly string[], users = tables): Reading<Catalog> {
   const values = [schema, tables ?? null];
   const objects = partObjects(schema, users);
@@ -334,8 +334,8 @@ const constraintAdder = (built: TablesByOid) => (row: ConstraintRow) => {
 };
 
 /**
- * Objects prepared for a change request are not part of the table yet.
- * @returns whether it is such an object
+ * Records objects that are prepared for a change request, because they are not part of the table yet.
+ * @returns true if the object is prepared for a change request
  */
 function notePrepared(table: CatalogTable | undefined, kind: CatalogPrepared['kind'], name: string): boolean {
   const request = requestOf(name);

@@ -11,13 +11,19 @@ const NAME = sql`pg_catalog.format('%I.%I(%s)', n.nspname, p.proname, pg_catalog
 const grantee = (role: Sql): Sql =>
   sql`CASE ${role} WHEN 0::oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(${role})::text) END`;
 
-/** Default privileges of this account would add grants that the dropped routine did not have. */
+/**
+ * Selects roles that default privileges grant access to new routines. A recreated routine would get grants that the
+ * dropped routine did not have.
+ */
 const DEFAULTS = sql`
   SELECT DISTINCT x.grantee FROM pg_catalog.pg_default_acl d, pg_catalog.aclexplode(d.defaclacl) x
    WHERE d.defaclobjtype = 'f' AND d.defaclrole = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)
      AND d.defaclnamespace IN (0::oid, p.pronamespace) AND x.grantee <> p.proowner`;
 
-/** Without privileges of its own and without default privileges, a new routine gets the same ones. */
+/**
+ * True if privileges must be restored. Without privileges of its own and without default privileges, a recreated
+ * routine has the same privileges as before.
+ */
 const HAS_PRIVILEGES = sql`(p.proacl IS NOT NULL OR EXISTS (${DEFAULTS}))`;
 
 const RESTORING = sql`
@@ -30,7 +36,10 @@ const RESTORING = sql`
   UNION ALL SELECT 4, pg_catalog.format('ALTER %s %s OWNER TO %I', ${WORD}, ${NAME}, pg_catalog.pg_get_userbyid(p.proowner))
    WHERE pg_catalog.pg_get_userbyid(p.proowner) <> current_user`;
 
-/** Columns of bodies that PostgreSQL has parsed (BEGIN ATOMIC), row types, and called routines. */
+/**
+ * Selects what a routine uses: columns in bodies that PostgreSQL has parsed (BEGIN ATOMIC), row types, and called
+ * routines.
+ */
 const USES = sql`
   SELECT 'pg_class' AS catalog, un.oid AS place, un.nspname, uc.relname::text AS name, ua.attname AS "column", false AS "isRowType"
     FROM pg_catalog.pg_depend d
@@ -49,7 +58,10 @@ const USES = sql`
     JOIN pg_catalog.pg_namespace un ON un.oid = u.pronamespace
    WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid AND d.refclassid = 'pg_catalog.pg_proc'::regclass::oid`;
 
-/** $1 is the managed schema, $2 the ids or null for all. Aggregates and the functions of range types are left out. */
+/**
+ * Selects functions and procedures. $1 is the managed schema, $2 the ids or null for all. Aggregates and the functions
+ * of range types are left out.
+ */
 const ROUTINES: Sql = sql`
 SELECT r.* FROM (
 SELECT ${ROUTINE_ID} AS id, p.proname::text AS name, p.prokind::text AS letter, ${ROUTINE_TAIL} AS query,
@@ -72,7 +84,7 @@ type Row = Pick<CatalogObject, 'id' | 'query' | 'comment' | 'restoring' | 'uses'
   letter: string;
 };
 
-/** Keyed by `objectKey`. @param ids limits the result; all routines of the schema if absent */
+/** Returns the routines, keyed by `objectKey`. @param ids limits the result; all routines of the schema if absent */
 export async function readRoutines(
   client: Pick<pg.ClientBase, 'query'>,
   schema: string,

@@ -40,7 +40,7 @@ export async function queryWithin<Row extends pg.QueryResultRow>(
  */
 
 export interface MentioningFunction {
-  /** Qualified: `public.on_article`. */
+  /** The name with its schema: `public.on_article`. */
   name: string;
   mentions: string;
 }
@@ -136,8 +136,8 @@ const KINDS = sql`CASE k.contype WHEN 'p' THEN 'primary key' WHEN 'u' THEN 'uniq
   WHEN 'x' THEN 'exclusion' WHEN 'n' THEN 'not null' ELSE 'trigger' END`;
 
 /**
- * SQL expressions that have two variants. `bytes` refers to `parts`; the others refer to an index `c` or a constraint
- * `k`.
+ * SQL expressions, in one variant that measures and one that estimates. `bytes` refers to `parts`. The others refer to
+ * an index `c` or a constraint `k`.
  */
 interface FactQueries {
   bytes: Sql;
@@ -146,7 +146,7 @@ interface FactQueries {
   constraintDefinition: Sql;
 }
 
-/** Locks the table, so it waits for sessions that hold ACCESS EXCLUSIVE. */
+/** Measures sizes exactly. This locks the table, so it waits for sessions that hold ACCESS EXCLUSIVE. */
 const MEASURED: FactQueries = {
   bytes: sql`SELECT pg_catalog.json_build_object('table', coalesce(pg_catalog.sum(pg_catalog.pg_relation_size(oid)), 0), 'indexes', coalesce(pg_catalog.sum(pg_catalog.pg_indexes_size(oid)), 0),
     'total', coalesce(pg_catalog.sum(pg_catalog.pg_total_relation_size(oid)), 0)) FROM parts`,
@@ -157,7 +157,7 @@ const MEASURED: FactQueries = {
 
 const BLOCK = sql`pg_catalog.current_setting('block_size')::bigint`;
 
-/** Reads only the catalog: page counts as of the last VACUUM or ANALYZE, unknown before the first. */
+/** Estimates sizes from the catalog only: page counts as of the last VACUUM or ANALYZE, unknown before the first. */
 const ESTIMATED: FactQueries = {
   bytes: sql`SELECT pg_catalog.json_build_object('table', pg_catalog.sum(r.relpages)::bigint * ${BLOCK}, 'indexes', pg_catalog.sum(x.pages)::bigint * ${BLOCK},
       'total', pg_catalog.sum((r.relpages + coalesce(t.relpages, 0))::bigint + x.pages)::bigint * ${BLOCK})
@@ -193,8 +193,8 @@ SELECT (SELECT pg_catalog.sum(rows)::float8 FROM parts) AS rows,
 FROM the`;
 
 /**
- * Foreign keys of managed tables are excluded: they are relations in the schema. $3 and $4 are the schemas and names of
- * these tables. A query of service_collections would scan it.
+ * Selects objects that depend on a table. Foreign keys of managed tables are excluded: they are relations in the
+ * schema. $3 and $4 are the schemas and names of these tables, because a query of service_collections would scan it.
  */
 const DEPENDENTS = `
 WITH the AS (SELECT c.oid, c.reltype FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

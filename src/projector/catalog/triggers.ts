@@ -10,7 +10,7 @@ import { type Sql, literal, ownSchemaOid, sql } from '../ddl/sql.js';
 import { IS_OBJECT, TRIGGER_EVENTS, TRIGGER_ID, TRIGGER_TAIL } from '../ddl/trigger-sql.js';
 import { PREPARED_NAME } from '../online/copy.js';
 
-/** Its table, the columns of UPDATE OF and WHEN, the table of FROM, and its function. */
+/** Selects what a trigger uses: its table, the columns of UPDATE OF and WHEN, the table of FROM, and its function. */
 const USES = sql`
   SELECT 'pg_class' AS catalog, n.oid AS place, n.nspname, c.relname::text AS name, NULL::name AS "column", true AS "isRowType"
   UNION SELECT 'pg_class', un.oid, un.nspname, uc.relname::text, ua.attname, false
@@ -23,7 +23,10 @@ const USES = sql`
     FROM (SELECT p.pronamespace, ${ROUTINE_ID} AS id FROM pg_catalog.pg_proc p WHERE p.oid = t.tgfoid) u
     JOIN pg_catalog.pg_namespace un ON un.oid = u.pronamespace`;
 
-/** $1 is the managed schema, $2 the ids or null for all. The service creates triggers while it copies values. */
+/**
+ * Selects triggers. $1 is the managed schema, $2 the ids or null for all. Triggers that the service creates while it
+ * copies values are left out.
+ */
 const TRIGGERS: Sql = sql`
 SELECT r.* FROM (
 SELECT ${TRIGGER_ID} AS id, t.tgname::text AS name, c.relname::text AS "table", t.tgconstraint <> 0::oid AS "isConstraint",
@@ -53,7 +56,7 @@ interface Row extends Pick<CatalogObject, 'id' | 'comment' | 'uses' | 'extension
   enabled: Enabled;
 }
 
-/** Keyed by `objectKey`. @param ids limits the result; all triggers of the schema if absent */
+/** Returns the triggers, keyed by `objectKey`. @param ids limits the result; all triggers of the schema if absent */
 export async function readTriggers(
   client: Pick<pg.ClientBase, 'query'>,
   schema: string,

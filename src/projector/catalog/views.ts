@@ -9,10 +9,10 @@ import { isLocked } from '../../postgres/errors.js';
 
 const NAME = sql`pg_catalog.format('%I.%I', n.nspname, c.relname)`;
 
-/** The words of ALTER for the kind. */
+/** SQL for the keywords that follow ALTER for the kind of view. */
 const ALTER = sql`CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END`;
 
-/** Default privileges of this account would add grants that the dropped view did not have. */
+/** SQL that revokes default privileges of this account. They would add grants that the dropped view did not have. */
 const REVOKED = sql`
   SELECT 0 AS rank, pg_catalog.format('REVOKE ALL ON TABLE %s FROM %s', ${NAME},
            CASE g.grantee WHEN 0::oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(g.grantee)::text) END) AS text
@@ -46,7 +46,7 @@ const RESTORING = sql`
   UNION ALL SELECT 4, pg_catalog.format('ALTER %s %s OWNER TO %I', ${ALTER}, ${NAME}, pg_catalog.pg_get_userbyid(c.relowner))
    WHERE pg_catalog.pg_get_userbyid(c.relowner) <> current_user`;
 
-/** $1 is the managed schema, $2 the names or null for all. */
+/** Selects views. $1 is the managed schema, $2 the names or null for all. */
 const VIEWS: Sql = sql`
 SELECT c.relname::text AS id, c.relkind::text AS kind,
   pg_catalog.rtrim(pg_catalog.pg_get_viewdef(c.oid), ';') AS query,
@@ -94,7 +94,7 @@ type Row = Pick<CatalogObject, 'id' | 'comment' | 'populated' | 'restoring' | 'u
   indexes: { name: string; unique: boolean; definition: string }[] | null;
 };
 
-/** Keyed by `objectKey`. @param names limits the result; all views of the schema if absent */
+/** Returns the views, keyed by `objectKey`. @param names limits the result; all views of the schema if absent */
 export async function readViews(
   client: Pick<pg.ClientBase, 'query'>,
   schema: string,
@@ -114,8 +114,8 @@ export async function readViews(
 }
 
 /**
- * Prevents that anyone changes or drops the views until the transaction ends. LOCK TABLE rejects materialized views, and
- * also locks all tables that a view reads.
+ * Prevents other sessions from changing or dropping the views until the transaction ends. LOCK TABLE is not used,
+ * because it rejects materialized views and also locks all tables that a view reads.
  */
 export async function lockViews(
   client: Pick<pg.ClientBase, 'query'>,
@@ -123,7 +123,7 @@ export async function lockViews(
   names: readonly string[],
 ): Promise<void> {
   if (names.length === 0 || (await isHeld(client, schema, names)) || names.length === 1) return;
-  // One view that this account may not read would otherwise leave all others unlocked.
+  // Locks each view separately. Otherwise one view that this account may not read would leave all others unlocked.
   for (const name of names) await isHeld(client, schema, [name]);
 }
 

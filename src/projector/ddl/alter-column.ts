@@ -185,7 +185,7 @@ const startsCounting = (old: ColumnField, now: ColumnField): boolean =>
 /** Includes a field that was restored from the trash, which is created plain. */
 type FieldUpdate = Change<'field.created' | 'field.updated'>;
 
-/** Empty if nothing of the column changes. Renames have their own event. */
+/** Returns no steps if nothing of the column changes. Renames have their own event. */
 export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   return [
     ...dropParts(change, old, now),
@@ -231,7 +231,7 @@ function dropIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): 
   return [step(text, `make ${label(now)} no longer auto-increment`, costs)];
 }
 
-/** The identity sequence is already dropped, because the column's own sequence may have the same name. */
+/** Runs after the identity sequence was dropped, because the column's own sequence may have the same name. */
 function createOwnSequence(change: FieldUpdate, { field }: ColumnField): Step[] {
   const needs = needsOfColumn(change, field);
   return [...createNeeds(change, needs), ...ownSequences(change, needs)];
@@ -250,7 +250,7 @@ function addIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): S
   ];
 }
 
-/** Applies if the column gets another sequence, from an identity or a default. */
+/** Moves a new sequence past the existing values, if the column gets one from an identity or a default. */
 function advanceNewSequence(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   const callsSequence = (field: ColumnField): string | undefined => {
     const expression = field.schema.extras?.default;

@@ -18,7 +18,7 @@ export interface ObjectUse {
   name: string;
   /** Null for the relation as a whole. */
   column: string | null;
-  /** True if it uses only the row type, which changes of columns and keys do not affect. */
+  /** True if the object uses only the row type, which changes of columns and keys do not affect. */
   isRowType?: boolean;
 }
 
@@ -42,14 +42,14 @@ export interface CatalogObject {
   /** Statements for owner, privileges, comments on columns, defaults, triggers and rules. */
   restoring: string[];
   uses: ObjectUse[];
-  /** The extension that owns it. */
+  /** The extension that owns the object. */
   extension: string | null;
 }
 
 /** The managed objects as they are in the database, by `objectKey`. */
 export type ObjectFacts = ReadonlyMap<string, CatalogObject>;
 
-/** Managed triggers of a view are created on their own. */
+/** Returns the view without the statements for its managed triggers, which are created separately. */
 export function withoutTriggers({ objects }: State, view: CatalogObject | undefined): CatalogObject | undefined {
   if (view?.kind !== 'view' || triggersOn(objects, view.id).length === 0) return view;
   const isManaged = (text: string): boolean => {

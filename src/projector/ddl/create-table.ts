@@ -32,8 +32,8 @@ export function hasForeignKey(relation: Relation | undefined): relation is Forei
 }
 
 /**
- * One CREATE TABLE statement with keys, uniques, foreign keys and defaults: `schema.sql` of responses. Null for a
- * folder. Indexes and comments need separate statements and are not included.
+ * Returns one CREATE TABLE statement with keys, uniques, foreign keys and defaults: `schema.sql` of responses. Null for
+ * a folder. Indexes and comments need separate statements and are not included.
  */
 export function createTableSql(node: CollectionNode, state: State, schema: string): string | null {
   if (node.collection.schema === null) return null;
@@ -48,18 +48,21 @@ export function createTableSql(node: CollectionNode, state: State, schema: strin
 }
 
 /**
- * Creates a table without foreign keys. They follow in their own statements, because tables may reference each other.
+ * Returns CREATE TABLE without foreign keys. They follow in their own statements, because tables may reference each
+ * other.
  */
 export function createBareTable(node: CollectionNode, schema: string): Sql {
   return createTable(node, tableLines(node), schema);
 }
 
-/** The primary key columns of a node. */
 export function primaryKeyColumns(node: CollectionNode | undefined): string[] {
   return node === undefined ? [] : primaryKeyOf(node).map(({ field }) => field);
 }
 
-/** The primary key that a foreign key references. The keys of system collections are known without the state. */
+/**
+ * Returns the primary key columns that a foreign key references. The keys of system collections are known without the
+ * state.
+ */
 export function referencedColumns({ one_collection }: ForeignKeyRelation, state: State): string[] {
   const system = REFERABLE_SYSTEM_COLLECTIONS.get(one_collection);
   return system === undefined ? primaryKeyColumns(state.collections.get(one_collection)) : [system.field];
@@ -70,7 +73,7 @@ export function foreignKeyConstraint(relation: ForeignKeyRelation, state: State,
   return sql`CONSTRAINT ${ident(relation.schema.constraint_name)} ${definition}`;
 }
 
-/** The definition of a foreign key without the name of the constraint. */
+/** Returns the definition of a foreign key without the name of the constraint. */
 export function foreignKeyDefinition(relation: ForeignKeyRelation, state: State, schema: string): Sql {
   const { on_update, on_delete, deferrable } = relation.schema;
   const key = referencedColumns(relation, state);
@@ -116,7 +119,10 @@ export function primaryKeyConstraint(node: CollectionNode): Sql {
   return sql`CONSTRAINT ${ident(primaryKeyNameOf(node))} ${primaryKeyDefinition(node)}`;
 }
 
-/** Uses the marked fields in key order, because columns change one by one. */
+/**
+ * Returns the primary key of the fields that are marked so far, in key order. Columns change one by one, so some may
+ * not be marked yet.
+ */
 export function primaryKeyDefinition(node: CollectionNode): Sql {
   const key = extrasOf(node).primary_key;
   const marked = primaryKeyColumns(node);
@@ -134,7 +140,7 @@ const ACTIONS: Record<ForeignKey['on_delete'], Sql> = {
   'SET DEFAULT': sql`SET DEFAULT`,
 };
 
-/** Empty for NO ACTION, which is PostgreSQL's default. */
+/** Returns the clause for an action. It is empty for NO ACTION, which is PostgreSQL's default. */
 function actionClause(words: Sql, action: ForeignKey['on_delete']): Sql {
   const name = ACTIONS[action];
   return name === '' ? name : sql`${words}${name}`;

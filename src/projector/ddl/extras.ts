@@ -20,7 +20,7 @@ export type Index = NonNullable<TableExtras['indexes']>[number];
 const byName = <T extends { name: string }>(items: readonly T[] = []) =>
   new Map(items.map((item) => [item.name, item]));
 
-/** Completes a new table, without foreign keys, which relation.ts adds. */
+/** Completes a new table except for its foreign keys, which relation.ts adds. */
 export function completeTable(change: Change<'collection.created'>, node: CollectionNode): Step[] {
   const { constraints = [], indexes = [], needs = [], partition_of: partition } = extrasOf(node);
   return [
@@ -34,8 +34,8 @@ export function completeTable(change: Change<'collection.created'>, node: Collec
 }
 
 /**
- * A foreign key that the partitioned table already has. If it were added later, PostgreSQL would create it on the
- * partition under its own name.
+ * True for a foreign key that the partitioned table already has. If it were added after attaching, PostgreSQL would
+ * create it on the partition under its own name.
  */
 export function mustPrecedeAttaching(change: Change, { references, definition }: Constraint): boolean {
   const { event, before, after } = change;
@@ -93,7 +93,7 @@ const isAmong = (constraints: readonly Constraint[], definition: string): boolea
   constraints.some((each) => isSameText('constraint', each.definition, definition));
 
 /**
- * Fails if existing rows violate it.
+ * Adds a constraint. The statement fails if existing rows violate it.
  * @throws UnsafeSqlError if the definition is anything but a constraint
  */
 export function addConstraint(change: Change, { name, definition, references }: Constraint): Step {
@@ -106,7 +106,7 @@ export function addConstraint(change: Change, { name, definition, references }: 
   return step(text, `add constraint ${name} to ${change.event.collection}`, costs);
 }
 
-/** IF EXISTS: the constraint no longer exists if its column or table was dropped manually. */
+/** Drops a constraint. IF EXISTS is used because someone may have dropped its column or table by hand. */
 export function dropConstraint(change: Change, { name, references }: Constraint): Step {
   const text = sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
   const also = references === undefined ? [] : [{ table: references, lock: 'ACCESS EXCLUSIVE' } as const];
@@ -117,7 +117,7 @@ export function dropConstraint(change: Change, { name, references }: Constraint)
 }
 
 /**
- * May fail on existing rows.
+ * Creates an index. The statement may fail on existing rows.
  * @throws UnsafeSqlError if the definition is anything but an index
  */
 export function createIndex(change: Change, { name, unique, definition }: Index): Step {
@@ -134,7 +134,7 @@ export function dropIndex(change: Change, { name }: Index): Step {
 }
 
 /**
- * Attaches an existing table.
+ * Attaches an existing table as a partition.
  * @throws UnsafeSqlError if the bounds are anything but partition bounds
  */
 export function attachPartition(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Step {
@@ -146,7 +146,7 @@ export function attachPartition(change: Change, { table, bound }: NonNullable<Ta
   return step(text, `make ${change.event.collection} a partition of ${table}`, costs);
 }
 
-/** DROP TABLE silently drops partitions, so a check rejects unmanaged ones. */
+/** Rejects the deletion of a table with unmanaged partitions, because DROP TABLE silently drops them. */
 export function refuseWithPartitions(change: Change, node: CollectionNode): Step[] {
   if (extrasOf(node).partition_by === undefined) return [];
   const oid = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;

@@ -46,14 +46,14 @@ function alter(old: ColumnField, now: ColumnField, body: Sql): Step {
   return step(text, `change the sequence of ${label(now)}`, costsOf(old, now));
 }
 
-/** For a new identity: CREATE TABLE and ADD IDENTITY accept no sequence type. */
+/** Sets the type of a new identity sequence, because CREATE TABLE and ADD IDENTITY accept no sequence type. */
 export function typeIdentitySequence(change: Change, field: ColumnField): Step[] {
   if (!isIdentity(field.schema) || field.schema.extras?.sequence?.type === undefined) return [];
   const text = sql`DO ${literal(alterSequence(identitySequence(change, field), optionsOf(field)))}`;
   return [step(text, `set the type of the sequence of ${label(field)}`, { lock: 'none', lock_entries: 1 })];
 }
 
-/** Numbers that were already used may lie outside narrower bounds. */
+/** Narrower bounds may fail, because numbers that were already used may lie outside. */
 function costsOf(old: ColumnField, now: ColumnField): Costs {
   const [was, is] = [old, now].map(({ schema }): AllSequenceOptions => {
     return everyOptionOf(schema.extras?.sequence ?? {}, schema.data_type as SequenceType);
@@ -82,8 +82,8 @@ export function renameIdentitySequence(change: Change, old: ColumnField, now: Co
 }
 
 /**
- * An expression of type regclass that finds the sequence under any name. pg_get_serial_sequence may return another
- * sequence that the column owns.
+ * Returns an expression of type regclass that finds the sequence under any name. pg_get_serial_sequence may return
+ * another sequence that the column owns.
  */
 const identitySequence = (change: Change, { field }: ColumnField): Sql => sql`(
     SELECT d.objid::regclass FROM pg_catalog.pg_depend d

@@ -34,7 +34,7 @@ const refuseTaken = (name: string): Sql => {
 
 const block = (body: Sql): Sql => sql`DO ${literal(body)}`;
 
-/** The index may be missing: its build may still be pending, or someone dropped it by hand. */
+/** Drops an index if it exists. Its build may still be pending, or someone may have dropped it by hand. */
 export function dropOwnIndex(change: Change, name: string, summary: string): Step {
   const drop = sql`DROP INDEX ${qualifyInTableSchema(change, name)}`;
   return step(block(sql`BEGIN IF ${isOwn(change, name)} THEN ${drop}; END IF; END`), summary, {
@@ -43,7 +43,7 @@ export function dropOwnIndex(change: Change, name: string, summary: string): Ste
   });
 }
 
-/** A pending index will be built under its new name, so that name must be free. */
+/** Renames an index. A pending index will be built under its new name, so that name must be free. */
 export function renameOwnIndex(change: Change, [from, to]: [string, string], summary: string): Step {
   const rename = sql`ALTER INDEX ${qualifyInTableSchema(change, from)} RENAME TO ${ident(to)}`;
   const body = sql`BEGIN IF ${isOwn(change, from)} THEN ${rename};
@@ -52,8 +52,8 @@ export function renameOwnIndex(change: Change, [from, to]: [string, string], sum
 }
 
 /**
- * For a deferred index: after the commit, it is too late to reject a name that is in use. The column may have an
- * invalid index of an abandoned build, which the builder has yet to remove.
+ * Checks that the name of a deferred index is free, because after the commit it is too late to reject a name that is in
+ * use. The column may have an invalid index of an abandoned build, which the builder has yet to remove.
  */
 export function keepIndexName(change: Change, field: ColumnField): Step {
   const name = indexNameOf(nameOfTable(change), field);
@@ -70,8 +70,8 @@ export function keepIndexName(change: Change, field: ColumnField): Step {
 /* Decides how a constraint given as text can be prepared, from the parsed text. */
 
 /**
- * `references`: the table that a foreign key references. Returns undefined if the constraint cannot be prepared, such
- * as EXCLUDE.
+ * Returns how a constraint can be prepared online. Undefined if it cannot be prepared, such as EXCLUDE.
+ * @param references the table that a foreign key references
  */
 export function preparableConstraint(name: string, definition: Sql, references?: string): Preparable | undefined {
   const parsed = parseConstraint(definition);
@@ -83,7 +83,7 @@ export function preparableConstraint(name: string, definition: Sql, references?:
   return { kind: 'key', name, type: kind === 'unique' ? 'UNIQUE' : 'PRIMARY KEY', ...keyText(key) };
 }
 
-/** The index definition, and the remaining clauses of the constraint. */
+/** Splits a key into the definition of its index and the remaining clauses of the constraint. */
 function keyText({ columns, included, ...key }: ParsedKey): { definition: Sql; after: Sql } {
   const including = included.length === 0 ? sql`` : sql` INCLUDE ${columnList(included)}`;
   const nulls = key.nullsNotDistinct ? sql` NULLS NOT DISTINCT` : sql``;
@@ -91,7 +91,7 @@ function keyText({ columns, included, ...key }: ParsedKey): { definition: Sql; a
   return { definition: sql`${columnList(columns)}${including}${nulls}`, after: key.deferrable ? waits : sql`` };
 }
 
-/** Lock entries of a dropped foreign key: both tables, the constraint and its four triggers. */
+/** Number of lock entries of a dropped foreign key: both tables, the constraint and its four triggers. */
 export const DROPPED_KEY_ENTRIES = 7;
 
 export const label = (field: { collection: string; field: string }): string => `${field.collection}.${field.field}`;
@@ -101,7 +101,7 @@ export function tableOf(change: Change): Sql {
   return qualified(schema, name);
 }
 
-/** An index or a sequence in the schema of the event's table. */
+/** Qualifies an index or a sequence with the schema of the event's table. */
 const qualifyInTableSchema = (change: Change, name: string): Sql =>
   qualified(locationIn(change, change.event.collection).schema, name);
 
@@ -109,7 +109,7 @@ const nameOfTable = (change: Change): string => locationIn(change, change.event.
 
 const constraint = (change: Change, name: string) => partOf(change.event.collection, 'constraint', name);
 
-/** Blocks writes during the build. May fail if a value is too long for an index. */
+/** Builds an index in the transaction, which blocks writes. The build may fail if a value is too long for an index. */
 export function createIndex(change: Change, field: ColumnField): Step {
   const { field: name } = field;
   const definition = columnList([name]);
@@ -126,7 +126,7 @@ export function createIndex(change: Change, field: ColumnField): Step {
 /** Maximum size of a btree entry in bytes: a third of a page. */
 const INDEX_ENTRY = 2_704;
 
-/** Checks whether a value may be too long to be indexed. A character has at most four bytes. */
+/** True if a value may be too long to be indexed. A character has at most four bytes. */
 function canOutgrowIndex({ data_type, max_length, numeric_precision }: ColumnSchema): boolean {
   if (max_length !== null) return max_length * 4 > INDEX_ENTRY;
   if (data_type === 'numeric') return numeric_precision === null;
@@ -163,7 +163,7 @@ export function makeColumnUnique(change: Change, field: ColumnField): Step[] {
   ];
 }
 
-/** Fails on duplicate values. Nulls are not duplicates. */
+/** Adds a unique constraint. The statement fails on duplicate values. Nulls are not duplicates. */
 export function addUnique(change: Change, field: ColumnField): Step {
   const unique = sql`CONSTRAINT ${ident(uniqueNameOf(nameOfTable(change), field))} UNIQUE (${ident(field.field)})`;
   return step(sql`ALTER TABLE ${tableOf(change)} ADD ${unique}`, `make ${label(field)} unique`, {
@@ -195,8 +195,8 @@ export function addPrimaryKey(change: Change, node: CollectionNode): Step[] {
 }
 
 /**
- * Empty if the node has none, or if the key is recreated with a generated column. IF EXISTS: someone may have dropped
- * it by hand.
+ * Drops the primary key. Returns no step if the node has none, or if the key is recreated with a generated column. IF
+ * EXISTS is used because someone may have dropped the key by hand.
  */
 export function dropPrimaryKey(change: Change, node: CollectionNode): Step[] {
   if (primaryKeyColumns(node).length === 0 || change.recreatesKey === true) return [];
@@ -216,7 +216,7 @@ export function changePrimaryKey(change: Change, from: CollectionNode, to: Colle
     : renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
-/** Empty if both names are equal. */
+/** Returns no step if both names are equal. */
 export function renamePrimaryKey(change: Change, from: string, to: string): Step[] {
   if (from === to) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${ident(from)} TO ${ident(to)}`;
@@ -224,7 +224,7 @@ export function renamePrimaryKey(change: Change, from: string, to: string): Step
   return [step(text, `rename the primary key of ${change.event.collection}`, costs)];
 }
 
-/** Removes the comment if the field has none. */
+/** Sets the comment of a column, or removes it if the field has none. */
 export function columnComment(change: Change, field: ColumnField): Step {
   const text = field.schema.comment === null ? sql`NULL` : literal(field.schema.comment);
   const column = sql`${tableOf(change)}.${ident(field.field)}`;
@@ -232,7 +232,10 @@ export function columnComment(change: Change, field: ColumnField): Step {
   return step(sql`COMMENT ON COLUMN ${column} IS ${text}`, `comment on ${label(field)}`, costs);
 }
 
-/** Used for a column that gets a sequence on a table that may have rows. */
+/**
+ * Moves the sequence of a column past the existing values. Used for a column that gets a sequence on a table that may
+ * have rows.
+ */
 export function countFromRows(change: Change, field: ColumnField): Step {
   const text = countPastRows(tableOf(change), field);
   return step(text, `advance the sequence of ${label(field)} past its values`, {
@@ -241,7 +244,7 @@ export function countFromRows(change: Change, field: ColumnField): Step {
   });
 }
 
-/** Lock entries of the catalogs and indexes for a statement that reads the rows of a field's table in PL/pgSQL. */
+/** Counts the lock entries for a statement that reads the rows of a field's table in PL/pgSQL. */
 export function rowEntries({ event, before, after }: Change, { collection }: ColumnField): number {
   const state = event.type === 'field.deleted' ? before : after;
   const node = state.collections.get(collection) as CollectionNode;
@@ -252,5 +255,8 @@ export function rowEntries({ event, before, after }: Change, { collection }: Col
   return entries;
 }
 
-/** The catalogs and their indexes that such a statement reads, at most. PostgreSQL keeps these locks until the commit. */
+/**
+ * Maximum number of catalogs and their indexes that such a statement locks. PostgreSQL keeps these locks until the
+ * commit.
+ */
 const CATALOG_ENTRIES = 18;

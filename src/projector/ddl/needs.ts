@@ -29,7 +29,7 @@ const PROVIDERS: Record<Collation['provider'], Sql> = {
 };
 
 /**
- * Fails if the name exists.
+ * Returns CREATE COLLATION, which fails if the name exists.
  * @param name qualified
  */
 export function createCollation(name: Sql, collation: Collation): Sql {
@@ -52,8 +52,8 @@ const clause = (words: Sql, text: string | undefined): Sql | null =>
   text === undefined ? null : sql`${words} = ${literal(text)}`;
 
 /**
- * A row `c` of pg_collation as a JSON document with the members of Collation. It uses only columns that the release
- * has: the ICU locale column moved twice, and rules were added in PostgreSQL 16.
+ * SQL for a row `c` of pg_collation as a JSON document with the members of Collation. It uses only columns that the
+ * release has: the ICU locale column moved twice, and rules were added in PostgreSQL 16.
  */
 export const collationDocument: Sql = sql`pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
     'provider', CASE c.collprovider WHEN 'i' THEN 'icu' WHEN 'b' THEN 'builtin' ELSE 'libc' END,
@@ -64,7 +64,7 @@ export const collationDocument: Sql = sql`pg_catalog.jsonb_strip_nulls(pg_catalo
     'lc_ctype', CASE WHEN c.collprovider = 'c' AND c.collcollate <> c.collctype THEN c.collctype::text END,
     'deterministic', nullif(c.collisdeterministic, true), 'rules', pg_catalog.to_jsonb(c) ->> 'collicurules'::text))`;
 
-/** The same by name; null if the collation does not exist. */
+/** Returns SQL for that document of the collation with a name. Null if the collation does not exist. */
 export const describeCollation = (name: Sql): Sql =>
   sql`(SELECT ${collationDocument} FROM pg_catalog.pg_collation c WHERE c.oid = pg_catalog.to_regcollation(${literal(name)})::oid)`;
 
@@ -94,7 +94,9 @@ type Check = NonNullable<Domain['checks']>[number];
 const checkOf = ({ name, definition }: Check): Sql =>
   sql`CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
 
-/** The statements end with a semicolon. The base type and the collation do not change. */
+/**
+ * Returns statements that change a domain, each with a final semicolon. The base type and the collation do not change.
+ */
 export function alterDomain(old: Domain, now: Domain, name: Sql): Sql[] {
   const changes: Sql[] = [];
   if (old.default !== now.default) {
@@ -111,7 +113,10 @@ export function alterDomain(old: Domain, now: Domain, name: Sql): Sql[] {
 
 /* Changes a type or sequence in use to its new definition. */
 
-/** The statements end with a semicolon. Someone may already have changed the object by hand. */
+/**
+ * Returns statements that change an object in use to its new definition, each with a final semicolon. Someone may
+ * already have changed the object by hand.
+ */
 export function changeNeed(need: Need, name: Sql, old: Need | undefined): Sql[] {
   switch (need.kind) {
     case 'enum':
@@ -149,7 +154,7 @@ type CreatableNeed = Exclude<Need, { kind: 'extension' }>;
 interface CreateNeed {
   need: Need;
   schema: string;
-  /** The table that needs it. */
+  /** The table that needs the object. */
   table: Sql;
   /** The definition that tables used until now. */
   old?: Need | undefined;
@@ -158,7 +163,8 @@ interface CreateNeed {
 }
 
 /**
- * No exception handler: PostgreSQL allows using new enum labels at once only if no subtransaction created the type.
+ * Creates the object if it does not exist. There is no exception handler: PostgreSQL allows using new enum labels at
+ * once only if no subtransaction created the type.
  */
 export function createNeed(creation: CreateNeed): Sql {
   const { need, schema } = creation;
@@ -171,7 +177,7 @@ export function createNeed(creation: CreateNeed): Sql {
   return sql`DO ${literal(body)}`;
 }
 
-/** Checks whether it changes an existing object and does not only compare it. */
+/** True if the statement may change an existing object. False if it only compares an existing object. */
 export const changesExistingObject = ({ need, schema, old }: Pick<CreateNeed, 'need' | 'schema' | 'old'>): boolean =>
   changeNeed(need, nameOf(need, schema), old).length > 0;
 
@@ -185,7 +191,7 @@ const FOUND: Record<CreatableNeed['kind'], Sql> = {
   sequence: sql`pg_catalog.to_regclass`,
 };
 
-/** Checks whether it adds enum labels, which cannot be used before the commit. */
+/** True if the statement adds enum labels, which cannot be used before the commit. */
 export const addsLabels = ({ need, old }: Pick<CreateNeed, 'need' | 'old'>): boolean =>
   need.kind === 'enum' && old?.kind === 'enum' && !jsonEqual(need.labels, old.labels);
 
@@ -206,7 +212,7 @@ function create(need: CreatableNeed, name: Sql): Sql {
   }
 }
 
-/** The statements end with a semicolon. */
+/** Returns statements that reject an existing object with another definition, each with a final semicolon. */
 function comparison(need: CreatableNeed, name: Sql, { table, old, isCompared }: CreateNeed): Sql[] {
   if (!isCompared || (old !== undefined && jsonEqual(old, need))) return [];
   if (need.kind === 'enum') {
@@ -214,7 +220,7 @@ function comparison(need: CreatableNeed, name: Sql, { table, old, isCompared }: 
     const definition = literal(JSON.stringify({ kind: 'enum', ...(labels.length === 0 ? {} : { labels }) }));
     return [raiseUnlessSame(describeType(name), sql`${definition}::jsonb`)];
   }
-  // PostgreSQL can print these only after they exist.
+  // The expected definition is created as a temporary object, because PostgreSQL can print it only after it exists.
   if (need.kind === 'domain') {
     const compared = raiseUnlessSame(describeType(name), describeType(LIKE));
     return [sql`${createDomain(LIKE, need)};`, compared, sql`DROP DOMAIN ${LIKE};`];
@@ -235,7 +241,7 @@ const raise = (message: string, detail: Sql): Sql =>
 const raiseUnlessSame = (existing: Sql, wanted: Sql): Sql =>
   sql`IF ${existing} IS DISTINCT FROM ${wanted} THEN ${raise('it already exists, as %', sql`coalesce(${existing}::text, ${literal('something else')})`)} END IF;`;
 
-/** Skips a sequence that a column of another table owns. */
+/** Rejects a sequence that a column of another table owns. */
 function raiseIfOwnedByOthers(name: Sql, table: Sql): Sql {
   const owner = sql`(SELECT d.refobjid::regclass::text FROM pg_catalog.pg_depend d
     WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = pg_catalog.to_regclass(${literal(name)})::oid
@@ -244,13 +250,13 @@ function raiseIfOwnedByOthers(name: Sql, table: Sql): Sql {
   return sql`IF ${owner} IS NOT NULL THEN ${raise('it already exists, and is owned by a column of %', owner)} END IF;`;
 }
 
-/** Null if the sequence does not exist. */
+/** SQL that describes a sequence by its options. Null if the sequence does not exist. */
 const describeSequence = (name: Sql): Sql => sql`(SELECT pg_catalog.format(
     'AS %s START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %s', pg_catalog.format_type(q.seqtypid, NULL),
     q.seqstart, q.seqincrement, q.seqmin, q.seqmax, q.seqcache, CASE WHEN q.seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END)
   FROM pg_catalog.pg_sequence q WHERE q.seqrelid = pg_catalog.to_regclass(${literal(name)})::oid)`;
 
-/** A JSON document; null if the type does not exist. */
+/** SQL that describes a type as a JSON document. Null if the type does not exist. */
 export const describeType = (name: Sql): Sql => sql`(SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
     'labels', (SELECT pg_catalog.jsonb_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
     'kind', CASE t.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN 'domain' ELSE 'type' END,
@@ -286,20 +292,20 @@ function needObject(need: Need): DatabaseObject {
   return { kind: need.kind, name: need.name, table: null, ...(schema !== undefined && { schema }) };
 }
 
-/** Domain checks that were removed or changed. */
+/** Returns domain checks that were removed or changed. */
 function droppedChecks(now: Need, old: Need | undefined): DatabaseObject[] {
   if (old?.kind !== 'domain' || now.kind !== 'domain') return [];
   const oldOnly = (old.checks ?? []).filter((check) => !now.checks?.some((each) => jsonEqual(check, each)));
   return oldOnly.map(({ name }) => ({ kind: 'constraint', name, table: null }));
 }
 
-/** PostgreSQL scans the rows of all tables that use the domain. */
+/** A changed domain is costly, because PostgreSQL scans the rows of all tables that use it. */
 function costsOf(need: Need, old: Need | undefined): Costs {
   const isChanged = old?.kind === 'domain' && !jsonEqual(old, need);
   return isChanged ? { lock: 'SHARE', may_fail: true, lock_entries: 20 } : { lock: 'none', lock_entries: 5 };
 }
 
-/** Sequences owned by a column. */
+/** Assigns sequences to the columns that own them. */
 export function ownSequences(change: Change, needs: readonly Need[]): Step[] {
   const { collection } = change.event;
   return needs.flatMap((need) => {
@@ -311,7 +317,7 @@ export function ownSequences(change: Change, needs: readonly Need[]): Step[] {
   });
 }
 
-/** Sequences that a column owned and no longer owns. */
+/** Removes the owner of sequences that a column owned and no longer owns. */
 export function freeSequences(change: Change, old: readonly Need[], now: readonly Need[]): Step[] {
   const names = new Set(now.flatMap((need) => (ownerOf(need) === undefined ? needLabel(need) : [])));
   const freed = old.filter((need) => ownerOf(need) !== undefined && names.has(needLabel(need)));
@@ -337,7 +343,8 @@ function canOwnSequence(node: CollectionNode | undefined, column: string): boole
 }
 
 /**
- * The needs that waited for the column: see isReady. They may have been created and dropped with the previous column.
+ * Returns the sequences that had to wait for the column (see `isReady`). They may have been created and dropped with
+ * the previous column.
  */
 export function needsOfColumn({ event, before, after }: Change, field: string): Need[] {
   const [old, node] = [before, after].map(({ collections }) => collections.get(event.collection));

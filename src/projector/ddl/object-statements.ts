@@ -40,10 +40,10 @@ export function withTableLock(before: State, statement: Statement): Statement {
   return { ...statement, object: { ...object, table: collection }, lock, locks: [{ table: collection, lock }] };
 }
 
-/** An object to create: new, changed, or dropped for something that it uses. */
+/** An object to create. It is new or changed, or was dropped because of something that it uses. */
 export interface Creation {
   object: SchemaObject;
-  /** The view before the batch. Undefined for a new one. */
+  /** The object as it was in the database before the batch. Undefined for a new one. */
   known: CatalogObject | undefined;
   isNew: boolean;
   isChanged: boolean;
@@ -111,7 +111,7 @@ const statementFor =
 const createIndex = (name: Sql, { name: index, unique, definition }: ObjectIndex): Sql =>
   sql`CREATE ${unique === true ? sql`UNIQUE ` : sql``}INDEX ${ident(index)} ON ${name} ${indexDefinition(definition)}`;
 
-/** The words of ALTER TABLE. */
+/** Keywords of ALTER TABLE for each state of a trigger. */
 const ENABLE: Readonly<Record<Enabled, Sql>> = {
   origin: sql`ENABLE`,
   disabled: sql`DISABLE`,
@@ -119,7 +119,7 @@ const ENABLE: Readonly<Record<Enabled, Sql>> = {
   always: sql`ENABLE ALWAYS`,
 };
 
-/** Nothing for other kinds. @param before the state that the trigger has */
+/** Returns no statement for objects other than triggers. @param before the state that the trigger has */
 function enableTrigger(
   schema: string,
   object: ObjectName,
@@ -131,7 +131,7 @@ function enableTrigger(
   return [statement(text, `${ENABLE[after].toLowerCase()} trigger ${object.id}`)];
 }
 
-/** PostgreSQL creates triggers enabled. One that did not change gets the state that it had in the database. */
+/** PostgreSQL creates triggers enabled. A trigger that did not change gets the state that it had in the database. */
 function enableAfterCreation(
   schema: string,
   { object, known, isChanged }: Creation,
@@ -144,7 +144,7 @@ function enableAfterCreation(
 const commentOn = (schema: string, object: SchemaObject): Sql =>
   sql`COMMENT ON ${kindSql(object.kind)} ${objectSql(schema, object)} IS ${object.comment === null ? sql`NULL` : literal(object.comment)}`;
 
-/** @param index the event that requires it */
+/** @param index the event that requires dropping the object */
 export function dropObject(schema: string, object: SchemaObject, index: number): Statement {
   const make = statementFor(object, index, 'object.deleted');
   const statement = make(

@@ -58,9 +58,9 @@ export interface ObjectChange {
 }
 
 export interface ObjectPlan {
-  /** Statements before those of tables. */
+  /** Statements that run before those of tables. */
   first: Statement[];
-  /** Statements after those of tables. */
+  /** Statements that run after those of tables. */
   last: Statement[];
   /** Objects that cannot be created again. */
   problems: Problem[];
@@ -68,16 +68,16 @@ export interface ObjectPlan {
 
 const NOTHING: ObjectPlan = { first: [], last: [], problems: [] };
 
-/** The events about each object, by its key before the batch. */
+/** The events about each object, keyed by the object's key before the batch. */
 interface ChangedObjects {
   created: Map<string, IndexedEvent>;
   deleted: Map<string, IndexedEvent>;
   renamed: Map<string, IndexedEvent & { to: string }>;
-  /** New definitions that require dropping the object. */
+  /** Events with a new definition for which the object must be dropped first. */
   defined: Map<string, IndexedEvent>;
-  /** New definitions that replace the object. */
+  /** Events with a new definition that PostgreSQL can replace in place. */
   replaced: Map<string, IndexedEvent>;
-  /** New comments or indexes. */
+  /** Events with new comments or indexes. */
   described: Map<string, IndexedEvent>;
 }
 
@@ -209,7 +209,7 @@ function usesBefore({ before, facts, schema }: ObjectChange): Uses {
 
 type Overloads = ReadonlyMap<string, readonly string[]>;
 
-/** The ids of functions by their names. */
+/** Maps names of functions to ids. Several functions may have one name. */
 function overloadsByName(objects: Iterable<SchemaObject>): Overloads {
   const overloads = new Map<string, string[]>();
   for (const object of objects) {
@@ -220,7 +220,7 @@ function overloadsByName(objects: Iterable<SchemaObject>): Overloads {
   return overloads;
 }
 
-/** The parser does not know which of several functions of one name is called. */
+/** Returns what a definition uses. A call counts as a use of all functions with that name. */
 function parseUses({ definition }: SchemaObject, schema: string, overloads: Overloads): ObjectUse[] {
   const parsed = parseDefinition(definition);
   if (typeof parsed === 'string') return [];
@@ -240,7 +240,7 @@ function parseUses({ definition }: SchemaObject, schema: string, overloads: Over
   ];
 }
 
-/** Members of a column that PostgreSQL changes without regard to views. */
+/** Matches members of a column that PostgreSQL can change while views use the column. */
 const HARMLESS =
   /^\/(?:meta|type)\b|^\/schema\/(?:default_value|is_nullable|is_unique|is_indexed|has_auto_increment|comment)$/;
 
@@ -250,12 +250,12 @@ function findAffectedObjects(
   { defined, deleted }: ChangedObjects,
   uses: Uses,
 ): Map<string, number> {
-  // A view may use a deleted one whose name another kind takes.
+  // Deleted objects are included, because a view may use a deleted object whose name another kind takes.
   const affected = new Map([...deleted].map(([key, { index }]) => [key, index]));
   for (const [key, { index }] of defined) if (uses.has(key)) affected.set(key, index);
   for (const { index, isUsed } of alterations(change))
     for (const [key, used] of uses) if (!affected.has(key) && used.some(isUsed)) affected.set(key, index);
-  // A map visits entries that are added in the meantime.
+  // A map also visits entries that are added during the iteration.
   for (const [key, index] of affected)
     for (const user of usersOf(objectOf(change.before, key), change, uses))
       if (!affected.has(user)) affected.set(user, index);
@@ -266,7 +266,7 @@ function usersOf(object: ObjectName, { schema }: ObjectChange, uses: Uses): stri
   return [...uses].flatMap(([key, used]) => (used.some((use) => isOf(use, object, schema)) ? [key] : []));
 }
 
-/** True if this object is used. Objects are in the default schema. */
+/** True if `use` refers to this object. Objects are in the default schema. */
 const isOf = (use: ObjectUse, { kind, id }: ObjectName, schema: string): boolean =>
   use.catalog === KINDS[kind].catalog && use.schema === schema && use.name === id;
 
@@ -275,7 +275,7 @@ function nameOfKey(key: string): ObjectName {
   return { kind: kind as ObjectKind, id };
 }
 
-/** True for a trigger that keeps its name, while its table or view gets another one. */
+/** True for a trigger that keeps its own name while its table or view is renamed. */
 const isRenamedWithTable = (object: ObjectName, to: string): boolean =>
   isTrigger(object) && objectNameParts(object).name === objectNameParts({ kind: object.kind, id: to }).name;
 
@@ -324,7 +324,7 @@ function alterationBy(event: NewEvent, former: FormerNames, before: State): IsAl
   }
 }
 
-/** Generated columns are dropped and created again with the columns that they read. */
+/** Generated columns count too, because they are dropped and created again with the columns that they read. */
 function columnAlteration(paths: readonly string[], column: string | null, before: State): IsAltered {
   if (paths.every((path) => HARMLESS.test(path))) return null;
   if (paths.some((path) => KEY.test(path))) return () => true;
@@ -335,7 +335,7 @@ function columnAlteration(paths: readonly string[], column: string | null, befor
 const isGenerated = (state: State, collection: string, field: string): boolean =>
   getField(state, collection, field)?.schema?.generation_expression != null;
 
-/** Objects whose relation or column is deleted, unless the change also changes or deletes them. */
+/** Rejects lost relations and columns, unless the change also changes or deletes the objects that use them. */
 function rejectLostUses(
   { before, after, schema, events }: ObjectChange,
   changed: ChangedObjects,
@@ -380,7 +380,7 @@ function isColumnLost(column: string | null, { old, now, renamed }: TableSides):
   return ![...now.identities.fields].some(([name, each]) => each === identity && hasColumn(now.fields.get(name)));
 }
 
-/** Finds the table by its identity if the batch renames tables or columns. */
+/** Finds the table after the batch, by its identity if the batch renames tables or columns. */
 function findCurrent(before: State, after: State, name: string, renamed: boolean) {
   if (!renamed) return after.collections.get(name);
   const identity = before.collections.get(name)?.identities.collection;
@@ -433,7 +433,7 @@ const createRenameFirstProblem = (object: SchemaObject): Problem => ({
   object: { kind: object.kind, id: object.id },
 });
 
-/** Users come before what they use. */
+/** Returns the order in which objects are dropped: users come before what they use. */
 function dropOrder(keys: ReadonlySet<string>, uses: Uses): string[] {
   const byUse = new Map([...keys].map((key) => [useKey(nameOfKey(key)), key]));
   return sortNeededFirst(keys, (key) => (uses.get(key) ?? []).flatMap((use) => keyOfUse(use, byUse))).reverse();

@@ -89,7 +89,7 @@ export function* planBatch(
   return { statements: [...first, ...statements, ...last, ...planPurges(events)], after, problems };
 }
 
-/** A table that the batch created stays its own after a rename. */
+/** Records the tables that the batch creates. A rename in the same batch does not change that. */
 function recordCreated(
   createdAt: Map<string, number>,
   event: NewEvent,
@@ -103,7 +103,7 @@ function recordCreated(
   if (made !== undefined && !createdAt.has(event.data.to)) createdAt.set(event.data.to, made);
 }
 
-/** Checks whether an event leaves the table unchanged: it changes only meta or fields without a column. */
+/** True if an event leaves the table unchanged, because it changes only meta or fields without a column. */
 function keepsTable(event: NewEvent, folding: RunningFold): boolean {
   switch (event.type) {
     case 'collection.updated':
@@ -172,8 +172,8 @@ function planChange(change: Change): Statement[] {
 /* Decides how a created, updated or deleted field affects its column. */
 
 /**
- * Adds the column. Empty for an alias. If the event restores a field and there is a trash, the column comes from there
- * with its values.
+ * Adds the column. There is no step for an alias. If the event restores a field and there is a trash, the column comes
+ * from there with its values.
  */
 function planFieldCreated(change: Change<'field.created'>): Step[] {
   const field = getField(change.after, change.event.collection, fieldNameOf(change.event));
@@ -183,8 +183,8 @@ function planFieldCreated(change: Change<'field.created'>): Step[] {
 }
 
 /**
- * Drops the column. Empty for an alias. If the event names an expiry and there is a trash, the values are kept;
- * otherwise they are lost.
+ * Drops the column. There is no step for an alias. If the event names an expiry and there is a trash, the values are
+ * kept; otherwise they are lost.
  */
 function planFieldDeleted(change: Change<'field.deleted'>): Step[] {
   const field = getField(change.before, change.event.collection, fieldNameOf(change.event));
@@ -195,8 +195,8 @@ function planFieldDeleted(change: Change<'field.deleted'>): Step[] {
 }
 
 /**
- * Empty if the column does not change. An alias that becomes a column is added. A column that becomes an alias is
- * dropped with its values.
+ * Returns no step if the column does not change. An alias that becomes a column is added. A column that becomes an
+ * alias is dropped with its values.
  */
 function planFieldUpdated(change: Change<'field.updated'>): Step[] {
   const { event, before, after } = change;
@@ -209,8 +209,8 @@ function planFieldUpdated(change: Change<'field.updated'>): Step[] {
 }
 
 /**
- * Creates the table. Empty for a folder. If the event restores a table and there is a trash, the table comes from there
- * with its rows.
+ * Creates the table. There is no step for a folder. If the event restores a table and there is a trash, the table comes
+ * from there with its rows.
  */
 function planCollectionCreated(change: Change<'collection.created'>): Step[] {
   const { event, after } = change;
@@ -236,7 +236,7 @@ function makeTable(change: Change<'collection.created'>, node: CollectionNode, t
   return statements;
 }
 
-/** Empty, because the table already exists with all dependent objects. */
+/** Returns no step, because the table already exists with all dependent objects. */
 function planCollectionAdopted(): Step[] {
   return [];
 }
@@ -283,8 +283,8 @@ function createTable(change: Change<'collection.created'>, node: CollectionNode)
 }
 
 /**
- * Counts the table, its row type, its TOAST table and TOAST index, one index per constraint, and one sequence per
- * identity.
+ * Counts the lock entries of a table: the table, its row type, its TOAST table and TOAST index, one index per
+ * constraint, and one sequence per identity.
  */
 function tableLockEntries(node: CollectionNode): number {
   let entries = 6;
@@ -296,7 +296,7 @@ function tableLockEntries(node: CollectionNode): number {
   return entries;
 }
 
-/** Counts the objects that are created with separate statements: other indexes and constraints. */
+/** Counts the lock entries of objects that are created with separate statements: other indexes and constraints. */
 function droppedLockEntries(node: CollectionNode): number {
   const { indexes = [], constraints = [] } = extrasOf(node);
   const indexed = [...node.fields.values()].filter(({ schema }) => schema?.is_indexed === true);

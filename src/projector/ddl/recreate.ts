@@ -61,7 +61,7 @@ function isGenerated(field: Field | undefined): field is ColumnField {
   return hasColumn(field) && field.schema.generation_expression !== null;
 }
 
-/** The runs of a batch that recreate generated columns. */
+/** Returns the runs of a batch that recreate generated columns. */
 export function fieldRuns(changes: readonly Change[]): FieldRun[] {
   const runs: FieldRun[] = [];
   const gathered = new Map<string, FieldChange[]>();
@@ -84,7 +84,8 @@ export function fieldRuns(changes: readonly Change[]): FieldRun[] {
 }
 
 /**
- * The tables that foreign keys of the event's table reference. Their keys must exist when those foreign keys change.
+ * Returns the tables that foreign keys of the event's table reference. Their keys must exist when those foreign keys
+ * change.
  */
 function referencedTables({ event, before, after }: Change): string[] {
   const nodes = [before, after].flatMap(({ collections }) => collections.get(event.collection) ?? []);
@@ -112,7 +113,7 @@ function toRun(changes: readonly FieldChange[]): FieldRun | null {
   return recreated.size === 0 ? null : { changes, first, last, from, to, recreated };
 }
 
-/** Fields that are generated columns at any time during the run. */
+/** Returns the fields that are generated columns at any time during the run. */
 function findEverGenerated(changes: readonly FieldChange[], from: CollectionNode): Set<string> {
   const names = new Set([...from.fields.values()].filter(isGenerated).map(({ field }) => field));
   for (const { event, after } of changes) {
@@ -127,7 +128,7 @@ interface Span {
   to: CollectionNode;
 }
 
-/** Columns that an event replaces, removes or retypes, even if the end result is the same. */
+/** Returns the columns that an event replaces, removes or retypes, even if the end result is the same. */
 function findDisturbedColumns(changes: readonly FieldChange[], generated: ReadonlySet<string>): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { event, before, after } of changes) {
@@ -158,7 +159,7 @@ function isUndisturbed(name: string, { from, to }: Span, disturbed: ReadonlySet<
 
 /* Rejects dropping columns with unmanaged dependents, because PostgreSQL drops those silently. */
 
-/* Plans a run in which generated columns are recreated (runs.ts explains why). */
+/* Plans a run in which generated columns are recreated. The comment on groups of events above explains why. */
 
 function refuseUnmanagedDependents(change: Change, node: CollectionNode, columns: ReadonlySet<string>): Step[] {
   const { collection } = change.event;
@@ -270,7 +271,7 @@ function planRecreation(run: FieldRun, dropped: ReadonlySet<string>, added: Read
   };
 }
 
-/** The primary key columns, including INCLUDE columns. */
+/** Returns the columns of the primary key, including INCLUDE columns. */
 function keyNames(node: CollectionNode): Set<string> {
   const definition = extrasOf(node).primary_key?.definition;
   return new Set([
@@ -286,8 +287,8 @@ interface RecreatedObjects {
 }
 
 /**
- * Column sets of dropped keys that can support a foreign key. PostgreSQL alone knows which of several equal keys it
- * uses, so any may be the one.
+ * Returns the column sets of dropped keys that can support a foreign key. Only PostgreSQL knows which of several equal
+ * keys a foreign key uses, so each of them counts.
  */
 function uniqueSets(
   node: CollectionNode,
@@ -341,7 +342,7 @@ export interface RecreatedRun extends Pick<FieldRun, 'first' | 'last' | 'recreat
   references: readonly DeferredForeignKey[];
 }
 
-/** Keyed by the index of each of their events. */
+/** Returns the runs. Each run is stored under the index of each of its events. */
 export function* planRecreatedRuns(changes: readonly Change[]): Resumable<ReadonlyMap<number, RecreatedRun>> {
   const runs = new Map<number, RecreatedRun>();
   for (const run of fieldRuns(changes)) {
@@ -361,7 +362,7 @@ export function* planRecreatedRuns(changes: readonly Change[]): Resumable<Readon
   return runs;
 }
 
-/** Recreated columns: they existed before and still exist at the end. */
+/** Returns the recreated fields that have a column before the run and still have one at its end. */
 function findDropped({ changes, recreated, from, to }: FieldRun): Set<string> {
   const isDropped = (field: ColumnField): boolean => {
     const steps = changes.filter(({ event }) => event.field === field.field);
@@ -403,7 +404,10 @@ const withoutExpression = (field: ColumnField): ColumnField => ({
   schema: { ...field.schema, generation_expression: null },
 });
 
-/** Before the first event: drops generated columns. A column that becomes plain keeps its values. */
+/**
+ * Plans the statements before the first event: they drop generated columns. A column that becomes plain keeps its
+ * values.
+ */
 function planDrops(run: FieldRun, existing: Set<string>): Statement[] {
   const statements: Statement[] = [];
   for (const field of run.from.fields.values()) {
@@ -423,7 +427,7 @@ function planDrops(run: FieldRun, existing: Set<string>): Statement[] {
   return statements;
 }
 
-/** After the last event: adds the columns that are generated then, in field order. */
+/** Plans the statements after the last event: they add the columns that are generated then, in field order. */
 function planAdditions(run: FieldRun, { recreatesKey }: Recreation): Statement[] {
   const statements: Statement[] = [];
   for (const field of run.to.fields.values()) {
@@ -443,7 +447,7 @@ function dropExpression(change: Change, field: ColumnField): Step {
   return step(text, `keep the values of ${label(field)}`, { lock: 'ACCESS EXCLUSIVE' });
 }
 
-/** The foreign key that was dropped with the column and is still wanted. */
+/** Returns the foreign key that was dropped with the column and is still wanted. */
 function keyOf({ first, last, from }: FieldRun, { collection, field }: ColumnField) {
   if (!isGenerated(from.fields.get(field))) return [];
   const stood = hasForeignKey(getRelation(first.before, collection, field));

@@ -22,7 +22,10 @@ import { newEvent, readRestored, isRename } from '../../schema/model/events.js';
 
 type RelationChange = Change<'relation.created' | 'relation.updated' | 'relation.deleted'>;
 
-/** Empty if no foreign key is created, dropped or changed, and on a partition whose parent has the same one. */
+/**
+ * Returns no step if no foreign key is created, dropped or changed, or for a partition whose parent has the same
+ * foreign key.
+ */
 export function planRelation(change: RelationChange): Step[] {
   const { event, before, after } = change;
   const name = fieldNameOf(event);
@@ -57,7 +60,7 @@ function replaceForeignKey(change: Change, old: ForeignKeyRelation, now: Foreign
   return sameName ? [] : [renameForeignKey(change, old, now)];
 }
 
-/** Fails on existing rows without a matching key. */
+/** Adds a foreign key. The statement fails on existing rows without a matching key. */
 export function addForeignKey(change: Change, relation: ForeignKeyRelation): Step {
   const table = tableOf(onTable(change, relation));
   const text = sql`ALTER TABLE ${table} ADD ${foreignKeyConstraint(relation, change.after, change.schema)}`;
@@ -82,7 +85,7 @@ export function dropForeignKey(change: Change, relation: ForeignKeyRelation): St
   return step(text, summary, { ...dropOf(constraint(relation)), ...costs, also });
 }
 
-/** Applies to the table of `now` under any previous name. */
+/** Renames the foreign key on the table of `now`, whatever the table's previous name was. */
 export function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Step {
   const table = tableOf(onTable(change, now));
   const names = sql`${ident(old.schema.constraint_name)} TO ${ident(now.schema.constraint_name)}`;
@@ -91,7 +94,7 @@ export function renameForeignKey(change: Change, old: ForeignKeyRelation, now: F
   return step(text, summary, { object: constraint(now), lock: 'ACCESS EXCLUSIVE', lock_entries: 2 });
 }
 
-/** The change as seen from the table that holds the foreign key. */
+/** Returns the change as seen from the table that holds the foreign key. */
 const onTable = (change: Change, { many_collection: collection }: ForeignKeyRelation): Change => ({
   ...change,
   event: { ...change.event, collection },
@@ -100,7 +103,7 @@ const onTable = (change: Change, { many_collection: collection }: ForeignKeyRela
 const constraint = ({ many_collection, schema }: ForeignKeyRelation) =>
   partOf(many_collection, 'constraint', schema.constraint_name);
 
-/** A foreign key locks both of its tables. */
+/** Returns the lock on the referenced table, because a foreign key locks both of its tables. */
 const otherTable = (
   { many_collection, one_collection }: ForeignKeyRelation,
   lock: LockedTable['lock'],
@@ -154,7 +157,7 @@ export function createDeferredForeignKeys(awaited: readonly DeferredForeignKey[]
       const all = waiting.get(collection);
       if (all === undefined || (type !== 'collection.updated' && type !== 'collection.deleted')) return [];
       waiting.delete(collection);
-      // Dropping a table also drops its keys, so waiting ones need not be created.
+      // A dropped table loses its keys anyway, so waiting ones need not be created.
       if (type === 'collection.deleted') return [];
       all.filter((each) => !hasTarget(each, before)).forEach(wait);
       return addReferences(all, before);
@@ -198,7 +201,7 @@ function translateNames({ change, constraint }: DeferredForeignKey, { event, aft
   return { change: { ...change, event: renamed, after }, constraint: now ?? constraint };
 }
 
-/** Foreign keys of the state's collections whose target table is not in the state yet. */
+/** Returns foreign keys of the state's collections whose target table is not in the state yet. */
 export function findAwaitedForeignKeys(state: State, schema: string): DeferredForeignKey[] {
   const awaited: DeferredForeignKey[] = [];
   for (const collection of state.collections.keys()) {

@@ -25,7 +25,7 @@ import { needsUnique } from './column.js';
 
 /* Renames a column's constraints and index, or changes the kind of identity, while the objects themselves stay. */
 
-/** Empty if the names are equal. Does not handle objects that are created or dropped. */
+/** Returns no step if the names are equal. Objects that are created or dropped are planned elsewhere. */
 export function renameParts(change: Change, old: ColumnField, now: ColumnField): Step[] {
   return [
     ...renameMarkedKey(change, old, now),
@@ -46,7 +46,7 @@ function renameMarkedKey(change: Change, old: ColumnField, now: ColumnField): St
   return renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
-/** Empty if one of the columns has no unique constraint. */
+/** The name of the field's table before the change. */
 const tableBefore = ({ before }: Change, { collection }: ColumnField): string => tableName(before, collection);
 
 const tableAfter = ({ after }: Change, { collection }: ColumnField): string => tableName(after, collection);
@@ -106,7 +106,10 @@ function changeIdentity(change: Change, old: ColumnField, now: ColumnField): Ste
   return [step(text, `change whether ${label(now)} accepts explicit values`, costs)];
 }
 
-/** Renames the table, which has its own name outside the default schema. Empty for a folder. PostgreSQL itself updates the foreign keys of other tables. */
+/**
+ * Renames the table, which has its own name outside the default schema. There is no step for a folder. PostgreSQL
+ * itself updates the foreign keys of other tables.
+ */
 export function planCollectionRenamed(change: Change<'collection.renamed'>): Step[] {
   const { event, before, after, schema } = change;
   const { to } = event.data;
@@ -134,8 +137,8 @@ export function planCollectionRenamed(change: Change<'collection.renamed'>): Ste
 }
 
 /**
- * Empty for an alias. On a partition or an inheriting table, PostgreSQL renames the column with its parent, so only its
- * constraints and indexes are renamed.
+ * Renames the column. There is no step for an alias. On a partition or an inheriting table, PostgreSQL renames the
+ * column with its parent, so only its constraints and indexes are renamed.
  */
 export function planFieldRenamed(change: Change<'field.renamed'>): Step[] {
   const { event, before, after } = change;
@@ -158,7 +161,7 @@ export function planFieldRenamed(change: Change<'field.renamed'>): Step[] {
 
 type Pair = [old: ColumnField, now: ColumnField];
 
-/** The change as seen from the field's new name, which its statements use. */
+/** Returns the change as seen from the field's new name, which its statements use. */
 const onField = (change: Change, collection: string, field: string): Change => ({
   ...change,
   event: newEvent('field.updated', collection, field, { patch: [] }),
@@ -191,7 +194,7 @@ function renameColumnParts(change: Change, [old, now]: Pair, inherited: boolean)
   ];
 }
 
-/** Covers relations that keep their foreign key. They are matched by id, because their names may change. */
+/** Renames the foreign keys of relations that stay. They are matched by id, because their names may change. */
 function renameForeignKeys(change: Change, old: CollectionNode, now: CollectionNode): Step[] {
   const before = new Map([...old.relations.values()].map((relation) => [relation.id, relation]));
   return [...now.relations.values()].flatMap((relation) => {

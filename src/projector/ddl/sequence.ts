@@ -10,7 +10,7 @@ const TYPES: Record<SequenceType, Sql> = {
   bigint: sql`AS bigint`,
 };
 
-/** Only the options that are set, in an order that PostgreSQL accepts. Empty if none is set. */
+/** Returns the options that are set, in an order that PostgreSQL accepts. The result is empty if none is set. */
 export function sequenceOptions(options: SequenceOptions & { name?: string }): Sql {
   const { name, type, start, increment, min, max, cache, cycle } = options;
   const parts = [
@@ -42,8 +42,8 @@ export function renderAllOptions(options: SequenceOptions, usualType: SequenceTy
 }
 
 /**
- * PL/pgSQL that changes the options of a sequence. An unused sequence restarts at its new start value, as if it had
- * been created that way. Any other continues from its current value.
+ * Returns PL/pgSQL that changes the options of a sequence. An unused sequence restarts at its new start value, as if it
+ * had been created that way. Any other continues from its current value.
  * @param sequence an expression of type regclass
  */
 export function alterSequence(sequence: Sql, options: Sql): Sql {

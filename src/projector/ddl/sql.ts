@@ -46,16 +46,16 @@ export class UnsafeSqlError extends Error {
 
 const PLAIN = /^[A-Za-z0-9_]{1,63}$/;
 
-/** A schema of the trash. It is also valid where a schema name is expected. */
+/** The name of a trash schema. It can be used wherever a schema name is expected. */
 export const trash = (id: TrashId): Sql => trashSchema(id) as Sql;
 
-/** The schema that holds a deleted table. */
+/** The name of the schema that contains a deleted table. */
 export const trashOf = ({ position, kept_in }: { position: number; kept_in?: number | undefined }): Sql =>
   trash(kept_in === undefined ? position : `s${kept_in}`);
 
 const TRASH = new RegExp(`^${TRASH_MARKS.source}$`);
 
-/** A quoted identifier. Throws on names that PostgreSQL would reject or truncate. */
+/** Quotes an identifier. Throws on names that PostgreSQL would reject or truncate. */
 export function ident(name: string): Sql {
   // The name is quoted when it is sent.
   if (TRASH.test(name)) return name as Sql;
@@ -72,13 +72,13 @@ export function qualified(schema: string, name: string): Sql {
   return `${ident(schema)}.${ident(name)}` as Sql;
 }
 
-/** The table of a collection. @param schema the default schema */
+/** The qualified table of a collection. @param schema the default schema */
 export function tableOfNode({ collection }: Pick<CollectionNode, 'collection'>, schema: string): Sql {
   const { schema: table, collection: name } = collection;
   return qualified(table?.schema ?? schema, table?.name ?? name);
 }
 
-/** The table of a collection of the state. @param schema the default schema */
+/** The qualified table of a collection of the state. @param schema the default schema */
 export function tableIn(state: Pick<State, 'collections'>, collection: string, schema: string): Sql {
   const table = locateTable(state, collection, schema);
   return qualified(table.schema, table.name);
@@ -109,8 +109,8 @@ export function targetTable(state: Pick<State, 'collections'>, collection: strin
 export const scratch = (name: string): Sql => qualified('pg_temp', name);
 
 /**
- * A string literal. Only the E'' form gives a backslash the same meaning under every standard_conforming_strings.
- * Without a backslash, both forms are equal.
+ * Quotes a string literal. Only the E'' form gives a backslash the same meaning under every
+ * standard_conforming_strings. Without a backslash, both forms are equal.
  */
 export function literal(text: string): Sql {
   // The names of the service's schemas contain no quote and no backslash.
@@ -121,14 +121,14 @@ export function literal(text: string): Sql {
 }
 
 /**
- * Converts SQL to JSON and back. JSON cannot contain the placeholder of the service's schema. Only for text stored in
- * the service's own tables.
+ * Converts SQL to JSON. JSON cannot contain the placeholder of the service's schema, so the text is split there. Only
+ * for text stored in the service's own tables.
  */
 export const storedSql = (text: Sql): string[] => text.split(ownTable(''));
 /** Accepts only the output of `storedSql`: the text is not parsed again. */
 export const fromStoredSql = (parts: readonly string[]): Sql => parts.join(ownTable('')) as Sql;
 
-/** A block of statements for DO. */
+/** Quotes statements as the body of a DO block. */
 export function block(body: Sql): Sql {
   return `E'${body.replaceAll(/['\\]/g, (character) => character + character)}'` as Sql;
 }
@@ -151,7 +151,7 @@ export function expression(text: string): Sql {
 
 type TextCheck = (text: string) => string | null;
 
-/** Text from PostgreSQL (pg_get_*def), parsed again for its expected kind. */
+/** Accepts text from PostgreSQL (pg_get_*def) after parsing it again for its expected kind. */
 function createChecked(what: string, check: TextCheck): (text: string) => Sql {
   return (text) => {
     const problem = check(text);
@@ -177,14 +177,17 @@ export const partitionBound = createChecked('the bounds of a partition', checkPa
 
 export const collationName = createChecked('the name of a collation', checkCollation);
 
-/** The text after the name of an object: ` (a, b) AS SELECT …`. A line break ends a comment at its end. */
+/**
+ * Returns the text after the name of an object: ` (a, b) AS SELECT …`. The final line break ends a comment at the end
+ * of the text.
+ */
 export function objectTail(definition: string): Sql {
   const parsed = parseDefinition(definition);
   if (typeof parsed === 'string') throw new UnsafeSqlError(`not the definition of an object (${parsed})`, definition);
   return `${parsed.tail}\n` as Sql;
 }
 
-/** The text from CREATE to the tail. @param table the qualified table or view of a trigger */
+/** Returns the text from CREATE to the tail. @param table the qualified table or view of a trigger */
 export function triggerHead(definition: string, name: string, table: Sql): Sql {
   const parsed = parseDefinition(definition);
   if (typeof parsed === 'string' || parsed.trigger === null)
@@ -192,7 +195,9 @@ export function triggerHead(definition: string, name: string, table: Sql): Sql {
   return sql`CREATE ${createWords('trigger', parsed.trigger) as Sql} ${ident(name)}${parsed.trigger.events as Sql}${table}`;
 }
 
-/** The tail of a scratch object, which the caller creates to read it back. Null if there is none. */
+/**
+ * Returns the tail for a scratch object, which the caller creates to read its definition back. Null if there is none.
+ */
 export function scratchTail(definition: string): Sql | null {
   const parsed = parseDefinition(definition);
   return typeof parsed === 'string' || parsed.scratchTail === null ? null : (`${parsed.scratchTail}\n` as Sql);
@@ -210,7 +215,7 @@ export function objectSql(schema: string, object: ObjectName): Sql {
 /** A statement of the catalog that restores a property of an object that was dropped. */
 export const restoringStatement = createChecked('a statement that restores a property', restoringFault);
 
-/** The words of a kind of objects: `MATERIALIZED VIEW`. */
+/** The SQL keywords of a kind of object: `MATERIALIZED VIEW`. */
 export const kindSql = (kind: ObjectKind): Sql => KINDS[kind].sqlWords as Sql;
 
 /** An integer of up to 64 bits. */

@@ -58,7 +58,7 @@ export interface Statement {
   object: DatabaseObject;
   /** The location of the table that the object belongs to, unless it has the same name in the default schema. */
   at?: TableLocation;
-  /** Objects that no longer exist afterwards: its object or parts of it. */
+  /** Objects that the statement drops: its object or parts of it. */
   drops: readonly DatabaseObject[];
   /**
    * Set if the statement does nothing when the object already matches. It then ensures a sequence, or the column that
@@ -77,13 +77,13 @@ export interface Statement {
   rewrites_table: boolean;
   /** True if existing rows can make the statement fail. */
   may_fail: boolean;
-  /** Entries in PostgreSQL's shared lock table until the commit: an upper estimate. */
+  /** Number of entries in PostgreSQL's shared lock table until the commit. This is an upper estimate. */
   lock_entries: number;
   /** How the statement can be prepared; undefined if that is not possible or not needed. */
   preparable?: Preparable;
-  /** Set if its objects can be used only in a later transaction. */
+  /** Set if the objects that the statement creates can be used only in a later transaction. */
   commit?: 'before it is used';
-  /** The event that it comes from: its index in the batch, and its subject. */
+  /** The event that requires the statement: its index in the batch, its type and its subject. */
   source: { event: number; type: EventType; collection: string; field: string | null };
 }
 
@@ -100,7 +100,7 @@ interface BatchNeeds {
   isCompared: boolean;
 }
 
-/** `state`: before the batch. It is scanned on first use, because most batches need nothing. */
+/** @param state the state before the batch. It is scanned on first use, because most batches need nothing. */
 export function batchNeeds({ collections }: State, isCompared: boolean): BatchNeeds {
   let needs: ReadonlyMap<string, Need> | undefined;
   const seen = new Map<string, Need>();
@@ -139,18 +139,18 @@ interface ChangeBy<E extends NewEvent> {
   needs: BatchNeeds;
   /** The field that the statements concern, if it is not the field of the event. */
   about?: string;
-  /** The statements that recreate the primary key are planned around the event. */
+  /** True if the statements that recreate the primary key are planned around the event. */
   recreatesKey?: boolean;
 }
 
 export type Change<T extends SchemaEventType = SchemaEventType> = ChangeBy<Extract<NewEvent, { type: T }>>;
 
-/** Checks whether this batch created the table. Such a table is empty, and no other session can see or lock it. */
+/** True if this batch created the table. Such a table is empty, and no other session can see or lock it. */
 export function isNew({ createdAt, index }: Change, collection: string): boolean {
   return (createdAt.get(collection) ?? Infinity) <= index;
 }
 
-/** The location of a table of the change. The table may exist only after it. */
+/** The location of a table of the change. The table may exist only after the change. */
 export const locationIn = ({ before, after, schema }: Change, collection: string): TableLocation =>
   locateTable(before.collections.has(collection) ? before : after, collection, schema);
 
@@ -216,7 +216,7 @@ type CostsOnTable = Pick<Statement, 'lock' | 'locks' | 'loses_data' | 'rewrites_
 const optionalLocation = ({ before, after, schema }: Change, collection: string): { at?: TableLocation } =>
   findOtherLocation(before.collections.has(collection) ? before : after, collection, schema);
 
-/** Empty if the table has the collection's name in the default schema. */
+/** Returns the location of a table. Empty if the table has the collection's name in the default schema. */
 export function findOtherLocation(
   state: Pick<State, 'collections'>,
   collection: string,
@@ -226,7 +226,9 @@ export function findOtherLocation(
   return at.schema === schema && at.name === collection ? {} : { at };
 }
 
-/** No costs on a table that this batch created, because no other session can see it yet. */
+/**
+ * Returns the costs of a step. A table that this batch created has no costs, because no other session can see it yet.
+ */
 function costsOn(own: string, change: Change, { lock, also = [], ...costs }: Costs): CostsOnTable {
   const locks = [{ table: own, lock }, ...also].flatMap((each) =>
     each.lock === 'none' || isNew(change, each.table)
@@ -250,7 +252,7 @@ function addReferenceLocation(preparable: Preparable, change: Change): Preparabl
   return at === undefined ? preparable : { ...preparable, referencesAt: at };
 }
 
-/** The column or table of the event. */
+/** The column that the statements concern, or else the table of the event. */
 function objectOf({ event, about }: Change): DatabaseObject {
   const field = about ?? event.field;
   return field === null ? tableObject(event.collection) : partOf(event.collection, 'column', field);

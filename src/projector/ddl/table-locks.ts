@@ -13,7 +13,7 @@ import type { LockedTable, Statement } from './step.js';
  */
 
 /**
- * The oids of the table and of its partitions at all levels.
+ * SQL for the oids of the table and of its partitions at all levels.
  * @param table an alias for pg_class
  */
 export const partsOf = (table: Sql): Sql => sql`
@@ -48,7 +48,7 @@ const WORDS: Readonly<Record<Mode, Sql>> = {
   'ACCESS EXCLUSIVE': sql`ACCESS EXCLUSIVE`,
 };
 
-/** Each table once, with its strongest lock. Ordering by name keeps two changes from deadlocking. */
+/** Returns each table once, with its strongest lock. The order by name prevents deadlocks between two changes. */
 export function findStrongestLocks(statements: readonly Pick<Statement, 'locks'>[]): LockedTable[] {
   const strongest = new Map<string, LockedTable>();
   for (const { locks } of statements) {
@@ -60,7 +60,7 @@ export function findStrongestLocks(statements: readonly Pick<Statement, 'locks'>
   return [...strongest.values()].sort((a, b) => compareBytes(a.table, b.table));
 }
 
-/** The order of COLLATE "C". */
+/** Compares names in the order of COLLATE "C". */
 const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 function strongerOf(current: Mode | undefined, lock: Mode): Mode {
@@ -89,7 +89,9 @@ export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
   return sql`DO ${block(body)}`;
 }
 
-/** The quoted, qualified table name as text: in a managed schema, or in the service's own. */
+/**
+ * SQL for the quoted, qualified table name as text. The table is in a managed schema or is one of the service's own.
+ */
 function quotedName(schema: string, { table, at }: LockedTable): Sql {
   if (!REFERABLE_SYSTEM_COLLECTIONS.has(table)) return literal(qualified(at?.schema ?? schema, at?.name ?? table));
   return sql`pg_catalog.format('%s.%I', (${ownSchemaOid})::pg_catalog.regnamespace, ${literal(table)})`;
@@ -111,7 +113,8 @@ export interface Holder {
   age: number | null;
   table: string;
   /**
-   * True if it is a VACUUM or ANALYZE. Autovacuum cancels itself for a session that waits longer than deadlock_timeout.
+   * True if the transaction is a VACUUM or ANALYZE. Autovacuum cancels itself for a session that waits longer than
+   * deadlock_timeout.
    */
   maintenance: boolean;
 }
@@ -172,5 +175,5 @@ export function readHolders(rows: readonly unknown[]): Holder[] {
   return holding.length > 0 ? holding : all;
 }
 
-/** Identifies a holder: the same process may hold locks in a later transaction. */
+/** Returns a key for a holder. It contains the transaction, because the same process may hold locks in a later one. */
 export const holderKey = ({ pid, transaction }: Holder): string => `${pid} ${transaction}`;

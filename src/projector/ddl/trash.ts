@@ -40,7 +40,9 @@ import { MENTIONS_NEXTVAL } from '../../schema/model/extras.js';
  * deletion has its own schema, named after the position of its event.
  */
 
-/** The schema of a position. Only its owner may use it, regardless of the default privileges. */
+/**
+ * Creates the schema for the deletion at a position. Only its owner may use it, regardless of the default privileges.
+ */
 function createTrashSchema({ event }: Change, position: number): Step[] {
   const schema = trash(position);
   const body = sql`DECLARE g text; BEGIN
@@ -70,7 +72,7 @@ function dropTrashSchema({ event }: Change, position: number): Step {
 
 export const COPY = 'values';
 
-/** The number of values in a copy, by its oid. */
+/** SQL for the number of values in a copy, by the oid of the copy. */
 export const copiedRowCount = (copy: Sql): Sql => sql`pg_catalog.obj_description(${copy}, 'pg_class')::bigint`;
 
 export type Column = CopiedColumn;
@@ -154,7 +156,10 @@ export function countValues({ table, key, copy }: Omit<KeptColumnCopy, 'column'>
 
 /* Moves a column to the trash and back. The column is dropped and created again, and its values are copied. */
 
-/** The pipeline has checked that the values exist and are few enough to copy. */
+/**
+ * Drops a column whose values the trash keeps. The pipeline has checked that the values exist and are few enough to
+ * copy.
+ */
 export function dropKeptColumn(change: Change<'field.deleted'>, field: ColumnField, kept_until: string): Step[] {
   const { position } = change;
   const dropped = dropColumn(change, field);
@@ -238,7 +243,7 @@ function toPlainColumn(field: ColumnField): ColumnField {
  */
 
 interface MoveToTrash extends Required<Pick<KeptTable, 'kept_until'>> {
-  /** The table that it is a partition of. */
+  /** The partitioned table, if the table is a partition. */
   parent: string | undefined;
   lock_entries: number;
 }
@@ -304,7 +309,7 @@ function renameForTrash(
   return [step(text, `rename table ${from} to ${to}`, costs)];
 }
 
-/** The SQLSTATE that ends the trial. */
+/** The SQLSTATE that `tryDrop` raises to roll back its trial. */
 const TRIED = 'DPS01';
 
 /**
@@ -318,7 +323,7 @@ function tryDrop(table: Sql): Sql {
   return sql`DO ${block(body)}`;
 }
 
-/** Someone may have detached it already with direct SQL. */
+/** Detaches a partition, unless someone already detached it with direct SQL. */
 function detachPartition(change: Change, parent: string): Step {
   const { event, before, schema } = change;
   const [whole, part] = [tableIn(before, parent, schema), tableOf(change)];
@@ -349,7 +354,7 @@ function dropForeignKeys(change: Change): Step {
   return step(sql`DO ${block(body)}`, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 7 });
 }
 
-/** Columns that use a sequence of another owner. The trash must not depend on that sequence. */
+/** Returns columns that use a sequence of another owner. The trash must not depend on that sequence. */
 function findColumnsWithForeignSequence(node: CollectionNode): ColumnField[] {
   const own = new Set(
     (extrasOf(node).needs ?? []).flatMap((need) => (need.kind === 'sequence' ? (need.owned_by ?? []) : [])),
@@ -369,7 +374,7 @@ export function restoreTable(change: Change, node: CollectionNode, restored: Res
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 6 } as const;
   const kept = nameAtReturn(node, name);
   const isRenamed = name !== kept;
-  // Its new names may be in use in the shared schema.
+  // A renamed table first leaves the shared schema, because its new names may be in use there.
   const isMoved = isRenamed && kept_in !== undefined;
   const table = qualified(isMoved ? trash(position) : trashOf(restored), kept);
   return [
@@ -383,7 +388,9 @@ export function restoreTable(change: Change, node: CollectionNode, restored: Res
   ];
 }
 
-/** The name that the table has in the trash when it leaves it. Outside the default schema, it is renamed afterwards. */
+/**
+ * Returns the name of the table when it leaves the trash. Outside the default schema, the table is renamed afterwards.
+ */
 const nameAtReturn = ({ collection: { collection, schema } }: CollectionNode, name: string): string =>
   schema?.schema === undefined ? collection : name;
 
@@ -427,7 +434,7 @@ function renameInTrash(
   return renamed.map(({ costs, ...each }) => ({ ...each, costs: { ...costs, object: tableObject(to) } }));
 }
 
-/** Its foreign keys were dropped. */
+/** Returns the node under another name. It has no relations, because its foreign keys were dropped. */
 const withName = (node: CollectionNode, collection: string): CollectionNode => ({
   ...node,
   collection: { ...node.collection, collection, schema: removeLocation(node.collection.schema) },
@@ -435,7 +442,7 @@ const withName = (node: CollectionNode, collection: string): CollectionNode => (
   relations: new Map(),
 });
 
-/** Without its location: the trash names a table like its collection. */
+/** Returns the table schema without its location, because the trash names a table like its collection. */
 function removeLocation(table: TableSchema | null): TableSchema | null {
   if (table?.schema === undefined) return table;
   const { schema: _, name: __, ...rest } = table;
@@ -447,7 +454,7 @@ function stateOf(node: CollectionNode): State {
   return { ...empty, collections: empty.collections.set(node.collection.collection, node) };
 }
 
-/** Drops what the trash keeps. Never CASCADE: objects that others created on it must be dropped by them. */
+/** Drops what the trash keeps, never with CASCADE. Others must first drop the objects that they created on it. */
 export function planPurges(events: readonly LogEvent[]): Statement[] {
   return events.flatMap((event, index) => {
     if (event.type !== 'trash.purged' || event.collection === null) return [];

@@ -4,19 +4,21 @@ import { type Sql, sql } from './sql.js';
 const quoteUnlessPlain = (name: Sql): Sql => sql`CASE WHEN ${name}::text ~ '^[a-z_][a-z0-9_]*$'::text THEN ${name}::text
     ELSE '"' || pg_catalog.replace(${name}::text, '"', '""') || '"' END`;
 
-/** The id of a trigger, like `triggerId` of src/schema/model/objects.ts. */
+/** SQL for the id of a trigger, like `triggerId` of src/schema/model/objects.ts. */
 export const TRIGGER_ID = sql`(${quoteUnlessPlain(sql`t.tgname`)} || ' on ' || ${quoteUnlessPlain(sql`c.relname`)})`;
 
-/** PostgreSQL also creates triggers for constraints and for partitions. */
+/** SQL condition: the trigger is not one that PostgreSQL created itself, for a constraint or for a partition. */
 export const IS_OBJECT = sql`(NOT t.tgisinternal AND t.tgparentid = 0::oid)`;
 
 const DEFINITION = sql`pg_catalog.pg_get_triggerdef(t.oid)`;
 
-/** The text before the name, and that between the name and the table. */
+/** SQL for the text before the trigger's name, and for the text between that name and the table. */
 const BEFORE_NAME = sql`pg_catalog.format('CREATE %sTRIGGER %I ', CASE WHEN t.tgconstraint <> 0::oid THEN 'CONSTRAINT ' ELSE '' END, t.tgname)`;
 const ON_TABLE = sql`pg_catalog.format(' ON %I.%I ', n.nspname, c.relname)`;
 
-/** The server's definition without the names of the trigger and of its table: `BEFORE INSERT ON FOR EACH ROW …`. */
+/**
+ * SQL for the server's definition without the names of the trigger and of its table: `BEFORE INSERT ON FOR EACH ROW …`.
+ */
 export const TRIGGER_EVENTS = sql`pg_catalog.substr(pg_catalog.split_part(${DEFINITION}, ${ON_TABLE}, 1), pg_catalog.length(${BEFORE_NAME}) + 1)`;
 export const TRIGGER_TAIL = sql`pg_catalog.substr(${DEFINITION}, pg_catalog.strpos(${DEFINITION}, ${ON_TABLE}) + pg_catalog.length(${ON_TABLE}))`;
 export const TRIGGER_QUERY = sql`(${TRIGGER_EVENTS} || ' ON ' || ${TRIGGER_TAIL})`;

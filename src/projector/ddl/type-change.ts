@@ -47,8 +47,9 @@ const NO_CAST = new Set([
 ]);
 
 /**
- * The expression after USING; null if the assignment converts the values. An explicit cast silently truncates text to
- * the new length; an assignment fails. For character types, the last step is therefore always the assignment.
+ * Returns the expression after USING, or null if the assignment converts the values. An explicit cast silently
+ * truncates text to the new length; an assignment fails. For character types, the last step is therefore always the
+ * assignment.
  */
 export function conversionExpression(from: ColumnSchema, to: ColumnSchema, column: Sql): Sql | null {
   if (from.data_type === to.data_type) return null;
@@ -77,13 +78,13 @@ function hasCast(from: ColumnSchema, to: ColumnSchema): boolean {
 
 /* The range and precision of number types, to decide whether a type change loses data. */
 
-/** Digits after the decimal point; Infinity if unlimited. */
+/** Returns the number of digits after the decimal point; Infinity if unlimited. */
 function scaleOf({ data_type, numeric_precision, numeric_scale }: ColumnSchema): number {
   if (data_type === 'numeric') return numeric_precision === null ? Infinity : (numeric_scale ?? 0);
   return WHOLE_DIGITS.has(data_type) ? 0 : Infinity;
 }
 
-/** The decimal logarithm of the largest value: numeric(10,5) ends below 10⁵. */
+/** Returns the decimal logarithm of the largest value: numeric(10,5) ends below 10⁵. */
 function magnitude(schema: ColumnSchema): number {
   const { data_type, numeric_precision } = schema;
   if (data_type === 'numeric') return numeric_precision === null ? Infinity : numeric_precision - scaleOf(schema);
@@ -102,7 +103,7 @@ function roundsNumbers(from: ColumnSchema | null, to: ColumnSchema): boolean {
 
 const isFloating = ({ data_type }: ColumnSchema): boolean => data_type === 'real' || data_type === 'double precision';
 
-/** The number of significant digits that always survive. */
+/** Returns the number of significant digits that always survive. */
 function countSafeDigits({ data_type, numeric_precision }: ColumnSchema): number {
   if (data_type === 'numeric') return numeric_precision ?? Infinity;
   return WHOLE_DIGITS.get(data_type) ?? (data_type === 'real' ? 6 : 15);
@@ -133,7 +134,7 @@ export function typeChangeCosts(from: ColumnSchema, to: ColumnSchema, needs: rea
   return { loses_data: losesData(from, to, needs), rewrites_table: !keepsBytes(from, to), may_fail: mayFail(from, to) };
 }
 
-/** Pairs of types with the same binary format, for which PostgreSQL only changes the catalog. */
+/** True if the binary format stays the same, so that PostgreSQL only changes the catalog. */
 function keepsBytes(from: ColumnSchema, to: ColumnSchema): boolean {
   if (from.data_type === 'numeric' && to.data_type === 'numeric') return isRoomier(from, to);
   if (kindOf(from) === 'temporal' && kindOf(to) === 'temporal') return keepsTimes(from, to);
@@ -152,15 +153,15 @@ const MOST_DIGITS = 6;
 const digitsOf = ({ extras }: ColumnSchema): number => extras?.precision ?? MOST_DIGITS;
 
 /**
- * Sessions run in UTC, where a timestamp has the same value with and without time zone. If a precision is given,
- * PostgreSQL still rounds after such a cast, even if that is not needed.
+ * True if PostgreSQL need not rewrite the values. Sessions run in UTC, where a timestamp has the same value with and
+ * without time zone. If a precision is given, PostgreSQL still rounds after such a cast, even if that is not needed.
  */
 function keepsTimes(from: ColumnSchema, to: ColumnSchema): boolean {
   if (from.data_type === to.data_type) return digitsOf(to) >= digitsOf(from);
   return isTimestamp(from) && isTimestamp(to) && digitsOf(to) === MOST_DIGITS;
 }
 
-/** numeric: at least as many digits, and the same scale. */
+/** True if numeric `to` has at least as many digits as `from` and the same scale, or no limit. */
 function isRoomier(from: ColumnSchema, to: ColumnSchema): boolean {
   if (to.numeric_precision === null) return true;
   if (from.numeric_precision === null) return false;
@@ -191,7 +192,7 @@ function resolveSpelling(schema: ColumnSchema, needs: readonly Need[]): SpelledT
   return resolveSpelling({ ...schema, ...typeFromColumn(need.type) }, needs);
 }
 
-/** Checks whether some value can change silently: another spelling, rounding or truncation. */
+/** True if some value can change silently, by another spelling, rounding or truncation. */
 function losesData(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[]): boolean {
   const [old, now] = [resolveSpelling(from, needs), resolveSpelling(to, needs)];
   // An explicit cast to a domain truncates to the base type. An assignment to the column would fail.
@@ -219,10 +220,13 @@ const LOSSES: Record<Spelling, (from: SpelledType, to: ColumnSchema) => boolean>
 
 const isGeometry = ({ data_type }: ColumnSchema): boolean => /^geometry\b/.test(data_type);
 
-/** A uuid can be written as 32 decimal digits. */
+/**
+ * Number of hexadecimal digits of a uuid. All of them may be decimal, so numbers with this many digits can become a
+ * uuid.
+ */
 const UUID_DIGITS = 32;
 
-/** An assignment truncates trailing blanks without an error, and `character` stores none. */
+/** True if trailing blanks can be lost. An assignment truncates them without an error, and `character` stores none. */
 function cutsBlanks({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
   const hasBlanks = ENDS_IN_BLANKS.has(spelling) && schema.data_type !== 'character' && schema.data_type !== 'jsonb';
   if (!hasBlanks || to.max_length === null) return false;
@@ -231,7 +235,10 @@ function cutsBlanks({ schema, spelling }: SpelledType, to: ColumnSchema): boolea
 
 const ENDS_IN_BLANKS: ReadonlySet<Spelling> = new Set(['text', 'json', 'label', 'opaque']);
 
-/** `0012` and `+12` are other texts for 12. jsonb prints each number in one way. */
+/**
+ * True if a number can lose its spelling or digits. Texts such as `0012` and `+12` become 12. jsonb prints each number
+ * in only one way.
+ */
 function losesNumbers({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
   if (spelling === 'number') return roundsNumbers(schema, to);
   if (schema.data_type === 'jsonb') return roundsNumbers(null, to);
@@ -239,8 +246,8 @@ function losesNumbers({ schema, spelling }: SpelledType, to: ColumnSchema): bool
 }
 
 /**
- * A text may contain more than the type stores, such as a zone or a time of day. Numbers also parse: 20200203 and
- * 200203 are the same day.
+ * True if a time can lose a part. A text may contain more than the type stores, such as a zone or a time of day.
+ * Numbers also parse: 20200203 and 200203 are the same day.
  */
 function losesTimes({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
   if (spelling !== 'temporal') return spelling === 'number' || ENDS_IN_BLANKS.has(spelling);
@@ -248,7 +255,10 @@ function losesTimes({ schema, spelling }: SpelledType, to: ColumnSchema): boolea
   return partsOf(schema).includes('time') && digitsOf(to) < digitsOf(schema);
 }
 
-/** json keeps its text. jsonb drops duplicate keys, key order, whitespace and the sign of zero. */
+/**
+ * True if JSON can lose a part. json keeps its text. jsonb drops duplicate keys, key order, whitespace and the sign of
+ * zero.
+ */
 function losesJson({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
   if (spelling === 'text' || spelling === 'json') return to.data_type === 'jsonb' && schema.data_type !== 'jsonb';
   // to_jsonb converts floating-point numbers to numeric, which has no negative zero.
@@ -266,14 +276,14 @@ const PARTS = new Map<string, readonly string[]>([
 
 const partsOf = ({ data_type }: ColumnSchema): readonly string[] => PARTS.get(data_type) ?? [];
 
-/** Checks whether some value has no counterpart in the new type, so that its row fails. */
+/** True if some value has no counterpart in the new type, so that its row fails. */
 function mayFail(from: ColumnSchema, to: ColumnSchema): boolean {
   const now = kindOf(to);
   if (now === 'text') return to.max_length !== null && longestText(from) > to.max_length;
   return FAILURES.get(`${kindOf(from)}>${now}`)?.(from, to) ?? now !== 'json';
 }
 
-/** Keyed by both kinds. All other pairs convert through text, which only JSON accepts in every case. */
+/** Decides by the kinds of both types. All other pairs convert through text, which only JSON accepts in every case. */
 const FAILURES = new Map<string, (from: ColumnSchema, to: ColumnSchema) => boolean>([
   ['number>number', numberMayFail],
   ['number>boolean', () => false],
@@ -283,7 +293,7 @@ const FAILURES = new Map<string, (from: ColumnSchema, to: ColumnSchema) => boole
   ['json>json', (_, to) => to.data_type === 'jsonb'],
 ]);
 
-/** Integer types have no NaN; all other number types do. */
+/** True if a number may not fit the new type. Integer types have no NaN; all other number types do. */
 function numberMayFail(from: ColumnSchema, to: ColumnSchema): boolean {
   const whole = (schema: ColumnSchema): boolean => schema.data_type.endsWith('int') || schema.data_type === 'integer';
   return magnitude(from) > magnitude(to) || (whole(to) && !whole(from));
@@ -298,7 +308,7 @@ const LONGEST = new Map([
   ['date', 13],
 ]);
 
-/** The length of the longest value as text, in characters. */
+/** Returns the length of the longest value as text, in characters. */
 function longestText(schema: ColumnSchema): number {
   return schema.max_length ?? LONGEST.get(schema.data_type) ?? Infinity;
 }
