@@ -7,7 +7,7 @@ import { EXTENSION_NAMES, POSTGRES_NAMES, type WrittenNames } from './postgres-n
  */
 
 export interface Group {
-  /** The end of a sentence such as "allowed, because …". */
+  /** The reason, as the end of a sentence such as "allowed, because …". */
   why: string;
   names: readonly string[];
 }
@@ -42,7 +42,7 @@ export const CHOSEN_FUNCTIONS: readonly Group[] = [
   ),
 ];
 
-/** Allowed only with literal arguments. */
+/** Functions that are allowed only with literal arguments. */
 export const GUARDED_FUNCTIONS: readonly Group[] = [
   group('the sequence is a literal, and the table lists it in `needs`', 'nextval'),
   group('the setting is a literal with a dot in it, and the second argument is `true`', 'current_setting'),
@@ -50,7 +50,7 @@ export const GUARDED_FUNCTIONS: readonly Group[] = [
   group('the lengths are a literal array of numbers, with at most 10,000 elements in all', 'array_fill'),
 ];
 
-/** Rejected although immutable in every release. */
+/** Functions that are rejected although they are immutable in every release. */
 export const REFUSED_FUNCTIONS: readonly Group[] = [
   group(
     'they read the catalog or the state of the server',
@@ -84,7 +84,7 @@ export const REFUSED_TYPES: readonly Group[] = [
   ),
 ];
 
-/** A value is a literal that names a text search configuration of PostgreSQL. */
+/** The type of a literal that names a text search configuration of PostgreSQL. */
 export const SEARCH_CONFIGURATION_TYPE = 'regconfig';
 
 /** Functions of extensions that are not immutable. */
@@ -97,7 +97,10 @@ export const CHOSEN_EXTENSION_FUNCTIONS: ReadonlyMap<string, Group> = new Map([
   ],
 ]);
 
-/** PostGIS is not a part of PostgreSQL. This lists what its columns usually need in checks, indexes and expressions. */
+/**
+ * Functions and types of PostGIS, which is not a part of PostgreSQL. The list contains what PostGIS columns usually
+ * need in checks, indexes and expressions.
+ */
 const POSTGIS = {
   functions: `geometrytype st_area st_asewkt st_asgeojson st_astext st_buffer st_centroid st_coorddim st_distance
     st_dwithin st_envelope st_force2d st_geogfromtext st_geohash st_geometryfromtext st_geometrytype st_geomfromewkt
@@ -123,7 +126,7 @@ export const REFUSED_EXTENSION_FUNCTIONS: ReadonlyMap<string, Group> = new Map([
   ['hstore', group('it is internal to the extension', 'hstore_version_diag')],
 ]);
 
-/** Listed in the order of the groups. There may be duplicates. */
+/** Returns the names of all groups in the order of the groups. There may be duplicates. */
 export const namesOf = (groups: readonly Group[]): string[] => groups.flatMap(({ names }) => names);
 
 export interface AllowedNames {
@@ -153,7 +156,7 @@ export const OWN_NAMES: AllowedNames = {
 
 export const SEARCH_CONFIGURATIONS: ReadonlySet<string> = new Set(splitWords(POSTGRES_NAMES.searchConfigurations));
 
-/** Keyed by extension. */
+/** The allowed names by extension. */
 export const NAMES_OF_EXTENSIONS: ReadonlyMap<string, AllowedNames> = new Map(
   Object.entries({ ...EXTENSION_NAMES, postgis: POSTGIS }).map(([extension, names]) => [
     extension,
@@ -172,7 +175,7 @@ function namesOfExtension(extension: string, names: WrittenNames): AllowedNames 
   };
 }
 
-/** Returns the extensions with an object of that name that a table may need, in order. */
+/** Returns the extensions that contain an object of that name and that a table may need, in order. */
 export function extensionsWith(kind: keyof AllowedNames, name: string): string[] {
   return Object.keys(EXTENSION_NAMES).filter((each) => NAMES_OF_EXTENSIONS.get(each)?.[kind].has(name));
 }

@@ -1,7 +1,7 @@
 /**
  * Checks which objects SQL from outside uses. The parser has already verified that the text is one expression or
- * definition. Each function, type, operator and operator class must be listed (docs/functions.md). So nothing runs that
- * reads files or other tables, waits, or changes anything.
+ * definition. Each function, type, operator and operator class must be listed (docs/functions.md). Accepted SQL
+ * therefore cannot read files or other tables, wait, or change anything.
  */
 import {
   type Node,
@@ -41,7 +41,7 @@ function boundsFault(statement: Node): string | null {
   return sizeOf(values) > MAX_BOUND ? 'must not be longer than 1 MiB' : null;
 }
 
-/** Bytes: `B'1'::bit(83886080)` needs only a few characters. */
+/** Maximum size of a bound in bytes. A few characters can produce more: `B'1'::bit(83886080)`. */
 const MAX_BOUND = 1024 * 1024;
 
 const NO_CONSTANT =
@@ -63,7 +63,7 @@ function isLimit(value: unknown): boolean {
   return name === 'minvalue' || name === 'maxvalue';
 }
 
-/** The statement around each kind of text, with `?` for the text. */
+/** The statement around each kind of text. The text replaces `?`. */
 export const STATEMENTS = {
   expression: 'SELECT (?)',
   constraint: 'ALTER TABLE t ADD CONSTRAINT c ?',
@@ -78,7 +78,7 @@ export type TextKind = keyof typeof STATEMENTS;
 export const parseText = (kind: TextKind, text: string): Node | string =>
   parseStatement(STATEMENTS[kind].replace('?', () => text));
 
-/** Checks that the text is of its kind and contains no query or further statement. */
+/** Checks for each kind that the text is of this kind and contains no query or further statement. */
 const SHAPES: { readonly [K in TextKind]: (text: string) => string | null } = {
   expression: checkExpression,
   constraint: (text) => {
@@ -99,7 +99,7 @@ export function checkSqlText(kind: TextKind, text: string, around: TextContext):
   return kind === 'partition bound' ? boundsFault(statement) : treeFault(statement, around);
 }
 
-/** Far below the limit of PostgreSQL's stack, and far above any realistic text. */
+/** Maximum nesting depth. It is far below the limit of PostgreSQL's stack, and far above any realistic text. */
 const MAX_DEPTH = 500;
 
 function treeFault(root: Node, around: TextContext): string | null {
@@ -109,7 +109,7 @@ function treeFault(root: Node, around: TextContext): string | null {
     for (const [name, inner] of membersOf(next.value)) {
       const fault = FAULTS[name]?.(inner as Node, around) ?? null;
       if (fault !== null) return fault;
-      // Nodes are wrapped in a capitalised name. Other members are fields of nodes or list indexes.
+      // A node is wrapped in a member with a capitalised name. Other members are fields of nodes or list indexes.
       const depth = /^[A-Z]/.test(name) ? next.depth + 1 : next.depth;
       if (!isConsumed(name, inner as Node)) open.push({ value: inner, depth });
     }
@@ -126,7 +126,10 @@ interface Inner {
 const membersOf = (value: unknown): [string, unknown][] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
-/** Nodes that are checked as a whole. Index options (`fastupdate=off`) are not expressions. */
+/**
+ * True for nodes that are checked as a whole, so that the walk does not enter them. Options of an index
+ * (`fastupdate=off`) are not expressions.
+ */
 const isConsumed = (name: string, inner: Node): boolean =>
   (name === 'FuncCall' && isGuardedWhole(nameOf(inner['funcname']).name)) ||
   (name === 'TypeCast' && isConfiguration(inner)) ||
@@ -134,7 +137,7 @@ const isConsumed = (name: string, inner: Node): boolean =>
 
 type Fault = (node: Node, around: TextContext) => string | null;
 
-/** Keyed by node kind, and for types by the member that contains them. */
+/** The check of each kind of node. Types are listed by the member that contains them. */
 const FAULTS: { readonly [name: string]: Fault | undefined } = {
   FuncCall: (call, around) => functionFault(call, around),
   typeName: (type, around) => typeFault(type, typeUse(around)),
@@ -200,14 +203,14 @@ function explainNotListed(kind: keyof typeof WORDS, name: Name): string {
   return `${what} without its extension: schema.extras.needs must name ${bringers.map((each) => JSON.stringify(each)).join(' or ')}`;
 }
 
-/** Kinds of A_Expr whose name is a keyword and no operator. */
+/** Matches the kinds of A_Expr whose name is a keyword and not an operator. */
 const BETWEEN = /BETWEEN/;
 
 function operatorFault({ kind, name }: Node, around: TextContext): string | null {
   return BETWEEN.test(String(kind)) ? null : listedFault('operators', nameOf(name), around);
 }
 
-/** An exclusion constraint lists elements with the names of operators. */
+/** Checks the operators of an exclusion constraint, which lists elements with the names of operators. */
 function exclusionFault({ exclusions }: Node, around: TextContext): string | null {
   for (const pair of list(exclusions)) {
     const [, operator] = list(member(pair, 'List')?.['items']);
@@ -221,7 +224,7 @@ function operatorClassFault({ opclass }: Node, around: TextContext): string | nu
   return opclass === undefined ? null : listedFault('operatorClasses', nameOf(opclass), around);
 }
 
-/** If t has no column f, `t.f` calls the function f with the row. */
+/** Checks a column reference. If t has no column f, `t.f` calls the function f with the row. */
 function columnFault({ fields }: Node, { collection, columns }: TextContext): string | null {
   const parts = list(fields);
   if (parts.length < 2) return null;

@@ -1,4 +1,4 @@
-/** Data types of columns, as named by PostgreSQL's format_type, with their members. */
+/** Describes the data types of columns by the names of PostgreSQL's format_type. */
 import type { ColumnSchema } from '../model/model.js';
 
 export interface DataType {
@@ -6,7 +6,7 @@ export interface DataType {
   length: 'none' | 'optional' | 'required';
   /** True if `numeric_precision` and `numeric_scale` apply. */
   precision: boolean;
-  /** Precision and scale that information_schema reports although they cannot be set. */
+  /** Precision and scale that information_schema reports for the type although they cannot be set. */
   reported?: readonly [precision: number, scale: number | null];
 }
 
@@ -43,7 +43,7 @@ export function holdsText(name: string): boolean {
   return TEXTS.has(name) || dataType(name) === undefined;
 }
 
-/** Types of extensions, which may be in any schema. */
+/** Types of extensions. An extension can be in any schema. */
 const EXTENSION_TYPES: ReadonlySet<string> = new Set(['citext', 'geometry']);
 
 /** @param name with or without parentheses */
@@ -62,9 +62,9 @@ const SHAPES: ReadonlyMap<string, string> = new Map(
 const RESTRICTED = /^geometry *\( *([a-z]+?)(z|m|zm)? *(?:, *(\d{1,6}) *)?\)$/i;
 
 export interface RestrictedGeometry {
-  /** `geometry(PointZ,4326)`, as in format_type. */
+  /** The type as in format_type: `geometry(PointZ,4326)`. */
   name: string;
-  /** `Point`. `Geometry` means any. */
+  /** The shape: `Point`. `Geometry` means any shape. */
   shape: string;
 }
 
@@ -77,7 +77,7 @@ export function restrictedGeometry(text: string): RestrictedGeometry | undefined
   return { name: `geometry(${shape}${dimensions.toUpperCase()}${srid})`, shape };
 }
 
-/** Other spellings of PostgreSQL. */
+/** Maps other spellings to the name that format_type uses. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['varchar', 'character varying'],
   ['char varying', 'character varying'],
@@ -104,7 +104,7 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['timestamptz', 'timestamp with time zone'],
 ]);
 
-/** A data type as written: its normal name, with the numbers in parentheses. */
+/** A data type as it is written: its normal name and the numbers in parentheses. */
 export interface WrittenType {
   name: string;
   parameters: number[];
@@ -112,7 +112,7 @@ export interface WrittenType {
 
 const WRITTEN = /^([^()]+?) *(?:\( *(\d{1,8}) *(?:, *(-?\d{1,4}) *)?\) *([a-z ]*))?$/;
 
-/** `VARCHAR(50)` → character varying, [50]. Null if the text is not a type name. */
+/** Parses a type: `VARCHAR(50)` becomes character varying with [50]. Null if the text is not a type name. */
 export function parseDataType(text: string): WrittenType | null {
   if (DATA_TYPES.has(text)) return { name: text, parameters: [] };
   const match = WRITTEN.exec(text.trim().toLowerCase());
@@ -130,7 +130,10 @@ export function dataType(name: string): DataType | undefined {
   return DATA_TYPES.get(name) ?? (restrictedGeometry(name)?.name === name ? PLAIN : undefined);
 }
 
-/** Types of one family can be compared with an index, as foreign keys require. Other types only with themselves. */
+/**
+ * Families of types that an index can compare with each other, as foreign keys require. All other types can only be
+ * compared with themselves.
+ */
 const KEY_FAMILIES: ReadonlyMap<string, string> = new Map([
   ['smallint', 'integer'],
   ['bigint', 'integer'],
@@ -139,7 +142,10 @@ const KEY_FAMILIES: ReadonlyMap<string, string> = new Map([
   ['character', 'text'],
 ]);
 
-/** A foreign key can compare two columns with equal results. A type without a family is its own. */
+/**
+ * Returns the family of a type. A foreign key can compare two columns of one family. A type without a family is a
+ * family of its own.
+ */
 export function keyFamily(name: string): string {
   return KEY_FAMILIES.get(name) ?? name;
 }
@@ -151,6 +157,6 @@ export function columnType(schema: ColumnSchema): string {
   if (data_type === 'numeric' && numeric_precision !== null)
     return `numeric(${numeric_precision},${numeric_scale ?? 0})`;
   const precision = schema.extras?.precision;
-  // These names end in "without time zone", and the digits follow the first word.
+  // These names end in "without time zone". The precision follows the first word.
   return precision === undefined ? data_type : data_type.replace(/^(time|timestamp) /, `$1(${precision}) `);
 }

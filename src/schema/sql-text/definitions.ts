@@ -1,7 +1,5 @@
-/*
- * Parses parts of statements (pg_get_*def, or from a snapshot). Each is inserted into its statement, which must parse
- * as exactly that statement.
- */
+/* Parses parts of statements, from pg_get_*def or from a snapshot. Each part is inserted into its statement, which
+   must then parse as exactly that statement. */
 import {
   type Node,
   member,
@@ -16,14 +14,19 @@ import { memoize } from '../../kernel/memoize.js';
 
 /* Finds the columns that an expression or definition uses, with PostgreSQL's parser. */
 
-/** Columns that an expression reads. For `articles.title` the last part. Empty if the text does not parse. */
+/**
+ * Returns the columns that an expression reads. For `articles.title` the column is the last part. Empty if the text
+ * does not parse.
+ */
 export const expressionColumns = (text: string): ReadonlySet<string> => namesIn(parseStatement(`SELECT (${text})`));
 
-/** Includes columns in expressions, INCLUDE and WHERE. Empty if the text does not parse. */
+/**
+ * Returns the columns of an index, including those in expressions, INCLUDE and WHERE. Empty if the text does not parse.
+ */
 export const indexColumns = (definition: string): ReadonlySet<string> =>
   namesIn(parseStatement(`CREATE INDEX i ON t ${definition}`));
 
-/** The key columns of an index in order, without INCLUDE and WHERE. Null for an expression. */
+/** Returns the key columns of an index in order, without INCLUDE and WHERE. Null for a key that is an expression. */
 export function indexKeys(definition: string): (string | null)[] {
   const parsed = parseStatement(`CREATE INDEX i ON t ${definition}`);
   const keys = typeof parsed === 'string' ? [] : list(member(parsed, 'IndexStmt')?.['indexParams']);
@@ -33,16 +36,16 @@ export function indexKeys(definition: string): (string | null)[] {
   });
 }
 
-/** Columns of the constraint's own table, without those that a foreign key references. */
+/** Returns the columns of the constraint's own table. Columns that a foreign key references are not included. */
 export const constraintColumns = (definition: string): ReadonlySet<string> =>
   namesIn(parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${definition}`));
 
 interface KeyDefinition {
-  /** In order. */
+  /** The columns of the key, in order. */
   keys: string[];
-  /** Columns that the key's index includes. */
+  /** The columns in INCLUDE. */
   including: string[];
-  /** True without INCLUDE, WITHOUT OVERLAPS, DEFERRABLE and WITH. */
+  /** True if the key has no INCLUDE, WITHOUT OVERLAPS, DEFERRABLE or WITH. */
   isPlain: boolean;
 }
 
@@ -59,7 +62,7 @@ export function keyDefinition(definition: string): KeyDefinition {
 
 const PLAIN_KEY: ReadonlySet<string> = new Set(['contype', 'conname', 'keys', 'location']);
 
-/** The columns that a foreign key references. */
+/** Returns the columns that a foreign key references. */
 export function targetColumns(definition: string): string[] {
   return list(constraintOf(definition)['pk_attrs']).flatMap((name) => stringOf(name) ?? []);
 }
@@ -70,7 +73,7 @@ function constraintOf(definition: string): Record<string, unknown> {
   return member(member(member(command, 'AlterTableCmd'), 'def'), 'Constraint') ?? {};
 }
 
-/** Lists of plain names, where the parser returns no column references. */
+/** Members with lists of plain names, for which the parser returns no column references. */
 const NAME_LISTS = ['keys', 'including', 'fk_attrs'] as const;
 
 function namesIn(statement: unknown): ReadonlySet<string> {
@@ -100,7 +103,7 @@ function textOf(node: unknown): string | undefined {
   return (node as { String?: { sval?: string } } | undefined)?.String?.sval;
 }
 
-/** Nodes of definitions that are not scalar expressions. */
+/** Nodes that occur in definitions but are not scalar expressions. */
 const DEFINITION_NODES: ReadonlySet<string> = new Set(['IndexElem', 'PartitionElem', 'DefElem', 'List']);
 
 type ConstraintKind = 'primary key' | 'unique' | 'check' | 'exclusion' | 'foreign key';
@@ -117,11 +120,11 @@ interface ParsedConstraint {
   kind: ConstraintKind;
   /** The table that a foreign key references, with its schema if present. */
   references?: { schema?: string; table: string };
-  /** NOT VALID: existing rows are not checked. */
+  /** True for NOT VALID, which does not check existing rows. */
   skipsRows: boolean;
-  /** CHECK without NO INHERIT. Tables that inherit from its table have it too. */
+  /** True for a CHECK without NO INHERIT. Tables that inherit from the table also have the constraint. */
   isInherited?: true;
-  /** Columns and options of a primary key or unique constraint. */
+  /** The columns and options of a primary key or unique constraint. */
   key?: ParsedKey;
 }
 
@@ -130,13 +133,13 @@ export interface ParsedKey {
   included: string[];
   deferrable: boolean;
   initiallyDeferred: boolean;
-  /** UNIQUE NULLS NOT DISTINCT. */
+  /** True for UNIQUE NULLS NOT DISTINCT. */
   nullsNotDistinct: boolean;
-  /** WITHOUT OVERLAPS or WITH (…), which the columns of an index do not show. */
+  /** True for WITHOUT OVERLAPS or WITH (…), which the columns of an index do not show. */
   more: boolean;
 }
 
-/** Parses a definition of pg_get_constraintdef. Returns a sentence if it is invalid. */
+/** Parses a definition from pg_get_constraintdef. Returns a sentence if it is invalid. */
 export const parseConstraint = memoize((text): Readonly<ParsedConstraint> | string => {
   const statement = parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${text}`);
   if (typeof statement === 'string') return statement;
@@ -179,7 +182,9 @@ function tableName(range: Node): { schema?: string; table: string } {
   return { table: String(relname), ...(typeof schemaname === 'string' ? { schema: schemaname } : {}) };
 }
 
-/** Returns why `text` cannot follow `CREATE INDEX i ON t`, as `USING btree (lower(name)) WHERE …` does, or null. */
+/**
+ * Returns why `text` cannot follow `CREATE INDEX i ON t`, or null. A valid text is `USING btree (lower(name)) WHERE …`.
+ */
 export const checkIndexDefinition = memoize((text): string | null => {
   const statement = parseStatement(`CREATE INDEX i ON t ${text}`);
   if (typeof statement === 'string') return statement;
@@ -229,7 +234,10 @@ export function checkCollation(text: string): string | null {
   return isName ? null : 'must be the name of a collation';
 }
 
-/** Expressions within a definition follow the same rules as others, after their wrappers are removed. */
+/**
+ * Checks the expressions within a definition. They follow the same rules as other expressions, after their wrappers are
+ * removed.
+ */
 function definitionFault(parts: readonly unknown[]): string | null {
   const open: unknown[] = [...parts];
   while (open.length > 0) {

@@ -1,7 +1,5 @@
-/*
- * Parses SQL texts (generated columns, type names, defaults of the catalog) with PostgreSQL's parser. Nothing is
- * executed. Accepted texts are still sent to the server, which knows the functions, types and columns.
- */
+/* Parses SQL texts (generated columns, type names, defaults from the catalog) with PostgreSQL's parser, without
+   executing them. Accepted texts are still sent to the server, which knows the functions, types and columns. */
 import { loadModule, parseSync, scanSync } from 'libpg-query';
 import { parseDataType } from './data-types.js';
 import { memoize } from '../../kernel/memoize.js';
@@ -11,7 +9,7 @@ import type { Need } from '../model/extras.js';
 
 await loadModule();
 
-/** The parser recurses. Texts of this length never exhaust its stack. */
+/** The parser is recursive. A text of this length never exhausts its stack. */
 const MAX_LENGTH = 10_000;
 
 export type Node = Record<string, unknown>;
@@ -32,14 +30,16 @@ export function parseStatement(text: string): Node | string {
   }
 }
 
-/** Returns the parser's message. If the scanner fails, its message is lost and the error only mentions JSON. */
+/** Returns the parser's message. If the scanner fails, its message is lost, and the error mentions only JSON. */
 function reasonOf(error: unknown): string {
   return error instanceof Error && !(error instanceof SyntaxError) ? error.message : 'a quoted part has no end';
 }
 
 const CONTROL = /\p{Cc}/gu;
 
-/** Without these characters there is no comment, which saves running the scanner. It takes as long as the parser. */
+/**
+ * Matches texts that may contain a comment. For all others the scanner need not run, which takes as long as the parser.
+ */
 const MAY_BE_COMMENT = /--|\/\*/;
 
 /** Returns why `text` can never be part of a statement, or null. */
@@ -52,7 +52,7 @@ function textFault(text: string): string | null {
 
 function scannerFault(text: string): string | null {
   try {
-    // Control characters corrupt the scanner's result. They only matter within quotes.
+    // Control characters corrupt the result of the scanner. They are replaced, because they only matter within quotes.
     const comment = scanSync(text.replaceAll(CONTROL, ' ')).tokens.some(({ tokenName }) =>
       tokenName.endsWith('_COMMENT'),
     );
@@ -67,7 +67,7 @@ function onlyTarget(text: string): Node | string {
   const fault = textFault(text);
   if (fault !== null) return fault;
   try {
-    // Parses the text with and without parentheses, so that it can neither end its surrounding expression nor add a
+    // Parses the text with and without parentheses. It can then neither end the surrounding expression nor add a
     // clause.
     parseSync(`SELECT (${text})`);
     return targetOf(parseSync(`SELECT ${text}`));
@@ -79,7 +79,7 @@ function onlyTarget(text: string): Node | string {
 const ONE_EXPRESSION = 'must be one SQL expression, without clauses, and not a list';
 const BARE_SELECT: ReadonlySet<string> = new Set(['targetList', 'limitOption', 'op']);
 
-/** True if a SELECT consists only of its list. */
+/** True if a SELECT has only a target list. */
 export function isBareSelect(select: Node | undefined): select is Node {
   return select !== undefined && Object.keys(select).every((key) => BARE_SELECT.has(key));
 }
@@ -93,7 +93,6 @@ function targetOf(parsed: { stmts?: unknown[] }): Node | string {
   return value;
 }
 
-/** Returns the element of a list with one element. */
 export function onlyElement(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : undefined;
 }
@@ -104,7 +103,10 @@ export function member(value: unknown, name: string): Node | undefined {
   return isNode(inner) ? inner : undefined;
 }
 
-/** Nodes of a scalar expression over the columns of one row. Excludes subqueries, parameters and DEFAULT. */
+/**
+ * Nodes that may occur in a scalar expression over the columns of one row. Subqueries, parameters and DEFAULT are not
+ * among them.
+ */
 const SCALAR_NODES: ReadonlySet<string> = new Set(
   (
     'A_Const A_Expr A_ArrayExpr A_Indirection A_Indices BoolExpr BooleanTest NullTest CaseExpr CaseWhen CoalesceExpr ' +
@@ -143,7 +145,10 @@ export function scalarFault(node: unknown): string | null {
   return null;
 }
 
-/** Nodes are wrapped in a capitalised name. Other members are fields of nodes or list indexes. */
+/**
+ * Returns why a node is not allowed, or null. A node is wrapped in a member with a capitalised name. Other members are
+ * fields of nodes or list indexes.
+ */
 function nodeFault(name: string, inner: unknown): string | null {
   if (!/^[A-Z]/.test(name)) return null;
   if (!SCALAR_NODES.has(name))
@@ -160,7 +165,7 @@ const NODE_FAULTS: ReadonlyMap<string, string> = new Map([
   ['SetToDefault', 'must not contain DEFAULT'],
 ]);
 
-/** The name of a type in our spelling if we have one, with the numbers in parentheses. */
+/** A parsed type. It has the name that this service uses, if there is one, and the numbers in parentheses. */
 export interface ParsedType {
   name: string;
   isArray: boolean;
@@ -178,7 +183,7 @@ export const parseTypeText = memoize((text): Readonly<ParsedType> | null => {
   return member(cast, 'arg')?.['A_Const'] === undefined ? null : readTypeName(member(cast, 'typeName'));
 });
 
-/** Null for SETOF and missing nodes. A parameter that is not an integer is NaN. */
+/** Reads a type. Null for SETOF and missing nodes. A parameter that is not an integer becomes NaN. */
 export function readTypeName(typeName: Node | undefined): ParsedType | null {
   if (typeName === undefined || typeName['setof'] !== undefined) return null;
   const names = list(typeName['names']).map(stringOf);
@@ -192,25 +197,25 @@ export function readTypeName(typeName: Node | undefined): ParsedType | null {
   };
 }
 
-/** Returns an empty list for a missing member. */
+/** Returns the list, or an empty list for a missing member. */
 export function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Undefined for a node that is no String. */
+/** Undefined for a node that is not a String. */
 export function stringOf(node: unknown): string | undefined {
   const text = member(node, 'String')?.['sval'];
   return typeof text === 'string' ? text : undefined;
 }
 
-/** The parser omits zeros, empty strings and false. */
+/** Returns the integer of a constant. The parser omits zeros, empty strings and false. */
 export function integerOf(constant: unknown): number | undefined {
   const integer = member(constant, 'ival');
   if (integer === undefined) return undefined;
   return typeof integer['ival'] === 'number' ? integer['ival'] : 0;
 }
 
-/** The catalog's own text is only read and never inserted, so its length does not matter. */
+/** Parses a text from the catalog. Such a text is only read and never inserted, so its length does not matter. */
 export function catalogTarget(text: string): Node | undefined {
   try {
     const target = targetOf(parseSync(`SELECT ${text}`));
@@ -220,17 +225,17 @@ export function catalogTarget(text: string): Node | undefined {
   }
 }
 
-/* The context of a text: its table and the table's needs. */
+/* Describe the context of a text: its table and the needs of that table. */
 
 export interface TextContext {
-  /** The name of the table. Absent for rules of domains. */
+  /** The name of the table. Absent for the rules of a domain, which have no table. */
   collection?: string;
   columns: ReadonlySet<string>;
-  /** Enums and domains that the table needs, by `needKey`. */
+  /** The enums and domains that the table needs, by `needKey`. */
   types: ReadonlySet<string>;
-  /** Types of its columns. */
+  /** The types of the table's columns. */
   columnTypes: ReadonlySet<string>;
-  /** Keyed by `needKey`. */
+  /** The sequences that the table needs, by `needKey`. */
   sequences: ReadonlySet<string>;
   extensions: ReadonlySet<string>;
 }
@@ -243,7 +248,7 @@ interface Table {
 
 export const NOTHING_AROUND = textContextOfTable({ columns: [], needs: [] });
 
-/** Used for a known collection. Aliases are not columns. */
+/** Returns the context of a known collection. Aliases are not columns. */
 export function textContextOf({ collection, fields }: Pick<CollectionNode, 'collection' | 'fields'>): TextContext {
   const columns = [...fields.values()].flatMap(({ field, schema }) =>
     schema === null ? [] : [{ name: field, type: schema.data_type }],
@@ -255,7 +260,7 @@ export function textContextOf({ collection, fields }: Pick<CollectionNode, 'coll
   });
 }
 
-/** @param columns types in format_type's spelling, with parameters */
+/** @param columns the types of columns in the spelling of format_type, with parameters */
 export function textContextOfTable({ collection, columns, needs }: Table): TextContext {
   const named = (...kinds: Need['kind'][]) => needs.flatMap((need) => (kinds.includes(need.kind) ? keysOf(need) : []));
   return {
@@ -268,11 +273,14 @@ export function textContextOfTable({ collection, columns, needs }: Table): TextC
   };
 }
 
-/** PostgreSQL omits the schema public, which every search path contains. */
+/** Returns the keys of a need. PostgreSQL omits the schema public, which every search path contains. */
 const keysOf = (need: Need): string[] =>
   schemaOfNeed(need) === 'public' ? [need.name, needKey(need)] : [needKey(need)];
 
-/** PostGIS cannot be among the needs, but a column of its types implies it. */
+/**
+ * Returns the extensions of the columns' types. PostGIS cannot be among the needs, but a column of its types implies
+ * it.
+ */
 function extensionsOf(columns: Table['columns']): string[] {
   return columns.some(({ type }) => /^geo(metry|graphy)\b/.test(type)) ? ['postgis'] : [];
 }

@@ -22,21 +22,21 @@ import { fingerprintOf } from './renamed-text.js';
 import { type RoutineParts, isReplaceable, readRoutineParts, routineRest, startOfName } from './routine.js';
 import { type TriggerParts, isInsteadOf, triggerFunction, triggerRelations, triggerRest } from './trigger.js';
 
-/** Parsing takes 3 ms for 1,000 characters of the worst kind, and blocks the event loop. */
+/** Maximum number of characters. Parsing 1,000 characters takes up to 3 ms and blocks the event loop. */
 const LONGEST_DEFINITION = 100_000;
 
 export interface ParsedDefinition {
   kind: ObjectKind;
-  /** Undefined if the definition does not name one. The schema of a trigger is that of its table. */
+  /** The schema. Undefined if the definition names none. For a trigger, the schema of its table. */
   schema: string | undefined;
   name: string;
-  /** The name, for a function with its argument types and for a trigger with its table. */
+  /** The name. A function also has its argument types, and a trigger its table. */
   id: string;
-  /** The text after the name, for a trigger after its table, without a semicolon: `(a, b) WITH (…) AS SELECT …`. */
+  /** The text after the name, or for a trigger after the table, without a semicolon: `(a, b) WITH (…) AS SELECT …`. */
   tail: string;
   /**
-   * The tail of a scratch object that PostgreSQL prints alike: for a materialized view that of a plain view. Null if the
-   * parser cannot separate the column list and the query.
+   * The tail of a scratch object that PostgreSQL prints in the same way. For a materialized view, this is a plain view.
+   * Null if the parser cannot separate the column list and the query.
    */
   scratchTail: string | null;
   /** Equal for definitions with equal parse trees, whatever their names. */
@@ -45,17 +45,20 @@ export interface ParsedDefinition {
   options: string;
   /** The access method, options and tablespace of a materialized view, in one form. Empty for a view. */
   storage: string;
-  /** The relations that it names, including those of WITH and of argument types. Not those in the text of a body. */
+  /**
+   * The relations that the definition names, including those in WITH and in argument types. Relations within the text
+   * of a body are not included.
+   */
   relations: readonly { schema: string | undefined; name: string }[];
-  /** The functions that it calls. */
+  /** The functions that the definition calls. */
   calls: readonly { schema: string | undefined; name: string }[];
-  /** Null unless it is a function or procedure. */
+  /** The parts of a function or procedure. Otherwise null. */
   routine: RoutineParts | null;
-  /** Null unless it is a trigger. */
+  /** The parts of a trigger. Otherwise null. */
   trigger: TriggerParts | null;
 }
 
-/** The most recent definitions. A schema is compared and checked several times in one request. */
+/** Number of definitions in the cache. A schema is compared and checked several times in one request. */
 const CACHED = 1_000;
 const parsed = new Map<string, ParsedDefinition | string>();
 
@@ -63,7 +66,7 @@ const parsed = new Map<string, ParsedDefinition | string>();
 export function parseDefinition(text: string): ParsedDefinition | string {
   const cached = parsed.get(text);
   if (cached !== undefined) return cached;
-  // A rejected text of many megabytes is not worth its memory.
+  // Caching the result of such a text would waste megabytes of memory.
   if (text.length > LONGEST_DEFINITION) return TOO_LONG;
   const result = textFault(text) ?? parseText(text);
   const [oldest] = parsed.size < CACHED ? [] : parsed.keys();
@@ -74,21 +77,21 @@ export function parseDefinition(text: string): ParsedDefinition | string {
 
 const TOO_LONG = `must be at most ${LONGEST_DEFINITION} characters`;
 
-/** Returns the parts of a definition that was accepted. */
+/** Returns the parts of a definition that was accepted before. */
 function readStoredDefinition(text: string): ParsedDefinition {
   const definition = parseDefinition(text);
   if (typeof definition === 'string') throw new Error(`a stored definition is invalid: it ${definition}`);
   return definition;
 }
 
-/** True if CREATE OR REPLACE changes the first definition to the second and keeps what uses the object. */
+/** True if CREATE OR REPLACE can change the first definition to the second, so that dependent objects remain. */
 export function canReplace(before: string, after: string): boolean {
   const [old, now] = [parseDefinition(before), parseDefinition(after)];
   if (typeof old === 'string' || typeof now === 'string' || old.routine === null || now.routine === null) return false;
   return isReplaceable(old.routine, now.routine);
 }
 
-/** Returns the definition of the object with this id. The rest of the text stays as it is. */
+/** Returns the definition with another id. The rest of the text stays the same. */
 export function renamedDefinition(text: string, id: string): string {
   const { kind, tail, trigger } = readStoredDefinition(text);
   const { name, table } = objectNameParts({ kind, id });
@@ -96,11 +99,11 @@ export function renamedDefinition(text: string, id: string): string {
   return `CREATE ${createWords(kind, trigger)} ${quotedName(name)}${onTable}${tail}`;
 }
 
-/** The words after CREATE. */
+/** Returns the words between CREATE and the name. */
 export const createWords = (kind: ObjectKind, trigger: Pick<TriggerParts, 'isConstraint'> | null): string =>
   `${trigger?.isConstraint === true ? 'CONSTRAINT ' : ''}${KINDS[kind].sqlWords}`;
 
-/** True if the parser finds the same statement in both, apart from white space, comments and the names. */
+/** True if the parser reads the same statement from both texts, apart from white space, comments and the names. */
 export function isSameDefinition(a: string, b: string): boolean {
   if (a === b) return true;
   const [first, second] = [parseDefinition(a), parseDefinition(b)];
@@ -110,9 +113,9 @@ export function isSameDefinition(a: string, b: string): boolean {
 
 export interface Statement {
   stmt?: unknown;
-  /** Bytes. Absent at the start of the text. */
+  /** Offset in bytes. Absent at the start of the text. */
   stmt_location?: number;
-  /** Bytes. Absent if the statement ends with the text. */
+  /** Length in bytes. Absent if the statement ends with the text. */
   stmt_len?: number;
 }
 
@@ -133,18 +136,21 @@ export const ONE_STATEMENT = `must be exactly one statement: ${CREATE.slice(0, -
 
 interface Creation {
   kind: ObjectKind;
-  /** A RangeVar, or the same members for a function. */
+  /** The node with the name: a RangeVar, or the same members for a function. */
   target: Node;
   /** The parsed query or body. */
   query: Node;
   /** The statement without its name and without words that do not change what is created. */
   rest: Node;
   routine?: RoutineParts;
-  /** The statement of a trigger. */
+  /** The statement, if it creates a trigger. */
   trigger?: Node;
 }
 
-/** Returns the parts of the statement, the reason why it is not accepted, or undefined if it creates another kind. */
+/**
+ * Returns the parts of the statement, or the reason why it is not accepted. Undefined if it creates another kind of
+ * object.
+ */
 type ReadCreation = (statement: unknown, text: string) => Omit<Creation, 'kind'> | string | undefined;
 
 const CREATIONS: Readonly<Record<ObjectKind, ReadCreation>> = {
@@ -192,7 +198,7 @@ function routineCreation(
   return { target, query: { body: created['sql_body'], defaults }, rest: routineRest(created), routine };
 }
 
-/** True if the parser reads the statement of the service as the same routine. */
+/** True if the parser reads the same routine from the statement that the service will run. */
 function isRoutineOf(kind: ObjectKind, tail: string, rest: Node): boolean {
   try {
     const { stmts = [] } = parseSync(`CREATE ${KINDS[kind].sqlWords} f${tail}`) as { stmts?: Statement[] };
@@ -231,12 +237,15 @@ const NAME_FAULT = 'must write its name without comments and without U&';
 
 interface StatementText {
   bytes: Buffer;
-  /** One character per byte. */
+  /** The text with one character per byte. */
   text: string;
   end: number;
 }
 
-/** Separates the text before the table from that after it. Checked by parsing the statement of the service. */
+/**
+ * Splits the text before and after the table. The statement that the service will run is parsed again to check the
+ * result.
+ */
 function triggerPartsOf(
   creation: Creation,
   statement: Node,
@@ -269,7 +278,7 @@ function triggerPartsOf(
   };
 }
 
-/** True if the parser reads the statement of the service as the same trigger. */
+/** True if the parser reads the same trigger from the statement that the service will run. */
 function isTriggerOf(rest: Node, text: string): boolean {
   try {
     const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };
@@ -310,7 +319,7 @@ function targetFault(kind: ObjectKind, { relpersistence, catalogname }: Node): s
   return catalogname === undefined ? null : 'must not name a database';
 }
 
-/** PostgreSQL stores the check option among the others. */
+/** Returns the options in one form. PostgreSQL stores the check option among the other options. */
 function optionsOf({ options, withCheckOption, into }: Node): string {
   const assignments = list(options ?? (into as Node | undefined)?.['options']).map((each) => {
     const option = member(each, 'DefElem');
@@ -332,7 +341,7 @@ function valueOf(arg: unknown): string {
 
 const NAME = /\s*(?:"(?:[^"]|"")+"|[A-Za-z_\x80-\xff][\w$\x80-\xff]*)\s*/y;
 
-/** Returns the byte after the name. @param text one character per byte */
+/** Returns the offset of the byte after the name. @param text one character per byte */
 export function endOfName(text: string, { location, schemaname }: Node): number | null {
   let at = typeof location === 'number' ? location : 0;
   for (let left = schemaname === undefined ? 1 : 2; left > 0; left -= 1) {
@@ -347,7 +356,7 @@ export function endOfName(text: string, { location, schemaname }: Node): number 
   return at;
 }
 
-/** Visits each node once. Not recursive, because statements may be nested deeper than the stack. */
+/** Yields each node once. Works without recursion, because statements may be nested deeper than the stack. */
 function* nodesIn(root: unknown): Generator<[name: string, node: Node]> {
   const open: unknown[] = [root];
   while (open.length > 0) {
@@ -376,7 +385,10 @@ function queryFault(query: Node): string | null {
   return null;
 }
 
-/** Includes the names of WITH, because a query of WITH may read a table of the same name. */
+/**
+ * Returns the relations of a query. Includes names defined in WITH, because a query of WITH may read a table of the
+ * same name.
+ */
 function relationsIn(query: Node): ParsedDefinition['relations'] {
   const relations = new Map<string, { schema: string | undefined; name: string }>();
   for (const [kind, node] of nodesIn(query)) {
@@ -398,10 +410,10 @@ function callsIn(query: Node): ParsedDefinition['calls'] {
   return [...calls.values()];
 }
 
-/** Quoted texts, comments, parentheses and words. Everything else is one character. */
+/** Matches quoted texts, comments, parentheses and words. Any other character is a token of its own. */
 const TOKEN = /"(?:[^"]|"")*"|'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_\x80-\uffff][\w$\x80-\uffff]*|[\s\S]/g;
 
-/** Finds the column list and the query of a materialized view. Checked by parsing the result again. */
+/** Finds the column list and the query of a materialized view. The result is parsed again to check it. */
 function viewTailOf(tail: string, query: Node): string | null {
   const as = indexOfAs(tail);
   if (as === null) return null;

@@ -36,7 +36,7 @@ export function writeObjectFile(object: SchemaObject): string {
 const indexStatement = (id: string, { name, unique, definition }: ObjectIndex): string =>
   `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX ${quotedName(name)} ON ${quotedName(id)} ${definition}`;
 
-/** The words of ALTER TABLE. */
+/** The words in ALTER TABLE for each value of `enabled`. */
 const ENABLE = {
   origin: 'ENABLE TRIGGER',
   disabled: 'DISABLE TRIGGER',
@@ -56,10 +56,10 @@ function sqlName(object: ObjectName): string {
   return quotedName(name) + (argumentTypes === null ? '' : `(${argumentTypes})`);
 }
 
-/** A semicolon in a comment would not end the statement. */
+/** True if the last line contains a comment, in which a semicolon would not end the statement. */
 const endsInComment = (text: string): boolean => text.slice(text.lastIndexOf('\n') + 1).includes('--');
 
-/** Line ends of Windows are escaped, because Git may convert those of a file. */
+/** Escapes line ends of Windows in a literal, because Git may convert those of a file. */
 function literal(text: string): string {
   const quoted = text.replaceAll("'", "''");
   return quoted.includes('\r')
@@ -69,7 +69,7 @@ function literal(text: string): string {
 
 export interface ObjectFile {
   object: SchemaObject;
-  /** The line of each member, starting at 1. */
+  /** The line of each part of the file, starting at 1. */
   lines: { definition: number; comment: number; indexes: number; enabled: number };
 }
 
@@ -162,7 +162,7 @@ function addComment({ object, lines }: ObjectFile, { node, line }: FileStatement
   return null;
 }
 
-/** Undefined if no definition can have this id. */
+/** Returns the id of the object in COMMENT ON. Undefined if no definition can have this id. */
 function commentedId(object: ObjectName, commented: unknown): string | undefined {
   const routine = member(commented, 'ObjectWithArgs');
   if (routine === undefined) {
@@ -185,7 +185,7 @@ function indexOf({ text }: FileStatement, { idxname, relation, unique }: Node, v
   return { name: idxname, definition, ...(unique === true && { unique: true as const }) };
 }
 
-/** The location of the view in the statement alone, in bytes. */
+/** Parses the statement alone, to find the location of the view in bytes. */
 function locationIn(text: string): unknown {
   const [statement] = (parseSync(text) as { stmts?: Statement[] }).stmts ?? [];
   return (member(statement?.stmt, 'IndexStmt')?.['relation'] as Node | undefined)?.['location'];
@@ -200,7 +200,7 @@ function statementsIn(text: string): FileStatement[] | FileFault {
     let start = 0;
     return stmts.map(({ stmt, stmt_location: location = 0, stmt_len: length }) => {
       const end = length === undefined ? bytes.length : location + length;
-      // The location is after comments, which belong to the statement.
+      // The location of a statement is after the comments that precede it, but these comments belong to the statement.
       const part = bytes.toString('utf8', start, end);
       const offset = bytes.toString('utf8', 0, start).length + part.length - part.trimStart().length;
       start = end + 1;
@@ -213,5 +213,5 @@ function statementsIn(text: string): FileStatement[] | FileFault {
   }
 }
 
-/** Starts at 1. */
+/** Returns the line of an offset, starting at 1. */
 const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;

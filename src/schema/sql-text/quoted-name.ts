@@ -4,7 +4,7 @@ import './expression.js';
 
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
-/** Equals quote_ident: it quotes only if necessary. */
+/** Returns the same text as quote_ident, which quotes a name only if necessary. */
 export function quotedName(name: string): string {
   if (PLAIN.test(name)) {
     const [word] = scanSync(name).tokens;

@@ -1,7 +1,5 @@
-/*
- * Renames tables and columns in a SQL text where the parser finds references to them. Words that only look similar
- * stay. The result is parsed again and must have the same meaning with the new names.
- */
+/* Renames tables and columns in a SQL text where the parser finds references to them. Words that only look similar
+   are not changed. The result is parsed again and must have the same meaning with the new names. */
 import { hash } from 'node:crypto';
 import { scanSync } from 'libpg-query';
 import { STATEMENTS, type TextKind, parseText } from './check-sql-text.js';
@@ -9,13 +7,11 @@ import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { memoize } from '../../kernel/memoize.js';
 
-/*
- * Compares SQL texts with PostgreSQL's parser. White space, quotes, letter case of keywords, parentheses and defaults
- * (`MATCH SIMPLE`, `NO ACTION`) do not matter. Anything that only the server knows does: `'x'` differs from
- * `'x'::text`.
- */
+/* Compare SQL texts with PostgreSQL's parser. White space, quotes, letter case of keywords, parentheses and defaults
+   (`MATCH SIMPLE`, `NO ACTION`) do not matter. Differences that only the server could resolve do matter: `'x'`
+   differs from `'x'::text`. */
 
-/** False if one of them does not parse, unless they are equal. */
+/** True if both texts have the same meaning. If one of them does not parse, they must be equal. */
 export function isSameText(kind: TextKind, a: string, b: string): boolean {
   if (a === b) return true;
   const [first, second] = [a, b].map((text) => FINGERPRINTS[kind](text));
@@ -39,7 +35,10 @@ const FINGERPRINTS: { readonly [K in TextKind]: (text: string) => string | null 
 /** Members that contain locations in the text. */
 const PLACE = /^(.*_)?(location|list_start|list_end)$/;
 
-/** Used for a parsed statement. Not recursive, because texts may be nested deeper than the stack. */
+/**
+ * Returns a text that is equal for equal statements. Works without recursion, because texts may be nested deeper than
+ * the stack.
+ */
 export function fingerprintOf(root: Node): string {
   const parts: string[] = [];
   const open: unknown[] = [root];
@@ -56,21 +55,21 @@ export function fingerprintOf(root: Node): string {
   return hash('sha256', parts.join('\n'));
 }
 
-/** Maps names to new names. Names that are not renamed map to themselves. */
+/** Functions that map names to new names. A name that is not renamed maps to itself. */
 export interface TextNames {
-  /** The text's own table, as a qualifier. */
+  /** Maps the name of the text's own table, where it qualifies a column. */
   table: (name: string) => string;
-  /** Columns of its table. */
+  /** Maps the columns of the text's own table. */
   column: (name: string) => string;
   /** True if the table has a column of the name. Otherwise an unqualified name means the row of its table. */
   isColumn: (name: string) => boolean;
-  /** A table that a foreign key references, with its schema if the text names it. */
+  /** Maps a table that a foreign key references. `schema` is present if the text names it. */
   target: (name: string, schema?: string) => string;
-  /** Columns that a foreign key references. */
+  /** Maps the columns that a foreign key references. */
   targetColumn: (name: string) => string;
 }
 
-/** @returns the same text if nothing is renamed. Null if it cannot be rewritten. */
+/** Returns the text with new names, or the same text if nothing is renamed. Null if the text cannot be rewritten. */
 export function renamedText(kind: TextKind, text: string, names: TextNames): string | null {
   const parsed = parseText(kind, text);
   if (typeof parsed === 'string') return null;
@@ -90,7 +89,7 @@ export function renamedText(kind: TextKind, text: string, names: TextNames): str
 
 /** A name in the text and its replacement. */
 interface Reference {
-  /** Its location: a byte of the statement, or an item of a list in parentheses. */
+  /** The location of the name: a byte of the statement, or an item of a list in parentheses. */
   at: { byte: number; part: number } | { list: List; item: number };
   to: string;
 }
@@ -98,7 +97,10 @@ interface Reference {
 /** Lists of names in a definition, for which the parser returns no locations. */
 type List = 'own' | 'target' | 'included' | 'set on delete';
 
-/** Renames in the tree and records the changes. Not recursive, because texts may be nested deeper than the stack. */
+/**
+ * Renames in the parse tree and records the changes. Works without recursion, because texts may be nested deeper than
+ * the stack.
+ */
 function walk(root: Node, names: TextNames, references: Reference[]): void {
   const open: unknown[] = [root];
   while (open.length > 0) {
@@ -121,7 +123,8 @@ const RENAMERS: Readonly<Record<string, Renamer>> = {
     for (const [part, field] of fields.entries()) {
       const name = stringOf(field);
       if (name === undefined) continue;
-      // `title`, `articles.title`, `public.articles.title`, `articles.*`. Only a table's name means its row.
+      // Handles `title`, `articles.title`, `public.articles.title` and `articles.*`. The name of a table alone means
+      // its row.
       const isTable = part === last - 1 || (last === 0 && !isColumn(name));
       const change = isTable ? table : part === last && !isWhole ? column : undefined;
       if (change !== undefined) renameString(field, { change, at: { byte: byteOf(node), part } }, references);
@@ -171,7 +174,7 @@ function renameMember(node: Node, name: string, { change, at }: Renaming, refere
   references.push({ at, to });
 }
 
-/** A list of names, or of index elements, which may be expressions. */
+/** Renames in a list of names or index elements. Index elements may be expressions. */
 function renameList(
   value: unknown,
   { change, of }: { change: Renaming['change']; of: List },
@@ -195,8 +198,8 @@ const CONTROL = /\p{Cc}/gu;
 
 /** Returns the statement with new names. Undefined if a name is not at its expected location. */
 function rewriteStatement(statement: Buffer, references: readonly Reference[]): string | undefined {
-  // Control characters corrupt the scanner's result, so blanks of the same byte length replace them. They only matter
-  // within quotes.
+  // Control characters corrupt the result of the scanner, so blanks of the same byte length replace them. Control
+  // characters matter only within quotes.
   const scanned = statement.toString().replaceAll(CONTROL, (each) => ' '.repeat(Buffer.byteLength(each)));
   const tokens: Token[] = scanSync(scanned).tokens;
   const lists = listsIn(tokens);
@@ -232,7 +235,7 @@ function listsIn(tokens: readonly Token[]): ReadonlyMap<List, readonly Token[]> 
   return lists;
 }
 
-/** Yields the content of outermost parentheses, with the preceding word. */
+/** Yields the content of outermost parentheses and the word before them. */
 function* readParentheses(tokens: readonly Token[]): Generator<{ before: string; inside: Token[] }> {
   let [depth, start] = [0, 0];
   for (const [index, { text }] of tokens.entries()) {
@@ -271,7 +274,7 @@ function listAfter(word: string, lists: ReadonlyMap<List, unknown>): List | unde
   }
 }
 
-/** `PERIOD valid_at` names the column `valid_at`. */
+/** Returns the tokens of a name. In `PERIOD valid_at`, the name is `valid_at`. */
 function nameOf(item: readonly Token[]): Token[] {
   const [first, second] = item;
   const name = item.length === 2 && first?.text.toUpperCase() === 'PERIOD' ? second : first;

@@ -1,7 +1,5 @@
-/*
- * Estimates the size of an expression's value: `replace(replace(…))` and similar calls produce gigabytes from few
- * characters. An estimate, not a bound: a column counts as typical text.
- */
+/* Estimates the size of an expression's value, because nested calls such as `replace(replace(…))` can produce
+   gigabytes from a few characters. The estimate is not an upper bound: every column counts as typical text. */
 import { type Node, integerOf, list, member, onlyElement, stringOf, type TextContext } from './expression.js';
 import {
   GUARDED_FUNCTIONS,
@@ -16,14 +14,14 @@ import { locationKey } from '../model/state.js';
 /* Decides which types SQL from outside may cast to. */
 
 export interface TypeUse {
-  /** Types that the table needs, by `locationKey`. */
+  /** The types that the table needs, by `locationKey`. */
   needed: ReadonlySet<string>;
-  /** Types of its columns, as written. */
+  /** The types of the table's columns, as written. */
   ofColumns: ReadonlySet<string>;
   ofExtension: (name: string) => boolean;
 }
 
-/** Only types of PostgreSQL itself. */
+/** Allows only types of PostgreSQL itself. */
 export const OWN_TYPES: TypeUse = { needed: new Set(), ofColumns: new Set(), ofExtension: () => false };
 
 /** Returns why SQL may not cast to the type, or null. */
@@ -53,7 +51,7 @@ function providerOf(name: string): string {
   return bringers.length === 0 ? 'type' : `extension ${bringers.join(' or ')}`;
 }
 
-/** `'english'::regconfig`, which PostgreSQL adds to every index over to_tsvector('english', …). */
+/** True for `'english'::regconfig`. PostgreSQL adds this cast to every index over to_tsvector('english', …). */
 export function isConfiguration(cast: Node): boolean {
   const parts = partsOf(member(cast, 'typeName'));
   if (parts.at(-1) !== SEARCH_CONFIGURATION_TYPE || !isOwn(parts)) return false;
@@ -61,7 +59,7 @@ export function isConfiguration(cast: Node): boolean {
   return name !== undefined && SEARCH_CONFIGURATIONS.has(name.replace(/^pg_catalog\./, ''));
 }
 
-/** The parser omits empty texts. */
+/** Returns the text of a value. The parser omits empty texts. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Returns the text of a literal, possibly under casts to text. Undefined for anything else. */
@@ -80,14 +78,14 @@ function isText(type: Node | undefined): boolean {
   return isOwn(parts) && parts.at(-1) === 'text' && type?.['arrayBounds'] === undefined;
 }
 
-/* Checks functions that are harmless only with some arguments, which must be literals. */
+/* Check functions that are harmless only with some arguments. These arguments must be literals. */
 
 const GUARDED: ReadonlySet<string> = new Set(namesOf(GUARDED_FUNCTIONS));
 
 /** @param name without a schema, in lower case */
 export const isGuarded = (name: string): boolean => GUARDED.has(name);
 
-/** True if all of its arguments are checked here. */
+/** True if the functions below check all arguments of the call. */
 export const isGuardedWhole = (name: string): boolean => name === 'nextval' || name === 'current_setting';
 
 /** Returns why a call is rejected, or null. @param args parser nodes */
@@ -114,7 +112,10 @@ function withoutRegclass(node: unknown): unknown {
 const IDENTIFIER = String.raw`"(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_$]*`;
 const QUALIFIED = new RegExp(`^(?:(${IDENTIFIER})\\.)?(${IDENTIFIER})$`, 'u');
 
-/** Reads a name within a text like PostgreSQL: folded unless quoted. Returns its `locationKey`, if it is a name. */
+/**
+ * Reads a name within a text like PostgreSQL, which folds unquoted names to lower case. Returns its `locationKey`.
+ * Undefined if the text is not a name.
+ */
 function identifier(text: string): string | undefined {
   const [, schema, name] = QUALIFIED.exec(text) ?? [];
   return name === undefined
@@ -141,14 +142,17 @@ function lengthFault(name: string, args: readonly unknown[]): string | null {
   return `must not call ${name} except with a literal length of at most 10,000`;
 }
 
-/** Number of repetitions: a number, or the product of array lengths. Infinite unless literal. */
+/**
+ * Returns the number of repetitions: a number, or the product of array lengths. Infinite if the argument is not a
+ * literal.
+ */
 function repeatsOf(node: unknown): number {
   const lengths = member(node, 'A_ArrayExpr');
   if (lengths === undefined) return numberOf(node) ?? Infinity;
   return list(lengths['elements']).reduce<number>((product, each) => product * repeatsOf(each), 1);
 }
 
-/** Undefined for anything but an integer literal. */
+/** Undefined if the node is not an integer literal. */
 function numberOf(node: unknown): number | undefined {
   const constant: Node | undefined = member(node, 'A_Const');
   return constant === undefined ? undefined : integerOf(constant);
@@ -159,13 +163,13 @@ function numberOf(node: unknown): number | undefined {
  * `$[0,0][0,0]` doubles its input with each step. PostgreSQL collects the results in memory.
  */
 
-/** The result can be `size ** depth * lists` times as large as the value. */
+/** Describes how a path multiplies the size of its input. The result can be `size ** depth * lists` times as large. */
 interface PathGrowth {
   depth: number;
   lists: number;
 }
 
-/** Overestimates, because it also counts text and regular expressions within the path. */
+/** Overestimates the growth, because it also counts text and regular expressions within the path. */
 export function jsonPathGrowth(path: string): PathGrowth {
   const everything = path.match(/\*\*/g)?.length ?? 0;
   // A filter evaluates its wildcards for each item.
@@ -174,20 +178,23 @@ export function jsonPathGrowth(path: string): PathGrowth {
   return { depth: Math.max(1, everything + filtered), lists: lists.reduce((product, each) => product * each, 1) };
 }
 
-/** Bytes. PostgreSQL allows up to a gigabyte, and holds several copies during evaluation. */
+/** The maximum size in bytes. PostgreSQL allows up to a gigabyte, and holds several copies during evaluation. */
 export const MAX_SIZE = 128 * 1024 * 1024;
 
 const COLUMN = 1_000;
 const NUMBER = 20;
 
-/** Functions whose value is no longer than their arguments. Others may double it, as quoting and encoding do. */
+/**
+ * Functions whose value is no longer than their arguments. All other functions may double the length, for example by
+ * quoting or encoding.
+ */
 const NOT_LONGER: ReadonlySet<string> = new Set(
   `btrim ltrim rtrim lower upper initcap substr substring left right split_part reverse date_trunc date_part extract
    round floor ceil abs length char_length octet_length cardinality coalesce nullif md5 timezone jsonb_typeof
    to_tsvector setweight translate concat concat_ws starts_with strpos position`.split(/\s+/),
 );
 
-/** Used for trees with verified depth. */
+/** Returns the estimated size in bytes. The caller must have checked the depth of the tree. */
 export function sizeOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (Array.isArray(value)) return sum(value);
@@ -204,7 +211,7 @@ export function sizeOf(value: unknown): number {
   return sum(Object.values(node));
 }
 
-/** `@@` also compares texts with search queries, whose literals add nothing here. */
+/** Operators with a JSON path. `@@` also compares texts with search queries, whose literals add nothing here. */
 const PATH_OPERATORS: ReadonlySet<string> = new Set(['@?', '@@']);
 
 function pathOperationOf(node: Node): Node | undefined {
@@ -214,7 +221,10 @@ function pathOperationOf(node: Node): Node | undefined {
 
 const PATH_FUNCTION = /^jsonb_path_/;
 
-/** Size of the results of a JSON path. Infinite if a cast produces the path from a non-literal. */
+/**
+ * Returns the size of the results of a JSON path. Infinite if a cast creates the path from a value that is not a
+ * literal.
+ */
 function sizeByPath(value: unknown, path: unknown): number {
   let [inner, isCast] = [path, false];
   for (let cast = member(inner, 'TypeCast'); cast !== undefined; cast = member(inner, 'TypeCast')) {
@@ -234,16 +244,16 @@ function sizeOfConstant(constant: Node): number {
   return textOf(text?.['sval']).length + textOf(bits?.['bsval']).length;
 }
 
-/** `'x'::character(10485760)` has ten megabytes. */
+/** Returns the length to which a cast pads its value: `'x'::character(10485760)` has ten megabytes. */
 function paddingOf(cast: Node): number {
   const typmods = list(member(cast, 'typeName')?.['typmods']);
   return typmods.reduce<number>((total, each) => total + Math.max(0, integerOf(member(each, 'A_Const')) ?? 0), 0);
 }
 
-/** `(text, length, …)`: padded to the length. */
+/** Returns the size of a function that pads its value to a length. Its arguments are `(text, length, …)`. */
 const filled = ([, length]: readonly unknown[]): number => (length === undefined ? 0 : Math.max(0, repeatsOf(length)));
 
-/** Bytes that a function adds to its arguments. */
+/** The number of bytes that each function adds to its arguments. */
 const SIZES: ReadonlyMap<string, (args: readonly unknown[]) => number> = new Map([
   ['bit', filled],
   ['bpchar', filled],
@@ -264,7 +274,7 @@ function sizeOfCall(call: Node): number {
     case 'lpad':
     case 'rpad':
       return sum(args) + Math.max(1, repeatsOf(second));
-    // Each character of the first argument may become the last one.
+    // Each character of the first argument can become the last argument.
     case 'replace':
     case 'regexp_replace':
       return sizeOf(first) * Math.max(1, sizeOf(third)) + sizeOf(second);

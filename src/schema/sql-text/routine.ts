@@ -7,20 +7,23 @@ export interface RoutineParts {
   /** The argument types as PostgreSQL prints them: `integer, text[]`. */
   argumentTypes: string;
   /**
-   * Names, modes and types of the arguments and the result. PostgreSQL replaces a function only if they stay equal.
-   * Arguments without a name may get one.
+   * Names, modes and types of the arguments and the result. PostgreSQL replaces a function only if these stay equal.
+   * Only an argument without a name may get one.
    */
   signature: string;
   argumentNames: readonly string[];
-  /** The number of arguments with a default, which PostgreSQL does not reduce. */
+  /** The number of arguments with a default. CREATE OR REPLACE cannot reduce it. */
   defaults: number;
   isSecurityDefiner: boolean;
   setsSearchPath: boolean;
-  /** The types of arguments and results that are not PostgreSQL's own. The row type of a table has its name. */
+  /**
+   * The types of arguments and results that do not belong to PostgreSQL itself. The row type of a table has the name of
+   * the table.
+   */
   types: readonly { schema: string | undefined; name: string }[];
 }
 
-/** PostgreSQL's spelling of types whose names in the parser's output, or quoted names, differ from it. */
+/** Maps names of types in the parser's output, or quoted names, to PostgreSQL's spelling. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['int2', 'smallint'],
   ['int4', 'integer'],
@@ -92,13 +95,16 @@ function readResult(type: Node | undefined): { text: string } | string {
   return { text: type?.['setof'] === true ? `SETOF ${read.text}` : read.text };
 }
 
-/** PostgreSQL loads the library of a C function when it creates the function, also to compare it. */
+/**
+ * True for the languages C and internal. PostgreSQL loads the library of a C function when it creates the function,
+ * even if only to compare it.
+ */
 function isNativeLanguage(option: unknown): boolean {
   const { defname, arg } = member(option, 'DefElem') ?? {};
   return defname === 'language' && /^(?:c|internal)$/i.test(stringOf(arg) ?? '');
 }
 
-/** Without a mode, an argument is an input. */
+/** Returns the mode of an argument. An argument without a mode is an input. */
 function modeOf({ mode }: Node): string {
   const word = String(mode).replace('FUNC_PARAM_', '');
   return word === 'DEFAULT' ? 'IN' : word;
@@ -129,7 +135,10 @@ function typesIn(types: readonly unknown[]): RoutineParts['types'] {
   });
 }
 
-/** The statement without its name, in a form that does not depend on the order of options or on written defaults. */
+/**
+ * Returns the statement without its name, in a form that does not depend on the order of options or on explicit
+ * defaults.
+ */
 export function routineRest(statement: Node): Node {
   const { parameters, options, funcname: _name, replace: _replace, ...rest } = statement;
   return {
@@ -153,10 +162,10 @@ export function isReplaceable(before: RoutineParts, after: RoutineParts): boolea
   );
 }
 
-/** Comments, quoted texts and words. */
+/** Matches comments, quoted texts and words. Any other character is a token of its own. */
 const TOKEN = /"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_]+|[\s\S]/g;
 
-/** Finds where the name begins, which the parser does not report. Checked by parsing the result again. */
+/** Finds where the name begins, which the parser does not report. The result is parsed again to check it. */
 export function startOfName(text: string): number {
   for (const { 0: token, index } of text.matchAll(TOKEN))
     if (/^(?:function|procedure|trigger)$/i.test(token)) return index + token.length;

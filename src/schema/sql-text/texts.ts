@@ -19,11 +19,11 @@ import { isSameText } from './renamed-text.js';
 export interface SqlText {
   kind: TextKind;
   text: string;
-  /** Relative to the document of the collection or field. */
+  /** The path of the text within the document of the collection or field. */
   path: Path;
 }
 
-/** Excludes fields, see `textsOfField`. */
+/** Returns the texts of a table without those of its fields, for which see `textsOfField`. */
 export function textsOfTable(extras: TableExtras | undefined): SqlText[] {
   if (extras === undefined) return [];
   const { constraints = [], indexes = [], primary_key: key, partition_by: by, partition_of: of, needs = [] } = extras;
@@ -45,7 +45,7 @@ export function textsOfDomain({ default: value, checks = [] }: Domain, path: Pat
   ];
 }
 
-/** Its generation expression and default, if they are SQL. Empty for an alias. */
+/** Returns the generation expression and the default of a field, if these are SQL. Empty for an alias. */
 export function textsOfField({ schema }: Field): SqlText[] {
   if (schema === null) return [];
   return [
@@ -57,10 +57,8 @@ export function textsOfField({ schema }: Field): SqlText[] {
 const text = (kind: TextKind, value: string | undefined, path: Path): SqlText[] =>
   value === undefined ? [] : [{ kind, text: value, path }];
 
-/*
- * Checks the SQL texts that a change introduces. Existing texts are not checked again, so the log and adopted objects
- * stay usable if the list gets shorter.
- */
+/* Check the SQL texts that a change introduces. Existing texts are not checked again, so that the log and adopted
+   objects remain usable if the list of allowed names becomes shorter. */
 
 /** @param touched the collections that may differ between the two states */
 export function* sqlTextProblems(from: State, to: State, touched: Iterable<string>): Resumable<Problem[]> {
@@ -98,19 +96,20 @@ function* problemsOf(before: CollectionNode | undefined, node: CollectionNode): 
 
 const tableTexts = (node: CollectionNode | undefined): SqlText[] => textsOfTable(extrasOf(node));
 
-/** Ignores the location: the same text under another index name is not new. */
+/**
+ * Returns the texts that did not exist before. The location does not matter: the same text under another index name is
+ * not new.
+ */
 function newTexts(before: readonly SqlText[], after: readonly SqlText[]): SqlText[] {
   if (after.length === 0) return [];
   const existing = new Set(before.map(({ kind, text }) => `${kind}\0${text}`));
   return after.filter(({ kind, text }) => !existing.has(`${kind}\0${text}`));
 }
 
-/*
- * Keeps the existing spelling of equivalent SQL texts in submitted extras, so that another spelling, such as
- * PostgreSQL's own, is no change.
- */
+/* Keep the existing spelling of equivalent SQL texts in submitted extras. A different spelling of the same SQL, such
+   as PostgreSQL's own, is then not a change. */
 
-/** Returns a copy of `given`. Objects are matched by name. */
+/** Returns a copy of `submitted` with the existing spelling of equivalent texts. Objects are matched by name. */
 export function keepKnownTexts(submitted: TableExtras, existing: TableExtras): TableExtras {
   const { constraints, indexes, needs } = submitted;
   return {
@@ -132,7 +131,10 @@ function keepKnownPartition({ partition_by: by, partition_of: of }: TableExtras,
   };
 }
 
-/** Returns the given value if it has no default or a different one. */
+/**
+ * Returns the submitted extras with the existing spelling of an equivalent default. Returns them unchanged if they have
+ * no default or a different one.
+ */
 export function withKnownDefault(submitted: ColumnExtras, existing: ColumnExtras | undefined): ColumnExtras {
   if (submitted.default === undefined) return submitted;
   return { ...submitted, default: keepKnownText('expression', submitted.default, existing?.default) };

@@ -3,7 +3,7 @@ import { type Node, list, stringOf } from './expression.js';
 
 export interface TriggerParts {
   isConstraint: boolean;
-  /** The text from the name to the table: ` BEFORE INSERT OR UPDATE ON `. */
+  /** The text between the name and the table: ` BEFORE INSERT OR UPDATE ON `. */
   events: string;
   table: string;
   /** True for INSTEAD OF, which only views can have. */
@@ -27,7 +27,7 @@ export function triggerRest(statement: Node): Node {
   return rest;
 }
 
-/** The table or view of the trigger, and the table of FROM. */
+/** Returns the table or view of the trigger, and the table after FROM. */
 export const triggerRelations = ({ relation, constrrel }: Node): QualifiedName[] =>
   [relation, constrrel].flatMap((each) => {
     const { schemaname, relname } = (each as Node | undefined) ?? {};

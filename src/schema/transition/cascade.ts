@@ -7,23 +7,26 @@ import type { TableExtras } from '../model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { needLabel } from '../model/order.js';
 
-/* Changes the extras of a table. Empty members are removed. */
+/* Change the extras of a table. Empty members are removed. */
 
 export type Constraint = NonNullable<TableExtras['constraints']>[number];
 
-/** Removes foreign keys to `gone` tables. Returns the same object if there are none. */
+/** Removes foreign keys to tables for which `gone` is true. Returns the same object if there are none. */
 export function withoutReferences(schema: TableSchema, gone: (table: string) => boolean): TableSchema {
   return withoutConstraints(schema, ({ references }) => references !== undefined && gone(references));
 }
 
-/** Removes the `gone` constraints. Returns the same object if there are none. */
+/** Removes constraints for which `gone` is true. Returns the same object if there are none. */
 export function withoutConstraints(schema: TableSchema, gone: (constraint: Constraint) => boolean): TableSchema {
   const constraints = extrasOfTable(schema).constraints ?? [];
   const kept = constraints.filter((each) => !gone(each));
   return kept.length === constraints.length ? schema : withExtras(schema, { ...schema.extras, constraints: kept });
 }
 
-/** Removes definitions that use a `gone` column: constraints, indexes, and sequences it owns. */
+/**
+ * Removes definitions that use a column for which `gone` is true: constraints, indexes, and sequences that the column
+ * owns.
+ */
 export function withoutColumns(schema: TableSchema, gone: (column: string) => boolean): TableSchema {
   const { constraints = [], indexes = [], needs = [] } = extrasOfTable(schema);
   const kept = {
@@ -66,9 +69,9 @@ export function withExtras(schema: TableSchema, extras: TableExtras): TableSchem
 }
 
 /**
- * Removes a collection. Relations that reference it are removed, but their columns stay. Alias fields of its own
- * relations are removed. It is removed from every one_allowed_collections, and collections grouped in it move to its
- * parent.
+ * Removes a collection. Relations that reference it are removed, but their columns stay. Alias fields of the
+ * collection's own relations are removed. The collection is removed from every one_allowed_collections. Collections
+ * grouped in it move to its parent.
  */
 export function dropCollection(draft: Draft, state: State, name: string): void {
   const node = draft.get(name);
@@ -87,7 +90,7 @@ export function dropCollection(draft: Draft, state: State, name: string): void {
   draft.removeCollection(name);
 }
 
-/** Also removes foreign keys of other tables that are not relations. */
+/** Removes references to a collection, including foreign keys of other tables that are not relations. */
 function dropReferences(draft: Draft, state: State, name: string): void {
   for (const other of referencesTo(state, name)) {
     if (other === name) continue;
@@ -98,8 +101,8 @@ function dropReferences(draft: Draft, state: State, name: string): void {
 }
 
 /**
- * Removes a relation, its alias field on the one side, and its mention in the junction's other relation. Its column
- * stays.
+ * Removes a relation, its alias field on the one side, and its mention in the other relation of the junction. The
+ * column stays.
  */
 export function dropRelation(draft: Draft, relation: Relation): void {
   const { many_collection, many_field, one_collection, one_field } = relation;
@@ -111,7 +114,8 @@ export function dropRelation(draft: Draft, relation: Relation): void {
 }
 
 /**
- * Replaces a relation. With another target it is a different relation, so the alias field on the old target is removed.
+ * Replaces a relation. A relation with another target is a different one, so the alias field on the old target is
+ * removed.
  */
 export function changeRelation(draft: Draft, before: Relation, after: NewRelation): void {
   const { one_collection, one_field } = before;
@@ -121,9 +125,9 @@ export function changeRelation(draft: Draft, before: Relation, after: NewRelatio
 }
 
 /**
- * Removes a field with everything that depends on it: its relation, mentions as sort_field, archive_field,
- * junction_field or one_field, and constraints and indexes of the table that use it. Its parent group replaces it as a
- * group.
+ * Removes a field with everything that depends on it: its relation, constraints and indexes of the table that use the
+ * field, and mentions as sort_field, archive_field, junction_field or one_field. Fields grouped in it move to its
+ * parent group.
  */
 export function dropField(draft: Draft, state: State, collection: string, name: string): void {
   const own = draft.get(collection)?.relations.get(name);
@@ -143,7 +147,7 @@ export function dropField(draft: Draft, state: State, collection: string, name: 
   draft.removeField(collection, name);
 }
 
-/** Removes further constraints and indexes that use the column. */
+/** Removes constraints and indexes in the extras that use the column. */
 export function dropDefinitions(draft: Draft, collection: string, column: string): void {
   const table = draft.get(collection)?.collection;
   if (!table?.schema?.extras) return;

@@ -1,4 +1,4 @@
-/* The context of a transition, and helpers of its phases. */
+/* Defines the context of a transition and helpers of its phases. */
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type CollectionNode, type Identity, type State, getField, isIndexed, isFolder } from '../model/state.js';
 import type { NewEvent } from '../model/events.js';
@@ -7,15 +7,15 @@ import type { Resumable } from '../../kernel/resumable.js';
 /* Finds the objects that a change removes. */
 
 interface Removals {
-  /** Includes collections that become a table or a folder. */
+  /** The removed collections, including those that change between table and folder. */
   collections: ReadonlySet<string>;
-  /** Removed fields per remaining collection, including those that become a column or an alias. */
+  /** Removed fields per remaining collection, including those that change between column and alias. */
   fields: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /**
- * An object that changes its kind is removed and created again. @param names collections that may differ, by the names
- * of both states
+ * Finds the objects that a change removes. An object that changes its kind is removed and created again.
+ * @param names collections that may differ, by the names of both states
  */
 export function findRemovals(from: State, to: State, names: readonly string[]): Removals {
   const collections = new Set<string>();
@@ -33,7 +33,10 @@ export function findRemovals(from: State, to: State, names: readonly string[]): 
   return { collections, fields };
 }
 
-/** A table cannot become a folder, nor a folder a table. That is another collection of the same name. */
+/**
+ * True if a table becomes a folder or a folder a table. Neither can be converted, so the result is another collection
+ * of the same name.
+ */
 export function isReplacedCollection(before: CollectionNode, after: CollectionNode): boolean {
   return isFolder(before) !== isFolder(after);
 }
@@ -42,39 +45,40 @@ const isGone = (before: Field, after: Field | undefined): boolean =>
   after === undefined || isReplacedField(before, after);
 
 /**
- * A column cannot become an alias, nor an alias a column. Columns cannot be converted from or to an unsupported type.
- * That is another field of the same name. A type that a later release supports is still the same type.
+ * True if a column becomes an alias or an alias a column, or if the type changes from or to an unsupported one. Such a
+ * field cannot be converted, so the result is another field of the same name. A type that a later release supports is
+ * still the same type.
  */
 export function isReplacedField({ type, schema }: Field, after: Field): boolean {
   if ((schema === null) !== (after.schema === null)) return true;
   return (type === 'unknown') !== (after.type === 'unknown') && schema?.data_type !== after.schema?.data_type;
 }
 
-/** A relation with another target is a different one: its foreign key is dropped, and a new one is created. */
+/** True if a relation gets another target. Its foreign key is then dropped, and a new one is created. */
 export function isReplacedRelation(before: Relation, after: Relation): boolean {
   return before.one_collection !== after.one_collection || before.one_collection_field !== after.one_collection_field;
 }
 
 export interface TransitionOptions {
-  /** Builds indexes of new and changed fields after the commit. */
+  /** True to build the indexes of new and changed fields after the commit. */
   concurrentIndexes?: boolean;
-  /** Objects restored from the trash, by identity. Other new objects have none. */
+  /** The restored objects, by identity. Other new objects have none. */
   restores?: ReadonlyMap<Identity, Restores>;
 }
 
 /** The trash entry and the former name of a restored object. */
 export interface Restores {
-  /** Position of the event that deleted it or its collection. */
+  /** Position of the event that deleted the object or its collection. */
   position: number;
-  /** The collection's name when it was deleted. */
+  /** The name of the collection when the object was deleted. */
   name: string;
-  /** The number of the shared trash schema with its table. */
+  /** The number of the shared trash schema that contains the table. */
   kept_in?: number | undefined;
-  /** True if the trash has no data, so that it is created empty. */
+  /** True if the trash has no data, so that the object is created empty. */
   empty?: boolean;
 }
 
-/** `names`: the collections that may differ, in order. */
+/** `names` contains the collections that may differ, in order. */
 export interface TransitionContext {
   from: State;
   to: State;
@@ -85,7 +89,7 @@ export interface TransitionContext {
   options: TransitionOptions;
 }
 
-/** The documents after references were detached, if changed. */
+/** The documents that detaching references has changed. */
 export interface DetachedDocuments {
   collections: Map<string, Collection>;
   /** Keyed by memberKey. */
@@ -100,14 +104,14 @@ export interface SurvivingCollection {
   after: CollectionNode;
 }
 
-/** One part of a transition: the events of one collection or field after the other. */
+/** One phase of a transition. Each item contains the events of one collection or field. */
 export type Phase = Iterable<readonly NewEvent[]>;
 
 export function* phase<T>(items: Iterable<T>, eventsOfItem: (item: T) => readonly NewEvent[]): Phase {
   for (const item of items) yield eventsOfItem(item);
 }
 
-/** Runs the phases in order, with a step for each item. A phase starts when those before it have ended. */
+/** Runs the phases in order and pauses after each item. A phase starts when all earlier ones have ended. */
 export function* eventsOf(phases: readonly (() => Phase)[]): Resumable<NewEvent[]> {
   const events: NewEvent[] = [];
   for (const start of phases) {
@@ -132,13 +136,15 @@ export function findSurviving(from: State, to: State, names: readonly string[]):
   return pairs;
 }
 
-/** Returns a relation without its id, for comparisons. The id belongs to the log. */
+/** Returns a relation without its id, which belongs to the log. Used for comparisons. */
 export function relationBody(relation: Relation): NewRelation {
   const { id: _id, ...body } = relation;
   return body;
 }
 
-/** True if a column has another type or key in the other state, so that foreign keys on it must be dropped first. */
+/**
+ * True if a column has another type or key in the other state. Foreign keys on the column must then be dropped first.
+ */
 export function columnChanges(from: State, to: State, collection: string, field: string): boolean {
   const before = getField(from, collection, field)?.schema;
   const after = getField(to, collection, field)?.schema;
@@ -152,7 +158,7 @@ export function columnChanges(from: State, to: State, collection: string, field:
   );
 }
 
-/** True if an event builds the index of a field after the commit. */
+/** Returns the event option that builds the index of a field after the commit, if the event has one. */
 export function concurrentIndexOption(
   { options }: Pick<TransitionContext, 'options'>,
   before: Field | undefined,

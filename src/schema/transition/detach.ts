@@ -18,7 +18,7 @@ import { sortPartitionsFirst } from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
 import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './cascade.js';
 
-/** @param held takes the documents that the detaching events change */
+/** @param held receives the documents that the detaching events change */
 export const detachPhases = (change: TransitionContext, held: DetachedDocuments): (() => Phase)[] => [
   () => detachRelations(change, held),
   () => detachReferences(change, held),
@@ -40,8 +40,8 @@ function recordDetached(held: DetachedDocuments, before: Collection, after: Coll
 }
 
 /**
- * Detaches foreign keys that are not relations before other objects of the tables. They may depend on a constraint that
- * is removed as well, and removed tables may reference each other.
+ * Detaches foreign keys that are not relations before other objects of the tables are removed. These foreign keys may
+ * depend on a constraint that is also removed, and removed tables may reference each other.
  */
 function detachReferences(change: TransitionContext, held: DetachedDocuments): Phase {
   const inOrder = sortPartitionsFirst(change.names, change.from, (each) => each);
@@ -54,7 +54,7 @@ function detachReferences(change: TransitionContext, held: DetachedDocuments): P
 }
 
 function detachTableReferences({ to, removals }: TransitionContext, name: string, schema: TableSchema): TableSchema {
-  // References of a table to itself end with it.
+  // The foreign keys of a table to itself are dropped with the table.
   if (removals.collections.has(name))
     return withoutReferences(schema, (table) => table !== name && removals.collections.has(table));
   const desired = to.collections.get(name)?.collection.schema;
@@ -68,7 +68,7 @@ function detachCollection({ from, to, removals }: TransitionContext, collection:
   const meta = { ...collection.meta };
   meta.archive_field = nullIfRemoved(gone, meta.archive_field);
   meta.sort_field = nullIfRemoved(gone, meta.sort_field);
-  // The nearest remaining group replaces a removed one, as in a delete.
+  // The nearest remaining group replaces a removed group, in the same way as when a group is deleted.
   while (meta.group !== null && removals.collections.has(meta.group)) {
     meta.group = from.collections.get(meta.group)?.collection.meta.group ?? null;
   }
@@ -119,7 +119,10 @@ function detachFieldGroup({ from, removals }: TransitionContext, field: Field): 
   return group === field.meta.group ? field : { ...field, meta: { ...field.meta, group } };
 }
 
-/** A table has one primary key at a time, so the old column stops being the key before a new one becomes it. */
+/**
+ * Removes the primary key from the old column. A table can have only one primary key at a time, so this precedes the
+ * creation of the new one.
+ */
 function releasePrimaryKey({ to, removals }: TransitionContext, field: Field): Field {
   const after = to.collections.get(field.collection)?.fields.get(field.field);
   if (field.schema === null || !isPrimary(field) || after === undefined || isPrimary(after)) return field;
@@ -142,7 +145,10 @@ function detachRelations(change: TransitionContext, held: DetachedDocuments): Ph
   });
 }
 
-/** Returns relations of touched collections and those that reference them, in order, partitions first. */
+/**
+ * Returns the relations of touched collections and the relations that reference these, in order and with partitions
+ * first.
+ */
 function affectedRelations({ from, names }: TransitionContext): readonly [string, Relation][] {
   const concerned = new Map<string, Relation>();
   for (const name of names) {

@@ -26,9 +26,9 @@ interface OpenNode {
 /** Copies a collection at its first change and keeps the base unchanged. */
 export class Draft {
   readonly #base: State;
-  /** Collections opened for editing. Undefined if removed. */
+  /** The collections that were opened for editing. Undefined if removed. */
   readonly #open = new Map<string, OpenNode | undefined>();
-  /** Removed fields of the base per collection. */
+  /** The fields of the base that were removed, per collection. */
   readonly #removed = new Map<string, Set<string>>();
   readonly #touched: Iterable<string>;
   #objects: State['objects'];
@@ -60,7 +60,7 @@ export class Draft {
     else this.#open.set(collection.collection, newNode(collection));
   }
 
-  /** Restores a deleted collection with its fields and identity. */
+  /** Restores a deleted collection with its fields and identities. */
   restoreCollection({ collection, fields, identities }: CollectionNode): void {
     this.#open.set(collection.collection, {
       identities: { ...identities, fields: new Map(identities.fields) },
@@ -77,14 +77,14 @@ export class Draft {
     identities.fields.set(field.field, identity);
   }
 
-  /** Gives a new collection and its fields the identities of deleted ones. @param fields identities by name */
+  /** Assigns the identities of a deleted collection and its fields to a new one. @param fields identities by name */
   identify(collection: string, fields: ReadonlyMap<string, Identity>, identity?: Identity): void {
     const { identities } = this.#existing(collection);
     if (identity !== undefined) identities.collection = identity;
     for (const [field, each] of fields) identities.fields.set(field, each);
   }
 
-  /** Also removes the triggers of its table. */
+  /** Removes a collection and the triggers of its table. */
   removeCollection(name: string): void {
     const table = this.get(name)?.collection.schema;
     if (table != null && table.schema === undefined) this.#removeTriggers(name);
@@ -105,12 +105,12 @@ export class Draft {
     this.#removed.set(collection, removed.add(field));
   }
 
-  /** True if the field was removed and added again, so it is a different one. */
+  /** True if the field was removed and added again, so that it is a different field. */
   isRecreated(collection: string, field: string): boolean {
     return this.#removed.get(collection)?.has(field) === true && this.get(collection)?.fields.has(field) === true;
   }
 
-  /** A new relation has the id 0 until `evolve` assigns one. */
+  /** Puts a relation into the draft. A new relation has the id 0 until `evolve` assigns one. */
   putRelation(relation: NewRelation & { id?: number }): void {
     const node = this.#existing(relation.many_collection);
     const id = relation.id ?? node.relations.get(relation.many_field)?.id ?? 0;
@@ -121,19 +121,19 @@ export class Draft {
     this.#existing(collection).relations.delete(field);
   }
 
-  /** Returns the object other than tables in the draft. */
+  /** Returns an object other than a table. */
   object(name: ObjectName): SchemaObject | undefined {
     return this.#objects.get(objectKey(name))?.object;
   }
 
-  /** An object of an existing name keeps its identity. */
+  /** Puts an object into the draft. If an object of that name exists, its identity stays. */
   putObject(object: SchemaObject, identity?: Identity): void {
     const key = objectKey(object);
     const existing = this.#objects.get(key);
     this.#objects = this.#objects.set(key, { identity: identity ?? existing?.identity ?? NEW_IDENTITY, object });
   }
 
-  /** Also removes the triggers of a view. */
+  /** Removes an object and, for a view, its triggers. */
   removeObject(name: ObjectName): void {
     this.#objects = this.#objects.delete(objectKey(name));
     if (name.kind === 'view') this.#removeTriggers(name.id);
@@ -143,21 +143,21 @@ export class Draft {
     for (const trigger of triggersOn(this.#objects, table)) this.#objects = this.#objects.delete(objectKey(trigger));
   }
 
-  /** Puts extracted objects under other names, and the triggers of views with them. Names may be exchanged. */
+  /** Puts extracted objects under other names. The triggers of views follow. Objects may exchange names. */
   putRenamed(renames: readonly { node: ObjectNode; to: string }[]): void {
     for (const { node, to } of renames) this.putObject(renamedObject(node.object, to), node.identity);
     const views = renames.filter(({ node }) => node.object.kind === 'view');
     this.#objects = renameTriggers(this.#objects, new Map(views.map(({ node, to }) => [node.object.id, to])));
   }
 
-  /** Removes the object, to put it again under another name. */
+  /** Removes the object and returns it, so that it can be put under another name. */
   extractObject(name: ObjectName): ObjectNode | undefined {
     const node = this.#objects.get(objectKey(name));
     this.#objects = this.#objects.delete(objectKey(name));
     return node;
   }
 
-  /** Returns the draft as a state at the base's position. */
+  /** Returns the draft as a state. Its position is that of the base. */
   toState(): State {
     const { position, ...base } = this.#base;
     const changed: ChangedFields[] = [];
@@ -199,7 +199,7 @@ export class Draft {
   }
 }
 
-/** A collection that the log does not contain yet. */
+/** Creates the node of a collection that the log does not contain yet. */
 function newNode(collection: Collection): OpenNode {
   return {
     identities: { collection: NEW_IDENTITY, fields: new Map() },

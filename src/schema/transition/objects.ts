@@ -1,4 +1,4 @@
-/** Returns the events about objects between two states. Their statements have their own order. */
+/** Returns the events about objects between two states. The statements of these events are ordered separately. */
 import { patchBetween } from '../fold/rename-events.js';
 import { changesObjects, changesSchema } from '../fold/event-schemas.js';
 import { type LogEvent, type ObjectEvent, newObjectEvent, readRestored } from '../model/events.js';
@@ -8,9 +8,9 @@ import { type State, NEW_IDENTITY, byName, triggersOn } from '../model/state.js'
 import { renamedDefinition } from '../sql-text/object-definition.js';
 
 interface ObjectTransition {
-  /** Deletions and renames, which release names. */
+  /** Deletions and renames. They come first, because they release names. */
   first: ObjectEvent[];
-  /** Creations and changes, which may use new tables and columns. */
+  /** Creations and changes. They come last, because they may use new tables and columns. */
   last: ObjectEvent[];
 }
 
@@ -26,7 +26,7 @@ export function findFormerObjects({ objects: from }: State, { objects: to }: Sta
   return removeSwaps(former);
 }
 
-/** Objects that exchange their names are changed instead of renamed. */
+/** Excludes objects that exchange their names. They are changed instead of renamed. */
 function removeSwaps(former: Map<string, string>): ReadonlyMap<string, string> {
   const waiting = new Map([...former].filter(([key, old]) => key !== old));
   for (let count = -1; count !== waiting.size;) {
@@ -38,7 +38,7 @@ function removeSwaps(former: Map<string, string>): ReadonlyMap<string, string> {
   return former;
 }
 
-/** Returns the object with another id, also in its definition. The id has the same argument types. */
+/** Returns the object with another id, also in its definition. The argument types must be the same. */
 export const renamedObject = (object: SchemaObject, id: string): SchemaObject => ({
   ...object,
   id,
@@ -46,8 +46,8 @@ export const renamedObject = (object: SchemaObject, id: string): SchemaObject =>
 });
 
 /**
- * True if an event about a trigger follows from an event about its table in the same batch: with the table, the trigger is
- * deleted, renamed or restored.
+ * True if an event about a trigger follows from an event about its table in the same batch. The trigger is deleted,
+ * renamed or restored together with the table.
  */
 export function followsTable(event: LogEvent, events: readonly LogEvent[]): boolean {
   if (!changesObjects(event) || !isTrigger(event.subject)) return false;
@@ -63,7 +63,7 @@ export function followsTable(event: LogEvent, events: readonly LogEvent[]): bool
   });
 }
 
-/** Returns the objects with new names of tables and views, on which triggers are. Identities stay. */
+/** Returns the objects after tables and views were renamed. Triggers on these get new ids but keep their identities. */
 export function renameTriggers(objects: State['objects'], names: ReadonlyMap<string, string>): State['objects'] {
   const moved = [...names].flatMap(([table, to]) =>
     triggersOn(objects, table).map((trigger) => {

@@ -1,7 +1,5 @@
-/*
- * Renames in SQL texts and templates, and of derived names. The fold does not do this, so the command does, and the
- * event contains the result.
- */
+/* Renames in SQL texts and templates, and renames objects with derived names. The fold does not do this, so the
+   command does, and the event contains the result. */
 import { invertMap } from '../../kernel/inverse.js';
 import { type Names, type Renaming, replaceNodes } from '../fold/replace-names.js';
 import { notNullName } from '../model/constraint-names.js';
@@ -28,13 +26,13 @@ import type { Path } from '../../kernel/problem.js';
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
-/** Names that a template would parse differently. */
+/** Matches names that a template would parse differently, so that no template can contain them. */
 const UNSAYABLE = /[.:{}()]|^\s|\s$/;
 
 interface Templates {
   before: State;
   after: State;
-  /** Receives the names whose nodes change. */
+  /** The function adds the names of collections that change. */
   touched: Set<string>;
 }
 
@@ -59,7 +57,10 @@ function withTemplates({ before, after, touched }: Templates, renaming: Renaming
   return replaceNodes(after, former.keys(), written, touched);
 }
 
-/** Collections with a path through a field of that name in another collection, or into a collection. */
+/**
+ * Finds the collections with a path that leads through a field of that name in another collection, or into a collection
+ * of that name.
+ */
 export const reaching = createIndexedLookup(({ collection: { meta } }: CollectionNode) => {
   const { display_template, preview_url, item_duplication_fields: copied } = meta;
   const templates = [display_template ?? '', preview_url ?? ''];
@@ -68,7 +69,10 @@ export const reaching = createIndexedLookup(({ collection: { meta } }: Collectio
   return new Set(paths.flatMap((path) => path.split('.').flatMap(wordsOf)));
 });
 
-/** The first segment is a field of the collection itself. */
+/**
+ * Returns the names in one segment of a path. The field in the first segment belongs to the collection itself, so it is
+ * excluded.
+ */
 function wordsOf(segment: string, index: number): string[] {
   const [field = '', scope] = segment.split(':', 2);
   return [...(index > 0 ? [field] : []), ...(scope === undefined ? [] : [scope])];
@@ -100,7 +104,7 @@ interface FieldPath {
   path: string;
 }
 
-/** Renames in a path of fields through relations. `item:headings.title` selects one of several collections. */
+/** Renames in a path that leads through relations. `item:headings.title` selects one of several collections. */
 function renamedPath(before: State, renaming: Renaming, { collection, path }: FieldPath): string {
   let at: string | undefined = collection;
   // Field names may contain dots.
@@ -135,20 +139,21 @@ function targetOf(
 export interface UnwrittenText {
   collection: string;
   field?: string;
-  /** Within the document. */
+  /** The path of the text within the document. */
   path: Path;
 }
 
 export interface Rewritten {
   state: State;
-  /** Names whose nodes change. */
+  /** Names of the collections that change. */
   touched: Set<string>;
   unwritten: UnwrittenText[];
 }
 
 /**
- * @param before by the old names. `after`: by the new names, as the fold derives it. `touched` receives further
- * changes.
+ * Returns the state after all texts were renamed, and the texts that cannot be rewritten.
+ * @param before the state with the old names
+ * @param after the state with the new names, as the fold derives it
  */
 export function withTexts(before: State, after: State, renaming: Renaming): Rewritten {
   const unwritten: UnwrittenText[] = [];
@@ -178,7 +183,7 @@ const lookUp =
     names.get(name) ?? name;
 
 interface TextRewrite {
-  /** Keyed by the old names. */
+  /** The collection with the old names. */
   was: CollectionNode;
   node: CollectionNode;
   renaming: Renaming;
@@ -204,7 +209,7 @@ interface Text {
   text: string;
   path: Path;
   field?: string;
-  /** The table that a foreign key references, by its old name. */
+  /** The former name of the table that a foreign key references. */
   references?: string | undefined;
 }
 
@@ -229,11 +234,11 @@ function namesFor(
   references: string | undefined,
 ): Omit<TextNames, 'isColumn'> {
   if ('collections' in renaming) {
-    // Outside the default schema, the table keeps its name.
+    // A table outside the default schema keeps its name when its collection is renamed.
     const isFollowing = schema?.schema === undefined;
     const table = (name: string) => (isFollowing && name === own ? (renaming.collections.get(own) ?? own) : name);
     const renamed = lookUp(renaming.collections);
-    // A name with a schema is that of a table outside the default schema, which keeps its name.
+    // A name with a schema belongs to a table outside the default schema, which keeps its name.
     const target = (name: string, place?: string) => (place === undefined ? renamed(name) : name);
     return { table, column: same, target, targetColumn: same };
   }
@@ -247,7 +252,10 @@ function namesFor(
   };
 }
 
-/** A fast test, because most texts need no parsing. It allows for upper case without quotes, and for escapes. */
+/**
+ * Returns a fast test for texts that may mention a name, because most texts need no parsing. The test allows for upper
+ * case without quotes, and for escapes.
+ */
 function mentionOf(names: Names): (text: string) => boolean {
   const words = [...names.keys()].map((name) => name.replaceAll('"', '""').toLowerCase());
   return (text) => {
@@ -303,7 +311,7 @@ function withDefault(extras: ColumnExtras, rewrite: (text: string) => string): C
   return value === undefined || value === extras.default ? extras : { ...extras, default: value };
 }
 
-/** Foreign keys with a default name, which is derived from table and column. */
+/** Renames foreign keys with a default name, which is derived from table and column. */
 function withKeyNames(node: CollectionNode, renaming: Renaming, was: CollectionNode): CollectionNode {
   const formerField = formerFieldIn(renaming, node);
   let isOther = false;
@@ -324,7 +332,7 @@ function formerFieldIn(renaming: Renaming, { collection }: CollectionNode): (nam
   return lookUp(invertMap(renaming.fields));
 }
 
-/** NOT NULL constraints of a partition are named after its parent and follow its name. */
+/** Renames NOT NULL constraints of a partition. PostgreSQL names them after the parent table. */
 function withInheritedNames(node: CollectionNode, renaming: Renaming, above: readonly string[]): CollectionNode {
   if (above.length === 0) return node;
   const tableName = 'collections' in renaming ? lookUp(renaming.collections) : same;

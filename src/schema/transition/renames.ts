@@ -1,6 +1,6 @@
 /**
- * Finds renames between two states by identity and creates their events. Names are released before others take them:
- * removed objects release theirs, and swaps use a temporary name.
+ * Finds renames between two states by identity and creates their events. Names are released before other objects take
+ * them: objects are removed first, and objects that swap names use a temporary name.
  */
 import { invertMap } from '../../kernel/inverse.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -27,7 +27,7 @@ import { patchBetween } from '../fold/rename-events.js';
 
 /* Creates the event of a rename, with the changes that the fold cannot derive. */
 
-/** Builds the indexes for renames one by one. Each takes 12 ms for ten thousand collections. */
+/** Builds the indexes that renames need, in separate steps. Each index takes 12 ms for ten thousand collections. */
 function* lookUpForRenames(state: State): Resumable<void> {
   for (const find of [groupedIn, referencesTo, partitionsOf]) {
     find(state, '');
@@ -43,7 +43,7 @@ function withNewNames(state: State, renaming: Renaming): Rewritten {
   return { ...rewritten, touched: new Set([...touched, ...rewritten.touched]) };
 }
 
-/** Returns the state as the fold derives it from the names alone. */
+/** Returns the state that the fold derives from the new names alone. */
 const byNewNames = (state: State, renaming: Renaming, touched: Set<string>): State =>
   'collections' in renaming
     ? withCollectionNames(state, renaming.collections, touched)
@@ -51,7 +51,7 @@ const byNewNames = (state: State, renaming: Renaming, touched: Set<string>): Sta
 
 interface Rename {
   collection: string;
-  /** Null renames the collection itself. */
+  /** Null to rename the collection itself. */
   field: string | null;
   to: string;
 }
@@ -91,9 +91,9 @@ function patchesOf(before: State, after: State, collection: string): DocumentPat
 }
 
 export interface Renames {
-  /** New names of collections by old names. */
+  /** Maps old names of collections to new names. */
   collections: Names;
-  /** New names of fields by old names, per collection (by its new name). */
+  /** Maps old names of fields to new names, per collection (by its new name). */
   fields: ReadonlyMap<string, Names>;
 }
 
@@ -152,8 +152,8 @@ function fieldsByIdentity({ fields }: Identities): ReadonlyMap<Identity, string>
 }
 
 /**
- * Returns the state with the names of another, for diffs and checks. Objects whose names others take are removed, but
- * mentions of the names stay.
+ * Returns the state with the names of another state, for diffs and checks. Objects whose names are taken by others are
+ * removed, but references to these names stay.
  */
 export function* withRenames(from: State, { collections, fields }: Renames): Resumable<Rewritten> {
   const touched = new Set<string>();
@@ -186,7 +186,10 @@ export function* withRenames(from: State, { collections, fields }: Renames): Res
   return { state, touched, unwritten };
 }
 
-/** A table of the default schema is named like its collection. Other tables keep their names. */
+/**
+ * Returns the renames of tables. A table of the default schema has the name of its collection. Other tables keep their
+ * names.
+ */
 const tableNames = ({ collections }: State, names: Names): Names =>
   new Map(
     [...names].filter(([old]) => {
@@ -195,10 +198,13 @@ const tableNames = ({ collections }: State, names: Names): Names =>
     }),
   );
 
-/** Names assigned at once. */
+/** Maximum number of names that are assigned at once. */
 const GROUP = 20;
 
-/** Groups of independent renames: a name that one releases and another takes is changed in the same group. */
+/**
+ * Splits the renames into independent groups. If one object releases a name and another takes it, both are in the same
+ * group.
+ */
 function* groupsOf(names: Names): Generator<Names> {
   const taken = new Set(names.values());
   const isAlone = ([old, now]: [string, string]): boolean => !taken.has(old) && !names.has(now);
@@ -213,11 +219,11 @@ function commitDraft(state: State, draft: Draft, touched: Set<string>): State {
   return draft.toState();
 }
 
-/** New names whose current owner does not release them. */
+/** Returns the new names whose current owner does not release them. */
 export const findNamesInTheWay = (names: Names, isThere: (name: string) => boolean): string[] =>
   [...names.values()].filter((name) => !names.has(name) && isThere(name));
 
-/** Removes objects, with their dependents, whose names others take. */
+/** Removes objects whose names others take, and everything that depends on these objects. */
 export function removeNamesInTheWay(from: State, { collections, fields }: Renames): Draft {
   const draft = new Draft(from);
   const gone = findNamesInTheWay(collections, (each) => from.collections.has(each));
@@ -273,11 +279,11 @@ interface Holders {
   identityOf(name: string): Identity;
 }
 
-/** Yields single renames, each to a name that is free by then. */
+/** Yields single renames in an order in which each new name is free. */
 function* orderRenames(names: Names, { isTaken, identityOf }: Holders): Generator<[string, string]> {
   const waiting = new Map([...names].sort(([a], [b]) => byName(a, b)));
   for (const first of waiting.keys()) {
-    // Each waits for the next one, which has its new name.
+    // Each rename in the chain waits for the next one, whose object still has the name.
     const chain = [first];
     const held = new Set(chain);
     for (let old = chain.at(-1); old !== undefined; old = chain.at(-1)) {
@@ -291,7 +297,7 @@ function* orderRenames(names: Names, { isTaken, identityOf }: Holders): Generato
         chain.push(to);
         held.add(to);
       } else {
-        // A cycle: one object gets a temporary name until the others are renamed.
+        // To break a cycle, one object gets a temporary name until the others are renamed.
         const aside = freeName(`renaming ${identityOf(to)}`, (name) => isTaken(name) || waiting.has(name));
         waiting.set(aside, waiting.get(to) as string);
         waiting.delete(to);

@@ -1,7 +1,5 @@
-/*
- * Restores a collection from the trash as it was, by current names. It also restores what was deleted with it in the
- * same batch, if the other side still exists and the name is free.
- */
+/* Restores a collection from the trash as it was, by current names. This includes objects that were deleted in the
+   same batch because of the collection, if the other side still exists and the name is free. */
 import { type Problem, type Result, invalidProblem, ok, refuse } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import {
@@ -30,9 +28,9 @@ import { isSystemCollection } from '../model/system-collections.js';
 
 /* The context that the parts of a restoration share. */
 
-/** Something that was deleted with the collection and is not restored. */
+/** An object that was deleted with the collection and is not restored. */
 export interface NotRestored {
-  /** `member`: of `one_allowed_collections`. `constraint`: a foreign key that is not a relation. */
+  /** `member` is an element of `one_allowed_collections`. `constraint` is a foreign key that is not a relation. */
   kind: 'relation' | 'alias' | 'member' | 'group' | 'constraint' | 'foreign key' | 'trigger';
   collection: string;
   field?: string;
@@ -40,13 +38,13 @@ export interface NotRestored {
   reason: string;
 }
 
-/** All names are current ones. */
+/** All names in this context are current names. */
 interface Restoring {
   state: State;
-  /** The past by current names. */
+  /** The state before the deletion, with current names. */
   past: State;
   draft: Draft;
-  /** Its current name. */
+  /** The current name of the collection. */
   name: string;
   node: CollectionNode;
   /** True if a collection of the past still exists or is being restored. */
@@ -55,22 +53,22 @@ interface Restoring {
   /** True if a foreign key is not restored. */
   isLeft(constraint: string): boolean;
   left: NotRestored[];
-  /** A field that is restored with the collection. */
+  /** Called for each field that is restored with the collection. */
   brings(identity: Identity): void;
 }
 
-/** The reason if the other side does not exist. */
+/** Explains that the other side does not exist. */
 const noCollection = ({ state }: Restoring, name: string | null | undefined): string =>
   name != null && state.collections.has(name)
     ? `another collection is named ${JSON.stringify(name)} now`
     : `collection ${JSON.stringify(name)} no longer exists`;
 
-/** The reason if the client excluded it. */
+/** The reason for an object that the client excluded. */
 const AS_ASKED = 'as requested';
 
 /* Restores the relations of a collection and those that referenced it, with their alias fields. */
 
-/** Relations that cannot be restored unchanged are added to `left`. */
+/** Restores relations. Those that cannot be restored unchanged are added to `left`. */
 function restoreRelations(restoring: Restoring): void {
   const { past, name, node } = restoring;
   const others = relationsTo(past, name).filter(({ many_collection }) => many_collection !== name);
@@ -93,7 +91,7 @@ function dropShowing({ past, name, draft }: Restoring): void {
   }
 }
 
-/** A relation with several possible targets still exists, with its column. */
+/** Adds the collection to the targets of a many-to-any relation, which still exists with its column. */
 function allowAgain({ past, draft, name, left }: Restoring, relation: Relation): void {
   const { many_collection: collection, many_field: field, id } = relation;
   const held = draft.get(collection)?.relations.get(field);
@@ -156,7 +154,7 @@ function allowedOf(restoring: Restoring, relation: Relation): string[] | null {
   return there;
 }
 
-/** Returns the alias field on the other side, which is restored too. Null if its name is taken. */
+/** Returns the name of the alias field on the other side and restores that field. Null if its name is taken. */
 function aliasOf(restoring: Restoring, { one_collection: one, one_field: field }: Relation): string | null {
   const { past, draft, name, left } = restoring;
   if (one === null || field === null || one === name) return field;
@@ -188,7 +186,7 @@ function restoreAlias(
   return field;
 }
 
-/** The two relations of a junction reference each other. */
+/** Restores the mutual references of the two relations of a junction. */
 function joinJunctions({ past, draft }: Restoring, collection: string): void {
   const held = new Map([...draft.relationsOf(collection)].map((relation) => [relation.many_field, relation]));
   for (const then of past.collections.get(collection)?.relations.values() ?? []) {
@@ -200,9 +198,9 @@ function joinJunctions({ past, draft }: Restoring, collection: string): void {
   }
 }
 
-/* Restores foreign keys that are not relations: its own and those that referenced it. */
+/* Restore foreign keys that are not relations: those of the collection and those that referenced it. */
 
-/** Foreign keys that cannot be restored unchanged are added to `left`. */
+/** Restores foreign keys. Those that cannot be restored unchanged are added to `left`. */
 function restoreConstraints(restoring: Restoring): void {
   const { past, name, isThere, left } = restoring;
   keepOwnForeignKeys(restoring);
@@ -220,7 +218,7 @@ function restoreConstraints(restoring: Restoring): void {
 
 type Constraint = NonNullable<ReturnType<typeof extrasOf>['constraints']>[number];
 
-/** Keeps its own foreign keys if the referenced objects exist. */
+/** Restores the collection's own foreign keys if the referenced objects exist. */
 function keepOwnForeignKeys(restoring: Restoring): void {
   const { draft, name, isThere, isLeft, left } = restoring;
   const own = draft.get(name)?.collection;
@@ -257,7 +255,7 @@ function put({ draft }: Restoring, other: string, constraint: Constraint): void 
 
 /* Restores the triggers of the table, which were deleted with it. */
 
-/** Triggers that cannot be restored unchanged are added to `left`. */
+/** Restores triggers. Those that cannot be restored unchanged are added to `left`. */
 function restoreTriggers(restoring: Restoring): void {
   const { past, draft, name, node, left } = restoring;
   if (node.collection.schema === null || node.collection.schema.schema !== undefined) return;
@@ -268,7 +266,10 @@ function restoreTriggers(restoring: Restoring): void {
   }
 }
 
-/** Functions that are not managed are left to PostgreSQL. */
+/**
+ * Returns why a trigger cannot be restored. Undefined if it can. For functions that are not managed, PostgreSQL
+ * decides.
+ */
 function findTriggerObstacle(restoring: Restoring, { definition }: SchemaObject): string | undefined {
   const { state, past, isThere } = restoring;
   const parsed = parseDefinition(definition);
@@ -283,7 +284,10 @@ function findTriggerObstacle(restoring: Restoring, { definition }: SchemaObject)
 
 /* Restores the group of a collection and its group members. */
 
-/** Objects that were moved to another group since then stay there and are added to `left`. */
+/**
+ * Restores the grouping. Objects that were moved to another group since the deletion stay there and are added to
+ * `left`.
+ */
 function restoreGroups(restoring: Restoring): void {
   const { state, past, draft, name, node, isThere, left } = restoring;
   const above = nearestGroup(restoring);
@@ -295,7 +299,7 @@ function restoreGroups(restoring: Restoring): void {
   }
   for (const child of groupedIn(past, name)) {
     const held = isThere(child) ? draft.get(child)?.collection : undefined;
-    // Deleted members belong to their own deletion.
+    // A member that was deleted as well is restored by its own restore.
     if (held === undefined || child === name) continue;
     const { group } = state.collections.get(child)?.collection.meta ?? held.meta;
     if (group === above) draft.putCollection({ ...held, meta: { ...held.meta, group: name } });
@@ -305,7 +309,7 @@ function restoreGroups(restoring: Restoring): void {
 
 const groupText = (group: string | null): string => (group === null ? 'no group' : JSON.stringify(group));
 
-/** The deletion moved the members of the collection to this group. */
+/** Returns the group to which the deletion moved the members of the collection. */
 const nearestGroup = ({ past, node, isThere }: Restoring): string | null =>
   groupsAbove(past, node).find(isThere) ?? null;
 
@@ -321,16 +325,16 @@ function groupsAbove({ collections }: State, { collection }: CollectionNode): st
 }
 
 export interface RestoreCollection {
-  /** Position of the event that deleted it. */
+  /** Position of the event that deleted the collection. */
   position: number;
   identity: Identity;
-  /** Its name at that time. */
+  /** The name of the collection at that time. */
   name: string;
-  /** The number of the shared trash schema with its table. */
+  /** The number of the shared trash schema that contains the table. */
   kept_in?: number | undefined;
-  /** The schema before the batch that deleted it. */
+  /** The schema before the batch that deleted the collection. */
   past: State;
-  /** The new name. Absent keeps the former one. */
+  /** The new name. If absent, the collection keeps its former name. */
   as?: string | undefined;
   /** Names of foreign keys that are not restored. */
   without: readonly string[];
@@ -342,9 +346,9 @@ export interface Restoration {
   draft: Draft;
   restores: Map<Identity, Restores>;
   left: NotRestored[];
-  /** Foreign keys that `without` may name. */
+  /** The names of foreign keys that `without` may contain. */
   keys: readonly string[];
-  /** Texts that contain its former name and cannot be rewritten. */
+  /** Texts that contain the former name and cannot be rewritten. */
   unwritten: UnwrittenText[];
 }
 
@@ -404,7 +408,7 @@ function withoutParent(collection: string, parent: string): Problem {
   return { code: 'IN_USE', message, collection };
 }
 
-/** Returns the collections of the past that it involves. */
+/** Returns the collections of the past that the restore involves. */
 function findConcerned(past: State, name: string): Set<string> {
   const node = past.collections.get(name) as CollectionNode;
   const { constraints = [], partition_of } = extrasOf(node);
@@ -452,7 +456,7 @@ function isSameField(of: { past: State; state: State; collection: string; field:
   return isSame(past, state, collection) && then !== undefined && then === now;
 }
 
-/** Returns the names of its foreign keys and of others that reference it. */
+/** Returns the names of the collection's foreign keys and of foreign keys that reference it. */
 function keysOf({ past, name, node }: Restoring): string[] {
   const relations = [...node.relations.values(), ...relationsTo(past, name)];
   const constraints = [name, ...referencesTo(past, name)].flatMap((each) => {

@@ -1,4 +1,7 @@
-/** Restores a field from the trash as it was, by current names, with what was deleted with it. */
+/**
+ * Restores a field from the trash as it was, by current names. Objects that were deleted with the field are restored
+ * too.
+ */
 import { type Problem, type Result, invalidProblem, ok, refuse } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { indexNameOf, uniqueNameOf, notNullNameOf } from '../model/constraint-names.js';
@@ -20,19 +23,17 @@ import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import { quoteName } from '../../kernel/text.js';
 import { withExtras } from './cascade.js';
 
-/*
- * Restores what was deleted with a field in the same batch, if the other side still exists and the name is free. The
- * rest is reported.
- */
+/* Restore objects that were deleted in the same batch because of the field, if the other side still exists and the
+   name is free. All other objects are reported. */
 
-/** An object that is not restored, as a clause: `the relation articles.author: … is gone`. */
+/** Explains as a clause why an object is not restored: `the relation articles.author: … is gone`. */
 type NotRestoredReason = string;
 
 interface FieldRestorationContext {
   draft: Draft;
-  /** The schema before the batch, by current names. */
+  /** The schema before the batch, with current names. */
   past: State;
-  /** Keyed by current names. */
+  /** The current name of the collection. */
   collection: string;
   field: string;
   /** True if a constraint or an index is not restored. */
@@ -41,7 +42,7 @@ interface FieldRestorationContext {
   brings(identity: Identity): void;
 }
 
-/** @returns what is not restored */
+/** @returns the objects that are not restored, with reasons */
 function putBackField(at: FieldRestorationContext): NotRestoredReason[] {
   const before = at.past.collections.get(at.collection) as CollectionNode;
   putField(at, before, at.field);
@@ -50,7 +51,9 @@ function putBackField(at: FieldRestorationContext): NotRestoredReason[] {
   return away;
 }
 
-/** Restores the field with its identity, its group, its group members and references of the collection. */
+/**
+ * Restores the field with its identity, its group and its group members, and references to the field in the collection.
+ */
 function putField(at: FieldRestorationContext, before: CollectionNode, name: string): void {
   const { draft, collection } = at;
   const field = removeExcluded(before, before.fields.get(name) as Field, at);
@@ -63,7 +66,7 @@ function putField(at: FieldRestorationContext, before: CollectionNode, name: str
   putBackPointers({ draft, collection }, before, name);
 }
 
-/** Removes excluded constraints and indexes. */
+/** Removes the constraints and indexes that the client excluded. */
 function removeExcluded(node: CollectionNode, field: Field, { isLeft }: FieldRestorationContext): Field {
   const { schema } = field;
   if (schema === null) return field;
@@ -82,7 +85,7 @@ function removeExcluded(node: CollectionNode, field: Field, { isLeft }: FieldRes
 
 type RestoreTarget = Pick<FieldRestorationContext, 'draft' | 'collection'>;
 
-/** Fields that moved to its parent group when it was deleted. */
+/** Moves fields back into the group. The deletion had moved them to the parent group. */
 function putBackChildren(
   { draft, collection }: RestoreTarget,
   before: CollectionNode,
@@ -96,7 +99,7 @@ function putBackChildren(
   }
 }
 
-/** Restores the members of the collection that referenced the field. */
+/** Restores archive_field and sort_field of the collection if they named the field. */
 function putBackPointers({ draft, collection }: RestoreTarget, before: CollectionNode, name: string): void {
   const held = draft.get(collection)?.collection;
   if (held === undefined) return;
@@ -129,7 +132,7 @@ function sameCollection({ draft, past }: Pick<FieldRestorationContext, 'draft' |
 
 type Definition = { name: string; definition: string; references?: string };
 
-/** Constraints, indexes and sequences that used the column. */
+/** Restores the constraints, indexes and sequences that used the column. */
 function putBackDefinitions(at: FieldRestorationContext, before: CollectionNode): NotRestoredReason[] {
   const { draft, collection, field } = at;
   const held = draft.get(collection)?.collection;
@@ -177,7 +180,7 @@ function addDefinitions(schema: TableSchema, additions: Lists): TableSchema {
   });
 }
 
-/** Its relation, with the alias field. */
+/** Restores the relation of the field, with the alias field. */
 function putBackRelation(at: FieldRestorationContext, before: CollectionNode): NotRestoredReason[] {
   const { draft, collection, field } = at;
   const relation = before.relations.get(field);
@@ -200,7 +203,7 @@ function putBackRelation(at: FieldRestorationContext, before: CollectionNode): N
   return away;
 }
 
-/** Returns the existing targets, or why there are none. */
+/** Returns the current targets of the relation, or why there are none. */
 function endsOf(
   at: FieldRestorationContext,
   { one_collection, one_allowed_collections: allowed, one_collection_field: pointer }: Relation,
@@ -230,7 +233,7 @@ function putBackAlias(
   return { one_field, away: [] };
 }
 
-/** Other relations of the collection that named the field. */
+/** Restores references to the field in other relations of the collection. */
 function putBackMentions({ draft, collection, field }: FieldRestorationContext, before: CollectionNode): void {
   const stays = sameField(draft.get(collection), before);
   for (const relation of before.relations.values()) {
@@ -244,17 +247,17 @@ function putBackMentions({ draft, collection, field }: FieldRestorationContext, 
 }
 
 export interface RestoreField {
-  /** Position of the event that deleted it. */
+  /** Position of the event that deleted the field. */
   position: number;
   identity: Identity;
   /** The names of the field and its collection at that time. */
   name: string;
   collection: string;
-  /** The schema before the batch that deleted it. */
+  /** The schema before the batch that deleted the field. */
   past: State;
-  /** The collection just before the deletion. */
+  /** The collection immediately before the deletion. */
   node: CollectionNode;
-  /** The new name. Absent keeps the former one. */
+  /** The new name. If absent, the field keeps its former name. */
   as?: string | undefined;
   /** Names of constraints and indexes that are not restored. */
   without: readonly string[];
@@ -266,9 +269,9 @@ export interface FieldRestoration {
   draft: Draft;
   restores: Map<Identity, Restores>;
   left: NotRestoredReason[];
-  /** Names that `without` may contain. */
+  /** The names that `without` may contain. */
   keys: readonly string[];
-  /** Current names. */
+  /** The current name of the collection, and below that of the field. */
   collection: string;
   field: string;
 }

@@ -1,7 +1,5 @@
-/*
- * A transition that restores objects from the trash. Tables are restored as they were and then changed to the target
- * state. Fields are restored as in the target state, if that is compatible.
- */
+/* A transition that restores objects from the trash. A table is restored as it was and then changed to the target
+   state. A field is restored as it is in the target state, if the two are compatible. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { fold } from '../fold/evolve.js';
 import type { SchemaEvent } from '../model/events.js';
@@ -24,19 +22,19 @@ import { transition } from './transition.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field } from '../model/model.js';
 
-/** A trash entry. */
+/** An entry of the trash. */
 export interface TrashNode extends Restores {
   kind: 'collection' | 'field';
   identity: Identity;
-  /** The collection just before the deletion. */
+  /** The collection immediately before the deletion. */
   node: CollectionNode;
 }
 
 interface TransitionRequest {
   from: State;
-  /** Restored objects already have their identity here. */
+  /** The target state, in which restored objects already have their former identity. */
   to: State;
-  /** Collections that may differ. */
+  /** The collections that may differ. */
   touched: Iterable<string>;
   options?: TransitionOptions;
 }
@@ -62,7 +60,7 @@ export function* restoringTransition(
   return [...first, ...(yield* transition(after, to, touched, { ...options, restores }))];
 }
 
-/** Returns the state by the target's names, with restored tables as they were. */
+/** Returns the state with the names of the target. Restored tables are as they were. */
 function* withTables(
   { from, to, touched }: TransitionRequest,
   tables: readonly TrashNode[],
@@ -74,7 +72,7 @@ function* withTables(
   for (const { identity, node } of tables) {
     const name = names.get(identity);
     if (name === undefined) throw new Error(`restoring: ${identity} does not match the target`);
-    // The transition removes the current owner of the name, because it is another object.
+    // The name belongs to another collection, which the transition removes.
     if (draft.get(name) !== undefined) dropCollection(draft, named.state, name);
     nodes.push(yield* renameAlone(node, name));
   }
@@ -93,7 +91,7 @@ function namesByIdentity(state: State, names: Iterable<string>): ReadonlyMap<Ide
   return nameByIdentity;
 }
 
-/** Returns a collection under another name, with the consequences of the rename. */
+/** Returns a collection as it is after a rename. */
 function* renameAlone(node: CollectionNode, name: string): Resumable<CollectionNode> {
   const { collection } = node.collection;
   if (collection === name) return node;
@@ -103,7 +101,10 @@ function* renameAlone(node: CollectionNode, name: string): Resumable<CollectionN
   return state.collections.get(name) as CollectionNode;
 }
 
-/** Foreign keys to other tables were removed at the deletion, and its group may no longer exist. */
+/**
+ * Returns the collection as the trash contains it. The deletion removed foreign keys to other tables, and the group may
+ * no longer exist.
+ */
 function toRestored(node: CollectionNode, isThere: (name: string) => boolean): CollectionNode {
   const { collection } = node;
   const { group } = collection.meta;
@@ -114,10 +115,10 @@ function toRestored(node: CollectionNode, isThere: (name: string) => boolean): C
 
 /* Finds objects that a transition creates and that existed before. */
 
-/** Identities by name: of collections, and of fields by `memberKey`. */
+/** Identities by name. The key is the name of a collection, or the `memberKey` of a field. */
 export type RecreatedObjects = ReadonlyMap<string, Identity>;
 
-/** Returns tables and columns that only the target state contains, by their names there. */
+/** Returns the tables and columns that only the target state contains, by the names in that state. */
 export function recreatedObjects({ from, to, touched }: Omit<TransitionRequest, 'options'>): RecreatedObjects {
   const before = new Map<Identity, CollectionNode>();
   const names = [...touched];
@@ -186,7 +187,7 @@ function explainUnfitTable(
 ): string | null {
   const after = byIdentity(to, before);
   if (after === undefined || isFolder(after)) return 'the change does not include it';
-  // A diff matches by name. It keeps a table that has the name now and cannot replace it with another one.
+  // A diff matches by name. If a table already has the name, the diff changes that table and cannot replace it.
   const named = from.collections.get(after.collection.collection);
   if (named !== undefined && byIdentity(to, named) === undefined) return 'another table has its name';
   const parts = ['partition_by', 'partition_of'] as const;
@@ -196,7 +197,7 @@ function explainUnfitTable(
   return changed === undefined ? null : `${JSON.stringify(changed.field)} has an incompatible type there`;
 }
 
-/** PostgreSQL cannot convert columns from or to an unsupported type. */
+/** True if a column changes from or to an unsupported type, which PostgreSQL cannot convert. */
 function isAnother(before: CollectionNode, after: CollectionNode, now: Field): boolean {
   const identity = after.identities.fields.get(now.field);
   const [name] = [...before.identities.fields].find(([, each]) => each === identity) ?? [];
@@ -220,7 +221,7 @@ function explainUnfitValues(
 ): string | null {
   if (now.generation_expression !== null) return 'its values are computed there';
   if (!isSameType(now, old)) return `its values have the type ${old.data_type}`;
-  // A changed key does not exist during the transition.
+  // During the transition, a changed key does not exist.
   return keyChange(node, byIdentity(from, node)) ?? keyChange(node, after);
 }
 
@@ -229,7 +230,7 @@ function fieldOf({ fields, identities }: CollectionNode, identity: Identity): Fi
   return undefined;
 }
 
-/** Returns why values stored by the former key cannot be matched by the current one. Null if they can. */
+/** Returns why values that refer to the former key cannot be matched with the current key. Null if they can. */
 export function keyChange(then: CollectionNode, now: CollectionNode | undefined): string | null {
   if (now === undefined) return 'its table no longer exists';
   const key = (node: CollectionNode) =>

@@ -19,10 +19,10 @@ const LOOSE = [
 
 const TEMPLATES = ['display_template', 'preview_url'] as const satisfies readonly (keyof CollectionMeta)[];
 
-/** @param state after the renames */
+/** @param state the state after the renames */
 export function* warnAboutUses(state: State, { collections, fields }: Renames): Resumable<Warning[]> {
   const warnings: Warning[] = [];
-  // The name may refer to its current owner.
+  // A name that another object has now may refer to that object.
   const gone = new Map([...collections].filter(([from]) => !state.collections.has(from)));
   if (gone.size > 0) {
     for (const node of collectionsInOrder(state)) {
@@ -44,7 +44,7 @@ export function* warnAboutUses(state: State, { collections, fields }: Renames): 
   return warnings;
 }
 
-/** Returns the fields of a collection, and those of others that show it. */
+/** Returns the fields of a collection, and fields of other collections that show it. */
 function findFieldsToCheck(state: State, collection: string): Field[] {
   const node = state.collections.get(collection);
   const fields = new Map<string, Field>();
@@ -69,7 +69,7 @@ function warnAboutField({ collection, field, meta }: Field, names: Names): Warni
   });
 }
 
-/** Templates are rewritten unless they cannot contain the new name. */
+/** Warns about templates that contain an old name. Templates are rewritten unless they cannot contain the new name. */
 function warnAboutTemplates(state: State, collection: string, names: Names): Warning[] {
   const meta = state.collections.get(collection)?.collection.meta;
   return TEMPLATES.flatMap((member) => {
@@ -86,7 +86,7 @@ const warning = (from: string, to: string, location: string): { code: string; me
   message: `${location} contains ${JSON.stringify(from)}, which is now named ${JSON.stringify(to)}. If it means the renamed object, change it`,
 });
 
-/** Returns the first location of each name in a value: as a member, a text, or part of a path or template. */
+/** Returns the first location of each name in a value: as a member, as a text, or in a path or template. */
 function mentionsIn(value: unknown, names: Names, at: Path): ReadonlyMap<string, Path> {
   const mentions = new Map<string, Path>();
   const note = (word: string, path: Path): void => {

@@ -76,7 +76,7 @@ function createCollections({ from, to, names, removals, options }: TransitionCon
       const node = to.collections.get(name) as CollectionNode;
       const { collection, fields } = node;
       const { restored } = restoredCollection({ options }, node);
-      // A restored object's index may not have been built when it was deleted.
+      // When a restored object was deleted, its index may not have been built yet.
       const later = options.concurrentIndexes === true || restored !== undefined;
       const concurrent = later && [...fields.values()].some(isIndexed);
       const event = newEvent('collection.created', name, null, {
@@ -90,7 +90,7 @@ function createCollections({ from, to, names, removals, options }: TransitionCon
   );
 }
 
-/** Used for remaining collections. Groups come before their members. */
+/** Creates fields in existing collections. Groups come before their members. */
 function createFields(change: TransitionContext): Phase {
   return phase(change.surviving, ({ name, before, after }) => {
     if (before.fields === after.fields) return [];
@@ -118,7 +118,7 @@ function holdersOf(state: State, name: string): string[] {
 const withSubject = (event: NewEvent, restored: RestoredField | undefined): NewEvent =>
   restored === undefined ? event : { ...event, subject: trashSubject(restored.position) };
 
-/** Marks a collection's event as a restore, if it is one. */
+/** Returns the data that marks a collection's event as a restore. Undefined if it is none. */
 function restoredCollection(
   { options }: Pick<TransitionContext, 'options'>,
   { identities, fields }: CollectionNode,
@@ -138,7 +138,7 @@ function restoredCollection(
   };
 }
 
-/** Marks a field's event as a restore, if it is one. */
+/** Returns the data that marks a field's event as a restore. Undefined if it is none. */
 function restoredField(
   { options }: Pick<TransitionContext, 'options'>,
   { identities }: CollectionNode,
@@ -155,7 +155,10 @@ const emptiness = ({ empty = false }: Restores): { empty?: boolean } => (empty ?
 
 type Fields = ReadonlyMap<string, Field>;
 
-/** Groups come first. A field that releases the name of an index or constraint precedes one that takes it. */
+/**
+ * Returns the order of updates. Groups come first. A field that releases the name of an index or constraint precedes a
+ * field that takes the name.
+ */
 export function updateOrder(names: readonly string[], before: Fields, after: Fields): string[] {
   const groupOf = (name: string) => after.get(name)?.meta.group;
   const givers = new Map<string, string>();
@@ -172,7 +175,10 @@ export function updateOrder(names: readonly string[], before: Fields, after: Fie
   );
 }
 
-/** Only names of one table are compared, so any name of the table serves. */
+/**
+ * Returns the names of a field's index and constraint. Only names of one table are compared, so any table name can be
+ * used.
+ */
 function partNames(field: Field | undefined): string[] {
   if (!field?.schema) return [];
   const { schema, collection } = field;
@@ -215,7 +221,7 @@ function* collectionTransition(
   return [...removed, ...events, ...(yield* byNames(after, to, concerning, options))];
 }
 
-/** Used for states without renames. */
+/** Returns the events between two states without renames. */
 function* byNames(
   from: State,
   to: State,
@@ -243,7 +249,7 @@ function* byNames(
   ]);
 }
 
-/** Returns collections that may differ, and members of groups that are replaced, in order. */
+/** Returns in order the collections that may differ, and the members of groups that are replaced. */
 function affectedCollections(from: State, to: State, touched: Iterable<string>): string[] {
   const names = new Set(touched);
   const replaced = new Set<string>();
@@ -282,7 +288,7 @@ function removeCollections({ from, removals }: TransitionContext): Phase {
 const sequencesOf = (state: State, name: string) =>
   (extrasOf(state.collections.get(name)).needs ?? []).filter((need) => need.kind === 'sequence');
 
-/** Maps sequences to the tables that own them. */
+/** Maps each sequence to the table that owns it. */
 function sequenceOwners(state: State, names: Iterable<string>): ReadonlyMap<string, string> {
   const owners = new Map<string, string>();
   for (const name of names) {
@@ -297,7 +303,7 @@ function ownersOf(state: State, name: string, owners: ReadonlyMap<string, string
   return tables.filter((owner) => owner !== undefined && owner !== name) as string[];
 }
 
-/** A collection can have thousands of fields, so each of them is an item. */
+/** Updates fields. A collection can have thousands of fields, so each of them is an item. */
 function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Field>): Phase {
   for (const { name, before, after } of change.surviving) {
     const gone = change.removals.fields.get(name);
@@ -341,7 +347,7 @@ function putRelations({ from, to, names }: TransitionContext, held: ReadonlyMap<
   });
 }
 
-/** `now`: the rest of `old` after detaching. */
+/** Returns the event that creates or updates a relation. `now` is what remains of `old` after detaching. */
 function putRelation(relation: Relation, old: Relation | undefined, now: Relation | undefined): NewEvent[] {
   const { many_collection, many_field } = relation;
   if (old === undefined || now === undefined || isReplacedRelation(old, relation))
