@@ -64,7 +64,7 @@ FROM d CROSS JOIN LATERAL (
    WHERE d.classid = 'pg_catalog.pg_policy'::regclass::oid AND p.oid = d.objid AND d.refobjsubid > 0) o (kind, name)
 ORDER BY 1, 2, 3, 4 LIMIT 1000`;
 
-/** At most 1000, ordered by table. */
+/** Returns at most 1000 dependents, ordered by table. */
 async function readDependents(
   db: Queryable,
   { schema, state }: DescribedTables,
@@ -92,8 +92,8 @@ interface InheritanceRow {
 }
 
 /**
- * All parents of tables and of their descendants, and the parents of those. A partition has one parent, so partitions
- * are not among the descendants. Only PostgreSQL 18 has NOT NULL constraints that are inherited.
+ * Selects all parents of tables and of their descendants, and the parents of those. A partition has one parent, so
+ * partitions are not among the descendants. Only PostgreSQL 18 has NOT NULL constraints that are inherited.
  */
 const INHERITANCE = sql`
 WITH RECURSIVE down (oid) AS (
@@ -141,15 +141,15 @@ async function readInheritance(
   return [...found.values()];
 }
 
-/** Milliseconds for all queries. A plan without these facts is better than none. */
+/** Milliseconds that all queries for the findings may take. A plan without these facts is better than none. */
 const LIMIT = 2_000;
 
 /** Tables per query, because each result is parsed at once. */
 const AT_ONCE = 1_000;
 
 /**
- * Queries once per plan, outside its transaction, and only if a rule needs it. The statements may already have run
- * and been rolled back.
+ * Reads the facts that rules need, once per plan and outside its transaction. The statements may already have run and
+ * been rolled back.
  * @param schema of the tables; `patient`: waits for the results, because a decision depends on them
  */
 export async function planFindings(
@@ -163,7 +163,7 @@ export async function planFindings(
 }
 
 /**
- * The findings of a plan, with the effect of the current policy.
+ * Returns the findings of a plan, with the effect of the current policy.
  * @param noticed findings from other sources
  */
 export async function judgeFindings(
@@ -175,7 +175,10 @@ export async function judgeFindings(
   return findingsByPolicy(db, schema, { plan, policy, noticed });
 }
 
-/** For accepted drift: only the findings that the policy blocks. The others are already true in the database. */
+/**
+ * Returns only the findings that the policy blocks, for accepted drift. The other findings are already true in the
+ * database.
+ */
 export async function stoppingFindings(
   db: Queryable,
   schema: string,
@@ -200,8 +203,8 @@ export async function findingsByPolicy(
 }
 
 /**
- * The names under which the policy judges a collection: all that it had since it was created, also through the trash,
- * and those that the batch assigns. Queries nothing if the policy is the same for all collections.
+ * Returns the names under which the policy judges a collection: all that it had since it was created, also through the
+ * trash, and those that the batch assigns. Runs no query if the policy is the same for all collections.
  */
 export async function readJudgedNames(
   db: Queryable,
@@ -217,8 +220,8 @@ export async function readJudgedNames(
 }
 
 /**
- * The names of the collections whose data is purged, by the name that they had at the deletion. Another collection may
- * have that name now.
+ * Returns the names of the collections whose data is purged, by the name that they had at the deletion. Another
+ * collection may have that name now.
  */
 async function readPurgedNames(db: Queryable, events: readonly LogEvent[]): Promise<Map<string, ReadonlySet<string>>> {
   const purged = new Map<string, ReadonlySet<string>>();
@@ -230,7 +233,7 @@ async function readPurgedNames(db: Queryable, events: readonly LogEvent[]): Prom
   return purged;
 }
 
-/** Names of existing collections, and of those that the batch restores. */
+/** Yields names of existing collections, and of those that the batch restores. */
 function* namesBefore({ collections }: State, events: readonly LogEvent[]): Iterable<string> {
   yield* collections.keys();
   for (const { type, data } of events) if (type === 'collection.created' && data.restored) yield data.restored.name;

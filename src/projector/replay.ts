@@ -40,7 +40,7 @@ import { createPool } from '../postgres/pool.js';
 import { unlimited } from '../postgres/limits.js';
 import { type Sql, sql, own } from './ddl/sql.js';
 
-/** The projections, in the order that operators read. */
+/** Names of the projections, in the order in which operators read them. */
 export const PROJECTION_NAMES = ['tables', 'metadata', TRASH_PROJECTION, CHANGES_PROJECTION, INDEX_PROJECTION] as const;
 export type ProjectionName = (typeof PROJECTION_NAMES)[number];
 
@@ -53,13 +53,16 @@ export interface Group<E extends LogEvent> {
   after: State;
 }
 
-/** A quarter of the capacity of a server with default settings. */
+/** Maximum number of lock entries of a group: a quarter of the capacity of a server with default settings. */
 const LOCK_ENTRIES = 1_500;
 
-/** The number of events planned together, small enough for their locks. */
+/** The number of events that are planned together, small enough for their locks. */
 const SLICE = 50;
 
-/** Groups in order, planned for empty tables. A statement's source is the index of the event in its group. */
+/**
+ * Yields groups of events in order, planned for empty tables. A statement's source is the index of the event in its
+ * group.
+ */
 export function* groupsOf<E extends LogEvent>(
   from: State,
   events: readonly E[],
@@ -107,8 +110,8 @@ function planSlice<E extends LogEvent>(state: State, events: E[], schema: string
 }
 
 /**
- * The tables are empty, none existed before, and none inherits: indexes are built at once, and adopted tables are
- * created.
+ * Adapts an event to a replay. The tables are empty, none existed before, and none inherits. So indexes are built at
+ * once, and adopted tables are created.
  */
 function adaptToEmptyTables(event: LogEvent): LogEvent {
   if (event.type === 'collection.adopted') return { ...event, type: 'collection.created', version: 1 };
@@ -135,7 +138,7 @@ interface TargetOptions {
 }
 
 interface ReplayTarget {
-  /** Holds the log's lock for its whole life. */
+  /** The connection that holds the log's lock until the replay has ended. */
   client: pg.PoolClient;
   schema: string;
   schemas: readonly string[];
@@ -188,7 +191,7 @@ async function takeLock(client: pg.ClientBase, key: string): Promise<void> {
   throw new OperatorError('Another session writes to the target. Stop the service that uses it first.');
 }
 
-/** Objects of extensions (spatial_ref_sys) do not count. */
+/** Selects objects that make a database non-empty. Objects of extensions (spatial_ref_sys) do not count. */
 const FOREIGN: Sql = sql`
 SELECT c.relname::text AS name
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -222,14 +225,14 @@ function notEmpty(why: string): OperatorError {
 
 export interface ReplayOptions {
   target: ReplayTarget;
-  /** The log from its first event. */
+  /** Pages of the log from its first event. */
   pages: AsyncIterable<EventRecord[]>;
   /**
    * `every-event`: tables go through all their changes. `end-state`: they are created in their final form, which is
    * faster after a long history.
    */
   tables: 'every-event' | 'end-state';
-  /** The documents of the events read so far, each once. */
+  /** Returns the documents of the events read so far, each once. */
   documents?: () => Document[];
   /** Reports the last event whose tables were replayed. */
   onReplayed?: (position: number) => void;
@@ -262,7 +265,7 @@ export async function checkReplay({ pages, tables, schema, schemas }: ReplayChec
       check({ chain }, record);
       const event = readEvent(record);
       state = evolve(state, event);
-      // Such a replay also creates tables that were deleted later.
+      // A replay of every event also creates tables that were deleted later.
       const touched = tables === 'every-event' ? state.collections.get(event.collection ?? '') : undefined;
       if (touched !== undefined) requireManaged({ schema, schemas, state: { collections: new Map([['', touched]]) } });
     }
@@ -344,7 +347,10 @@ async function makeTables(run: Run): Promise<void> {
   }
 }
 
-/** They are created last, in their final form, because they may read rows and because tables change below them. */
+/**
+ * Creates the other objects last, in their final form, because they may read rows and because the tables that they use
+ * change during the replay.
+ */
 async function makeObjects(run: Run): Promise<void> {
   const { objects } = run.state;
   if (objects.isEmpty()) return;

@@ -33,7 +33,7 @@ const numberOption = (words: Sql, value: string | undefined): Sql | null =>
   value === undefined ? null : sql`${words} ${integer(value)}`;
 
 /**
- * All options, explicitly: for NO MAXVALUE, PostgreSQL keeps the limit of an earlier type or direction.
+ * Returns all options explicitly. Otherwise PostgreSQL keeps the limit of an earlier type or direction for NO MAXVALUE.
  * @param usualType the type if the options name none
  */
 export function renderAllOptions(options: SequenceOptions, usualType: SequenceType = 'bigint'): Sql {

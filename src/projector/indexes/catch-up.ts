@@ -28,7 +28,7 @@ import { indexName, indexNameOf } from '../../schema/model/constraint-names.js';
 
 /** The failure that stopped the builder, stored as displayed. */
 export interface IndexFailure {
-  /** The event whose index cannot be built. */
+  /** The position of the event whose index cannot be built. */
   position: number;
   collection: string;
   field: string;
@@ -44,15 +44,16 @@ WITH first AS (
 )
 SELECT position FROM ${own.projections} WHERE name = $1`;
 
-/** Everything up to this position is done; 0 at first. */
+/** Returns the position up to which all indexes are done. It is 0 at first. */
 export async function loadCheckpoint(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ position: number }>(LOAD, [INDEX_PROJECTION]);
   return Number(rows[0]?.position ?? 0);
 }
 
 /**
- * The log must still contain the previous and the new checkpoint, so that a truncation is not hidden. The log may
- * have been cut off since its end was read, and a position without a hash would cause another divergence.
+ * SQL that advances the checkpoint. The log must still contain the previous and the new checkpoint, so that a
+ * truncation is not hidden. The log may have been cut off since its end was read, and a position without a hash would
+ * cause another divergence.
  */
 const ADVANCE = sql`
 UPDATE ${own.projections} p SET position = target.position, hash = target.hash,
@@ -71,7 +72,7 @@ export async function advanceCheckpoint(db: Queryable, from: number, to: number)
 const FAIL = sql`
 UPDATE ${own.projections} SET status = 'failed', last_error = $2, updated_at = now() WHERE name = $1`;
 
-/** Valid until the checkpoint advances. */
+/** Stores a failure, which is valid until the checkpoint advances. */
 export async function recordFailure(db: Queryable, failure: IndexFailure): Promise<void> {
   await db.query(FAIL, [INDEX_PROJECTION, JSON.stringify(failure)]);
 }
@@ -84,8 +85,8 @@ interface IndexTarget {
 }
 
 /**
- * Covers events that defer an index build, and events that drop an index. A build may have been running then, and
- * DROP INDEX does not see it.
+ * Returns the indexes of events that defer an index build or drop an index. A build may have been running during the
+ * drop, and DROP INDEX does not see it.
  */
 export function indexTargets(event: LogEvent): IndexTarget[] {
   switch (event.type) {
@@ -110,7 +111,7 @@ function touchesIndex(patch: readonly { path: string }[]): boolean {
 }
 
 interface Reconciling {
-  /** Not in a transaction, because CREATE INDEX CONCURRENTLY cannot run in one. */
+  /** A connection without a transaction, because CREATE INDEX CONCURRENTLY cannot run in one. */
   client: pg.ClientBase;
   schema: string;
   /** The state at the head of the log when called, or later. */
@@ -121,13 +122,13 @@ interface Reconciling {
 type Reconciled = 'built' | 'dropped' | 'as it should be';
 
 /**
- * undefined_table, undefined_column, duplicate_table, undefined_object: the table changed concurrently, so look
- * again.
+ * Errors after which the index is looked up again, because the table changed concurrently: undefined_table,
+ * undefined_column, duplicate_table and undefined_object.
  */
 const MOVED = new Set(['42P01', '42703', '42P07', '42704']);
 const LOOKS = 3;
 
-/** These errors depend on concurrent sessions, not on the index. */
+/** Errors that depend on concurrent sessions, not on the index. */
 const MOMENTARY = new Set<string>([SQLSTATE.deadlock_detected, SQLSTATE.lock_not_available]);
 /** Milliseconds before each retry. After the last one, operators are notified. */
 const PAUSES = [100, 300, 1_000, 3_000];
@@ -152,7 +153,7 @@ export async function reconcileIndex(reconciling: Reconciling, target: Positione
   }
 }
 
-/** Checks whether a field should have an index, under any current name. */
+/** True if a field should have an index. The field is found under any current name. */
 export async function isDesired(db: Queryable, state: State, target: PositionedTarget): Promise<boolean> {
   const { collection, field } = await resolveTarget(db, state, target);
   return isIndexed(getField(state, collection, field));
@@ -189,13 +190,16 @@ async function build(client: pg.ClientBase, on: Sql, { partitioned }: ExistingIn
   else await client.query(sql`CREATE INDEX CONCURRENTLY ${on}`);
 }
 
-/** A concurrent change may want the index again, and have taken the dropped one for its own. */
+/** Handles a concurrent change that wants the index again and may have taken the dropped one for its own. */
 const afterDrop = async (reconciling: Reconciling, target: PositionedTarget): Promise<Reconciled> =>
   (await isDesired(reconciling.client, await reconciling.currentState(), target))
     ? reconcileOnce(reconciling, target)
     : 'dropped';
 
-/** Partitioned tables do not support CONCURRENTLY. Writers queue behind this lock, so the wait for it is short. */
+/**
+ * Builds the index of a partitioned table, which does not support CONCURRENTLY. Writers queue behind its lock, so the
+ * wait for the lock is short.
+ */
 async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void> {
   await client.query(sql`BEGIN; SET LOCAL lock_timeout = '200ms'`);
   try {
@@ -208,7 +212,8 @@ async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void>
 }
 
 /**
- * A concurrent rename or removal did not see the new index, and no longer knows the name under which it was built.
+ * Handles a concurrent rename or removal. It did not see the new index, and no longer knows the name under which it was
+ * built.
  */
 async function afterBuild(reconciling: Reconciling, target: PositionedTarget, name: string): Promise<Reconciled> {
   const { client, schema, currentState } = reconciling;
@@ -222,7 +227,7 @@ async function afterBuild(reconciling: Reconciling, target: PositionedTarget, na
 }
 
 interface DesiredIndex {
-  /** The name of the field's index; null if it has none. */
+  /** The name that the field's index should have. Null if the field should have no index. */
   name: string | null;
   /** The names of the other indexes of the table. */
   others: ReadonlySet<string>;
@@ -245,7 +250,7 @@ interface ExistingIndex {
 
 const NONE: ExistingIndex = { valid: null, partitioned: false };
 
-/** An index with the same name that is not a plain index of the column is not ours. */
+/** SQL that finds our index. An index with the same name that is not a plain index of the column is not ours. */
 const FIND: Sql = sql`
 SELECT t.relkind = 'p' AS partitioned, x.valid
 FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
@@ -274,7 +279,7 @@ const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
  WHERE position > $1 AND position <= $2 AND (type = 'field.updated' OR data @> '{"concurrent_indexes": true}')
  ORDER BY position LIMIT ${PAGE}`;
 
-/** Events between two positions that may concern an index, in order. */
+/** Yields the events between two positions that may concern an index, in order. */
 async function* readIndexEvents(
   db: Queryable,
   { after, upTo }: { after: number; upTo: number },
@@ -288,7 +293,7 @@ async function* readIndexEvents(
 
 interface CatchUpOptions extends Omit<Reconciling, 'client'> {
   pool: Queryable;
-  /** Null if another process is building. */
+  /** Opens the session that holds the lock for builds. Null if another process is building. */
   openSession: () => Promise<LockedSession | null>;
   logger: Logger;
   stopping: () => boolean;
@@ -309,7 +314,9 @@ export class IndexBuildError extends Error {
   }
 }
 
-/** Stores the checkpoint during long stretches without an index, so that a restart does not read them again. */
+/**
+ * Number of events without an index after which the checkpoint is stored, so that a restart does not read them again.
+ */
 const NOTED_EVERY = 10_000;
 
 /** @throws IndexBuildError after storing all earlier progress; the checkpoint stays before the failed event */
@@ -326,7 +333,7 @@ export async function catchUp(work: CatchUpOptions): Promise<CatchUpResult> {
   for await (const event of readIndexEvents(work.pool, { after: noted, upTo: head })) {
     if (work.stopping()) return 'stopped';
     if (indexTargets(event).length > 0) {
-      // Another process has the lock and continued.
+      // The checkpoint moved, so another process took over.
       if (!(await note())) return 'busy elsewhere';
       return inSession(work);
     }
@@ -337,7 +344,10 @@ export async function catchUp(work: CatchUpOptions): Promise<CatchUpResult> {
   return (await note()) ? 'done' : 'busy elsewhere';
 }
 
-/** Under the lock no other process moves the checkpoint, so it is read again and then only advances. */
+/**
+ * Processes the log while this process holds the lock for builds. No other process moves the checkpoint then, so it is
+ * read again and only advances.
+ */
 async function inSession(work: CatchUpOptions): Promise<CatchUpResult> {
   const session = await work.openSession();
   if (session === null) return 'busy elsewhere';

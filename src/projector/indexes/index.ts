@@ -1,9 +1,9 @@
 /**
  * Builds indexes after the commit of their event, because CREATE INDEX CONCURRENTLY cannot run in a transaction.
  *
- * It has its own checkpoint and processes each event at least once. After a crash, the next start continues from the
- * checkpoint and replaces invalid indexes. A failed build stops only this projection and is reported. It retries with
- * increasing delays, and at once when an event drops the index.
+ * The index projection has its own checkpoint and processes each event at least once. After a crash, the next start
+ * continues from the checkpoint and replaces invalid indexes. A failed build stops only this projection and is
+ * reported. The projection retries with increasing delays, and at once when an event drops the index.
  */
 import type pg from 'pg';
 import { createEarliestTimer, computePause } from '../../kernel/time.js';
@@ -25,7 +25,7 @@ import {
 
 export interface IndexProjection {
   /**
-   * Notifies it of new events. Cheap, so call it after every commit.
+   * Notifies the projection of new events. The call is cheap, so make it after every commit.
    * @param events the new events. Undefined if they are unknown.
    */
   wake(events?: readonly LogEvent[]): void;
@@ -38,7 +38,7 @@ export interface IndexProjection {
 
 interface IndexProjectionStatus {
   status: 'idle' | 'running' | 'failed' | 'stopped';
-  /** The failure that stopped it, or null. */
+  /** The failure that stopped the projection, or null. */
   lastError: IndexFailure | null;
 }
 
@@ -49,7 +49,7 @@ export interface IndexProjectionOptions {
   /** The state at the head of the log when called, or later. */
   currentState: () => Promise<State>;
   logger: Logger;
-  /** While the database is read-only, nothing happens until the next wake. */
+  /** True while the database is read-only. Nothing happens then until the next wake. */
   readOnly?: () => boolean;
   /** In milliseconds. */
   pauses?: Partial<Pauses>;
@@ -58,13 +58,13 @@ export interface IndexProjectionOptions {
 interface Pauses {
   /** Pause between a wake and reading the log, so that a burst of commits is read once. */
   gather: number;
-  /** The same pause for events without indexes, which only move the checkpoint. */
+  /** Pause between a wake and reading the log if the events contain no indexes and only move the checkpoint. */
   quiet: number;
   /** Pause before checking whether the process with the lock has finished. */
   busy: number;
   /** Pause after the first failure. It doubles with each further one. */
   retry: number;
-  /** The longest pause. */
+  /** The longest pause between two attempts. */
   maximum: number;
 }
 
@@ -97,7 +97,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     return opened;
   };
 
-  /** On a server that is now a standby, another server must fix the failure. */
+  /** True if the server is now a standby. It then forgets the failure, because another server must fix it. */
   const isReadOnly = (): boolean => {
     if (!readOnly()) return false;
     attempts = 0;
@@ -146,7 +146,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     });
   };
 
-  /** While an index cannot be built, only two events matter: the index is dropped, or another process got past it. */
+  /** True if the failure no longer matters, because the index was dropped or another process got past it. */
   const isOver = async (failed: IndexFailure): Promise<boolean> =>
     (await loadCheckpoint(pool)) >= failed.position || !(await isDesired(pool, await options.currentState(), failed));
 

@@ -11,8 +11,8 @@ import { type TableConversion, note, listFault, findUnmanagedUse, sequenceOption
 import type { Json } from '../../kernel/json.js';
 
 /*
- * Checks whether PostgreSQL spells a default exactly as if the service had set it. The value alone then represents
- * it.
+ * Determines whether PostgreSQL spells a default exactly as if the service had set it. If so, the value alone
+ * represents the default.
  */
 
 /**
@@ -21,7 +21,7 @@ import type { Json } from '../../kernel/json.js';
  * @param value the normal form of the text
  */
 export function isUsualDefault(text: string, columnType: string, value: Json): boolean {
-  // PostgreSQL keeps an explicit NULL, which hides the default of a domain.
+  // An explicit NULL is no usual default. PostgreSQL keeps it, and it hides the default of a domain.
   if (value === null) return false;
   const type = columnType.replace(/ ?\(.*\)/, '');
   const written = typeof value === 'string' ? value : JSON.stringify(value);
@@ -166,7 +166,9 @@ const isOwnType = ({ builtIn, type }: CatalogColumn): boolean =>
 
 interface Default {
   literal: Json;
-  /** Set where no literal is equivalent, or where PostgreSQL would spell the default differently. */
+  /**
+   * SQL of the default. It is set if no literal is equivalent, or if PostgreSQL would spell the default differently.
+   */
   sql?: string;
 }
 
@@ -193,7 +195,7 @@ function defaultOf(
 }
 
 /**
- * Returns nothing where the generation expression depends on missing objects or may not be sent. The column is then
+ * Returns nothing if the generation expression depends on missing objects or may not be sent. The column is then
  * created as an ordinary one.
  */
 function generationOf(
@@ -223,7 +225,7 @@ function notNullExtras(converting: TableConversion, { name, notNull, nullable }:
   return isUsual ? {} : { not_null_name: notNull.name };
 }
 
-/** The options of an identity sequence that differ from PostgreSQL's defaults. */
+/** Returns the options of an identity sequence that differ from PostgreSQL's defaults. */
 function identitySequence(converting: TableConversion, column: CatalogColumn): Pick<ColumnExtras, 'sequence'> {
   const { table, objects } = converting;
   const { identity, sequence: owned } = column;

@@ -40,10 +40,10 @@ export function refusalOf({ table }: Pick<TableConversion, 'table'>): RejectedAd
   return null;
 }
 
-/** Parts that cannot be represented are recorded in `converting.notes`. */
+/** Converts a table to a collection. Parts that cannot be represented are recorded in `converting.notes`. */
 export function convertTable(converting: TableConversion): Result<ConvertedTable> {
   const { table } = converting;
-  // Comes first: it determines which names the other parts may use.
+  // Needs come first, because they determine which names the other parts may use.
   const needs = needsOf(converting);
   const { relations, others } = foreignKeysOf(converting);
   const keys = keysOf(converting, others);
@@ -72,7 +72,7 @@ export function convertTable(converting: TableConversion): Result<ConvertedTable
   };
   const collection = readNewCollection(document, [], { imported: false });
   if (!collection.ok) return collection;
-  // Each text of the extras was already parsed when it was read.
+  // No text of the extras is parsed here, because each was parsed when it was read.
   const schema = withExtras({ ...locationOf(table), comment: table.comment }, orderedExtras(extras));
   const converted = { collection: { ...collection.value, schema }, fields: fields.value, relations };
   const { like, isEqual } = converting;
@@ -81,12 +81,12 @@ export function convertTable(converting: TableConversion): Result<ConvertedTable
 
 const locationOf = ({ schema, table }: CatalogTable) => (schema === undefined ? {} : { schema, name: table });
 
-/** Documents list their members in this order. */
+/** Orders the members as documents list them. */
 const orderedExtras = (extras: TableExtras): TableExtras => tableExtras.parse(extras);
 
 /**
- * A partitioned table cannot exist without its partition key, so the key stays even if a snapshot could not create
- * it.
+ * Records a note for a partition key that a snapshot cannot create. The key itself stays, because a partitioned table
+ * cannot exist without it.
  */
 function notePartitionKey(converting: TableConversion): void {
   const { partitionKey: key, name } = converting.table;
@@ -97,7 +97,7 @@ function notePartitionKey(converting: TableConversion): void {
   note(converting, { kind: 'partition key', name, code: 'PARTITION_KEY_NOT_REPRESENTED', message });
 }
 
-/** Equal objects can have several representations. Members that equal those of the collection use its one. */
+/** Replaces members by those of the collection if both are equal. Equal objects can have several representations. */
 export function adoptSpelling(like: CollectionNode, converted: ConvertedTable, isEqual: EqualityCheck): ConvertedTable {
   const fields = converted.fields.map((field) => adoptFieldSpelling(like.fields.get(field.field), field, isEqual));
   const { schema } = converted.collection;
@@ -125,7 +125,7 @@ export function adoptSpelling(like: CollectionNode, converted: ConvertedTable, i
   return { ...converted, collection: { ...converted.collection, schema: aligned }, fields };
 }
 
-/** The members of a difference in its column, and in the extras of the column. */
+/** Maps the member of a difference to the members of the column and of its extras that represent it. */
 const SPELLED: readonly [string, readonly (keyof ColumnSchema)[], readonly (keyof ColumnExtras)[]][] = [
   ['schema.data_type', ['data_type', 'max_length', 'numeric_precision', 'numeric_scale'], ['precision']],
   ['schema.default_value', ['default_value'], ['default']],

@@ -28,7 +28,10 @@ interface ForeignKeys {
   others: CatalogConstraint[];
 }
 
-/** If several foreign keys use one column, the relation uses the existing one, or the first by name. */
+/**
+ * Returns the foreign keys that become relations. If several foreign keys use one column, the relation uses the
+ * existing one, or the first by name.
+ */
 export function foreignKeysOf(converting: TableConversion): ForeignKeys {
   const { table, like } = converting;
   const relations = new Map<string, NewRelation>();
@@ -80,7 +83,7 @@ function toRelation(converting: TableConversion, constraint: CatalogConstraint):
   };
 }
 
-/** Members that no constraint records. */
+/** Members of a relation that no constraint records. */
 type Metadata = Pick<NewRelation, 'one_field' | 'junction_field' | 'sort_field' | 'one_deselect_action'>;
 
 const NOTHING_KNOWN: Metadata = {
@@ -107,7 +110,7 @@ function isExpressible(
   return keyFamily(typeFromColumn(type).data_type) === keyFamily(typeFromColumn(key.type).data_type);
 }
 
-/** Checks whether the table is in the managed schema or is one of the service's own. */
+/** True if the table is in the managed schema or is one of the service's own. */
 const isInReach = (
   converting: TableConversion,
   { schema, table }: NonNullable<CatalogConstraint['references']>,
@@ -115,11 +118,11 @@ const isInReach = (
 
 interface Key {
   name: string;
-  /** Either as format_type writes it, or as in the normal form. */
+  /** The type of the key column, as format_type writes it or in the normal form. */
   type: string;
 }
 
-/** Returns the column of a single-column primary key. */
+/** Returns the column of the primary key of a table. Null unless the key has a single column. */
 function keyOf({ table, together, state }: TableConversion, target: string): Key | null {
   const system = REFERABLE_SYSTEM_COLLECTIONS.get(target);
   if (system !== undefined) return { name: system.field, type: system.data_type };
@@ -138,7 +141,7 @@ function catalogKey({ constraints, columns }: CatalogTable): Key | null {
 }
 
 interface Keys {
-  /** Keyed by column. */
+  /** The attributes of fields that represent constraints and indexes, keyed by column. */
   parts: ReadonlyMap<string, ColumnParts>;
   extras: Required<Pick<TableExtras, 'constraints' | 'indexes' | 'unmanaged'>> & Pick<TableExtras, 'primary_key'>;
 }
@@ -147,7 +150,7 @@ type Constraint = NonNullable<TableExtras['constraints']>[number];
 
 type Building = { parts: Map<string, ColumnParts>; extras: Keys['extras'] };
 
-/** @param others foreign keys that are not relations */
+/** Converts the constraints and indexes of a table. @param others foreign keys that are not relations */
 export function keysOf(converting: TableConversion, others: readonly CatalogConstraint[]): Keys {
   const { table } = converting;
   const building: Building = { parts: new Map(), extras: { constraints: [], indexes: [], unmanaged: [] } };
@@ -170,7 +173,10 @@ const isKey = ({ kind }: CatalogConstraint): boolean => kind === 'primary key';
 
 const byNames = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
-/** Where several objects cover the same column, the field represents the one with the service's default name. */
+/**
+ * Moves objects with the service's default names to the front. If several objects cover a column, the field represents
+ * the first one.
+ */
 function sortOwnFirst<T extends { name: string; columns: (string | null)[] }>(
   items: readonly T[],
   table: string,
@@ -192,7 +198,7 @@ function primaryKey({ parts, extras }: Building, converting: TableConversion, co
 }
 
 /**
- * The properties of the primary key that fields cannot represent, or that the table already states. Null if the
+ * Returns the properties of the primary key that fields cannot represent, or that the table already states. Null if the
  * fields represent all of it.
  */
 function describeKey(
@@ -259,7 +265,7 @@ function convertReference(
   return fault ?? { name, definition, references: target };
 }
 
-/** Checks whether the table is managed or is being adopted in this operation. */
+/** True if the table is managed or is being adopted in this operation. */
 function isManaged({ together, state }: Pick<TableConversion, 'together' | 'state'>, table: string): boolean {
   return together.has(table) || hasTable(state, table);
 }
@@ -273,7 +279,10 @@ function schemaOfTable(
   return catalogTable === undefined ? state.collections.get(table)?.collection.schema?.schema : catalogTable.schema;
 }
 
-/** @param schema of the referenced table, which PostgreSQL omits for tables that its search path finds */
+/**
+ * Returns why the extras cannot contain a foreign key, or null. @param schema of the referenced table, which PostgreSQL
+ * omits for tables that its search path finds
+ */
 function referenceFault(definition: string, schema: string | undefined): string | null {
   const parsed = parseConstraint(definition);
   if (typeof parsed === 'string') return parsed;
@@ -345,7 +354,7 @@ interface ManagedKeys {
   collections: Collection[];
 }
 
-/** Managed tables with an unmanaged constraint that may be such a foreign key. */
+/** Returns managed tables with an unmanaged constraint that may be such a foreign key. */
 export function waitingTables({ collections }: State): string[] {
   return [...collections].flatMap(([name, node]) => (unmanagedConstraints(node).size > 0 ? [name] : []));
 }
@@ -397,12 +406,12 @@ function completeTable(holder: Holder): { relations: NewRelation[]; collection: 
   return { relations, collection: { ...like.collection, schema: ordered(schema, extras) } };
 }
 
-/** Documents list their members in this order. */
+/** Orders the members as documents list them. */
 const ordered = (schema: TableSchema, extras: object): TableSchema => withExtras(schema, tableExtras.parse(extras));
 
 /**
- * Foreign keys whose target is managed or becomes managed. A key with the same name in the log is the same key, and
- * is no longer left out.
+ * Returns foreign keys whose target is managed or becomes managed. A key with the same name in the log is the same key,
+ * and is no longer left out.
  */
 function findAwaitedKeys({ table, like, schema, state, together }: Holder): Map<string, CatalogConstraint> {
   const left = unmanagedConstraints(like);
@@ -417,7 +426,10 @@ function findAwaitedKeys({ table, like, schema, state, together }: Holder): Map<
   return new Map(keys.map((key) => [key.name, key]));
 }
 
-/** A column has one relation. If the log has a relation of another type for it, that is drift. */
+/**
+ * True if the foreign key can become a relation. A column has one relation. If the log has a relation of another type
+ * for it, that is drift.
+ */
 function canBeRelation({ table, like }: Holder, { many_field: name }: NewRelation): boolean {
   const type = table.columns.find((column) => column.name === name)?.type;
   const known = like.fields.get(name)?.schema;

@@ -35,14 +35,17 @@ export interface TableConversion {
   state: State;
   /** Tables converted in the same operation, by name. */
   together: ReadonlyMap<string, CatalogTable>;
-  /** The collection in the current state. Where several representations are equal, the conversion uses this one. */
+  /**
+   * The collection in the current state. If several representations are equal, the conversion uses that of this
+   * collection.
+   */
   like?: CollectionNode | undefined;
-  /** The members that equal those of `like` in another spelling. The conversion then uses the spelling of `like`. */
+  /** Tells which members equal those of `like` in another spelling. The conversion then uses the spelling of `like`. */
   isEqual?: EqualityCheck | undefined;
   notes: Note[];
 }
 
-/** @param member as differences name it, for example `schema.default_value` */
+/** @param member the name of a member in differences, for example `schema.default_value` */
 export type EqualityCheck = (member: string, field?: string) => boolean;
 
 /** Records a note under the table's name. */
@@ -99,7 +102,7 @@ const SAID: { readonly [K in Kind]: (node: CollectionNode, name: string) => bool
   generated: ({ fields }, name) => (fields.get(name)?.schema?.generation_expression ?? null) !== null,
 };
 
-/** The needs of a table are looked up once for all of its parts. */
+/** Caches the needs of a table, because all of its parts use them. */
 const contexts = new WeakMap<TableConversion, TextContext>();
 
 /** @param needs the needs found so far; the list may be incomplete */
@@ -110,13 +113,13 @@ function keepNeeds(converting: TableConversion, needs: readonly Need[]): TextCon
   return around;
 }
 
-/** The names that texts of the table may use. The table's needs are missing until `keepNeeds` was called. */
+/** Returns the names that texts of the table may use. The table's needs are missing until `keepNeeds` was called. */
 export const contextOf = (converting: TableConversion): TextContext =>
   contexts.get(converting) ?? keepNeeds(converting, []);
 
 const usesOf = ({ objects, table }: TableConversion): readonly Use[] => objects.uses.get(table.name) ?? [];
 
-/** Order: extensions, collations, types (base types first), sequences. */
+/** Returns the needs in this order: extensions, collations, types (base types first), sequences. */
 export function needsOf(converting: TableConversion): Need[] {
   const types = [...(converting.objects.types.get(converting.table.name) ?? [])].sort(
     (a, b) => b.depth - a.depth || byName(a.name, b.name),
@@ -134,7 +137,10 @@ export function needsOf(converting: TableConversion): Need[] {
   return listed;
 }
 
-/** A domain whose constraints could not be sent must already exist, like other types that no snapshot can create. */
+/**
+ * True if a snapshot can create the need. A domain whose constraints could not be sent must already exist, like other
+ * types that no snapshot can create.
+ */
 function isListed(need: Need, around: TextContext, converting: TableConversion): boolean {
   if (need.kind !== 'domain' || isDescribed(need, converting)) return true;
   const faults = textsOfDomain(need, []).flatMap(({ kind, text }) => checkSqlText(kind, text, around) ?? []);
@@ -157,13 +163,13 @@ function extensionNeed(name: string, converting: TableConversion): Need[] {
 const keyIn = (objects: CatalogObjects, { schema, name }: { schema: string; name: string }): string =>
   locationKey(objects.schemaOf(schema), name);
 
-/** Empty for the default schema. */
+/** Returns the schema as a member, or nothing for the default schema. */
 function schemaIn(objects: CatalogObjects, schema: string): { schema?: string } {
   const own = objects.schemaOf(schema);
   return own === undefined ? {} : { schema: own };
 }
 
-/** Collations of the managed schemas. A collation of another schema must already exist. */
+/** Returns the collations of the managed schemas. A collation of another schema must already exist. */
 function collationNeeds(types: readonly UsedType[], converting: TableConversion): Need[] {
   const used = usesOf(converting)
     .filter(({ uses, extension }) => uses === 'collation' && extension === null)
@@ -208,7 +214,7 @@ function domainNeed(
   };
 }
 
-/** Sequences that defaults use, and sequences that a column of the table owns. */
+/** Returns the sequences that defaults use, and the sequences that a column of the table owns. */
 function sequenceNeeds(converting: TableConversion): Need[] {
   const { objects, table } = converting;
   const used = usesOf(converting).flatMap(({ uses, schema, what: name }) =>
@@ -226,14 +232,15 @@ function sequenceNeeds(converting: TableConversion): Need[] {
 }
 
 /**
- * The options that differ from those that PostgreSQL uses by default.
+ * Returns the options that differ from those that PostgreSQL uses by default.
  * @param type the default data type
  */
 export const sequenceOptions = (sequence: CatalogSequence, type: string): SequenceOptions =>
   unusualOptions({ ...sequence, type: sequence.type as SequenceType }, type);
 
 /**
- * Functions, operators or collations that are used and that a snapshot cannot create. Returns null if there are none.
+ * Returns the functions, operators or collations that are used and that a snapshot cannot create. Null if there are
+ * none.
  */
 export function findUnmanagedUse(converting: TableConversion, kind: Use['kind'], name: string): string | null {
   const unmanaged = usesOf(converting).find(
@@ -244,8 +251,8 @@ export function findUnmanagedUse(converting: TableConversion, kind: Use['kind'],
 }
 
 /**
- * An extension's objects exist as soon as the extension is installed. An identity sequence is created with its
- * column, which may be later than other columns that use it.
+ * True if a snapshot creates the used object. An extension's objects exist as soon as the extension is installed. An
+ * identity sequence is created with its column, which may be later than other columns that use it.
  */
 function isRepresented({ uses, schema, extension, what: name }: Use, { objects }: TableConversion): boolean {
   const isManaged = objects.isManaged(schema);

@@ -30,14 +30,14 @@ import { type CollectionNode, type State, byName } from '../../schema/model/stat
  */
 
 interface Kind {
-  /** The real table. */
+  /** The table with the metadata rows that readers see. */
   table: Sql;
   staged: Sql;
-  /** Also temporary: the names of these collections, including those that should have no row. */
+  /** A temporary table with the names of the differing collections, including those that should have no row. */
   differing: Sql;
-  /** The rows of a node. */
+  /** Returns the rows of a node for this table. */
   rowsOf: (node: CollectionNode) => Iterable<object>;
-  /** The columns: the first is the collection that the row belongs to, and the first `keys` are the key. */
+  /** The first column is the collection that the row belongs to. The first `keys` columns are the key. */
   columns: readonly [name: string, type: Sql][];
   keys: 1 | 2;
 }
@@ -117,7 +117,10 @@ async function createStaging(client: pg.ClientBase): Promise<void> {
   await client.query(sql`CREATE TEMP TABLE pg_temp.staged_names (collection text NOT NULL)`);
 }
 
-/** Rows per statement. PostgreSQL reads one chunk while the next is written, and the event loop runs in between. */
+/**
+ * Number of rows per statement. PostgreSQL reads one chunk while the next is written, and the event loop runs in
+ * between.
+ */
 const CHUNK = 2_000;
 
 /** Compares all rows with those of `state` and stages the differences. */
@@ -147,7 +150,9 @@ async function restage(client: pg.ClientBase, state: State, touched: ReadonlySet
 
 type Statements = Record<(typeof EACH)[number], Sql>;
 
-/** Sends the rows of whole collections: $1 the rows, $2 the names, both as JSON. */
+/**
+ * Sends the rows of whole collections to a statement. Its parameters are $1, the rows, and $2, the names, both as JSON.
+ */
 async function inChunks(
   client: pg.ClientBase,
   nodes: Iterable<[string, CollectionNode]>,
@@ -202,7 +207,7 @@ const COMPARE = statementsBy((kind) => {
   const key = list(columns.slice(0, keys), (name) => name);
   const rest = columns.slice(keys);
   const of = (side: Sql): Sql => list(rest, (name) => sql`${side}.${name}`);
-  // The names of all collections are stored once, with the rows of the collections themselves.
+  // The names of all collections are needed only once, so they are stored with the rows of the collections themselves.
   const noting =
     kind === COLLECTIONS
       ? sql`noted AS (INSERT INTO pg_temp.staged_names SELECT pg_catalog.unnest(${OWNERS})),`
@@ -220,7 +225,7 @@ INSERT INTO ${staged} (${names(kind)})
 SELECT ${names(kind)} FROM fresh WHERE ${ownerOf(kind)} IN (SELECT collection FROM wrong)`;
 });
 
-/** Rows of collections that should not exist. */
+/** SQL that records collections whose rows should not exist. */
 const TOO_MANY = statementsBy(
   (kind) => sql`INSERT INTO ${kind.differing} (collection)
 SELECT DISTINCT ${ownerOf(kind)} FROM ${kind.table} t
@@ -234,7 +239,7 @@ WHERE NOT EXISTS (SELECT FROM pg_temp.staged_names n WHERE n.collection = t.${ow
 async function switchRows(client: pg.ClientBase): Promise<number> {
   const kinds = Object.values(KINDS);
   for (const { differing } of kinds) await client.query(sql`ANALYZE ${differing}`);
-  // All deletions first: a relation's id is unique and may have been in another row.
+  // All deletions run first, because a relation's id is unique and may have been in another row.
   for (const kind of kinds.toReversed()) {
     await client.query(
       sql`DELETE FROM ${kind.table} WHERE ${ownerOf(kind)} IN (SELECT collection FROM ${kind.differing})`,
@@ -264,16 +269,19 @@ interface RebuildMetadataOptions {
 export type Progress = (done: number, total: number) => void;
 
 export interface RebuiltMetadata extends StagedRows {
-  /** The position of the rows. */
+  /** The position in the log that the rows correspond to. */
   position: number;
   /** The number of collections whose rows were wrong or changed during the rebuild. */
   replaced: number;
   milliseconds: number;
-  /** The part of the time during which writers had to wait. */
+  /** Milliseconds during which writers had to wait. This is a part of `milliseconds`. */
   locked_milliseconds: number;
 }
 
-/** @throws ProblemError IN_USE while another rebuild runs on any instance; LOCK_TIMEOUT, UNAVAILABLE */
+/**
+ * Rebuilds the rows.
+ * @throws ProblemError IN_USE while another rebuild runs on any instance; LOCK_TIMEOUT, UNAVAILABLE
+ */
 export async function rebuildMetadataRows(options: RebuildMetadataOptions): Promise<RebuiltMetadata> {
   const { connection } = options;
   const config = connectionConfig({ ...connection, applicationName: 'data-platform-service rebuild' });
@@ -301,7 +309,7 @@ async function rebuild(
   await lockRebuild(client, advisoryKey(location, 'rebuild-metadata'));
   await requireUndiverged(client);
   const total = await readHeadPosition(client);
-  // Starts at the first event: a rebuild trusts only the log, not stored folds.
+  // The fold starts at the first event, because a rebuild trusts only the log, not stored folds.
   const folded = await foldLog(client, createStartPoint(), { stops: createProgressStops(total, options.onProgress) });
   options.onProgress?.(folded.head.position, folded.head.position);
   await createStaging(client);
@@ -311,7 +319,7 @@ async function rebuild(
   return { ...switched, ...rows, milliseconds: Math.round(performance.now() - started) };
 }
 
-/** Rewriting the checkpoint would hide a divergence. */
+/** Rejects a rebuild on a diverged log, because rewriting the checkpoint would hide the divergence. */
 async function requireUndiverged(client: pg.Client): Promise<void> {
   const { head, forgotten, pending } = await checkHead(client);
   const [noted] = pending ?? [];
@@ -359,7 +367,7 @@ async function follow(client: pg.Client, from: Point): Promise<FollowResult> {
   return { point, touched, events: point.head.position - from.head.position };
 }
 
-/** With so few events left, they can be processed under the lock. */
+/** Maximum number of remaining events that are processed under the lock. */
 const FEW = 100;
 const ROUNDS = 20;
 

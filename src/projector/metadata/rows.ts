@@ -1,5 +1,5 @@
 /**
- * The metadata rows service_collections, service_fields and service_relations, computed from the state. Writing is
+ * Computes the metadata rows service_collections, service_fields and service_relations from the state. Writing is
  * idempotent: existing rows are overwritten, and deleting missing rows has no effect.
  */
 import type pg from 'pg';
@@ -18,8 +18,8 @@ export interface ParameterisedSql {
 }
 
 /**
- * Keeps each value far below jsonb's limit of 256 MB, even with large options. The event loop runs between
- * statements.
+ * Number of rows per statement. It keeps each value far below jsonb's limit of 256 MB, even with large options. The
+ * event loop runs between statements.
  */
 const ROWS_PER_STATEMENT = 2_000;
 
@@ -75,8 +75,8 @@ interface Rows {
 }
 
 /**
- * The statements that change the rows from `before` to `after`, if only the collections in `touched` may differ. At
- * most six statements for up to 2,000 rows of a kind, none if nothing differs.
+ * Yields statements that change the rows from `before` to `after`, if only the collections in `touched` may differ.
+ * There are at most six statements for up to 2,000 rows of a kind, and none if nothing differs.
  */
 export function* metadataStatements(
   before: State,
@@ -116,21 +116,21 @@ const DELETE_OBJECTS = sql`
 DELETE FROM ${own.objects} o USING pg_catalog.jsonb_to_recordset($1::jsonb) AS gone(kind text, id text)
 WHERE o.kind = gone.kind AND o.id = gone.id`;
 
-/** How the server prints the definition of a view now. Null if it does not exist. */
+/** Returns SQL for the definition of a view as the server prints it now. Null if the view does not exist. */
 function printedView(schema: Sql, name: Sql): Sql {
   return sql`(SELECT pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('v', 'm'))`;
 }
 
-/** How the server prints a trigger now. Null if it does not exist. */
+/** Returns SQL for a trigger as the server prints it now. Null if the trigger does not exist. */
 function printedTrigger(schema: Sql, id: Sql): Sql {
   return sql`(SELECT ${TRIGGER_QUERY} FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ${schema} AND ${IS_OBJECT} AND ${TRIGGER_ID} = ${id})`;
 }
 
 /**
- * The statements that change the rows of objects. They run after the DDL, because the rows contain what
- * the server prints.
+ * Yields statements that change the rows of objects. They run after the DDL, because the rows contain what the server
+ * prints.
  */
 export function* objectStatements(before: State, after: State, schema: string): Generator<ParameterisedSql> {
   if (before.objects === after.objects) return;
@@ -159,7 +159,10 @@ const DELETE_OTHER_OBJECTS = sql`
 DELETE FROM ${own.objects} o WHERE NOT EXISTS (
   SELECT FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS t(kind text, id text) WHERE o.kind = t.kind AND o.id = t.id)`;
 
-/** A new row lacks what the server printed, because the database may have changed since then. Verification then asks it. */
+/**
+ * Yields statements for all rows of objects. A new row lacks what the server printed, because the database may have
+ * changed since then. Verification then asks the server.
+ */
 export function* rebuildObjects(state: State): Generator<ParameterisedSql> {
   const objects = objectsInOrder(state);
   yield { text: DELETE_OTHER_OBJECTS, values: [JSON.stringify(objects.map(({ kind, id }) => ({ kind, id })))] };
@@ -174,7 +177,10 @@ function createNoRows(): Rows {
 
 type Values<V> = ReadonlyMap<string, V>;
 
-/** States share unchanged values, so identity comparison is enough. */
+/**
+ * Collects values that differ and names that are missing. States share unchanged values, so identity comparison is
+ * enough.
+ */
 function compare<V>(old: Values<V>, now: Values<V>, put: V[], removed: (field: string) => void): void {
   if (old === now) return;
   for (const [name, value] of now) if (old.get(name) !== value) put.push(value);
@@ -196,14 +202,14 @@ function* inChunks(text: Sql, rows: readonly unknown[], size = ROWS_PER_STATEMEN
   }
 }
 
-/** Counts the rows that a rebuild wrote. */
+/** The number of rows that a rebuild wrote. */
 export interface WrittenRows {
   collections: number;
   fields: number;
   relations: number;
 }
 
-/** Small enough that PostgreSQL reads one chunk while the next is serialized. */
+/** Rows per statement of a rebuild. It is small enough that PostgreSQL reads one chunk while the next is serialized. */
 const REBUILD_CHUNK = 5_000;
 
 export async function rebuildMetadata(client: pg.ClientBase, state: State, schema: string): Promise<WrittenRows> {

@@ -19,12 +19,16 @@ import { type PreparedStep, preparedTable } from './steps.js';
  * while it is open, and cleanup finds them even if other data was lost.
  */
 
-/** A regular expression for JavaScript and PostgreSQL. At most 59 bytes, so PostgreSQL never truncates it. */
+/**
+ * Regular expression for names of prepared objects, valid in JavaScript and PostgreSQL. The names have at most 59
+ * bytes, so PostgreSQL never truncates them.
+ */
 export const PREPARED_NAME = '^dps_online_[0-9a-f]{32}_[0-9a-f]{8}(_[a-z]{1,6})?$';
 
 const PREPARED = new RegExp(PREPARED_NAME);
 
 /**
+ * Returns the name of a prepared object.
  * @param id UUID of the change request
  * @param key identifies the object within the request
  */
@@ -32,17 +36,17 @@ export const preparedName = (id: string, key: string): string => `${namePrefix(i
 
 const namePrefix = (id: string): string => `dps_online_${id.replaceAll('-', '').toLowerCase()}_`;
 
-/** The names of one request, as a PostgreSQL regular expression. */
+/** Matches the names of one request, as a PostgreSQL regular expression. */
 export const preparedNamesOf = (id: string): string => `^${namePrefix(id)}[0-9a-f]{8}(_[a-z]{1,6})?$`;
 
-/** The UUID of the request in a name; null for other names. */
+/** Returns the UUID of the request that a name contains. Null for other names. */
 export function requestOf(name: string): string | null {
   if (!PREPARED.test(name)) return null;
   const hex = name.slice('dps_online_'.length, 'dps_online_'.length + 32);
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** The schema for copies until their change is applied. */
+/** The schema that contains copies until their change is applied. */
 export const PREPARATION_SCHEMA: Sql = trash(0);
 
 export interface ColumnCopy {
@@ -70,11 +74,11 @@ export function createCopying(
 
 const preparationTable = (name: string): Sql => sql`${PREPARATION_SCHEMA}.${ident(name)}`;
 
-/** The values, in columns named by identity. */
+/** The table with the copied values, in columns named by identity. */
 export const copyTable = ({ name }: ColumnCopy): Sql => preparationTable(name);
-/** Keys of written rows, in the order of the writes. */
+/** The table with the keys of written rows, in the order of the writes. */
 export const notedTable = ({ name }: ColumnCopy): Sql => preparationTable(`${name}_noted`);
-/** Rows that a trigger could not record, with the reason. */
+/** The table with rows that a trigger could not record, and the reasons. */
 export const lostTable = ({ name }: ColumnCopy): Sql => preparationTable(`${name}_lost`);
 const noteFunction = ({ name }: ColumnCopy): Sql => preparationTable(`${name}_note`);
 
@@ -83,7 +87,7 @@ const joinWithAnd = <T>(items: readonly T[], each: (item: T) => Sql): Sql => joi
 
 const identities = (columns: readonly CopiedColumn[]): Sql => list(columns, ({ identity }) => ident(identity));
 
-/** Creates the schema, its tables and the function. Locks nothing that others use. */
+/** Returns statements that create the schema, its tables and the function. They lock nothing that others use. */
 export function createCopy(copying: ColumnCopy): Sql[] {
   const { table, key, column } = copying;
   const copied = list([...key, column], ({ name, identity }) => sql`t.${ident(name)} AS ${ident(identity)}`);
@@ -98,7 +102,10 @@ export function createCopy(copying: ColumnCopy): Sql[] {
   ];
 }
 
-/** Never raises an error: an application's write is more important than the preparation. */
+/**
+ * Returns the body of the trigger function. It never raises an error: an application's write is more important than the
+ * preparation.
+ */
 function noteBody(copying: ColumnCopy): Sql {
   const { key, column } = copying;
   const note = sql`INSERT INTO ${notedTable(copying)} SELECT`;
@@ -133,29 +140,33 @@ const EVENTS = [
   { suffix: '_t', on: sql`TRUNCATE`, rows: sql`` },
 ] as const;
 
-/** One trigger per kind of write, including TRUNCATE. */
+/** Names of the triggers. There is one per kind of write, including TRUNCATE. */
 export const triggerNames = ({ name }: Pick<ColumnCopy, 'name'>): string[] =>
   EVENTS.map(({ suffix }) => `${name}${suffix}`);
 
-/** Under SHARE ROW EXCLUSIVE, which waits for all writers: after its commit, no write is missed. */
+/**
+ * Returns statements that create the triggers. They take SHARE ROW EXCLUSIVE, which waits for all writers, so no write
+ * after their commit is missed.
+ */
 export function createTriggers(copying: ColumnCopy): Sql[] {
   const { table, name } = copying;
   return EVENTS.flatMap(({ suffix, on, rows }) => {
     const trigger = ident(`${name}${suffix}`);
     return [
       sql`CREATE TRIGGER ${trigger} AFTER ${on} ON ${table}${rows} FOR EACH STATEMENT EXECUTE FUNCTION ${noteFunction(copying)}()`,
-      // Also for sessions whose session_replication_role is replica.
+      // The trigger also fires in sessions whose session_replication_role is replica.
       sql`ALTER TABLE ${table} ENABLE ALWAYS TRIGGER ${trigger}`,
     ];
   });
 }
 
-/** IF EXISTS: some may never have been created. */
+/** Returns statements that drop the triggers. IF EXISTS is used because some may never have been created. */
 export const dropTriggers = ({ table, name }: Pick<ColumnCopy, 'table' | 'name'>): Sql[] =>
   EVENTS.map(({ suffix }) => sql`DROP TRIGGER IF EXISTS ${ident(`${name}${suffix}`)} ON ${table}`);
 
 /**
- * Copies rows after a key, in key order. Returns their number and the last key. A row may already exist.
+ * Returns SQL that copies rows after a key, in key order. Its result is the number of rows and the last key. A row may
+ * already exist in the copy.
  * @param after the last key of the previous batch, as literals; null: from the beginning
  */
 export function copyBatch(copying: ColumnCopy, after: readonly string[] | null, rows: Sql): Sql {
@@ -179,9 +190,9 @@ function upsert(copying: ColumnCopy, from: Sql): Sql {
 }
 
 /**
- * Reads the noted rows again and updates the copy. One snapshot sees a note and its write, or neither. Returns the
- * number of notes and whether the table was truncated. Each row is looked up by key separately: after a VACUUM of an
- * empty notes table, PostgreSQL estimates almost no notes.
+ * Returns SQL that reads the noted rows again and updates the copy. One snapshot sees a note and its write, or neither.
+ * Its result is the number of notes and whether the table was truncated. Each row is looked up by key separately: after
+ * a VACUUM of an empty notes table, PostgreSQL estimates almost no notes.
  */
 export function applyNotes(copying: ColumnCopy, most: Sql): Sql {
   const { table, key, column } = copying;
@@ -199,7 +210,7 @@ export function applyNotes(copying: ColumnCopy, most: Sql): Sql {
     SELECT count(*)::int AS notes, coalesce(pg_catalog.bool_or(truncated), false) AS truncated FROM taken`;
 }
 
-/** The objects that the triggers used. */
+/** Returns statements that drop the objects that the triggers used. */
 export const dropNotes = (copying: ColumnCopy): Sql[] => [
   sql`DROP FUNCTION IF EXISTS ${noteFunction(copying)}()`,
   sql`DROP TABLE IF EXISTS ${notedTable(copying)}`,
@@ -208,7 +219,9 @@ export const dropNotes = (copying: ColumnCopy): Sql[] => [
 
 /* Finds objects of change requests that no longer exist, after a restore or manual changes. */
 
-/** Requests that may still have objects in the database. Their steps are kept until those are removed. */
+/**
+ * Returns requests that may still have objects in the database. Their steps are kept until those objects are removed.
+ */
 export async function findRequestsInPreparation(db: Queryable): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ request: string }>(
     `SELECT DISTINCT request::text AS request FROM ${ownTable('service_preparations')}`,
@@ -217,24 +230,27 @@ export async function findRequestsInPreparation(db: Queryable): Promise<Readonly
 }
 
 interface Orphan {
-  /** The UUID of its change request. */
+  /** The UUID of the change request that created the object. */
   request: string;
   kind: 'constraint' | 'index' | 'trigger' | 'table' | 'function';
   name: string;
-  /** The statement that drops it. */
+  /** The statement that drops the object. */
   repair: Sql;
 }
 
 interface OrphanRow extends Pick<Orphan, 'kind' | 'name'> {
   schema: string;
-  /** Its table, or null. */
+  /** The table that the object belongs to. Null if it belongs to none. */
   table: string | null;
 }
 
-/** Names identify the request, so that all schemas are searched, except the one of the copies. */
+/**
+ * SQL condition: the namespace is not the schema of the copies. Names identify the request, so all other schemas are
+ * searched.
+ */
 const IS_ELSEWHERE = sql`n.oid IS DISTINCT FROM pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid`;
 
-/** Listed in an order in which they can be dropped. */
+/** SQL that selects objects of change requests, in an order in which they can be dropped. */
 const FOUND = sql`
 SELECT 'trigger' AS kind, t.tgname::text AS name, n.nspname::text AS schema, c.relname::text AS table
   FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
@@ -256,7 +272,7 @@ UNION ALL
 SELECT 'table', relname::text, '', NULL FROM pg_catalog.pg_class
  WHERE relnamespace = pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid AND relkind = 'r' AND relname ~ $1::text`;
 
-/** Listed in an order in which they can be dropped. */
+/** Returns objects whose request no longer exists, in an order in which they can be dropped. */
 export async function findOrphans(db: Queryable): Promise<Orphan[]> {
   const living = await findRequestsInPreparation(db);
   const { rows } = await db.query<OrphanRow>(FOUND, [PREPARED_NAME]);
@@ -305,7 +321,7 @@ interface LocatedTable {
   table: string;
 }
 
-/** A lock on a table of the catalog, named like the table. */
+/** Returns the lock on a table found in the catalog. The lock names it `schema.table`. */
 const lockOn = ({ schema, table }: LocatedTable) =>
   ({ table: `${schema}.${table}`, at: { schema, name: table }, lock: 'ACCESS EXCLUSIVE' }) as const;
 
@@ -365,7 +381,7 @@ UNION ALL
 SELECT 'table', relname::text FROM pg_catalog.pg_class
  WHERE relnamespace = pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid AND relname ~ $1::text AND relkind = 'r'`;
 
-/** Without the triggers, nothing uses the copies. The schema is dropped with the last copy. */
+/** Drops the copies. Without the triggers, nothing uses them. The schema is dropped with the last copy. */
 async function dropCopies({ session, id }: CleanupContext): Promise<void> {
   const { rows } = await session.query<{ kind: 'function' | 'table'; name: string }>(IN_ROOM, [preparedNamesOf(id)]);
   for (const { kind, name } of rows) {

@@ -54,7 +54,7 @@ interface Building {
   tuples_total: string;
 }
 
-/** The measured start and end of each phase of CREATE INDEX CONCURRENTLY, as parts of the whole. */
+/** Measured start and end of each phase of CREATE INDEX CONCURRENTLY, as fractions of the whole build. */
 const PHASES: readonly [phase: string, from: number, to: number][] = [
   ['initializing', 0, 0],
   ['waiting for writers before build', 0, 0],
@@ -73,7 +73,9 @@ const BUILDING = `
 SELECT phase, blocks_done, blocks_total, tuples_done, tuples_total
 FROM pg_catalog.pg_stat_progress_create_index WHERE pid = $1`;
 
-/** Sessions that this one waits for: lock holders or, for CREATE INDEX CONCURRENTLY, running transactions. */
+/**
+ * Selects the sessions that this one waits for: lock holders or, for CREATE INDEX CONCURRENTLY, running transactions.
+ */
 const BLOCKERS = `
 SELECT DISTINCT ON (b.pid) nullif(b.pid, 0) AS pid, coalesce(v.virtualxid, b.pid::text) AS transaction,
        coalesce(a.application_name, '') AS application,
@@ -111,13 +113,19 @@ const ratio = (done: string, total: string): number | null =>
 
 /* Decides whether PostgreSQL's rejection of a step is final or temporary. */
 
-/** Milliseconds for counting rows. An error without the count is better than a late one. */
+/** Milliseconds that counting rows may take. An error without the count is better than a late one. */
 const COUNTING = 10_000;
 
-/** invalid_schema_name: the cleanup of another request has just dropped the empty schema for copies. */
+/**
+ * invalid_schema_name: the cleanup of another request has just dropped the empty schema for copies. The step is
+ * retried.
+ */
 const ROOM_IS_GONE = '3F000';
 
-/** Rethrows a temporary error, so that the step is retried later. */
+/**
+ * Returns the error to throw for a failed step: a PreparationRefused if the failure is final, otherwise the error
+ * itself, so that the step is retried later.
+ */
 export async function createStepFailure(
   context: StepContext,
   step: PreparationStep,
@@ -193,17 +201,19 @@ interface EngineOptions {
   /** Milliseconds that one attempt waits for a strong lock. Other sessions queue behind it for that time. */
   lockWait: number;
   pace?: Partial<CopyPace>;
-  /** Nothing is prepared for tables up to this size in bytes, because they are read quickly. */
+  /** Maximum size in bytes of tables for which nothing is prepared, because they are read quickly. */
   smallTable?: number;
 }
 
-/** Takes about 20 ms to read and index. */
+/** Default of `smallTable`. Reading and indexing such a table takes about 20 ms. */
 const SMALL_TABLE = 8 * 1024 ** 2;
 
-/** In milliseconds. */
+/** Default of `CopyPace.maxLag` in milliseconds. */
 const MAX_LAG = 10_000;
 
-/** Stateless: everything it needs is stored in the steps and in the database. */
+/**
+ * Creates the engine. It has no state of its own: everything that it needs is stored in the steps and in the database.
+ */
 export function createPreparationEngine(options: EngineOptions): PreparationEngine {
   const { lockWait, smallTable = SMALL_TABLE } = options;
   const pace: CopyPace = { rate: null, maxLag: MAX_LAG, ...options.pace };
@@ -254,7 +264,7 @@ async function addConstraint(context: StepContext, step: EngineStep, waits: Lock
 
 /** Reads the whole table under a lock that blocks only other DDL and VACUUM. */
 async function validateConstraint(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {
-  // Someone may have dropped it by hand in the meantime.
+  // The constraint is added again if someone dropped it by hand in the meantime.
   await addConstraint(context, step, waits);
   if ((await findConstraint(context, step)) === true) return;
   const { session, schema, id } = context;
@@ -267,8 +277,8 @@ function notValidDefinition({ what }: PreparedStep, notNullBy: NotNullBy): Sql |
   if (what.kind === 'constraint') return what.definition;
   if (what.kind !== 'not null') return null;
   const column = ident(what.column);
-  // A composite value with a null attribute fails IS NOT NULL, but a NOT NULL column may hold it. PostgreSQL proves
-  // NOT NULL from either form.
+  // A NOT NULL column may hold a composite value with a null attribute, which IS NOT NULL would reject. PostgreSQL
+  // proves NOT NULL from either form.
   return notNullBy === 'constraint' ? sql`NOT NULL ${column}` : sql`CHECK (${column} IS DISTINCT FROM NULL)`;
 }
 
@@ -344,8 +354,8 @@ async function noteWrites(context: StepContext, step: EngineStep, waits: LockWai
 }
 
 /**
- * All are created in one transaction. If the triggers exist, so does the rest, unless someone dropped or disabled
- * something by hand.
+ * True if the triggers exist and are enabled. All objects are created in one transaction. If the triggers exist, so
+ * does the rest, unless someone dropped or disabled something by hand.
  */
 async function isWhole({ session }: StepContext, copying: ColumnCopy): Promise<boolean> {
   const names = triggerNames(copying);
@@ -368,7 +378,10 @@ async function hasTriggers({ session }: StepContext, copying: ColumnCopy): Promi
   return rowCount !== 0;
 }
 
-/** IF NOT EXISTS alone would require the CREATE privilege even if the schema exists. */
+/**
+ * Creates the schema for copies if it is missing. IF NOT EXISTS alone would require the CREATE privilege even if the
+ * schema exists.
+ */
 async function ensureRoom({ session }: StepContext): Promise<void> {
   const { rowCount } = await session.query(
     sql`SELECT FROM pg_catalog.pg_namespace WHERE oid = pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid`,

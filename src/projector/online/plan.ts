@@ -17,7 +17,9 @@ import { type OffendingRows, offendingRowsOf } from '../refusals/offending-rows.
 
 const STATES = { 'not null': '23502', key: '23505', index: '23505', constraint: '23503', copy: '' } as const;
 
-/** Null if no query returns more than PostgreSQL's own message. */
+/**
+ * Returns the query for rows that would violate the rule. Null if no query tells more than PostgreSQL's own message.
+ */
 export function offendingOf(
   { before, after, schema }: DecidedChange,
   { source }: Statement,
@@ -30,7 +32,7 @@ export function offendingOf(
   return offendingRowsOf({ problem, before, after, schema });
 }
 
-/** Checks whether the rule concerns one field only. */
+/** True if the rule concerns only this field. */
 function isOf(what: PreparedStep['what'], field: string): boolean {
   if (what.kind === 'key' || what.kind === 'index') return what.definition === columnList([field]);
   return what.kind === 'not null' || (what.kind === 'constraint' && what.references !== null);
@@ -47,7 +49,7 @@ interface JudgedStatement {
   version: number;
 }
 
-/** Reported as `ONLINE_NOT_POSSIBLE`; null if there is no obstacle. */
+/** Returns the problem `ONLINE_NOT_POSSIBLE`, or null if there is no obstacle. */
 export function findObstacle(judged: JudgedStatement): Problem | null {
   const { statement, prepared } = judged;
   const reason = statement.rewrites_table
@@ -65,7 +67,7 @@ function reasonOf(judged: JudgedStatement, prepared: PreparedStep): string | nul
   return reasonOfTable(judged, prepared) ?? reasonOfColumns(judged, prepared) ?? reasonOfTarget(judged, prepared);
 }
 
-/** Limitations of PostgreSQL with partitions. */
+/** Explains which limitation of PostgreSQL with partitions prevents the preparation, or returns null. */
 function reasonOfTable(judged: JudgedStatement, { what }: PreparedStep): string | null {
   const { facts, version } = judged;
   if (what.kind === 'copy') return reasonOfRows(facts);
@@ -77,7 +79,7 @@ function reasonOfTable(judged: JudgedStatement, { what }: PreparedStep): string 
   return null;
 }
 
-/** Reasons why writes cannot be recorded or read. */
+/** Explains why writes cannot be recorded or rows cannot be read, or returns null. */
 function reasonOfRows({ kind, related, subscribed, policed }: TableFacts): string | null {
   if (kind === 'partitioned' || related)
     return 'statements on other tables (its partitions, or tables that it inherits from) also change rows of the table';
@@ -85,7 +87,10 @@ function reasonOfRows({ kind, related, subscribed, policed }: TableFacts): strin
   return policed ? 'row-level security applies to the owner of the table, so the service cannot read all rows' : null;
 }
 
-/** Prepared objects need the columns to be the same before and after the change. */
+/**
+ * Explains how the change affects the table or its columns, or returns null. Prepared objects need the columns to be
+ * the same before and after the change.
+ */
 function reasonOfColumns({ change }: JudgedStatement, { table, what }: PreparedStep): string | null {
   const [before, after] = [change.before, change.after].map(({ collections }) => collections.get(table));
   const isRenamed = change.events.some(
@@ -101,12 +106,12 @@ function reasonOfColumns({ change }: JudgedStatement, { table, what }: PreparedS
     : `the same change creates, renames or alters the column ${JSON.stringify(moving)}. Send that first, as a separate change`;
 }
 
-/** Matches with or without quotes. A false match only rejects more. */
+/** True if a text may contain a name, with or without quotes. A false match only rejects more. */
 const mentions = (text: string, name: string): boolean => text.includes(name) || text.includes(ident(name));
 
 function needsColumn(what: PreparedStep['what'], name: string): boolean {
   if (what.kind === 'not null') return what.column === name;
-  // Its own column is the one that is dropped.
+  // A copy needs only the columns of the key to stay. The copied column is the one that is dropped.
   if (what.kind === 'copy') return what.key.some((each) => each.name === name);
   return mentions(what.definition, name);
 }
@@ -116,7 +121,7 @@ interface Nodes {
   after: CollectionNode;
 }
 
-/** Columns that do not exist before or after the change, or that change their name or type. */
+/** Yields columns that do not exist before or after the change, or that change their name or type. */
 function* findMovingColumns({ events }: DecidedChange, table: string, { before, after }: Nodes): Iterable<string> {
   for (const { type, collection, field, data } of events) {
     if (type !== 'field.renamed' || collection !== table) continue;
@@ -128,11 +133,13 @@ function* findMovingColumns({ events }: DecidedChange, table: string, { before, 
   }
 }
 
-/** The members that determine the values of a column. */
+/** Describes what determines the values of a column, to compare two versions of it. */
 const describeColumn = (field: Field | undefined): string =>
   hasColumn(field) ? `${columnTypeSql(field)} ${field.schema.generation_expression}` : '';
 
-/** A foreign key needs the key that it references. */
+/**
+ * Explains how the change affects the key that a foreign key references, or returns null. That key must stay the same.
+ */
 function reasonOfTarget({ change }: JudgedStatement, { table, what }: PreparedStep): string | null {
   if (what.kind !== 'constraint' || what.references === null || what.references === table) return null;
   const [before, after] = [change.before, change.after].map(({ collections }) =>
@@ -148,7 +155,7 @@ function reasonOfTarget({ change }: JudgedStatement, { table, what }: PreparedSt
 
 /* Warnings that are shown before a preparation starts. */
 
-/** Each constraint applies from its first step on, before the change itself. */
+/** Returns the warning about a prepared constraint. It applies from its first step on, before the change itself. */
 export function warningOf({ source }: Statement, prepared: PreparedStep): Warning {
   const { collection, field } = source;
   const message = `${sentenceOf(prepared)}. This ends if the change request is withdrawn or fails`;
@@ -176,7 +183,7 @@ function sentenceOf({ table, what }: PreparedStep): string {
 }
 
 interface PlanOptions {
-  /** Size in bytes of a table that is read quickly. Nothing is prepared on it. */
+  /** Maximum size in bytes of a table that is read quickly. Nothing is prepared on such a table. */
   smallTable: number;
 }
 
@@ -220,7 +227,7 @@ export async function planPreparation(
   };
 }
 
-/** The table of a statement by its name before the change. */
+/** Returns the table of a statement by its name before the change. */
 const namedTable = (statement: Statement, table: string): NamedTable => {
   const { at } = statement.locks.find((each) => each.table === tableOfRows(statement)) ?? statement;
   return { table, ...(at !== undefined && { at }) };

@@ -20,9 +20,9 @@ export interface CopyPace {
 const TARGET = 100;
 const SIZE = { first: 1_000, least: 100, most: 100_000 };
 
-/** The pause after a batch, as a fraction of its duration. */
+/** Duration of the pause after a batch, as a fraction of the batch's duration. */
 const REST = 0.5;
-/** The same after a batch that took far too long, which shows that the server is overloaded. */
+/** The fraction after a batch that took far too long, which shows that the server is overloaded. */
 const LONG_REST = 3;
 
 /** Milliseconds between checks of lagging standbys. */
@@ -37,19 +37,19 @@ interface Batch {
 
 export const firstSize = SIZE.first;
 
-/** The size of the next batch. It grows slowly and shrinks at once. */
+/** Returns the number of rows of the next batch. It grows slowly and shrinks at once. */
 export function nextSize({ rows, milliseconds }: Batch): number {
   const fitting = (rows * TARGET) / milliseconds;
   return Math.round(Math.min(SIZE.most, Math.max(SIZE.least, Math.min(fitting, rows * 1.5))));
 }
 
-/** Milliseconds to pause after a batch. */
+/** Returns the milliseconds to pause after a batch. */
 export function restAfter({ rows, milliseconds }: Batch, { rate }: Pick<CopyPace, 'rate'>): number {
   const rest = milliseconds * (milliseconds > 2 * TARGET ? LONG_REST : REST);
   return rate === null ? rest : Math.max(rest, (rows / rate) * 1_000 - milliseconds);
 }
 
-/** Replication lag in milliseconds. Standbys that the account may not see count as zero. */
+/** Selects the replication lag in milliseconds. Standbys that the account may not see count as zero. */
 const LAG = `
 SELECT coalesce(pg_catalog.max(1000::numeric * extract(epoch FROM replay_lag)), 0)::float8 AS behind
 FROM pg_catalog.pg_stat_replication WHERE state IN ('streaming', 'catchup')`;
@@ -69,16 +69,16 @@ export async function waitForStandbys(
   }
 }
 
-/** Decides whether a copy can catch up with a table that is being written. Pure. */
+/** Decides whether a copy can catch up with a table that is being written. This decision needs no I/O. */
 
 export const NOTES_AT_ONCE = 10_000;
 
-/** With so few notes left, the change itself can process them quickly. */
+/** Maximum number of notes that the change itself can process quickly. */
 const FEW = 500;
 
 /**
- * How many times all notes were processed in one pass. New ones then take about as long to process as the last pass
- * took.
+ * A copy has caught up after more than this many passes that processed all notes. New notes then take about as long to
+ * process as the last pass took.
  */
 const TIMES = 5;
 
@@ -91,7 +91,7 @@ const LOOKS = { every: 20, vain: 5 };
 /** Counts the passes of one copy, from its first batch of notes. It does not query the table. */
 export class CatchUpCounter {
   private whole = 0;
-  /** Goes of `NOTES_AT_ONCE` since the last count. */
+  /** Passes with at least `NOTES_AT_ONCE` notes since the last count of the remaining notes. */
   private full = 0;
   private least = Infinity;
   private vain = 0;
@@ -116,14 +116,14 @@ export class CatchUpCounter {
   }
 }
 
-/** Stored between batches and across processes. */
+/** The checkpoint of a copy. It is stored between batches, and another process can continue from it. */
 interface Progress {
   /** The oid of the copy. */
   copy: string;
   /** The key of the last copied row; null before the first. */
   after: string[] | null;
   copied: number;
-  /** All rows were copied. From here on, only new writes are processed. */
+  /** True after all rows were copied. From here on, only new writes are processed. */
   done: boolean;
 }
 
@@ -139,7 +139,7 @@ export async function copyValues(
   { pace, total }: { pace: CopyPace; total: number | null },
 ): Promise<void> {
   const copying = readCopying(context, step);
-  // Raises an error instead of hiding rows by row security.
+  // PostgreSQL then raises an error instead of hiding rows by row security.
   await context.session.query('SET row_security = off');
   try {
     let progress = progressOf(context.checkpoint, await readOid(context, copying));
@@ -160,7 +160,7 @@ export async function copyValues(
   }
 }
 
-/** A recreated copy is empty, even if progress was stored for the previous one. */
+/** Returns the stored progress. A recreated copy is empty, even if progress was stored for the previous one. */
 function progressOf(checkpoint: StepContext['checkpoint'], copy: string): Progress {
   const isOfCopy = isObject(checkpoint) && checkpoint['copy'] === copy;
   return isOfCopy ? (checkpoint as unknown as Progress) : nothingOf(copy);
@@ -211,7 +211,7 @@ async function followOnce(
   return rows[0] ?? { notes: 0, truncated: false };
 }
 
-/** Starts over after a TRUNCATE: the copied rows no longer exist. */
+/** Starts over after a TRUNCATE, because the copied rows no longer exist in the table. */
 async function restartCopy(context: StepContext, copying: ColumnCopy): Promise<Progress> {
   const progress = nothingOf(await readOid(context, copying));
   await inTransaction(context, async () => {
@@ -221,7 +221,7 @@ async function restartCopy(context: StepContext, copying: ColumnCopy): Promise<P
   return progress;
 }
 
-/** Continues until the change itself can process the rest. */
+/** Processes notes until the change itself can process the rest. */
 async function followToTheEnd(context: StepContext, copying: ColumnCopy, pace: CopyPace): Promise<void> {
   const { progress, session } = context;
   progress({ done: 1, phase: 'applying concurrent writes' });
@@ -269,7 +269,7 @@ function createTooFastError({ table }: ColumnCopy, left: number): PreparationRef
   ]);
 }
 
-/** Rows that a trigger could not record cannot be kept. */
+/** Rejects the preparation if a trigger could not record a row, because its value cannot be kept. */
 async function requireNothingLost({ session }: StepContext, copying: ColumnCopy): Promise<void> {
   const { rows } = await session.query<{ reason: string }>(sql`SELECT reason FROM ${lostTable(copying)} LIMIT 1`);
   const [lost] = rows;

@@ -36,7 +36,10 @@ interface PreparedUse {
   notNullBy: EngineStep['notNullBy'];
 }
 
-/** They read no rows, except recently noted ones for a copy. They fail if a prepared object is missing. */
+/**
+ * Returns the short statements for a prepared object. They read no rows, except recently noted ones for a copy. They
+ * fail if a prepared object is missing.
+ */
 function planReplacement(using: PreparedUse): Statement[] {
   const { prepared, statement, schema, id } = using;
   const { what } = prepared;
@@ -73,8 +76,8 @@ function planReplacement(using: PreparedUse): Statement[] {
 }
 
 /**
- * Runs before the statement itself, which then has no rows or checks to read, even if it also alters the type. The
- * constraint gets the name that PostgreSQL would have chosen.
+ * Returns statements that run before the statement itself, which then has no rows or checks to read, even if it also
+ * alters the type. The constraint gets the name that PostgreSQL would have chosen.
  */
 function notNull({ prepared, schema, id, notNullBy }: PreparedUse, quick: (text: Sql) => Statement): Statement[] {
   const { what, table: collection, at, key } = prepared;
@@ -93,7 +96,10 @@ function notNull({ prepared, schema, id, notNullBy }: PreparedUse, quick: (text:
   ];
 }
 
-/** Listed in the order in which PostgreSQL picks a name that no constraint of the schema has. */
+/**
+ * Returns candidate names in the order in which PostgreSQL tries them. It picks the first one that no constraint of the
+ * schema has.
+ */
 const notNullNames = (table: string, column: string): string[] =>
   Array.from({ length: 100 }, (_, index) => postgresName(table, column, `_not_null${index === 0 ? '' : index}`));
 
@@ -111,7 +117,7 @@ function renameNotNull({ table, schema, ours }: { table: Sql; schema: string; ou
   return sql`DO ${block(body)}`;
 }
 
-/** Notes that may be processed under the lock. If there are more, they are processed before. */
+/** Maximum number of notes to process under the lock. If there are more, they are processed before. */
 const FEW_NOTES = 20_000;
 
 /** Brings the copy up to the last write and moves it to the trash. */
@@ -143,7 +149,10 @@ function finishCopy(
   ].map(quick);
 }
 
-/** They still have temporary names, which mark them as objects of a request. */
+/**
+ * PL/pgSQL that gives the constraints of a copy their final names. Until then, temporary names mark them as objects of
+ * a request.
+ */
 const renameConstraints = (copy: Sql): Sql => sql`DECLARE c record; BEGIN
     FOR c IN SELECT k.conname, k.contype, a.attname FROM pg_catalog.pg_constraint k
         LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND k.contype = 'n' AND a.attnum = k.conkey[1]
@@ -152,7 +161,7 @@ const renameConstraints = (copy: Sql): Sql => sql`DECLARE c record; BEGIN
         CASE c.contype WHEN 'p' THEN ${literal(`${COPY}_pkey`)} ELSE ${literal(`${COPY}_`)} || c.attname::text || '_not_null' END);
     END LOOP; END`;
 
-/* Checks the short transaction performs before it changes anything. */
+/* Checks that the short transaction performs before it changes anything. */
 
 function checkPrepared(used: readonly PreparedUse[]): Statement {
   const [{ statement }] = used as [PreparedUse];
@@ -186,7 +195,7 @@ function checkPrepared(used: readonly PreparedUse[]): Statement {
   };
 }
 
-/** The location, name, type and origin of each prepared object. */
+/** Returns the location, name, type and origin of each object that a step prepared. */
 function expectedRows({ id, schema, prepared, notNullBy, statement }: PreparedUse): Sql[] {
   const { what, key } = prepared;
   const summary = literal(statement.summary);
@@ -240,7 +249,7 @@ interface PreparedStatement {
   stepsByKey: ReadonlyMap<string, EngineStep>;
 }
 
-/** Covers the other statements of a large table on which something was prepared. */
+/** Plans the other statements of a large table on which something was prepared. */
 function planRemainingSteps(
   change: DecidedChange,
   { statement, prepared, stepsByKey }: PreparedStatement,

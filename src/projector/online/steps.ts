@@ -17,19 +17,19 @@ export interface PreparedStep {
   /** The location of the table, unless it has the same name in the default schema. */
   at?: TableLocation;
   what: Preparable;
-  /** Stable: planning the same change again yields the same key. */
+  /** Identifies the step. Planning the same change again yields the same key. */
   key: string;
 }
 
-/** The table on which something is prepared. @param schema the default schema */
+/** The qualified table on which something is prepared. @param schema the default schema */
 export const preparedTable = ({ table, at }: Pick<PreparedStep, 'table' | 'at'>, schema: string): Sql =>
   qualified(at?.schema ?? schema, at?.name ?? table);
 
-/** An index in the schema of that table. @param schema the default schema */
+/** Qualifies an index with the schema of that table. @param schema the default schema */
 export const qualifyInPreparedSchema = ({ at }: Pick<PreparedStep, 'at'>, schema: string, name: string): Sql =>
   qualified(at?.schema ?? schema, name);
 
-/** Undefined if nothing of the statement can be prepared. */
+/** Returns what can be prepared for a statement. Undefined if nothing can be. */
 export function preparedOf({ preparable: what, object, at }: Statement): PreparedStep | undefined {
   return what === undefined || object.table === null
     ? undefined
@@ -68,7 +68,7 @@ function toStored(what: Preparable): Json {
   } as unknown as Json;
 }
 
-/** Accepts the output of `toStored`. */
+/** Reads what `toStored` wrote. */
 function fromStored(stored: Json): Preparable {
   const { definition, after, ...rest } = stored as Record<string, string[]>;
   return {
@@ -90,17 +90,20 @@ export interface TableFacts {
   /** Age of the statistics in seconds; null if the table was never analyzed. */
   age: number | null;
   uses: number | null;
-  /** Rows arrive through logical replication. */
+  /** True if rows arrive through logical replication. */
   subscribed: boolean;
-  /** It is a partition or takes part in inheritance: statements on other tables add and remove its rows. */
+  /**
+   * True if the table is a partition or takes part in inheritance. Statements on other tables then add and remove its
+   * rows.
+   */
   related: boolean;
-  /** Row security policies also apply to its owner. */
+  /** True if row security policies also apply to the table's owner. */
   policed: boolean;
 }
 
 /**
- * Reading exact file sizes needs a lock that waits for ACCESS EXCLUSIVE; statistics do not. Partitions come from
- * pg_inherits, because pg_partition_tree locks them.
+ * Selects facts about tables. Reading exact file sizes needs a lock that waits for ACCESS EXCLUSIVE; statistics do not.
+ * Partitions come from pg_inherits, because pg_partition_tree locks them.
  */
 const FACTS = sql`
 SELECT w.label AS name, CASE c.relkind WHEN 'p' THEN 'partitioned' ELSE 'table' END AS kind, p.bytes, p.rows, p.age, p.uses,
@@ -123,24 +126,24 @@ LATERAL (
   JOIN pg_catalog.pg_class r ON r.oid = t.oid AND r.relkind = 'r'
 ) p`;
 
-/** A table by the name of its collection. */
+/** A table, named like its collection. */
 export type NamedTable = Pick<LockedTable, 'table' | 'at'>;
 
 export interface FactsRequest {
   schema: string;
   tables: readonly NamedTable[];
-  /** True if the sizes are exact instead of estimated. */
+  /** True to measure sizes exactly instead of estimating them. */
   exact: boolean;
 }
 
-/** The parameters that join tables with their locations: schemas, names, and the names of the collections. */
+/** Returns the query parameters for tables: their schemas, their names, and the names of their collections. */
 const locationsOf = (schema: string, tables: readonly NamedTable[]): [string[], string[], string[]] => [
   tables.map(({ at }) => at?.schema ?? schema),
   tables.map(({ table, at }) => at?.name ?? table),
   tables.map(({ table }) => table),
 ];
 
-/** Keyed by collection. Missing tables are left out. */
+/** Returns facts by the name of the collection. Missing tables are left out. */
 export async function readTableFacts(
   client: Queryable,
   { schema, tables, exact }: FactsRequest,
@@ -158,7 +161,7 @@ export interface LockedTableFacts extends LockedTable {
   bytes: number | null;
 }
 
-/** Each existing table once, by name, with its strongest lock. */
+/** Returns each existing table once, by name, with its strongest lock. */
 export async function listLockedTables(
   db: Queryable,
   { schema, statements }: { schema: string; statements: readonly Statement[] },
@@ -176,12 +179,12 @@ export async function listLockedTables(
  */
 export type NotNullBy = 'constraint' | 'check';
 
-/** The engine's view of a step. */
+/** A step as the engine reads it. */
 export interface EngineStep {
   kind: 'add' | 'validate' | 'index' | 'note' | 'copy';
   prepared: PreparedStep;
   notNullBy: NotNullBy;
-  /** The rows that violate the rule; null if only PostgreSQL's message is available. */
+  /** The query for rows that violate the rule. Null if only PostgreSQL's message is available. */
   offending: OffendingRows | null;
   source: Statement['source'];
 }

@@ -26,13 +26,13 @@ const WEAK = 5_000;
 /** Milliseconds between attempts, and between checks of the holders. */
 const PAUSES = { first: 50, longest: 2_000, look: 400 };
 
-/** Milliseconds until the next attempt even if holders remain, because others may hold the lock by then. */
+/** Milliseconds until the next attempt even if the known holders remain, because others may hold the lock by then. */
 const PATIENCE = 10_000;
 
 export interface Work {
-  /** Runs in the same transaction before the locks are requested, so nobody waits for it. */
+  /** Statements that run in the same transaction before the locks are requested, so nobody waits for them. */
   before?: readonly Sql[];
-  /** Sent in one message, because other sessions wait for all of it. */
+  /** Statements that run under the locks. They are sent in one message, because other sessions wait for all of them. */
   under: readonly Sql[];
 }
 

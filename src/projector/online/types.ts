@@ -20,7 +20,7 @@ export interface DecidedChange {
   before: State;
   after: State;
   events: readonly LogEvent[];
-  /** From `planBatch`, without a preparation. */
+  /** The statements of `planBatch` without a preparation. */
   statements: readonly Statement[];
   schema: string;
 }
@@ -35,7 +35,7 @@ export interface PreparationStep {
    * articles.title not null`.
    */
   key: string;
-  /** `check`, `validate`, `index`, `copy` …: for metrics and programs. */
+  /** The kind of the step, for metrics and programs: `check`, `validate`, `index`, `copy` … */
   kind: string;
   collection: string;
   field: string | null;
@@ -49,30 +49,30 @@ export interface PreparationStep {
 }
 
 export type Preparation =
-  /** No step is slow, or none can be prepared: the change is applied at once, as without `online`. */
+  /** No step is slow, or none can be prepared. The change is then applied at once, as without `online`. */
   | { kind: 'nothing' }
-  /** Each is `ONLINE_NOT_POSSIBLE` with its reason and location. Nothing was changed. */
+  /** Each problem is `ONLINE_NOT_POSSIBLE` with its reason and location. Nothing was changed. */
   | { kind: 'not possible'; problems: Problem[] }
   | {
       kind: 'steps';
-      /** Listed in execution order, one at a time. */
+      /** The steps in execution order. They run one at a time. */
       steps: PreparationStep[];
       /**
-       * Names of collections that must not change until then. Other changes of their tables are rejected (`IN_USE`). A
-       * foreign key includes both sides.
+       * Names of collections that must not change until the change is applied. Other changes of their tables are
+       * rejected (`IN_USE`). A foreign key includes both sides.
        */
       collections: string[];
       /** Warnings before the start, for example that rows violating the rule are rejected from now on. */
       warnings: Warning[];
     };
 
-/** The progress of a step, stored outside the log and shown as is. */
+/** The progress of a step. It is stored outside the log and shown to clients unchanged. */
 export interface StepProgress {
-  /** From 0 to 1; null if PostgreSQL does not report it. */
+  /** The completed fraction from 0 to 1; null if PostgreSQL does not report it. */
   done: number | null;
   /** The current phase: `building index: scanning table`; null if there is nothing to add to the summary. */
   phase: string | null;
-  /** The transactions that it waits for. */
+  /** The transactions that the step waits for. */
   waiting_for: readonly Holder[];
 }
 
@@ -90,12 +90,12 @@ export interface StepContext {
   /** The last value that `save` stored for this step, in any process; null if there is none. */
   checkpoint: Json;
   /**
-   * Stores a checkpoint. In the session's transaction, if there is one, so that a batch and its checkpoint commit
-   * together.
+   * Stores a checkpoint. If the session has an open transaction, that transaction stores it, so that a batch and its
+   * checkpoint commit together.
    * @throws if this process may no longer prepare the request: it was withdrawn, or another process has it
    */
   save(checkpoint: Json): Promise<void>;
-  /** Reports progress that the step knows itself. Cheap, so it may be called often. */
+  /** Reports progress that the step itself knows. The call is cheap, so it may be frequent. */
   progress(progress: Partial<StepProgress>): void;
 }
 
@@ -112,32 +112,39 @@ export class PreparationRefused extends Error {
 
 /** The statements of the short transaction. */
 export type PreparedStatements =
-  /** Replace `DecidedChange.statements`. Afterwards prepared objects are dropped or have their final name. */
+  /**
+   * These statements replace `DecidedChange.statements`. Afterwards prepared objects are dropped or have their final
+   * name.
+   */
   | { kind: 'prepared'; statements: Statement[] }
-  /** The change, as now decided, needs other preparations: these steps must run first. */
+  /** The change, as now decided, needs other preparations. These steps must run first. */
   | { kind: 'missing'; steps: PreparationStep[] };
 
 /** The engine, implemented by `index.ts` of this folder. */
 export interface PreparationEngine {
   /**
    * Plans the preparation of a change. Queries the catalog on `client`, which may be in a transaction that holds the
-   * log's lock. Fast and read-only.
+   * log's lock. The query is fast and read-only.
    */
   planPreparation(client: Queryable, change: DecidedChange): Promise<Preparation>;
   /**
-   * Runs a step, or the rest of it. Idempotent, whichever process left what. Permanent errors of PostgreSQL become a
-   * `PreparationRefused`. A lock is requested in short attempts without limit, and `progress` names its holders.
+   * Runs a step, or the rest of it. Idempotent, whatever an earlier process completed. Permanent errors of PostgreSQL
+   * become a `PreparationRefused`. A lock is requested in short attempts without limit, and `progress` names its
+   * holders.
    */
   runStep(context: StepContext, step: PreparationStep): Promise<void>;
   /**
-   * Called each second on another connection while a step runs. Reads pg_stat_progress_* and the sessions that it
-   * waits for.
+   * Reads pg_stat_progress_* and the sessions that the step waits for. The runner calls it each second on another
+   * connection while a step runs.
    * @param pid of the session's server process
    */
   observeStep(db: Queryable, pid: number, step: PreparationStep): Promise<Partial<StepProgress>>;
   /** Transactions that currently hold write locks on the table. */
   writersOf(db: Queryable, place: { schema: string; table: string }): Promise<Holder[]>;
-  /** The statements of the short transaction. Pure. `steps`: the prepared steps. */
+  /**
+   * Returns the statements of the short transaction, without I/O.
+   * @param steps the prepared steps
+   */
   preparedStatements(change: DecidedChange, steps: readonly PreparationStep[]): PreparedStatements;
   /**
    * Drops all unused objects of a request. Finds them in the catalog by name, so it needs no steps. Idempotent. Waits

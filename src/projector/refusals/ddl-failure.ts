@@ -20,7 +20,7 @@ export interface LockSettings {
   max_prepared_transactions: number;
 }
 
-/** The server's current settings, which change only with a restart. */
+/** Reads the server's settings. They change only with a restart. */
 export async function readLockSettings(client: pg.ClientBase | pg.Pool): Promise<LockSettings> {
   const { rows } = await client.query<LockSettings>(
     `SELECT pg_catalog.current_setting('max_locks_per_transaction')::int AS max_locks_per_transaction,
@@ -30,22 +30,25 @@ export async function readLockSettings(client: pg.ClientBase | pg.Pool): Promise
   return rows[0] as LockSettings;
 }
 
-/** Lock table entries that a batch holds at its end: an upper estimate. */
+/** Returns an upper estimate of the lock table entries that a batch holds at its end. */
 export function lockEntriesOf(statements: readonly Statement[]): number {
   return statements.reduce((sum, statement) => sum + statement.lock_entries, 0);
 }
 
-/** The smallest max_locks_per_transaction with room for `entries`. The table has that many entries per connection. */
+/**
+ * Returns the smallest max_locks_per_transaction with room for `entries`. The table has that many entries per
+ * connection.
+ */
 export function locksPerTransaction(entries: number, settings: LockSettings): number {
   return Math.ceil(entries / (settings.max_connections + settings.max_prepared_transactions));
 }
 
-/** Checks whether the lock table was full. PostgreSQL only reveals it through the source file name. */
+/** True if the lock table was full. PostgreSQL reveals that only through the name of the source file. */
 export function isLockTableFull(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === OUT_OF_MEMORY && error.file === 'lock.c';
 }
 
-/** The rejection of a batch of `entries` that filled the lock table. Retrying it unchanged would not help. */
+/** The problem of a batch of `entries` that filled the lock table. Retrying it unchanged would not help. */
 export function createTooFewLocksProblem(entries: number, settings: LockSettings | undefined): Problem {
   const setting = 'max_locks_per_transaction';
   const message = `PostgreSQL ran out of lock slots: this change needs about ${entries} at once.`;
@@ -66,6 +69,7 @@ export function createTooFewLocksProblem(entries: number, settings: LockSettings
 }
 
 /**
+ * Translates the rejection of a statement.
  * @param completed the number of statements before the failed one
  * @param settings the size of the server's lock table, if known, which turns 53200 into advice
  * @throws the error itself if the database and its connection are not the cause, which means a bug
@@ -96,8 +100,8 @@ function placeOf(statement: Statement | undefined): Pick<Problem, 'collection' |
 const DENIED = /^permission denied for schema (.+)$/;
 
 /**
- * PostgreSQL's message names tables, columns and values but never the statement. Its other parts may quote
- * expressions.
+ * Creates a problem with PostgreSQL's message, which names tables, columns and values but never the statement. Other
+ * parts of the error may quote expressions.
  */
 function createRefusedProblem(error: unknown, sqlstate: string | undefined, statement: Statement | undefined): Problem {
   const reason = messageOf(driverError(error));
@@ -124,7 +128,7 @@ function createInUseProblem(what: string, dependents: readonly string[], details
   return { code: 'IN_USE', message, details: { ...details, dependents } };
 }
 
-/** Entries like `view a depends on table b`. The detail of such an error contains only object names. */
+/** Returns entries like `view a depends on table b`. The detail of such an error contains only object names. */
 function dependentsOf(error: unknown): string[] {
   const detail = (error as { detail?: unknown }).detail;
   return typeof detail === 'string' ? detail.split('\n') : [];

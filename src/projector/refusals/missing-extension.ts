@@ -10,7 +10,7 @@ const UNDEFINED_OBJECT = '42704';
 
 const POSTGIS = { name: 'PostGIS', extension: 'postgis' };
 
-/** Keyed by data type without its modifier. */
+/** Extensions by data type. The type has no modifier. */
 const EXTENSIONS = new Map([
   ['geometry', POSTGIS],
   ['geography', POSTGIS],
@@ -34,7 +34,10 @@ export function nameExtension(problem: Problem, after: State): Problem {
 
 const MISSING = /^(type|collation) "(.+)"(?: for encoding ".+")? does not exist$/;
 
-/** A change creates the enums and domains it needs. Composite types, ranges and others must exist before. */
+/**
+ * Names the missing type or collation. A change creates the enums and domains it needs. Composite types, ranges and
+ * others must exist before.
+ */
 function nameType(problem: Problem): Problem {
   const [, kind, name] = MISSING.exec(String(problem.details?.['reason'])) ?? [];
   if (kind === undefined || name === undefined) return problem;
@@ -42,14 +45,14 @@ function nameType(problem: Problem): Problem {
   return { ...problem, message, details: { ...problem.details, needed: [{ kind, name }] } };
 }
 
-/** A new table is one statement, so any of its fields can be the cause. */
+/** Returns the field that caused the problem. A new table is one statement, so any of its fields can be the cause. */
 function findCulprit({ collection = '', field }: Problem, { collections }: State): Field | undefined {
   const fields = collections.get(collection)?.fields;
   if (field !== undefined) return fields?.get(field);
   return [...(fields?.values() ?? [])].find((each) => extensionOf(each) !== undefined);
 }
 
-/** The type uses that must be looked up before the statements run, each type once. */
+/** Returns the type uses that must be looked up before the statements run, each type once. */
 export function typesToCheck(events: readonly LogEvent[], after: State): TypeUse[] {
   const uses = new Map<string, TypeUse>();
   for (const use of events.flatMap((event) => typesUsed(event, after))) {
@@ -105,7 +108,7 @@ export const typeLookup = (rows: readonly unknown[]): TypeLookup =>
     ),
   );
 
-/** Uses of row types that no column may have. */
+/** Returns a problem for each use of a row type that no column may have. */
 export function rowTypeProblems(uses: readonly TypeUse[], lookup: TypeLookup): Problem[] {
   return uses.flatMap((use): Problem[] => {
     const relation = lookup.get(typeKey(use))?.relation ?? null;

@@ -23,7 +23,7 @@ import { jsonEqual } from '../../kernel/json.js';
 import { objectNames } from '../ddl/column.js';
 import { identitySequenceName } from '../../schema/model/constraint-names.js';
 
-/** The counting limit: an error must not scan a large table to the end. */
+/** Maximum number of rows to count. An error must not scan a large table to the end. */
 const ENOUGH = 1_000;
 
 export interface RejectedBatch {
@@ -37,15 +37,15 @@ export interface RejectedBatch {
 }
 
 export interface OffendingRows {
-  /** Returns one row `{count}`, at most one more than `ENOUGH`. Needs only a read lock. */
+  /** A query that returns one row `{count}`, at most one more than `ENOUGH`. It needs only a read lock. */
   question: Sql;
-  /** For programs: `null`, `repeated` … */
+  /** Names the kind of violation for programs: `null`, `repeated` … */
   kind: string;
-  /** For display, singular and plural. */
+  /** Describes the rows for people, in singular and plural. */
   words: readonly [one: string, several: string];
 }
 
-/** Null if rows did not cause the error, or if they can no longer be identified. */
+/** Returns the query for the rows. Null if rows did not cause the error, or if they can no longer be identified. */
 export function offendingRowsOf(refused: RejectedBatch): OffendingRows | null {
   const { problem, after } = refused;
   const ask = QUESTIONS.get(String(problem.details?.['sqlstate']));
@@ -62,11 +62,11 @@ export function offendingRowsOf(refused: RejectedBatch): OffendingRows | null {
   });
 }
 
-/** The state that describes the current rows. A table restored from the trash already has its columns. */
+/** Returns the state that describes the current rows. A table restored from the trash already has its columns. */
 const stateOf = ({ before, after, restored }: RejectedBatch, collection: string): State =>
   restored?.has(collection) === true ? after : before;
 
-/** The current location of the queried or referenced table. */
+/** Returns the current location of the queried or referenced table. */
 function tableNow({ schema, before, restored }: RejectedBatch, collection: string): Sql {
   const restoredName = restored?.get(collection);
   return restoredName === undefined
@@ -116,7 +116,7 @@ const rowsWhere = ({ table }: RefusedChange, condition: Sql): Sql =>
   countRowsOf(sql`SELECT FROM ${table} WHERE ${condition}`);
 
 function findNulls(change: RefusedChange): OffendingRows {
-  // A missing column means that every row lacks a value.
+  // Without the column, every existing row lacks a value.
   if (!hasColumn(change.old)) {
     const question = countRowsOf(sql`SELECT FROM ${change.table}`);
     return { question, kind: 'null', words: ['row would have no value', 'rows would have no value'] };
@@ -168,8 +168,8 @@ const CAN_NOT_BE = (to: ColumnField) => {
 };
 
 /**
- * Texts that do not parse as the new type. Only PostgreSQL 16 and later support this check; before, the query fails and
- * no count is shown.
+ * Finds texts that do not parse as the new type. Only PostgreSQL 16 and later support this check; before, the query
+ * fails and no count is shown.
  */
 function findUnreadable(change: RefusedChange): OffendingRows | null {
   const { old, now, column } = change;
@@ -207,7 +207,7 @@ function outOfRangeCondition({ data_type, numeric_precision, numeric_scale }: Co
   return sql`pg_catalog.abs(pg_catalog.round(${value}, ${integer(String(scale))})) >= 10::numeric ^ ${digits} AND ${value} <> 'NaN'`;
 }
 
-/** Values that IEEE 754 rounds to infinity or to zero (up to 2^-150) as binary32. PostgreSQL rejects both. */
+/** Matches values that IEEE 754 rounds to infinity or to zero (up to 2^-150) as binary32. PostgreSQL rejects both. */
 function outOfRealRangeCondition(value: Sql): Sql {
   const large = sql`pg_catalog.abs(${value}) >= 2::numeric ^ 128 - 2::numeric ^ 103 AND pg_catalog.abs(${value}) < 'Infinity'`;
   return sql`${large} OR ${value} <> 0 AND pg_catalog.abs(${value}) <= 7.00649232162408535461864791644958e-46`;
@@ -222,18 +222,18 @@ const TAKEN: ReadonlySet<unknown> = new Set([
   SQLSTATE.duplicate_function,
 ]);
 
-/** Checks whether PostgreSQL rejected a name that a table, a column or another object has. */
+/** True if PostgreSQL rejected a name that a table, a column or another object has. */
 export const isNameTaken = (sqlstate: unknown): boolean => TAKEN.has(sqlstate);
 
 export interface TakenName {
   name: string;
-  /** For display: `table`, `view`, `enum type` … */
+  /** The kind of the object for display: `table`, `view`, `enum type` … */
   kind: string;
 }
 
 const list = (names: readonly string[]): Sql => join(names.map(literal), sql`, `);
 
-/** @param prefix of the shown names */
+/** @param prefix text to show before each name */
 const relations = (names: readonly string[], schema: string, prefix = ''): Sql => sql`
 SELECT ${literal(prefix)} || c.relname::text AS name, CASE c.relkind
          WHEN 'r' THEN 'table' WHEN 'p' THEN 'table' WHEN 'f' THEN 'foreign table' WHEN 'v' THEN 'view'
@@ -241,7 +241,10 @@ SELECT ${literal(prefix)} || c.relname::text AS name, CASE c.relkind
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = ${literal(schema)} AND c.relname IN (${list(names)})`;
 
-/** Every table is also a type. PostgreSQL renames its automatic array types when they collide. */
+/**
+ * Selects types that are no tables. Every table is also a type. PostgreSQL renames its automatic array types when they
+ * collide.
+ */
 const types = (names: readonly string[], schema: string, prefix = ''): Sql => sql`
 SELECT ${literal(prefix)} || t.typname::text, CASE t.typtype
          WHEN 'e' THEN 'enum type' WHEN 'd' THEN 'domain' WHEN 'r' THEN 'range type' WHEN 'm' THEN 'multirange type'
@@ -258,7 +261,10 @@ SELECT conname::text AS name, ${literal(CONSTRAINT)} AS kind FROM pg_catalog.pg_
 
 const OF_CHILD = 'constraint of';
 
-/** PostgreSQL merges a CHECK constraint with one of an inheriting table only if both have the same definition. */
+/**
+ * Selects CHECK constraints of inheriting tables. PostgreSQL merges a constraint with one of them only if both have the
+ * same definition.
+ */
 const checksOfChildren = (names: readonly string[], table: Sql): Sql => sql`
 SELECT k.conname::text AS name, pg_catalog.format(${literal(`${OF_CHILD} %s, which inherits from it, with the definition %s`)}, k.conrelid::regclass,
     pg_catalog.pg_get_constraintdef(k.oid)) AS kind
@@ -269,13 +275,13 @@ SELECT k.conname::text AS name, pg_catalog.format(${literal(`${OF_CHILD} %s, whi
      UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN children c ON i.inhparent = c.oid)
    SELECT c.oid FROM children c)`;
 
-/** A column created by hand. */
+/** Selects a column with the name. Someone created it by hand. */
 const column = (name: string, table: Sql): Sql => sql`
 SELECT attname::text AS name, 'column of the table' AS kind FROM pg_catalog.pg_attribute
  WHERE attrelid = pg_catalog.to_regclass(${literal(table)})::oid AND attname = ${literal(name)} AND NOT attisdropped`;
 
 /**
- * Returns rows of `TakenName`: the objects with the names of the tables of these collections. Outside the default schema
+ * Returns rows of `TakenName`: the objects that have the table names of these collections. Outside the default schema
  * they are shown with their schema.
  */
 export function queryTakenByOthers(state: State, collections: readonly string[], schema: string): Sql {
@@ -288,8 +294,8 @@ export function queryTakenByOthers(state: State, collections: readonly string[],
 }
 
 /**
- * Returns rows of `TakenName`: the objects with the names that a change gives to a column, its indexes and constraints.
- * Null if it gives none.
+ * Returns rows of `TakenName`: the objects that have the names that a change gives to a column, its indexes and
+ * constraints. Null if it gives none.
  */
 export function queryTakenParts({ problem, before, after, schema }: RejectedBatch): Sql | null {
   const { collection = '', field = '', details } = problem;
@@ -310,7 +316,7 @@ export function queryTakenParts({ problem, before, after, schema }: RejectedBatc
   return questions.length === 0 ? null : sql`${join(questions, sql` UNION ALL `)} ORDER BY 1`;
 }
 
-/** The names of constraints that are new or get another definition. */
+/** Returns the names of constraints that are new or get another definition. */
 function newConstraints(before: CollectionNode | undefined, after: CollectionNode): string[] {
   const had = extrasOf(before).constraints ?? [];
   const added = (extrasOf(after).constraints ?? []).filter((each) => !had.some((other) => jsonEqual(each, other)));
@@ -346,7 +352,7 @@ export function addTakenNames(problem: Problem, rows: readonly TakenName[]): Pro
   return { ...problem, message, details: { ...problem.details, taken: [...taken.values()] } };
 }
 
-/* Explains why PostgreSQL does not change a column of a table that inherits it. */
+/* Explains why PostgreSQL does not change an inherited column. */
 
 const INVALID_TABLE_DEFINITION = '42P16';
 
@@ -370,5 +376,5 @@ export function addParents(problem: Problem, rows: readonly Pick<TakenName, 'nam
   return { ...problem, message, details: { ...problem.details, parents } };
 }
 
-/** "a table", "an index". */
+/** Returns the kind with its article: "a table", "an index". */
 export const addArticle = (kind: string): string => `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;

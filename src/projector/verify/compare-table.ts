@@ -28,9 +28,9 @@ import { columnType, defaultFromCatalog } from '../../schema/normal-form/index.j
 type Member = Pick<Difference, 'member' | 'expected' | 'found'>;
 
 interface ColumnContext {
-  /** PostgreSQL's spelling of the stored definition, if it was determined. */
+  /** PostgreSQL's spelling of the stored definition. Undefined if it was not determined. */
   spelled: SpelledColumn | undefined;
-  /** Checks whether the default or generation expression is unmanaged. */
+  /** True if the default or generation expression is unmanaged. */
   isUnmanaged: (kind: 'default' | 'generated') => boolean;
 }
 
@@ -52,7 +52,7 @@ function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isU
     .map(([member, expected, inCatalog]) => ({ member, expected, found: inCatalog }));
 }
 
-/** Checks whether only the texts differ, so that PostgreSQL may spell both alike. */
+/** True if only the texts differ, so that PostgreSQL may spell both alike. */
 export function mayDifferInSpelling(field: ColumnField, column: CatalogColumn): boolean {
   const { generation_expression: generated, extras } = field.schema;
   const type = columnType(field.schema);
@@ -67,7 +67,10 @@ export function mayDifferInSpelling(field: ColumnField, column: CatalogColumn): 
   return isOther || (extras?.collation !== undefined && extras.collation !== column.collation);
 }
 
-/** format_type qualifies a type outside the search path. For a type of an extension the schema is irrelevant. */
+/**
+ * Returns the column's type. format_type qualifies a type outside the search path. For a type of an extension the
+ * schema is irrelevant.
+ */
 function typeOf({ type, builtIn }: CatalogColumn, expected: string, spelled: SpelledColumn | undefined): string {
   if (spelled?.type === type) return expected;
   return !builtIn && type.endsWith(`.${expected}`) ? expected : type;
@@ -111,12 +114,12 @@ function expectedIdentity(schema: ColumnSchema): Json {
   return isIdentity(schema) && schema.extras?.identity === 'always' ? 'always' : isIdentity(schema);
 }
 
-/** The service never creates GENERATED ALWAYS AS IDENTITY, because it would reject explicit keys. */
+/** Returns `always` for GENERATED ALWAYS AS IDENTITY. Otherwise returns whether the column is an identity column. */
 function actualIdentity({ identity }: CatalogColumn): Json {
   return identity === 'always' ? 'always' : identity !== null;
 }
 
-/** Equal expressions are displayed alike, in any of PostgreSQL's spellings. */
+/** Returns both expressions. Equal expressions are displayed alike, in any of PostgreSQL's spellings. */
 function generationMember(
   { schema }: ColumnField,
   { generated }: CatalogColumn,
@@ -133,7 +136,7 @@ function generationMember(
 
 /* Compares constraints and indexes with the catalog, by name, as small documents. */
 
-/** `shape`: the compared document. `field`: the field that it concerns, if any. */
+/** A constraint or index. `shape` is the compared document, and `field` is the field that it concerns, if any. */
 interface Named {
   kind: 'constraint' | 'index';
   name: string;
@@ -143,7 +146,7 @@ interface Named {
 
 type KeyDifference = Pick<Difference, 'field' | 'member' | 'expected' | 'found'>;
 
-/** Missing objects have `found: null`, extra ones `expected: null`. */
+/** Returns the differences. Missing objects have `found: null`, extra ones `expected: null`. */
 function compareNamed(expected: readonly Named[], there: readonly Named[]): KeyDifference[] {
   const actualByName = new Map(there.map((each) => [each.name, each]));
   const differences: KeyDifference[] = [];
@@ -161,7 +164,8 @@ function difference({ kind, name, field }: Named, expected: Json, actual: Json):
 }
 
 /**
- * Constraints of fields and relations. Constraints stored as PostgreSQL definitions replace those with the same name.
+ * Returns the constraints of fields and relations. Constraints stored as PostgreSQL definitions replace those with the
+ * same name.
  */
 function expectedConstraints(node: CollectionNode, context: { state: State; schema: string }): Named[] {
   const expected = [...ownConstraints(node)];
@@ -178,7 +182,7 @@ function expectedConstraints(node: CollectionNode, context: { state: State; sche
   return [...expected.filter(({ name }) => !defined.has(name)), ...inWords];
 }
 
-/** The primary key and the unique constraints of columns. */
+/** Yields the primary key and the unique constraints of columns. */
 function* ownConstraints(node: CollectionNode): Generator<Named> {
   const key = extrasOf(node).primary_key?.columns ?? primaryKeyColumns(node);
   if (key.length > 0) yield constraint(primaryKeyNameOf(node), { kind: 'primary key', columns: key });
@@ -196,7 +200,7 @@ function definedConstraints({ collection }: CollectionNode): Map<string, string>
   return defined;
 }
 
-/** Unmanaged constraints and indexes of the table, as `kind name`. */
+/** Returns the unmanaged constraints and indexes of the table, as `kind name`. */
 function unmanagedParts({ collection }: CollectionNode): ReadonlySet<string> {
   return new Set(extrasOf({ collection }).unmanaged?.map(({ kind, name }) => `${kind} ${name}`));
 }
@@ -229,7 +233,7 @@ const locationOfColumns = (columns: readonly (string | null)[]): { field?: strin
   return typeof only === 'string' && more.length === 0 ? { field: only } : {};
 };
 
-/** Leaves out the defaults: validated, not deferrable. */
+/** Converts a constraint. The defaults (validated, not deferrable) are left out. */
 function toConstraintShape(catalogConstraint: CatalogConstraint, defined: ReadonlyMap<string, string>): Named {
   const { kind, columns, references, validated, deferrable, initiallyDeferred } = catalogConstraint;
   if (defined.has(catalogConstraint.name))
@@ -246,7 +250,7 @@ function toConstraintShape(catalogConstraint: CatalogConstraint, defined: Readon
 
 const PLAIN_INDEX = { method: 'btree', unique: false, valid: true } as const;
 
-/** Excludes the indexes of constraints. Those of fields come first. */
+/** Returns the indexes that serve no constraint. Those of fields come first. */
 function expectedIndexes(node: CollectionNode): Named[] {
   const plain = [...node.fields.values()].filter(hasColumn).filter((field) => field.schema.is_indexed);
   const kept = extrasOf(node).indexes ?? [];
@@ -266,7 +270,10 @@ function expectedIndexes(node: CollectionNode): Named[] {
   ];
 }
 
-/** Includes the definition if the log stores the index as one, or if the index has options besides its columns. */
+/**
+ * Converts an index. The definition is included if the log stores the index as one, or if the index has options besides
+ * its columns.
+ */
 function toIndexShape(index: CatalogIndex, node: CollectionNode): Named {
   const { name, method, unique, valid, columns, tail, plain } = index;
   const isKept = extrasOf(node).indexes?.some((each) => each.name === name) === true;
@@ -299,14 +306,16 @@ function compareExtras(node: CollectionNode, table: CatalogTable, context: Conte
   return [...members, ...needs, ...compareSequences(node, table, objects)];
 }
 
-/** @param actualNeeds the objects that the table uses; extra ones are reported through their columns */
+/**
+ * Compares one need. @param actualNeeds the objects that the table uses; extra ones are reported through their columns
+ */
 function compareNeed(need: Need, actualNeeds: readonly Need[], objects: CatalogObjects): TableMember[] {
   const other = actualNeeds.find((each) => needLabel(each) === needLabel(need)) ?? findUnusedNeed(need, objects);
   if (jsonEqual(need, other)) return [];
   return [{ member: needLabel(need), expected: { ...need }, found: other === undefined ? null : { ...other } }];
 }
 
-/** Objects that the table no longer uses are looked up separately. For a type, only its existence is checked. */
+/** Looks up an object that the table no longer uses. For a type, only its existence is checked. */
 function findUnusedNeed(
   need: Need,
   { extensions, sequences, collations, typeNames }: CatalogObjects,
@@ -340,14 +349,14 @@ function compareSequences(node: CollectionNode, table: CatalogTable, { sequences
   });
 }
 
-/** The context of a comparison. */
+/** The data that all comparisons of a verification share. */
 interface Comparison {
   state: State;
   /** The managed schema. */
   schema: string;
-  /** Checks whether the index of a field is still to be built. */
+  /** True if the index of a field is still to be built. */
   isPending: (collection: string, field: string) => boolean;
-  /** Keyed by memberKey: PostgreSQL's spelling of stored columns. */
+  /** PostgreSQL's spelling of stored columns, keyed by memberKey. */
   spelled: ReadonlyMap<string, SpelledColumn>;
   /** The objects that tables use. */
   objects: CatalogObjects;
@@ -387,7 +396,7 @@ export function compareTable(node: CollectionNode, table: CatalogTable, context:
   return differences;
 }
 
-/** False if it does not exist or is being built. */
+/** False if the index does not exist or is being built. */
 const isBuilt = (index: Json): boolean => index !== null && (index as { valid?: boolean }).valid !== false;
 
 function compareColumns(node: CollectionNode, table: CatalogTable, context: Comparison): Difference[] {

@@ -11,10 +11,10 @@ export interface Difference {
   field?: string;
   /** Set for an object other than a table. `collection` is then its id. */
   object?: { kind: string; id: string };
-  /** The member: `table`, `column`, `type`, `primary key`, `index articles_title_index`, `meta.note`. */
+  /** The member that differs: `table`, `column`, `type`, `primary key`, `index articles_title_index`, `meta.note`. */
   member: string;
   /** The value in the fold; null if it has none. */
   expected: Json;
-  /** The actual value; null if there is none. */
+  /** The value in the other source; null if there is none. */
   found: Json;
 }

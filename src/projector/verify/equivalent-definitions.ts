@@ -57,12 +57,12 @@ interface LocatedTables {
   schema: string;
 }
 
-/** Each copy takes a few locks until it is rolled back. */
+/** Number of columns whose copies exist at the same time. Each copy takes a few locks until it is rolled back. */
 const COPIES_AT_ONCE = 100;
 
 /**
- * Keyed by memberKey. A column that PostgreSQL rejects is missing. Call it inside a transaction, which it leaves
- * unchanged.
+ * Returns the spellings, keyed by memberKey. A column that PostgreSQL rejects is missing. Call it inside a transaction,
+ * which it leaves unchanged.
  * @param fields of existing columns
  */
 export async function readColumnSpellings(
@@ -112,8 +112,8 @@ async function readSpellings(
 const PREFIX = 'column_';
 
 /**
- * Copies the columns without their generation and adds one with a unique name. Its default is set afterwards, because
- * ADD COLUMN would evaluate it.
+ * Returns SQL that copies the columns without their generation and adds one with a unique name. Its default is set
+ * afterwards, because ADD COLUMN would evaluate it.
  */
 function copyOf(field: ColumnField, index: number, { state, schema }: LocatedTables): Sql {
   const name = `${PREFIX}${index}`;
@@ -150,7 +150,9 @@ LEFT JOIN LATERAL (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) AS text FRO
   WHERE d.adrelid = c.oid AND d.adnum = a.attnum) x ON true
 WHERE c.relnamespace = pg_catalog.pg_my_temp_schema() AND pg_catalog.starts_with(c.relname, 'column_')`;
 
-/** Removes differences in spelling only. Call it inside a transaction, which it leaves unchanged. */
+/**
+ * Removes differences that are only differences in spelling. Call it inside a transaction, which it leaves unchanged.
+ */
 export async function removeEquivalent(
   client: pg.ClientBase,
   tables: LocatedTables,
@@ -191,7 +193,7 @@ function definitionOf(side: Json | undefined): { definition: string; rest: objec
 
 type SpelledNeed = Extract<Need, { kind: 'domain' | 'collation' }>;
 
-/** Used for an existing object that the table needs. */
+/** Returns the need of a difference that concerns an existing object. Null for other differences. */
 function readNeed({ member, expected, found }: Difference): SpelledNeed | null {
   return /^(domain|collation) /.test(member) && isObject(expected) && isObject(found)
     ? (expected as unknown as SpelledNeed)
@@ -205,7 +207,7 @@ async function readSpelling(client: pg.ClientBase, tables: LocatedTables, pair: 
   return tryStatements<string>(client, () => withAddition(tables, pair), SPELLING[pair.kind]);
 }
 
-/** Checks whether a difference in partitioning or partition bounds is only one of spelling. */
+/** True if a difference in partitioning or partition bounds is only one of spelling. */
 async function isPartitionSpelled(
   client: pg.ClientBase,
   { state, schema }: LocatedTables,
@@ -226,7 +228,7 @@ async function isPartitionSpelled(
   );
 }
 
-/** A table that is partitioned like the parent. */
+/** Returns SQL that creates a table partitioned like the parent, and a partition of it. */
 function partition(parent: Sql, bound: string): Sql {
   const like = literal(sql`CREATE TABLE ${PARENT} (LIKE ${parent}) PARTITION BY %s`);
   const body = sql`BEGIN EXECUTE pg_catalog.format(${like}, pg_catalog.pg_get_partkeydef(pg_catalog.to_regclass(${literal(parent)}))); END`;
@@ -237,7 +239,7 @@ const OF_COPY = sql`FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regcl
 const PARTITION_KEY = sql`SELECT pg_catalog.pg_get_partkeydef(c.oid) AS answer ${OF_COPY}`;
 const BOUND = sql`SELECT pg_catalog.pg_get_expr(c.relpartbound, c.oid) AS answer ${OF_COPY}`;
 
-/** Checks whether the existing domain or collation equals the stored definition. */
+/** True if the existing domain or collation equals the stored definition. */
 async function isSpelled(client: pg.ClientBase, schema: string, need: SpelledNeed): Promise<boolean> {
   const described = need.kind === 'domain' ? describeType : describeCollation;
   const [there, ours] = [described(qualified(schemaOfNeed(need) ?? schema, need.name)), described(COPY)];
@@ -263,7 +265,7 @@ async function tryStatements<T>(client: pg.ClientBase, statements: () => Sql, qu
 
 const NAMES = ['dps_spelling', 'dps_spelling_of'] as const;
 
-/** A temporary name: an index cannot have the name of its table. */
+/** Returns a temporary name for an index. An index cannot have the name of its table. */
 const nameBeside = (collection: string): Sql => ident(collection === NAMES[0] ? NAMES[1] : NAMES[0]);
 
 function withAddition({ state, schema }: LocatedTables, { kind, collection, expected }: Pair): Sql {
@@ -280,7 +282,7 @@ function withAddition({ state, schema }: LocatedTables, { kind, collection, expe
   return sql`CREATE TABLE ${copy} (LIKE ${tableIn(state, collection, schema)}); ${added}`;
 }
 
-/** The table that a foreign key references. */
+/** Returns the table that a foreign key references. */
 function targetOf(definition: string): string | undefined {
   const parsed = parseConstraint(definition);
   return typeof parsed === 'string' ? undefined : parsed.references?.table;
@@ -293,8 +295,8 @@ interface Reference {
 }
 
 /**
- * A temporary table can only reference temporary tables, so both are copied under their own names, which take
- * precedence.
+ * Returns SQL for a copy of both tables of a foreign key. A temporary table can only reference temporary tables. The
+ * copies have the tables' own names, which take precedence.
  */
 function withReference(schema: string, { table, expected, target }: Reference): Sql {
   const others = target === table.name ? [] : [{ schema, name: target }];

@@ -135,7 +135,7 @@ function comparePresence({ collection }: CollectionNode, table: CatalogTable | u
   };
 }
 
-/** Existing columns that may differ only in spelling. */
+/** Returns existing columns that may differ only in spelling. */
 async function findOtherSpellings(state: State, tables: ReadonlyMap<string, CatalogTable>): Promise<ColumnField[]> {
   const columns: ColumnField[] = [];
   const slice = createTimeSlice();
@@ -160,7 +160,7 @@ async function findOtherSpellings(state: State, tables: ReadonlyMap<string, Cata
  */
 async function verifyAccounts(db: Queryable): Promise<Difference[]> {
   const accounts = await readStoredAccounts(db);
-  // Read after the rows: a token whose row was deleted by then has expired.
+  // The time is read after the rows, so a token whose row was deleted by then has expired.
   const { rows } = await db.query<{ now: Date }>('SELECT pg_catalog.clock_timestamp() AS now');
   const now = rows[0]?.now ?? new Date();
   const stored = flattenAccounts(accounts, now);
@@ -222,7 +222,7 @@ interface StoredToken extends Pick<TokenAccess, 'issued_by'> {
 
 const PAGE = 1_000;
 
-/** The rows that differ from the log up to a position. */
+/** Returns the rows that differ from the log up to a position. */
 export async function verifyChanges(db: Queryable, position: number): Promise<Difference[]> {
   const expected = await foldChangesOf(db, { after: 0, upTo: position });
   const differences: Difference[] = [];
@@ -244,7 +244,7 @@ type StoredChange = ReturnType<typeof rowOf>;
 
 const STORED = `SELECT id, state, collections, held, opened_position, request FROM ${own.changes} WHERE $1::uuid IS NULL OR id > $1 ORDER BY id LIMIT ${PAGE}`;
 
-/** All rows, in pages. */
+/** Yields all rows, in pages. */
 async function* readStoredChanges(db: Queryable): AsyncGenerator<StoredChange, void, undefined> {
   for (let last: string | null | undefined = null; last !== undefined;) {
     const { rows }: { rows: StoredChange[] } = await db.query<StoredChange>(STORED, [last]);
@@ -347,7 +347,10 @@ async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, storedRows: 
 
 type Member = Pick<Difference, 'member' | 'expected' | 'found'>;
 
-/** Goes one level into meta and schema, so that a difference names the member instead of the document. */
+/**
+ * Returns members that differ. It goes one level into meta and schema, so that a difference names the member instead of
+ * the document.
+ */
 function compareMembers(expected: Document, actual: Document, prefix = ''): Member[] {
   const members = new Set([...Object.keys(expected), ...Object.keys(actual)]);
   return [...members].flatMap((name) => {
@@ -358,7 +361,10 @@ function compareMembers(expected: Document, actual: Document, prefix = ''): Memb
   });
 }
 
-/** Distinguishes null from a missing member, because readers of the rows may test for it. */
+/**
+ * Returns the difference if only one document has the member. Null differs from a missing member, because readers of
+ * the rows may test for it.
+ */
 function missingMember(
   expected: Document,
   actual: Document,
@@ -375,7 +381,7 @@ const MEMBERS = ['kind', 'collection', 'field', 'batch', 'deleted_at', 'kept_unt
 
 interface Row extends Pick<TrashEntry, (typeof MEMBERS)[number] | 'position' | 'identity'> {
   there: boolean;
-  /** The event that removed it from the trash. */
+  /** The event that removed the object from the trash. */
   ended: number | null;
 }
 
@@ -406,7 +412,7 @@ async function verifyTrash(db: Queryable): Promise<Difference[]> {
   ];
 }
 
-/** The format of identities in the fold. */
+/** Matches identities of the fold. */
 const IDENTITY = /^[1-9]\d{0,14}(\.[1-9]\d{0,5})?$/;
 
 function differencesOf(row: Row, deletion: KeptDeletion | undefined, end: LifetimeEnd | undefined): Difference[] {
@@ -423,7 +429,7 @@ function differencesOf(row: Row, deletion: KeptDeletion | undefined, end: Lifeti
   }));
   if (end?.position !== position || !end.isOwn)
     others.push({ ...trashPlaceOf(deletion, 'identity'), expected: 'what was deleted', found: row.identity });
-  // Uses the names from the log.
+  // The differences in `others` name the object as the log does.
   if (there || others.length > 0) return others;
   return [{ ...trashPlaceOf(row), expected: `kept until ${kept_until}`, found: null }];
 }
@@ -433,7 +439,7 @@ interface EarlyPurge extends Pick<Row, 'position' | 'collection' | 'field' | 'ke
   purge: number;
 }
 
-/** Purges marked as expired although the deletion had not expired. */
+/** Selects purges marked as expired although the deletion had not expired. */
 const EARLY = `
 SELECT e.position::float8 AS purge, d.position::float8 AS position, d.collection, d.field,
        ${shownTime("(d.data ->> 'kept_until'::text)::timestamptz")} AS kept_until

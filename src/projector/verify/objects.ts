@@ -59,7 +59,7 @@ export async function areEquivalent(client: Pick<pg.ClientBase, 'query'>, a: str
   return printed !== null && printed === (await print(client, first, b));
 }
 
-/** A view or table with the columns of a trigger's table, and the trigger. */
+/** Returns SQL for a view or table with the columns of a trigger's table, and for the trigger. */
 function scratchTrigger(definition: string, { isInsteadOf, table }: TriggerParts): Sql {
   const columns = ident(table);
   const relation = isInsteadOf
@@ -184,7 +184,7 @@ function rowDifferences(object: SchemaObject, row: ObjectRow | undefined): Diffe
 
 interface ActualView {
   view: CatalogObject | undefined;
-  /** The text that the server printed for the definition when it was created. */
+  /** The definition as the server printed it when the object was created. */
   printed: string | null;
 }
 
@@ -214,7 +214,7 @@ async function findCatalogDifferences(
   return differences;
 }
 
-/** Options are not part of what the server prints. */
+/** True if the options are equal. The server does not print them with the definition. */
 function hasSameOptions(object: SchemaObject, view: CatalogObject): boolean {
   const [expected, actual] = [parseDefinition(object.definition), parseDefinition(view.definition)];
   return typeof expected !== 'string' && typeof actual !== 'string' && expected.options === actual.options;

@@ -24,7 +24,7 @@ const RENAMES = sql`
 SELECT position, collection, field, data ->> 'to'::text AS "to" FROM ${own.events}
  WHERE type IN ('collection.renamed', 'field.renamed') AND position > $1 AND position <= $2 ORDER BY position`;
 
-/** The renames between two positions, in order. */
+/** Returns the renames between two positions, in order. */
 export async function readRenames(db: Queryable, after: number, upTo: number): Promise<readonly RenameRow[]> {
   return (await db.query<RenameRow>(RENAMES, [after, upTo])).rows;
 }
@@ -43,7 +43,7 @@ export function renameTarget(
   return { collection, field };
 }
 
-/** The row of the index builder in service_projections. */
+/** The name of the index builder's row in service_projections. */
 export const INDEX_PROJECTION = 'indexes';
 
 const UNFINISHED = sql`
@@ -52,7 +52,10 @@ FROM ${own.events} e
 WHERE e.position > coalesce((SELECT p.position FROM ${own.projections} p WHERE p.name = $1), 0)
   AND e.data @> '{"concurrent_indexes": true}' ORDER BY e.position`;
 
-/** Returns a check for pending indexes: an event requested one that the builder has not processed. */
+/**
+ * Returns a function that tells whether an index is pending. It is pending if an event requested it and the builder has
+ * not processed that event.
+ */
 export async function readPendingIndexes(
   client: pg.ClientBase,
 ): Promise<(collection: string, field: string) => boolean> {
