@@ -54,7 +54,10 @@ import { type Changes, createChanges } from './features/change-requests/read.js'
 type ServiceOptions = Config &
   ConnectionOptions & { pool: pg.Pool; logger: Logger; projections: Projections; untrustedProxy: () => string | null };
 
-/** An examination reads the whole log. Requests that arrive during one share the next. */
+/**
+ * Returns the function that runs the checks. An examination reads the whole log, so requests that arrive during one
+ * share the next.
+ */
 function createDoctor(options: ServiceOptions): () => Promise<ExaminedCheck[]> {
   const { logger, projections, untrustedProxy } = options;
   // Addresses and paths of this machine appear in the service's own log only.

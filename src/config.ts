@@ -442,7 +442,7 @@ function passwordsIn(address: string | null): string[] {
 
 /* Selects the settings that the HTTP layer needs. */
 
-/** Read requests are logged at level `debug` only. */
+/** Returns the settings of the HTTP layer. Read requests are logged at level `debug` only. */
 export function httpConfig(
   options: Config & Pick<ConnectionOptions, 'serviceSchema'>,
   about: Pick<HttpDeps['config'], 'databaseVersion' | 'release'>,

@@ -30,7 +30,7 @@ export interface LogFollower {
 export function followLog({ connection, role, freshness, store, logger, shutdown }: FollowOptions): LogFollower {
   let listener: Listener | undefined;
   const reportFailure = (error: unknown): void => {
-    // At a stop, running reads find their connections closed.
+    // During a stop, running reads find their connections closed, which is no failure.
     if (!shutdown.begun()) logger.warn('could not follow the log', { error });
   };
   const checkLog = async (): Promise<number> => {

@@ -24,7 +24,7 @@ export interface HealthDeps {
 
 const LIMIT_MS = 3_000;
 
-/** The returned function never throws. A check that fails or takes longer than 3 s is not `ok`. */
+/** Creates the health check, which never throws. A check that fails or takes longer than 3 s is not `ok`. */
 export function createHealth({
   freshness,
   store,

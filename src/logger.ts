@@ -67,8 +67,9 @@ function redactText(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * The `detail` and `where` of a database error may quote rows, so they are left out. While the database is unavailable
- * or read-only, many requests fail at once, and a stack would explain none of them.
+ * Returns the members of an error to log. The `detail` and `where` of a database error may quote rows, so they are left
+ * out. While the database is unavailable or read-only, many requests fail at once, and a stack would explain none of
+ * them.
  */
 function errorFields(error: Error): Record<string, unknown> {
   const { code } = error as { code?: unknown };

@@ -54,7 +54,7 @@ function stopOnSignals(starting: Promise<Service>, logger: Logger): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
 }
 
-/** A failed start reports its error and ends the process itself. */
+/** Stops the service and ends the process. A failed start reports its error and ends the process itself. */
 async function stop(starting: Promise<Service>, logger: Logger): Promise<void> {
   const service = await starting.catch(() => null);
   if (!service) return;

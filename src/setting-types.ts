@@ -89,7 +89,10 @@ export const serviceUrl = z
   .string()
   .refine(isServiceUrl, 'must be the address of a service, such as https://dps.example.com, without user and password');
 
-/** Shorter secrets can be guessed over the network, or from one access token. */
+/**
+ * Accepts secrets of at least this many characters. Shorter secrets can be guessed over the network, or from one access
+ * token.
+ */
 export const secret = (least: number) =>
   z
     .string()

@@ -11,7 +11,10 @@ export interface Shutdown {
   begun(): boolean;
 }
 
-/** Nothing closes automatically. The starter of the process calls `run`, once or more often. */
+/**
+ * Creates the list of parts to close. Nothing closes automatically. The starter of the process calls `run`, once or
+ * more often.
+ */
 export function createShutdown(logger: Logger): Shutdown {
   const steps: { name: string; close: () => Promise<unknown> | void }[] = [];
   let running: Promise<void> | undefined;

@@ -179,7 +179,7 @@ export interface Finding {
   fix: string;
 }
 
-/** Includes the severity and the fix of its code. */
+/** Creates a finding with the severity and the fix of its code. */
 export function finding(code: FindingCode, message: string): Finding {
   return { code, ...FINDINGS[code], message };
 }

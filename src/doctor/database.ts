@@ -185,7 +185,7 @@ export const privileges: Check = {
   },
 };
 
-/** After the first start, missing objects mean data loss. */
+/** Names a schema that was lost after the first start, which means data loss. Null if there is none. */
 async function findLostSchemas(db: Queryable, { schema, serviceSchema }: Schemas): Promise<string | null> {
   const { text, values } = schemasExist([schema]);
   const { rows } = await db.query<{ there: boolean }>(text, values);

@@ -10,7 +10,7 @@ export function countDifferences({ length }: readonly Difference[]): string {
   return formatCount(length, 'difference');
 }
 
-/** One line: `catalog articles.title type: expected "text", found "integer"`. */
+/** Writes one line: `catalog articles.title type: expected "text", found "integer"`. */
 export function describeDifference({ where, collection, field, member, expected, found }: Difference): string {
   const name = visibleText(locationText({ collection, field })).replaceAll('\n', '\\n');
   const location = [where, name, member].filter((part) => part !== '').join(' ');
@@ -19,15 +19,15 @@ export function describeDifference({ where, collection, field, member, expected,
 
 const show = (value: unknown): string => (value === null ? 'nothing' : JSON.stringify(value));
 
-/** A sentence to append, or nothing. */
+/** Returns a sentence to append, or an empty text. */
 export const describeErased = (events: number): string =>
   events === 0 ? '' : ` Personal data was erased from ${events} ${events === 1 ? 'event' : 'events'}.`;
 
-/** One line: `The change at position 7 was not allowed: …`. Reasons may contain names of a hostile log. */
+/** Writes one line: `The change at position 7 was not allowed: …`. Reasons may contain names of a hostile log. */
 export const describeDisallowed = ({ position, reason }: DisallowedChange): string =>
   `The change at position ${position} was not allowed: ${visibleText(reason).replaceAll('\n', '\\n')}.`;
 
-/** One line: `2026-11-21T08:05:03Z: position 16 (3f9a…) was seen; the log ended at 13 (77c1…)`. */
+/** Writes one line: `2026-11-21T08:05:03Z: position 16 (3f9a…) was seen; the log ended at 13 (77c1…)`. */
 export function describeDivergence({
   seen,
   found,

@@ -146,7 +146,10 @@ export const serviceTableDefinitions: Check = {
   },
 };
 
-/** Each row of these tables has a name that this release uses. The values may be secrets. */
+/**
+ * Finds rows with a name that this release does not use. The values of these tables may be secrets, so only names are
+ * shown.
+ */
 async function listUnknownRows(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ kind: string; name: string }>(
     `SELECT 'setting' AS kind, key AS name FROM ${own.settings} WHERE key <> ALL ($1)

@@ -15,7 +15,7 @@ class Itself {
   }
 }
 
-/** Each attachment is independent of the others. A key may be frozen. */
+/** Creates an attachment that is independent of all others. A key may be frozen. */
 export function createAttachment<K extends object, V>(): Attachment<K, V> {
   class AttachmentHolder extends Itself {
     #value: V;

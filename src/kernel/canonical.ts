@@ -47,7 +47,10 @@ interface Shape {
 /** Objects do not keep the insertion order of index names, and `__proto__` is not an ordinary member. */
 const UNORDERED = /^(?:\d+|__proto__)$/;
 
-/** With more shapes the data is arbitrary, and remembering shapes would cost more than it saves. */
+/**
+ * Maximum number of remembered shapes. With more shapes the data is arbitrary, and remembering them would cost more
+ * than it saves.
+ */
 const SHAPES_KEPT = 500;
 
 class UnorderedError extends Error {}
@@ -143,7 +146,7 @@ const LEVELS = 3;
 
 type Tokens = Generator<string, void, void>;
 
-/** The joined tokens equal the output of `JSON.stringify`. */
+/** Yields tokens that, when joined, equal the output of `JSON.stringify`. */
 export function* jsonTokens(value: unknown, levels = LEVELS): Tokens {
   if (levels === 0 || typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null';
   else if (Array.isArray(value)) yield* tokensOfArray(value, levels);

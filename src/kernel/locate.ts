@@ -46,7 +46,7 @@ function placesOf(subject: Subject, { collection, field, relation }: Locations):
     : [relation?.(subject.collection, subject.field), column, collectionLocation];
 }
 
-/** The document at `at`, whose members have the same locations as in a snapshot. */
+/** Locates the document at `at`. Its members have the same locations as in a snapshot. */
 export function documentLocation(at: Path, document: unknown): DocumentLocation {
   return { at, stepsTo: (member) => stepsIn(document, member) };
 }

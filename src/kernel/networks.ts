@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** An IP address, or a network such as `10.0.0.0/8`. */
+/** True for an IP address, or a network such as `10.0.0.0/8`. */
 export function isNetwork(text: string): boolean {
   const [, address = '', bits = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const family = isIP(address);

@@ -124,12 +124,12 @@ export function unknownMembers(object: object, knownNames: ReadonlySet<string>, 
   ]);
 }
 
-/** A problem with a member of a body at `path`. */
+/** Creates the problem of a member of a body at `path`. */
 export function invalidProblem(path: Path, message: string, details?: Record<string, unknown>): Problem {
   return { code: 'INVALID_PAYLOAD', message, path: renderPath(path), ...(details ? { details } : {}) };
 }
 
-/** A problem with the schema that a command leads to. `locate` adds its location in the body. */
+/** Creates the problem of a schema that a command leads to. `locate` adds its location in the body. */
 export function problemAbout(
   subject: Subject,
   message: string,

@@ -396,7 +396,7 @@ function createRing(): Ring {
   };
 }
 
-/** Unsent answers. A buffer that is sent to several callers counts once, for the first of them. */
+/** Counts the bytes of unsent answers. A buffer that is sent to several callers counts once, for the first of them. */
 function createHeld() {
   const bytes = createCounts();
   const users = new Map<Body, { caller: string; count: number }>();

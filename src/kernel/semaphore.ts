@@ -34,7 +34,8 @@ interface Waiter {
 const createTimeoutError = (): Error => new Error('No permit became available in time');
 
 /**
- * A request for more units than exist waits until the timeout, and all requests behind it wait as well.
+ * Creates a semaphore. A request for more units than exist waits until the timeout, and all requests behind it wait as
+ * well.
  * @param perCaller concurrent units of one caller. One permit may exceed it. Requests above it do not block others
  * behind them.
  */
@@ -43,7 +44,8 @@ export function createSemaphore(units = 1, perCaller = Infinity): Semaphore {
   const taken = createCounts();
   let free = units;
 
-  // Later requests do not overtake a large one, which would otherwise wait forever.
+  // True if the limit per caller admits the request. Requests behind a large one do not overtake it, because it would
+  // otherwise wait forever.
   const isFirst = ({ caller, units: requested }: Waiter): boolean =>
     taken.of(caller) === 0 || taken.of(caller) + requested <= perCaller;
   const admit = (): void => {

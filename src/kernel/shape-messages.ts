@@ -24,7 +24,10 @@ export function shapeMessage(issue: z.core.$ZodRawIssue): string | undefined {
   return limitMessage(issue);
 }
 
-/** Only object schemas report unrecognized keys. */
+/**
+ * Lists the members that an object schema knows. The cast is safe, because only object schemas report unrecognized
+ * keys.
+ */
 function listKnownMembers(schema: z.core.$ZodRawIssue['inst']): string {
   const members = Object.keys((schema as z.core.$ZodObject)._zod.def.shape);
   return members.length === 0 ? 'no member is expected.' : `known members: ${members.join(', ')}.`;

@@ -10,7 +10,7 @@ export function textFault(text: string): string | null {
   return surrogateFault(text);
 }
 
-/** The part of `textFault` that concerns UTF-8. */
+/** Returns why `text` is not well-formed Unicode, as `textFault` does, or null. */
 export const surrogateFault = (text: string): string | null =>
   LONE_SURROGATE.test(text) ? 'must be well-formed Unicode (it contains half a surrogate pair)' : null;
 

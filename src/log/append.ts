@@ -46,7 +46,7 @@ const INSERT = `
                                       field text, data jsonb, subject jsonb, previous_hash text, hash text, salt text,
                                       commitment text)`;
 
-/** In bytes. */
+/** Size of the salt in bytes. */
 const SALT_SIZE = 16;
 
 /**

@@ -74,13 +74,13 @@ export type CheckRow = Omit<HeadCheck, 'head'> & {
   occurred_at: Date | null;
 };
 
-/** The head of an empty log is position 0 with the hash that precedes the first event. */
+/** Converts a row. The head of an empty log is position 0 with the hash that precedes the first event. */
 export function toHeadCheck(row: CheckRow): HeadCheck {
   const { position, hash, forgotten, pending, acknowledged, timeline } = row;
   return { head: { position: position ?? 0, hash: hash ?? GENESIS_HASH }, forgotten, pending, acknowledged, timeline };
 }
 
-/** Takes one round trip and writes nothing. `LogWatch` reports and records divergences. */
+/** Checks the head of the log in one round trip and writes nothing. `LogWatch` reports and records divergences. */
 export async function checkHead(db: Queryable): Promise<HeadCheck> {
   const { rows } = await db.query<CheckRow>(CHECK_QUERY);
   return toHeadCheck(rows[0] as CheckRow);
@@ -168,7 +168,7 @@ export function toDivergence({ seen, found, fork = null, noticed_at }: Divergenc
   return { seen, found, fork, noticed_at };
 }
 
-/** The problem for every change until the divergence is acknowledged. */
+/** Creates the problem for every change until the divergence is acknowledged. */
 export function createLogDivergedProblem({ seen, found }: Pick<Divergence, 'seen' | 'found'>): Problem {
   const what =
     found.position < seen.position

@@ -29,8 +29,9 @@ export const personalText = ({ actor: { name }, ip, reason, user_agent }: Erasab
   JSON.stringify({ ip, name, reason, user_agent });
 
 /**
- * Computes the commitment to personal data. Without the salt, it would survive the erasure as a hash that anyone could
- * compare with guesses. @param salt 128 random bits, hex
+ * Computes the commitment to personal data. Without the salt, the hash would survive the erasure, and anyone could
+ * compare it with guesses.
+ * @param salt 128 random bits, hex
  */
 export const commitmentTo = (personal: string, salt: string, sha256: Sha256): string => sha256(salt + personal);
 
@@ -47,8 +48,8 @@ function personalFault(
 }
 
 /**
- * Returns the canonical JSON of an event without its hashes, split before and after its data. @param write returns
- * canonical JSON
+ * Returns the canonical JSON of an event without its hashes, split before and after its data.
+ * @param write returns canonical JSON
  */
 export function serializeAroundData(
   event: Omit<Hashed, 'data'>,
@@ -68,7 +69,7 @@ export function serializeAroundData(
   };
 }
 
-/** An optional member is hashed only if it exists, so the hashes of older events stay valid. */
+/** Writes an optional member only if it exists, so the hashes of older events stay valid. */
 function writeOptional(name: string, value: unknown, write: (value: unknown) => string): string {
   return value == null ? '' : `"${name}":${write(value)},`;
 }
@@ -76,13 +77,13 @@ function writeOptional(name: string, value: unknown, write: (value: unknown) => 
 /** Verifies events one after another, from any source. */
 export interface Chain {
   /**
-   * Verifies the next event. @returns the reason why it does not follow, or null. After a fault, no more events can be
-   * added.
+   * Verifies the next event. After a fault, no more events can be added.
+   * @returns the reason why it does not follow, or null
    */
   add(event: EventRecord): string | null;
-  /** The last event that was verified. */
+  /** Returns the last event that was verified. */
   head(): LogHead;
-  /** The number of events so far without their personal data. */
+  /** Returns the number of events so far without their personal data. */
   erased(): number;
   /** Returns the first event whose personal data is missing although no event up to the end names it as erased. */
   end(): { position: number; reason: string } | null;
@@ -134,7 +135,7 @@ function explainUnlinked(event: EventRecord, previous: LogHead): string | null {
 
 /** Compares the events without personal data with those that later events name as erased, per actor. */
 function createErasures() {
-  /** Keyed by the id of the actor. Ranges are in order. */
+  /** Ranges of positions in order, keyed by the id of the actor. */
   const missing = new Map<string, [from: number, to: number][]>();
   const named = new Map<string, [from: number, to: number][]>();
   let count = 0;

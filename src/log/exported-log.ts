@@ -178,8 +178,8 @@ function faultOf(text: string, { line, expected, add }: LineContext): Fault | un
 }
 
 /**
- * The service writes each event in exactly one form. A line with the same meaning but different bytes was therefore
- * changed.
+ * Parses a line. The service writes each event in exactly one form, so a line with the same meaning but different bytes
+ * was changed.
  */
 function readLine(text: string): EventRecord | null {
   try {

@@ -104,7 +104,10 @@ export class LogDivergedError extends Error {
   }
 }
 
-/** Within one log, an event that does not continue the chain is reported as unreadable. */
+/**
+ * Converts the error of an event that does not continue the chain. Within one log, such an event is reported as
+ * unreadable.
+ */
 export function toUnreadable(error: unknown): unknown {
   return error instanceof LogDivergedError ? new UnreadableEventError(error.position, NOT_NEXT) : error;
 }

@@ -68,7 +68,7 @@ const ENDS = `SELECT ${COLUMNS} FROM ${own.events}
  WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted') AND collection = ANY ($1)
  ORDER BY position`;
 
-/** These types match the condition of the partial index. */
+/** Selects events of collections and fields. The types match the condition of the partial index. */
 const ENDS_AND_FIELDS = `SELECT ${COLUMNS},
        CASE WHEN type IN ('collection.created', 'collection.adopted')
             THEN pg_catalog.jsonb_path_query_array(data, '$.fields[*].field') END AS fields
@@ -134,7 +134,7 @@ export async function readCollectionSpans(db: Queryable, names: Iterable<string>
   return [...new Set(called)].flatMap((lifetime) => lifetime?.spans ?? []);
 }
 
-/** Ordered by position. */
+/** Returns the spans of a collection's names, ordered by position. */
 export const spansIn = ({ names }: ObjectLifetime): NameSpan[] =>
   names.map(({ name, from, to }) => ({ collection: name, field: null, from, to }));
 
@@ -236,7 +236,7 @@ const STEPS: Readonly<Record<Exclude<Row['type'], 'collection.created' | 'collec
   },
 };
 
-/** A restored collection continues its life, and so do its fields. */
+/** Begins the life of a collection. A restored collection continues its life, and so do its fields. */
 function beginCollection(walk: LifetimeWalk, row: Row): void {
   const { lives, alive } = walk;
   const identity = row.restored?.identity ?? String(row.position);

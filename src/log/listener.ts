@@ -131,7 +131,10 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
   }
 }
 
-/** After a failover, the process may connect to a former primary that does not know yet that it is a standby. */
+/**
+ * Describes why listening failed. After a failover, the process may connect to a former primary that does not know yet
+ * that it is a standby.
+ */
 const explainFailure = (error: Error & { code?: unknown }): string =>
   error.code === SQLSTATE.read_only_sql_transaction
     ? 'the server accepts no writes, and sends no notifications'
@@ -174,7 +177,10 @@ async function chooseAddress({ connectionString }: ConnectionOptions): Promise<s
   );
 }
 
-/** pg-listen does not expose its sockets. A dead connection ends only when its socket is destroyed. */
+/**
+ * Tracks the sockets that pg-listen opens but does not expose. A dead connection ends only when its socket is
+ * destroyed.
+ */
 function trackedConfig(options: ListenerOptions, sockets: Set<net.Socket>): ReturnType<typeof connectionConfig> {
   return {
     ...connectionConfig({ applicationName: 'data-platform-service listener', ...options }),

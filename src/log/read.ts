@@ -189,7 +189,7 @@ const INSERT = `
          collection text, field text, data jsonb, actor jsonb, command text, reason text, request_id text, ip text,
          user_agent text, salt text, commitment text, context jsonb, subject jsonb, occurred_at timestamptz, previous_hash text, hash text)`;
 
-/** The caller must have verified the chain and must hold the log lock. */
+/** Inserts events. The caller must have verified the chain and must hold the log lock. */
 export async function restoreEvents(client: pg.ClientBase, events: readonly EventRecord[]): Promise<void> {
   if (events.length > 0) await client.query(INSERT, [JSON.stringify(events)]);
 }

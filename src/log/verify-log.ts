@@ -8,13 +8,13 @@ import { own } from '../postgres/own-tables.js';
 
 /* Checks that the triggers of db/0001_service_tables.sql still reject changes of accepted events. */
 
-/** The body of service_refuse_change(), without whitespace. */
+/** The expected body of service_refuse_change(), without whitespace. */
 const REFUSE_CHANGE =
   "BEGIN IF TG_OP = 'UPDATE' AND pg_catalog.current_setting('service.erasure', true) = 'on' THEN RETURN NULL; END IF; " +
   `RAISE EXCEPTION 'table "%" is append-only: % is not allowed', TG_TABLE_NAME, TG_OP ` +
   "USING ERRCODE = 'insufficient_privilege', HINT = 'Correct a mistake with a new event.'; END";
 
-/** The body of service_only_erase(), without whitespace. */
+/** The expected body of service_only_erase(), without whitespace. */
 const ONLY_ERASE =
   "BEGIN IF pg_catalog.current_setting('service.erasure', true) = 'on' THEN " +
   "OLD.actor := pg_catalog.jsonb_build_object('id', OLD.actor -> 'id', 'name', NULL); " +

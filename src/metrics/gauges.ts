@@ -19,9 +19,9 @@ export interface Sources {
   server(): ServerState;
   /** Divergences of the log since the start. */
   divergences(): number;
-  /** Change requests by state. */
+  /** Returns the number of change requests in each state. */
   changes(): Promise<ReadonlyMap<string, number>>;
-  /** Published checkpoints since the start. */
+  /** Returns the newest published position and the failed deliveries since the start. */
   checkpoints(): { position: number; failures: number };
   webhooks: {
     /** Attempts of this process since the start. */
@@ -31,7 +31,7 @@ export interface Sources {
   };
 }
 
-/** Variable values are read on each scrape; releases are constant. */
+/** Adds gauges. Releases are constant; all other values are read on each scrape. */
 export function addGauges(registry: Registry, sources: Sources): void {
   const gauge = (name: string, help: string, read: () => number): void => {
     void new Gauge({

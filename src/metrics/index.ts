@@ -149,7 +149,7 @@ interface Metrics {
   /** Metrics of pipeline commands. */
   commands: CommandMetrics;
   contentType: string;
-  /** The current metrics as text. */
+  /** Returns the current metrics as text. */
   text(): Promise<string>;
   /** Adds gauges that are read on each scrape. */
   watch(sources: Sources): void;

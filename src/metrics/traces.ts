@@ -7,7 +7,7 @@ const UNTRACED: Traces = {
   stop: () => Promise.resolve(),
 };
 
-/** Never fails and never waits for the collector. */
+/** Creates the traces. Measuring never fails and never waits for the collector. */
 export async function startTraces(
   options: Omit<TraceOptions, 'endpoint'> & { endpoint: string | null },
 ): Promise<Traces> {

@@ -116,7 +116,10 @@ const RECORD: Decider<Recording> = {
   also: ({ also = [] }) => also,
 };
 
-/** TypeScript cannot infer that the operation of a name decides its commands. */
+/**
+ * Returns the function that decides commands of a name. TypeScript cannot infer that the operation of the name fits the
+ * commands.
+ */
 const deciderOf = <C>(name: CommandName, readers: Readers) =>
   (name === 'record' ? RECORD : { ...operations[name], read: readers[name] }) as unknown as Decider<C>;
 

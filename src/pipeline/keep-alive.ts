@@ -30,7 +30,7 @@ export interface TransactionAttempt {
 type ConnectedClient = pg.PoolClient & { readyForQuery: boolean };
 
 /**
- * The caller must end it with the transaction.
+ * Starts the supervision of a transaction. The caller must end it with the transaction.
  * @param deadline when the caller gives up waiting (`performance.now`)
  */
 export function keepAlive(client: pg.ClientBase, deadline: number): KeepAlive {

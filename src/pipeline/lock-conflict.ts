@@ -99,7 +99,10 @@ const LOG_HOLDER = `
          AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
          AND (l.classid::bigint << 32 | l.objid::bigint) = $1::bigint) AS h`;
 
-/** The problem after the time limit. It names applications and processes, but never their statements. */
+/**
+ * Creates the problem for a caller whose time limit has passed. It names applications and processes, but never their
+ * statements.
+ */
 export function lockConflictProblem({ holders, log }: LockConflict): Problem {
   const [first] = holders;
   if (first === undefined) return lockTimeout(log ? 'Another change is in progress' : undefined);

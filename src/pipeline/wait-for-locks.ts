@@ -90,8 +90,9 @@ async function waitForServer(
 }
 
 /**
- * An automatic VACUUM or ANALYZE cancels itself for a lock that waits for deadlock_timeout, which only a superuser may
- * lower. So the transaction waits that long once per process, behind a lock that blocks no reader or writer.
+ * True if one of the holders is a VACUUM or ANALYZE that the transaction has not waited for yet. An automatic one
+ * cancels itself for a lock that waits for deadlock_timeout, which only a superuser may lower. So the transaction waits
+ * that long once per process, behind a lock that blocks no reader or writer.
  */
 function willCancelItself(holders: readonly Holder[], waited: Set<string>): boolean {
   const fresh = holders.filter((holder) => holder.maintenance && !waited.has(holderKey(holder)));

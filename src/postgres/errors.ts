@@ -131,11 +131,11 @@ const LOST_BY_DRIVER = [
   'Query read timeout',
 ];
 
-/** pg-pool uses this message if no connection became free in time. It reports an unavailable server differently. */
+/** True if no connection of the pool became free in time. pg-pool reports an unavailable server differently. */
 const isPoolExhausted = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('timeout exceeded when trying to connect');
 
-/** A standby cancelled the statement to continue its recovery. The statement itself is correct. */
+/** True if a standby cancelled the statement to continue its recovery. The statement itself is correct. */
 export const isRecoveryConflict = (error: unknown): boolean =>
   isLocked(error) && /conflict with recovery/.test((error as Error).message);
 
@@ -174,7 +174,7 @@ export const READ_ONLY_BY_DEFAULT =
 
 const RECOVERY_CONFLICT = 'The standby canceled the query, because it conflicted with replay. Try again.';
 
-/** The problem READ_ONLY. @param primaryUrl where changes are accepted */
+/** Creates the problem READ_ONLY. @param primaryUrl where changes are accepted */
 export function readOnly(primaryUrl: string | null): Problem {
   return {
     code: 'READ_ONLY',
@@ -185,22 +185,22 @@ export function readOnly(primaryUrl: string | null): Problem {
   };
 }
 
-/** The problem UNAVAILABLE. The request was correct and may succeed when repeated. */
+/** Creates the problem UNAVAILABLE. The request was correct and may succeed when repeated. */
 export function unavailableProblem(message: string): Problem {
   return { code: 'UNAVAILABLE', message };
 }
 
-/** The problem OVERLOADED: the service has too much work. @param reason a clause for the message */
+/** Creates the problem OVERLOADED: the service has too much work. @param reason a clause for the message */
 export function overloadedProblem(reason: string): Problem {
   return { code: 'OVERLOADED', message: `${reason}. Nothing was changed. Try again later.` };
 }
 
-/** The problem LOCK_TIMEOUT. @param who a sentence about the holders of the locks, if they are known */
+/** Creates the problem LOCK_TIMEOUT. @param who a sentence about the holders of the locks, if they are known */
 export function lockTimeout(who = 'Another session holds a lock that this change needs'): Problem {
   return { code: 'LOCK_TIMEOUT', message: `${who}. Nothing was changed. Try again shortly.` };
 }
 
-/** The problem if a statement exceeded its time limit or was cancelled. */
+/** Creates the problem for a statement that exceeded its time limit or was cancelled. */
 function createTooLongProblem(): Problem {
   return {
     code: 'LOCK_TIMEOUT',

@@ -88,7 +88,7 @@ class Exchange<Row> implements pg.Submittable {
     });
   }
 
-  /** The driver does not call this if the connection is lost while the exchange is queued. */
+  /** Sends the messages. The driver does not call this if the connection is lost while the exchange is queued. */
   submit(connection: pg.Connection): Error | null {
     // A closed socket discards what is written to it, before the driver learns that it is closed.
     if (!connection.stream.writable) return new LostConnectionError('the connection is closed');

@@ -106,14 +106,14 @@ export const isStartupRefused = (error: unknown): boolean =>
 
 const PROTOCOL_VIOLATION = '08P01';
 
-/** The error if a pooler rejected a connection that was expected to have none. */
+/** Creates the error for a pooler that rejected a connection although none was expected. */
 export const createUnexpectedPoolerError = (cause: unknown): PoolerError =>
   new PoolerError(
     'DB_POOLER is none, but DATABASE_URL uses a pooler that rejects session settings. Remove DB_POOLER.',
     { cause },
   );
 
-/** The error if the address contains `options`, which a pooler does not pass on. */
+/** Creates the error for an address that contains `options`, which a pooler does not pass on. */
 export const createLostOptionsError = (): PoolerError =>
   new PoolerError(
     'DATABASE_URL cannot be used: its pooler does not pass its options on. Set them for the role or the database (ALTER ROLE … ' +

@@ -189,7 +189,7 @@ interface PositionsOptions extends Pick<Freshness, 'check'> {
   timeout: number;
 }
 
-/** Waiting requests per process. Requests for a position that never exists must not accumulate. */
+/** Maximum number of waiting requests per process. Requests for a position that never exists must not accumulate. */
 const MOST = 10_000;
 
 /**
@@ -212,7 +212,7 @@ const ADVICE = 'Try again later, or ask the primary.';
 
 const TOO_MANY = unavailableProblem(`Too many requests already wait for a position of the log here. ${ADVICE}`);
 
-/** All waiting requests share the checks. */
+/** Creates the waits. All waiting requests share the checks. */
 export function createPositions({ check, timeout }: PositionsOptions): Positions {
   const waiting = new Set<PositionWaiter>();
   let strangers = 0;

@@ -33,7 +33,7 @@ export interface RenderedCache {
    * the error. If the responses about a subject grow too large, the least recently used ones are removed.
    */
   get(subject: object, key: string, render: Render): Promise<Rendered>;
-  /** Size of the cache. Unreferenced subjects count until they are garbage-collected. */
+  /** Returns the size of the cache. Unreferenced subjects count until they are garbage-collected. */
   size(): { answers: number; bytes: number };
 }
 

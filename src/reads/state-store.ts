@@ -82,7 +82,10 @@ async function waitBriefly(ended: Promise<unknown>, patience: number): Promise<v
  */
 const LOOK_AGAIN = 2_000;
 
-/** The store is empty until `load`. @throws Error from `point` and `atHead` before `load` */
+/**
+ * Creates a store that is empty until `load`.
+ * @throws Error from `point` and `atHead` before `load`
+ */
 export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): Store {
   let point: Point | undefined;
   let failure: { error: UnreadableEventError; again: number } | undefined;
@@ -206,7 +209,7 @@ interface HeadChecksOptions {
 
 const PATIENCE = 10_000;
 
-/** If the log lacks folded events, everything is folded again before a request is answered. */
+/** Creates the checks. If the log lacks folded events, everything is folded again before a request is answered. */
 export function createHeadChecks({
   store,
   watch,
@@ -216,8 +219,8 @@ export function createHeadChecks({
   let short: number | undefined;
 
   /**
-   * A log that ends before events seen earlier has lost its tail. A standby may just be behind after a restart or
-   * replacement. Until that is clear, requests fail instead of showing older states.
+   * Rejects requests while the log ends before events seen earlier. Such a log has lost its tail, or a standby is just
+   * behind after a restart or replacement. Until that is clear, requests fail instead of showing older states.
    */
   const refuseBehind = (check: HeadCheck, knownHead: LogHead): void => {
     const { standby, lag } = role.current();

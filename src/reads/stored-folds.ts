@@ -250,8 +250,8 @@ async function deleteFold(db: Queryable, position: number): Promise<void> {
 }
 
 /**
- * The event's hash binds a fold to the chain and the secret binds it to the service. Someone who can write rows cannot
- * forge one.
+ * Creates the hasher of a fold. The event's hash binds the fold to the chain and the secret binds it to the service.
+ * Someone who can write rows cannot forge a fold.
  */
 function hasherOf({ position, hash, occurred_at }: Point['head'], secret: string): Hmac {
   return createHmac('sha256', `stored folds\n${secret}`)
@@ -324,8 +324,8 @@ export interface StoredFoldsOptions {
 }
 
 /**
- * The cost of a fold grows with the collections, and its benefit grows with the events. An interval of as many events
- * as collections keeps both in balance.
+ * Number of events between stored folds. The cost of a fold grows with the collections, and its benefit grows with the
+ * events. As many events as collections keep both in balance.
  */
 const INTERVAL = (collections: number): number => Math.min(50_000, Math.max(5_000, collections));
 
@@ -335,7 +335,10 @@ const MAX_WAITING = 4;
 /** At shutdown, the state is stored only if it has at most this many collections and at least this many new events. */
 const AT_THE_END = { collections: 2_000, events: 1_000 } as const;
 
-/** If a write fails, the error is logged and the fold is skipped. An invalid fold is logged and deleted. */
+/**
+ * Creates the stored folds. If a write fails, the error is logged and the fold is skipped. An invalid fold is logged
+ * and deleted.
+ */
 export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
   const { pool, logger, secret, readOnly = () => false, interval = INTERVAL } = options;
   const waiting: Point[] = [];
@@ -343,7 +346,10 @@ export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
   let running: Promise<void> | undefined;
   let closed = false;
 
-  /** Other processes store folds too. The list is only a hint and is read again before each write. */
+  /**
+   * Reads the positions of all folds. Other processes store folds too, so the list is only a hint and is read again
+   * before each write.
+   */
   const list = async (): Promise<number[]> => (positions = await foldPositions(pool));
 
   const before = (position: number): number => positions?.findLast((each) => each <= position) ?? 0;

@@ -33,7 +33,7 @@ const QUERY = `
    group by c.oid, c.relname, n.nspname
    order by c.relname collate "C"`;
 
-/** Sorted by name. The tables change only with a release, so they are read once, at the start. */
+/** Returns the tables sorted by name. They change only with a release, so they are read once, at the start. */
 export async function readSystemCollections(db: Queryable, serviceSchema: string): Promise<SystemCollection[]> {
   const { rows } = await db.query<SystemCollection['schema']>(QUERY, [serviceSchema]);
   return rows.map(({ name, sql, comment }) => ({

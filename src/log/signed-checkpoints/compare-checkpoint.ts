@@ -1,4 +1,4 @@
-/** Compares checkpoints with a log, which is an export that is read line by line or the log of a database. */
+/** Compares checkpoints with a log: either an export, which is read line by line, or the log of a database. */
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type AcknowledgedLog, parseDivergences, readAcknowledgements } from '../divergence.js';

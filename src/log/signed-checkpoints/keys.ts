@@ -12,7 +12,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 
 /* Reads the private key of CHECKPOINT_KEY_FILE. */
 
-/** No key file is larger. The limit matters because reading a device would never end. */
+/** Maximum size of a key file. Without a limit, reading a device would never end. */
 const MAX_BYTES = 64 * 1024;
 
 /**

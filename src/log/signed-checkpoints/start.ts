@@ -149,7 +149,7 @@ interface PublisherOptions {
   target: Target;
   every: CheckpointInterval;
   logger: Logger;
-  /** In milliseconds. */
+  /** Pauses of the publisher, in milliseconds. */
   pauses?: Partial<Pauses>;
 }
 
@@ -194,7 +194,7 @@ function createPublisher(options: PublisherOptions): Publisher {
     });
   };
 
-  /** A wake neither shortens the pause after a failure nor extends a running pause. */
+  /** Schedules a check. A wake neither shortens the pause after a failure nor extends a running pause. */
   const soon = (): void => {
     if (attempts > 0 || gathering) return;
     gathering = true;
@@ -315,7 +315,10 @@ export interface StartOptions extends Pick<CheckpointOptions, 'seen' | 'examine'
   logger: Logger;
 }
 
-/** Without a target (`to`), the publisher does nothing. Clients can still request signed checkpoints. */
+/**
+ * Starts the publisher of checkpoints. Without a target (`to`) it does nothing, and clients can still request signed
+ * checkpoints.
+ */
 export function startCheckpoints(options: StartOptions): Started {
   const { settings } = options;
   const keys = createKeys(options);

@@ -44,7 +44,7 @@ function refuseOther(there: Buffer, { origin, position, note }: Delivery, locati
   throw new RefusedError(`${location} already exists with other content, and the service does not overwrite it`);
 }
 
-/** The folder must exist. A missing folder suggests that a disk is not mounted. */
+/** Creates a target that writes files to an existing folder. A missing folder suggests that a disk is not mounted. */
 function folderTarget(path: string): Target {
   const folder = resolve(path);
   return {
@@ -85,8 +85,8 @@ async function withOpenFile(path: string, flags: string, work: (handle: FileHand
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']);
 
 /**
- * Links the finished file to its name atomically. A rename would overwrite an existing file. @returns false if one
- * exists
+ * Links the finished file to its name atomically. A rename would overwrite an existing file.
+ * @returns false if a file with the name exists
  */
 async function linkIntoPlace(part: string, file: string): Promise<boolean> {
   try {
@@ -112,8 +112,8 @@ const LIMIT = 15_000;
 const MAX_ANSWER = 64 * 1024;
 
 /**
- * A URL that ends with a slash is a folder, and each file is sent to it with PUT. Any other URL receives checkpoints by
- * POST.
+ * Creates a target from a URL. If it ends with a slash it is a folder, and each file is sent to it with PUT. Any other
+ * URL receives checkpoints by POST.
  */
 function addressTarget(address: URL): Target {
   const { url, headers } = withoutCredentials(address);

@@ -41,7 +41,7 @@ import { nameSentSchema } from '../../postgres/client.js';
 
 /* Updates the checkpoints of projections that are written together with their events. */
 
-/** The checkpoints at a new head, and the NOTIFY for all listeners. */
+/** Returns statements that set the checkpoints to a new head, and the NOTIFY for all listeners. */
 export function checkpoints(
   { position, hash }: LogHead,
   { location }: Pick<PipelineOptions, 'location'>,
@@ -59,11 +59,13 @@ export function checkpoints(
   ];
 }
 
-/** PostgreSQL delivers it after the commit, so PostgREST reads the new schema. */
+/**
+ * Returns the notification for PostgREST. PostgreSQL delivers it after the commit, so PostgREST reads the new schema.
+ */
 export const reloadPostgrest = ({ notifyPostgrest }: PipelineOptions): Parameterised[] =>
   notifyPostgrest === true ? [{ text: `SELECT pg_catalog.pg_notify('pgrst', 'reload schema')` }] : [];
 
-/** PostgREST serves tables and views. */
+/** True if the event changes something that PostgREST serves, which is tables and views. */
 const isServedByPostgrest = (event: LogEvent): boolean => changesSchema(event) || changesObjects(event);
 
 /* Sends parts of a large batch to PostgreSQL before the whole batch is ready. */
@@ -195,7 +197,7 @@ const withCovered = (event: LogEvent, { covered }: Extract<Admission, { kind: 'a
     ? { ...event, data: { ...event.data, findings: covered } }
     : event;
 
-/** The rest of an attempt, from the DDL to the commit. */
+/** Carries out the rest of an attempt, from the DDL to the commit. */
 async function executeAttempt<C>(
   client: pg.ClientBase,
   deciding: Omit<PreparationInput<C>, 'changes'>,
@@ -221,7 +223,10 @@ async function executeAttempt<C>(
   return finishDone(client, options, batch);
 }
 
-/** The statements may rewrite views, which adds events. So the events are prepared after the statements have run. */
+/**
+ * Carries out the rest of an attempt whose statements may rewrite views, which adds events. The events are therefore
+ * prepared after the statements have run.
+ */
 async function executeRewriting<C>(
   client: pg.ClientBase,
   deciding: Omit<PreparationInput<C>, 'changes'>,
@@ -341,7 +346,10 @@ const planRewriting = async (
     ? plan
     : withRewrittenObjects(client, { ...plan, facts: plan.facts, schema: location.schema });
 
-/** A caller who is limited to collections cannot change views, which belong to no collection. */
+/**
+ * True if PostgreSQL rewrote objects outside the caller's collections. Views belong to no collection, so a caller who
+ * is limited to collections cannot change them.
+ */
 const rewritesOutside = (
   { collections }: Pick<RequestContext, 'collections'>,
   planned: readonly LogEvent[],

@@ -190,8 +190,8 @@ function admit(check: CheckRow, { watch }: PipelineOptions): void {
 const notWritable = () => new ReadOnlyServerError('the server accepts no changes');
 
 /**
- * Work that was lost with its connection before COMMIT was not committed and is retried. After COMMIT, another error is
- * used.
+ * Rethrows an error from before COMMIT. Work that was lost with its connection was not committed, so it is retried.
+ * After COMMIT, another error is used.
  */
 export function throwNotCommitted(error: unknown): never {
   if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was lost', { cause: error });

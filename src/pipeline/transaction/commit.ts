@@ -120,7 +120,7 @@ export async function isCommitted(
 
 interface OutcomeCheck {
   options: PipelineOptions;
-  /** In milliseconds. */
+  /** Milliseconds that the check may take. */
   limit: number;
 }
 
@@ -177,7 +177,10 @@ export interface CommitsInDoubt {
   resolve(deadline: number): Promise<Problem | null>;
 }
 
-/** Only this process knows these commits. The knowledge is lost when it ends. */
+/**
+ * Creates the list of commits in doubt. Only this process knows these commits, and the list is lost when the process
+ * ends.
+ */
 export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
   const { logger } = options;
   const left = new Set<UnansweredCommit>();
@@ -213,7 +216,8 @@ function createEarlierUnknownProblem(): Problem {
 }
 
 /**
- * The problem UNAVAILABLE. @param hasKey true if the request had an Idempotency-Key, so that it can safely be repeated
+ * Creates the problem UNAVAILABLE for an unknown outcome.
+ * @param hasKey true if the request had an Idempotency-Key, so that it can safely be repeated
  */
 export function outcomeUnknown(hasKey: boolean): Problem {
   const advice = hasKey

@@ -113,7 +113,7 @@ export interface DecideOptions<C> {
   options: PipelineOptions;
   job: Job<C>;
   begun: Pick<StartedTransaction, 'point' | 'held' | 'policy' | 'glance' | 'childless'>;
-  /** With null, no table is locked or read, so it is not known what the trash would keep. */
+  /** Limits of lock waits. With null, no table is locked or read, so it is not known what the trash would keep. */
   waits: KeepInput['waits'] | null;
   isDryRun?: boolean;
 }
@@ -173,7 +173,10 @@ const isOutOfScope = (batch: Parameters<typeof reachesOutside>[0], scope: Collec
 
 export const outOfScope = (): Refusal => ({ kind: 'refused', problems: [OUT_OF_SCOPE] });
 
-/** A change that will be prepared first waits later, until others release its tables. */
+/**
+ * Returns problems of the revised batch. A change that will be prepared first is not checked for held tables, because
+ * it waits later until others release them.
+ */
 function findRevisedProblems(
   { events, after, ...revised }: RevisedBatch,
   { held, before, scope }: { held: readonly HeldCollections[]; before: State; scope: CollectionScope | undefined },

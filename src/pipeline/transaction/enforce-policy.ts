@@ -94,7 +94,7 @@ const readKeptLocations = (events: readonly LogEvent[]): ReadonlySet<string> =>
     events.flatMap((event) => (isDeletion(event) && event.data.kept_until !== undefined ? [locationText(event)] : [])),
   );
 
-/** For dry runs and proposals: the policy blocks nothing, but acknowledgements must match findings. */
+/** Admits a dry run or a proposal. The policy blocks nothing, but acknowledgements must match findings. */
 async function admitWithoutPolicy(
   client: pg.ClientBase,
   { planned, revised: { online = false }, acknowledges, warnings }: EnforcementInput,
@@ -171,7 +171,9 @@ function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch
   return events.some(beginsPreparation) ? { ...planned, online: true } : undefined;
 }
 
-/** A preparation is judged before it begins, because applications notice its first step. */
+/**
+ * True if the event begins a preparation. It is judged before it begins, because applications notice its first step.
+ */
 const beginsPreparation = (event: LogEvent): boolean =>
   event.type === 'change.preparing' ||
   (event.type === 'change.opened' && event.data.online && event.data.proposal === undefined);
@@ -245,7 +247,7 @@ function rejectUnmatched({ findings, at }: Acknowledgements, matched: ReadonlySe
   });
 }
 
-/** The problem of a blocked finding: its code, level, location and the safer alternative. */
+/** Creates the problem of a blocked finding: its code, level, location and the safer alternative. */
 function refusalOf({ needs, ...finding }: BlockedFinding): Problem {
   const { code, level, action, message, collection, field, object, why, safer } = finding;
   const location = locationText(finding);

@@ -32,7 +32,7 @@ interface Child {
   descendant: Descendant;
   folding: RunningFold;
   parent: Parent;
-  /** Set if the parent's column becomes nullable. */
+  /** True if the parent's column becomes nullable. */
   becomesNullable: boolean;
   /** True if PostgreSQL drops this CHECK constraint with that of the parent. */
   losesCheck: (name: string) => boolean;
@@ -64,7 +64,7 @@ export function eventsOf(child: Child): Consequences {
   return hasColumn(old) ? inheritFieldUpdate(child, old, field) : inheritNewField(child, field);
 }
 
-/** A table that already has the column keeps its own definition. */
+/** Creates the events for a new column of the parent. A table that already has the column keeps its own definition. */
 function inheritNewField(child: Child, field: ColumnField): Consequences {
   const { table, descendant, folding } = child;
   const own = folding.field(table, field.field);
@@ -190,7 +190,7 @@ export const withConstraints = (schema: TableSchema, constraints: readonly Const
     constraints: [...constraints].sort((one, other) => byName(one.name, other.name)),
   });
 
-/** The CHECK constraints without NO INHERIT that differ. */
+/** Returns the CHECK constraints without NO INHERIT that differ. */
 export function changedChecks({
   before,
   now,
@@ -219,7 +219,10 @@ function inheritFieldRename(child: Child, event: Extract<NewEvent, { type: 'fiel
   return { ...NONE, events: [inherited, ...updateNotNullNames(held, former)] };
 }
 
-/** Since PostgreSQL 18, an inherited NOT NULL constraint has the same name as the parent's and is renamed with it. */
+/**
+ * Renames NOT NULL constraints with those of the parent. Since PostgreSQL 18, an inherited one has the same name as the
+ * parent's.
+ */
 function updateNotNullNames({ table, folding, parent }: Child, former: (field: string) => string): LogEvent[] {
   const [before, now] = [parent.before, parent.now].map((node) => (node === undefined ? '' : tableNameOf(node)));
   return [...(parent.now?.fields.values() ?? [])].flatMap((field) => {

@@ -146,7 +146,7 @@ function* columnChanges(state: State, events: readonly LogEvent[]): Resumable<Co
   return changes;
 }
 
-/** For each event in order: the constraints that it changes. Null if the event changes the table but no constraint. */
+/** Returns a reader for events in order. It returns the changed constraints, or null if a table change has none. */
 function createCheckReader(state: State, events: readonly LogEvent[]) {
   const isTableChange = (event: LogEvent): boolean => event.type === 'collection.updated' && changesColumn(event);
   if (!events.some(isTableChange)) return () => NO_CHECKS;
@@ -168,7 +168,7 @@ function signedChecks(parent: Pick<Parent, 'before' | 'now'>): ReadonlySet<strin
   return new Set([...oldOnly.map(({ name }) => `-${name}`), ...newOnly.map(({ name }) => `+${name}`)]);
 }
 
-/** A deletion without `purge` is rejected later, with the names of all children. */
+/** Leaves out deletions without `purge`, which are rejected later with the names of all children. */
 const filterRequestedColumns = (changes: readonly ColumnChange[], purge: boolean): ColumnChange[] =>
   changes.filter(({ event }) => purge || event.type !== 'field.deleted');
 
@@ -389,10 +389,10 @@ function findLostChecks(parent: Parent, links: readonly Descendant[], left: Reac
   return lost;
 }
 
-/** The key under which `reached` counts the parents of a child. */
+/** The key under which `left` counts the parents of a child. */
 const keyOfCheck = ({ oid }: Descendant, name: string): string => `${oid} \0${name}`;
 
-/** Copied, because a later event may change the node in place. */
+/** Copies a node, because a later event may change it in place. */
 const copyOf = (node: CollectionNode | undefined): CollectionNode | undefined =>
   node && { ...node, fields: new Map(node.fields) };
 

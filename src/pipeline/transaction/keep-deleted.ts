@@ -127,7 +127,10 @@ async function readFactsByTable(
   return ({ table }) => byKey.get(keyOf(table));
 }
 
-/** PostgreSQL drops the column from inheriting tables that do not define it themselves. The caller must ask for that loss. */
+/**
+ * Rejects a deletion that PostgreSQL would extend to inheriting tables, because the caller must ask for that loss
+ * (`purge`). Tables that define the column themselves keep it.
+ */
 function rejectLossInDescendants(
   { collection, field, columns, isStored }: Deletion,
   facts: ValuesFacts | undefined,
@@ -197,13 +200,13 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
   return deletions;
 }
 
-/** The table of a collection of the state before the batch. */
+/** Locates the table of a collection in the state before the batch. */
 function locationOf(state: State, collection: string): TrashLocation {
   const schema = state.collections.get(collection)?.collection.schema?.schema;
   return { name: tableName(state, collection), ...(schema !== undefined && { schema: ident(schema) }) };
 }
 
-/** A table that the batch restores is still in the trash before the batch. */
+/** Locates a table that the batch restores. Before the batch, it is still in the trash. */
 function noteRestored(places: Map<string, TrashLocation>, event: LogEvent): void {
   if (event.type !== 'collection.created') return;
   const taken = readRestored(event.data);
@@ -232,7 +235,10 @@ function explainNeverKept(node: CollectionNode, name: string): string | undefine
   return undefined;
 }
 
-/** Undefined if nothing prevents keeping the values. Null if the column no longer exists and needs no report. */
+/**
+ * Returns why the values cannot be kept. Undefined if nothing prevents it. Null if the column no longer exists and
+ * needs no report.
+ */
 function explainNotKept(
   { columns, never }: Deletion,
   facts: ValuesFacts | undefined,
@@ -320,7 +326,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: KeepInput): Pr
 
 const HAS_PURGE = 'the change has the option purge';
 
-/** With `purge`, the trash keeps neither tables nor values. */
+/** Yields warnings for a batch with `purge`, for which the trash keeps neither tables nor values. */
 function* warnPurged(state: State, events: readonly LogEvent[]): Resumable<Warning[]> {
   const tables = events.flatMap((event) => tableDeletedBy(state, event).map(([name]) => name));
   const fields = (yield* deletionsIn(state, events)).filter(({ isStored }) => isStored);

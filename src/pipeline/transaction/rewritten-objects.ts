@@ -30,7 +30,7 @@ export async function readObjectFacts(
   return readObjects(client, schema, objectsInOrder(state));
 }
 
-/** New tables and columns, relations and metadata affect no existing object. */
+/** True if an event may affect existing objects. New tables and columns, relations and metadata affect none. */
 function canAffectObjects(event: LogEvent): boolean {
   if (isAdopted(event)) return false;
   if (changesObjects(event)) return event.type !== 'object.created';
@@ -79,7 +79,7 @@ export async function withRewrittenObjects(
   return { events: [...events.slice(0, last), ...more, ...events.slice(last)], after: fold(placed, after) };
 }
 
-/** The index of the first rename, or else of the first event that changes the schema. */
+/** Returns the index of the first rename, or else of the first event that changes the schema. */
 function findCause(events: readonly LogEvent[]): number {
   const rename = events.findIndex(({ type }) => type.endsWith('.renamed'));
   return rename >= 0 ? rename : Math.max(0, events.findIndex(changesSchema));

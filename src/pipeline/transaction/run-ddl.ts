@@ -269,8 +269,8 @@ function createLocking({ statements, schema, waits }: Projection, locks: readonl
 }
 
 /**
- * While an automatic VACUUM holds a lock, the script first requests the same lock as VACUUM. No reader or writer waits
- * behind that lock, and VACUUM cancels itself.
+ * Returns statements that take the locks. While an automatic VACUUM holds a lock, they first request the same lock as
+ * VACUUM. No reader or writer waits behind that lock, and VACUUM cancels itself.
  */
 function lockScript(schema: string, locks: readonly LockedTable[], waits: Projection['waits']): Sql[] {
   const { tableWait, vacuumWait } = waits;

@@ -58,8 +58,8 @@ export function isLock(result: DataLock | LockHolder): result is DataLock {
 }
 
 /**
- * If several processes contend for a free lock, the first by name wins. The others notice and give up. The winner waits
- * until they have, because one of them may have checked before the winner was visible.
+ * Decides between processes that contend for a free lock: the first by name wins. The others notice and give up. The
+ * winner waits until they have, because one of them may have checked before the winner was visible.
  */
 async function contend(folder: string, own: string): Promise<LockHolder | null> {
   const limit = Date.now() + PATIENCE_MS;
@@ -110,7 +110,10 @@ function parse(text: string): LockContender | null {
   }
 }
 
-/** The socket gets its final name only when it accepts connections. Before that, others would consider it dead. */
+/**
+ * Listens on a socket that gets its final name only when it accepts connections. Before that, others would consider it
+ * dead.
+ */
 async function listen(path: string, own: LockContender): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);

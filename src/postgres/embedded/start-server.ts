@@ -66,8 +66,9 @@ export function spawnServer(command: ServerCommand): ServerProcess {
 }
 
 /**
- * PostgreSQL does not start if postmaster.pid names a live process of the same user. After a crash that may be an
- * unrelated process. The process named here is exempt from that check only.
+ * Returns the environment of the server. PostgreSQL does not start if postmaster.pid names a live process of the same
+ * user. After a crash that may be an unrelated process. PG_GRANDPARENT_PID exempts only the process `stalePid` from
+ * that check.
  */
 function environment(stalePid: number | null): NodeJS.ProcessEnv {
   const base = { PATH: process.env['PATH'], LC_ALL: 'C' };

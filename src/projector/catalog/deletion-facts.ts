@@ -29,7 +29,7 @@ export interface TrashTable {
   inherits: string | null;
 }
 
-/** Needed if no shared schema fits, because the deletion then gets its own schema. */
+/** SQL condition: the role may create schemas. If no shared schema fits, the deletion gets its own schema. */
 export const MAY_CREATE_SCHEMAS = "pg_catalog.has_database_privilege(current_database(), 'CREATE')";
 
 /** True for the event `e` if it kept something that was neither restored nor purged. An index covers the first condition. */
@@ -164,7 +164,7 @@ export interface TrashFactsQuery {
   rows: readonly unknown[];
 }
 
-/** The first query. It stays prepared as part of a batch, because planning it takes longer than running it. */
+/** Returns the first query. It stays prepared as part of a batch, because planning it takes longer than running it. */
 export const trashFactsQuery = (schema: string, tables: readonly string[]): Parameterised => ({
   text: GLANCE,
   values: [schema, tables],

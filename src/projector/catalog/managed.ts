@@ -14,7 +14,7 @@ export interface ManagedTables {
 }
 
 /**
- * The settings must name every schema with tables or objects of the log.
+ * Checks that the settings name every schema with tables or objects of the log.
  * @throws OperatorError
  */
 export function requireManaged({
@@ -42,10 +42,10 @@ export function requireManaged({
 
 /** Names the tables of the catalog. */
 export interface TableLabels {
-  /** Undefined for the default schema. */
+  /** Returns the schema as the state records it: undefined for the default schema. */
   schemaOf(schema: string): string | undefined;
   isManaged(schema: string | null): boolean;
-  /** The collection of a table, or the name of an unmanaged one. */
+  /** Returns the collection of a table, or the name of an unmanaged one. */
   label(schema: string, table: string): string;
   table(schema: string, table: CatalogTable): CatalogTable;
 }

@@ -131,8 +131,8 @@ export type ColumnRow = [
 const IDENTITIES = { '': null, a: 'always', d: 'by default' } as const;
 
 /**
- * From PostgreSQL 18 on, online changes prepare the NOT NULL constraint itself. It does not count until the change is
- * applied.
+ * Returns the NOT NULL members of a column. From PostgreSQL 18 on, online changes prepare the NOT NULL constraint
+ * itself. It does not count until the change is applied.
  */
 function notNullOf(
   notNull: boolean,

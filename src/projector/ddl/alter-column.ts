@@ -93,7 +93,7 @@ function isIndexedLater({ event, about }: Change): boolean {
   return about === undefined || about === event.field;
 }
 
-/** IF EXISTS is used because someone may have dropped the column by hand. */
+/** Drops a column. IF EXISTS is used because someone may have dropped it by hand. */
 export function dropColumn(change: Change, field: ColumnField): Step {
   return step(
     sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP COLUMN IF EXISTS ${ident(field.field)}`,
@@ -154,7 +154,7 @@ const typeChanges = (old: ColumnField, now: ColumnField): boolean => columnTypeS
 
 const setsNotNull = (old: ColumnField, now: ColumnField): boolean => old.schema.is_nullable && !now.schema.is_nullable;
 
-/** A column keeps NOT NULL when its primary key is dropped, so NOT NULL is dropped here. */
+/** True if NOT NULL must be dropped. A column keeps NOT NULL when its primary key is dropped. */
 const losesNotNull = (old: ColumnField, now: ColumnField): boolean =>
   now.schema.is_nullable && (!old.schema.is_nullable || old.schema.is_primary_key);
 
@@ -238,8 +238,8 @@ function createOwnSequence(change: FieldUpdate, { field }: ColumnField): Step[] 
 }
 
 /**
- * Only a column that becomes an identity column needs this. A column that stops being one uses DROP IDENTITY; a type
- * change also changes the sequence.
+ * Adds the identity of a column that becomes an identity column. A column that stops being one uses DROP IDENTITY; a
+ * type change also changes the sequence.
  */
 function addIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   if (!startsCounting(old, now)) return [];

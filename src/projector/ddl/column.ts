@@ -51,7 +51,7 @@ function functionCall(text: string): Sql {
   return call;
 }
 
-/** A primary key is already unique, so only other columns need a constraint. */
+/** True if the column needs a unique constraint. A primary key is already unique. */
 export function needsUnique({ schema }: ColumnField): boolean {
   return schema.is_unique && !schema.is_primary_key;
 }

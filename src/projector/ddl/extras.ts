@@ -82,7 +82,7 @@ function changes<T extends { name: string }>(old: readonly T[] | undefined, now:
   };
 }
 
-/** PostgreSQL drops the inherited foreign key of a partition together with that of its parent. */
+/** True if a partition inherits the foreign key. PostgreSQL drops it together with that of the parent. */
 export function isInherited({ event, before }: Change, { references, definition }: Constraint): boolean {
   if (references === undefined) return false;
   const above = extrasOf(before.collections.get(parentOf(before, event.collection) ?? ''));

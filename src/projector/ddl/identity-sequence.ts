@@ -18,7 +18,10 @@ const optionsOf = (field: ColumnField, type = typeOf(field)): Sql => {
 const remainsIdentity = (old: ColumnField, now: ColumnField): boolean =>
   isIdentity(old.schema) && isIdentity(now.schema);
 
-/** PostgreSQL adapts the sequence to a new type itself, unless the options are unusual. */
+/**
+ * True if the type of the sequence must be changed. PostgreSQL adapts the sequence to a new type itself, unless the
+ * options are unusual.
+ */
 const isRetyped = (old: ColumnField, now: ColumnField): boolean =>
   typeOf(old) !== typeOf(now) && [old, now].some(({ schema }) => schema.extras?.sequence !== undefined);
 

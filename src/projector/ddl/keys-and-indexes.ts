@@ -174,7 +174,7 @@ export function addUnique(change: Change, field: ColumnField): Step {
   });
 }
 
-/** IF EXISTS is used because someone may have dropped the constraint by hand. */
+/** Drops a unique constraint. IF EXISTS is used because someone may have dropped it by hand. */
 export function dropUnique(change: Change, field: ColumnField): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(uniqueNameOf(nameOfTable(change), field))}`;
   const summary = `drop the unique constraint of ${label(field)}`;

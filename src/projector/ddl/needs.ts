@@ -75,7 +75,10 @@ export const describeCollation = (name: Sql): Sql =>
 
 /* CREATE DOMAIN and ALTER DOMAIN. */
 
-/** CREATE DOMAIN does not accept NOT VALID checks, so those are added afterwards. */
+/**
+ * Returns statements that create a domain. CREATE DOMAIN does not accept NOT VALID checks, so those are added
+ * afterwards.
+ */
 export function createDomain(name: Sql, { type, collation, not_null, default: value, checks = [] }: Domain): Sql {
   const parts = [sql`CREATE DOMAIN ${name} AS ${typeName(type)}`];
   if (collation !== undefined) parts.push(sql`COLLATE ${collationName(collation)}`);
@@ -133,7 +136,10 @@ export function changeNeed(need: Need, name: Sql, old: Need | undefined): Sql[] 
 const newOptions = (old: Sql, now: Sql, name: Sql): Sql[] =>
   old === now ? [] : [alterSequence(sql`${literal(name)}::regclass`, now)];
 
-/** PostgreSQL cannot remove or reorder enum labels. In that case only the comparison remains. */
+/**
+ * Returns statements that add enum labels. PostgreSQL cannot remove or reorder labels. In that case only the comparison
+ * remains.
+ */
 function newLabels(old: readonly string[], now: readonly string[], name: Sql): Sql[] {
   const oldLabels = new Set(old);
   const kept = now.filter((label) => oldLabels.has(label));
@@ -181,7 +187,7 @@ export function createNeed(creation: CreateNeed): Sql {
 export const changesExistingObject = ({ need, schema, old }: Pick<CreateNeed, 'need' | 'schema' | 'old'>): boolean =>
   changeNeed(need, nameOf(need, schema), old).length > 0;
 
-/** The qualified name of an object. @param schema the default schema */
+/** Returns the qualified name of an object. @param schema the default schema */
 const nameOf = (need: Need, schema: string): Sql => qualified(schemaOfNeed(need) ?? schema, need.name);
 
 const FOUND: Record<CreatableNeed['kind'], Sql> = {
@@ -332,7 +338,9 @@ export function freeSequences(change: Change, old: readonly Need[], now: readonl
   });
 }
 
-/** A sequence cannot be assigned to its column before the column exists, or while the column is being recreated. */
+/**
+ * True if a sequence can be assigned to its column now. The column must exist and must not be recreated at the moment.
+ */
 export function isReady(need: Need, node: CollectionNode | undefined): boolean {
   return need.kind !== 'sequence' || need.owned_by === undefined || canOwnSequence(node, need.owned_by);
 }

@@ -75,7 +75,10 @@ export function createStatements(schema: string, creation: Creation): Statement[
   ];
 }
 
-/** An object that did not change is created from what the server printed, because names may have changed since then. */
+/**
+ * Returns the statement that creates an object. An object that did not change is created from what the server printed,
+ * because names may have changed since then.
+ */
 function creationSql(schema: string, { object, known, isChanged, replaces }: Creation): Sql {
   const { name: own, table } = objectNameParts(object);
   const name = qualified(schema, own);
@@ -131,7 +134,10 @@ function enableTrigger(
   return [statement(text, `${ENABLE[after].toLowerCase()} trigger ${object.id}`)];
 }
 
-/** PostgreSQL creates triggers enabled. A trigger that did not change gets the state that it had in the database. */
+/**
+ * Returns the statement that enables or disables a new trigger. PostgreSQL creates triggers enabled. A trigger that did
+ * not change gets the state that it had in the database.
+ */
 function enableAfterCreation(
   schema: string,
   { object, known, isChanged }: Creation,

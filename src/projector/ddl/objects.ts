@@ -143,7 +143,9 @@ const withTableLocks = (
   last: last.map((each) => withTableLock(before, each)),
 });
 
-/** A function that uses something that is dropped cannot stay. */
+/**
+ * Moves an event from `from` to `to`, for example if a function cannot stay because it uses something that is dropped.
+ */
 function moveEntry<V>(from: Map<string, V>, to: Map<string, V>, key: string): void {
   const value = from.get(key);
   if (value === undefined) return;

@@ -37,8 +37,8 @@ export function planRelation(change: RelationChange): Step[] {
 }
 
 /**
- * PostgreSQL manages and drops the foreign keys of a partitioned table on its partitions. Events that drop one list
- * the partitions first.
+ * True if a partition inherits the foreign key. PostgreSQL manages and drops the foreign keys of a partitioned table on
+ * its partitions. Events that drop one list the partitions first.
  */
 export function isInheritedRelation(
   state: State,
@@ -75,7 +75,7 @@ export function addForeignKey(change: Change, relation: ForeignKeyRelation): Ste
   return step(text, summary, { ...costs, may_fail: true, also: otherTable(relation, costs.lock), preparable });
 }
 
-/** IF EXISTS is used because someone may have dropped the key, its column or its table by hand. */
+/** Drops a foreign key. IF EXISTS is used because someone may have dropped the key, its column or its table by hand. */
 export function dropForeignKey(change: Change, relation: ForeignKeyRelation): Step {
   const table = tableOf(onTable(change, relation));
   const text = sql`ALTER TABLE IF EXISTS ${table} DROP CONSTRAINT IF EXISTS ${ident(relation.schema.constraint_name)}`;
@@ -184,7 +184,7 @@ export function createDeferredForeignKeys(awaited: readonly DeferredForeignKey[]
   };
 }
 
-/** A table restored from the trash still has its references to itself. */
+/** True for a reference of a restored table to itself, which the table still has. */
 const isRestored = ({ event, hasTrash }: Change, { references }: Constraint): boolean =>
   hasTrash &&
   event.type === 'collection.created' &&

@@ -73,8 +73,8 @@ function renameNotNull(change: Change, old: ColumnField, now: ColumnField): Step
 }
 
 /**
- * NOT NULL has a name only from PostgreSQL 18 on. The name is read from the catalog, because SET NOT NULL may have
- * just created the constraint. On a partition, the name follows the parent table.
+ * Renames NOT NULL constraints, which have names only from PostgreSQL 18 on. The name is read from the catalog, because
+ * SET NOT NULL may have just created the constraint. On a partition, the name follows the parent table.
  */
 function nameNotNulls(change: Change, columns: readonly ColumnField[]): Step[] {
   const named = columns.filter(({ schema }) => !schema.is_nullable);
@@ -167,13 +167,15 @@ const onField = (change: Change, collection: string, field: string): Change => (
   event: newEvent('field.updated', collection, field, { patch: [] }),
 });
 
-/** The lock is taken before any statement runs, while the table still has its old name. */
+/** Uses the old name of the table in the lock, which is taken before any statement runs. */
 const withTableName = ({ costs, ...each }: Step, table: string): Step => ({
   ...each,
   costs: { ...costs, object: tableObject(table) },
 });
 
-/** PostgreSQL renames the columns of partitions with those of their parent. Partitions use the parent's sequence. */
+/**
+ * True for partitions. PostgreSQL renames their columns with those of their parent, and they use the parent's sequence.
+ */
 const isInherited = ({ after }: Change, collection: string): boolean => parentOf(after, collection) !== undefined;
 
 function renameColumn(change: Change, from: string, to: string): Step {

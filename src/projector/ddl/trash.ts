@@ -295,8 +295,8 @@ export function moveToTrash(
 }
 
 /**
- * The trash names a table like its collection. Two tables with one name can therefore come from two schemas, and an
- * entry leads to its table.
+ * Renames a table between its own name and its name in the trash, which is that of its collection. Tables of one name
+ * can therefore come from two schemas, and an entry still leads to its table.
  */
 function renameForTrash(
   schema: Sql,

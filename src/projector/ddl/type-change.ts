@@ -181,7 +181,7 @@ function typeOfNeed(need: Need): string {
   return schema === undefined ? quotedName(need.name) : `${quotedName(schema)}.${quotedName(need.name)}`;
 }
 
-/** A domain prints its values like its base type. */
+/** Returns how a type spells its values. A domain spells them like its base type. */
 function resolveSpelling(schema: ColumnSchema, needs: readonly Need[]): SpelledType {
   if (kindOf(schema) !== 'other') return { schema, spelling: kindOf(schema) };
   if (schema.data_type === 'uuid') return { schema, spelling: 'uuid' };
@@ -200,7 +200,7 @@ function losesData(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[])
   return LOSSES[now.spelling](old, now.schema);
 }
 
-/** Keyed by kind of the new type. */
+/** Functions that decide whether a type change loses data, keyed by the kind of the new type. */
 const LOSSES: Record<Spelling, (from: SpelledType, to: ColumnSchema) => boolean> = {
   text: cutsBlanks,
   number: losesNumbers,

@@ -62,7 +62,10 @@ FROM ${own.events} target
 WHERE target.position = $3 AND p.name = $1 AND p.position = $2 AND (p.position = 0 OR p.hash IS NULL OR EXISTS (
   SELECT FROM ${own.events} e WHERE e.position = p.position AND e.hash = p.hash))`;
 
-/** Compare and set: a process that lost its lock cannot overwrite the progress of another one. */
+/**
+ * Advances the checkpoint if it is still at `from`. A process that lost its lock thus cannot overwrite the progress of
+ * another one.
+ */
 export async function advanceCheckpoint(db: Queryable, from: number, to: number): Promise<boolean> {
   if (from === to) return true;
   const { rowCount } = await db.query(ADVANCE, [INDEX_PROJECTION, from, to]);
@@ -114,7 +117,7 @@ interface Reconciling {
   /** A connection without a transaction, because CREATE INDEX CONCURRENTLY cannot run in one. */
   client: pg.ClientBase;
   schema: string;
-  /** The state at the head of the log when called, or later. */
+  /** Returns the state at the head of the log when called, or later. */
   currentState: () => Promise<State>;
   stopping?: () => boolean;
 }

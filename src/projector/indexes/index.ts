@@ -46,12 +46,12 @@ export interface IndexProjectionOptions {
   pool: pg.Pool;
   connection: ConnectionOptions;
   database: string;
-  /** The state at the head of the log when called, or later. */
+  /** Returns the state at the head of the log when called, or later. */
   currentState: () => Promise<State>;
   logger: Logger;
   /** True while the database is read-only. Nothing happens then until the next wake. */
   readOnly?: () => boolean;
-  /** In milliseconds. */
+  /** Overrides pauses, in milliseconds. */
   pauses?: Partial<Pauses>;
 }
 

@@ -160,7 +160,10 @@ const UNKNOWN = (text: string): TypedColumn => ({
   numeric_scale: null,
 });
 
-/** A user-defined type may have the same name as one of ours. Types of known extensions keep their names. */
+/**
+ * True for a user-defined type, which may have the same name as one of ours. Types of known extensions keep their
+ * names.
+ */
 const isOwnType = ({ builtIn, type }: CatalogColumn): boolean =>
   !builtIn && !isExtensionType(type) && !type.endsWith('[]');
 

@@ -270,7 +270,7 @@ function isManaged({ together, state }: Pick<TableConversion, 'together' | 'stat
   return together.has(table) || hasTable(state, table);
 }
 
-/** The schema of a managed table. Undefined for the default schema. */
+/** Returns the schema of a managed table. Undefined for the default schema. */
 function schemaOfTable(
   { together, state }: Pick<TableConversion, 'together' | 'state'>,
   table: string,

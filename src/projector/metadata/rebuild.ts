@@ -125,7 +125,7 @@ const CHUNK = 2_000;
 
 /** Compares all rows with those of `state` and stages the differences. */
 async function stage(client: pg.ClientBase, state: State): Promise<StagedRows> {
-  // Listed in primary key order, so that the switch appends to the indexes.
+  // Primary key order lets the switch append to the indexes.
   const inOrder = [...state.collections].sort(([a], [b]) => byName(a, b));
   const rows = await inChunks(client, inOrder, COMPARE);
   for (const kind of EACH) await client.query(TOO_MANY[kind]);

@@ -45,7 +45,7 @@ function keyOf(table: string, what: Preparable): string {
 
 const hashOf = (what: unknown): string => hash('sha256', JSON.stringify(what)).slice(0, 8);
 
-/** For display: `check`, `foreign key`, `index` … */
+/** Returns the kind for display: `check`, `foreign key`, `index` … */
 export function wordOf(what: Preparable): string {
   switch (what.kind) {
     case 'constraint':

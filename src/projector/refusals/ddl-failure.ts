@@ -48,7 +48,9 @@ export function isLockTableFull(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === OUT_OF_MEMORY && error.file === 'lock.c';
 }
 
-/** The problem of a batch of `entries` that filled the lock table. Retrying it unchanged would not help. */
+/**
+ * Creates the problem of a batch of `entries` that filled the lock table. Retrying the batch unchanged would not help.
+ */
 export function createTooFewLocksProblem(entries: number, settings: LockSettings | undefined): Problem {
   const setting = 'max_locks_per_transaction';
   const message = `PostgreSQL ran out of lock slots: this change needs about ${entries} at once.`;

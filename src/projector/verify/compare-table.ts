@@ -76,7 +76,7 @@ function typeOf({ type, builtIn }: CatalogColumn, expected: string, spelled: Spe
   return !builtIn && type.endsWith(`.${expected}`) ? expected : type;
 }
 
-/** A default stored as SQL is compared as SQL. */
+/** Compares a default. One that is stored as SQL is compared as SQL. */
 function defaultMember(
   field: ColumnField,
   column: CatalogColumn,
@@ -88,14 +88,19 @@ function defaultMember(
   return ['schema.default_value', { sql: extras.default }, column.default === null ? null : { sql: column.default }];
 }
 
-/** A default without a normal form is reported in PostgreSQL's spelling, marked as SQL. */
+/**
+ * Returns the default of the catalog. Without a normal form, it is reported in PostgreSQL's spelling, marked as SQL.
+ */
 function defaultOf({ type, schema }: ColumnField, column: CatalogColumn): Json {
   if (column.default === null) return null;
   const value = defaultFromCatalog(type, schema, column.default);
   return value === undefined ? { sql: column.default } : value;
 }
 
-/** The name of a NOT NULL constraint is compared only if the log records it and the server has such names. */
+/**
+ * Returns both names of a NOT NULL constraint. They are compared only if the log records the name and the server has
+ * such names.
+ */
 function notNullNames({ extras }: ColumnSchema, { notNull }: CatalogColumn): [Json, Json] {
   const expected = extras?.not_null_name ?? null;
   return expected === null || notNull === null ? [null, null] : [expected, notNull.name];

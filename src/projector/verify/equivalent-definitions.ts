@@ -131,7 +131,10 @@ function copyOf(field: ColumnField, index: number, { state, schema }: LocatedTab
 const addColumn = (table: Sql, field: ColumnField): Sql =>
   sql`ALTER TABLE ${table} ADD COLUMN ${ident(field.field)} ${columnTypeSql(field)}`;
 
-/** The copy temporarily has the table's name, because an expression may contain it (`articles.title`). */
+/**
+ * Returns SQL that adds a generated column to the copy. The copy temporarily has the table's name, because an
+ * expression may contain it (`articles.title`).
+ */
 function addGenerated(name: string, { field, table }: { field: ColumnField; table: string }, generation: Sql): Sql {
   const added = sql`${addColumn(scratch(table), field)} GENERATED ALWAYS AS ${generation} STORED`;
   if (table === name) return added;

@@ -122,7 +122,7 @@ const orphans = ({ name: collection, prepared }: CatalogTable, living: ReadonlyS
       found: { prepared_for: request },
     }));
 
-/** Every collection except a folder has a table. */
+/** Returns the difference if the table is missing or superfluous. Every collection except a folder has a table. */
 function comparePresence({ collection }: CollectionNode, table: CatalogTable | undefined): Difference | null {
   const [expected, there] = [collection.schema !== null, table !== undefined];
   if (expected === there) return null;

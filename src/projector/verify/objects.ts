@@ -71,7 +71,7 @@ function scratchTrigger(definition: string, { isInsteadOf, table }: TriggerParts
 
 const SCRATCH = 'dps_view';
 
-/** The statement that creates a scratch object. Null if PostgreSQL has no form that prints alike. */
+/** Returns the statement that creates a scratch object. Null if PostgreSQL has no form that prints alike. */
 function scratchSql({ kind, trigger }: ParsedDefinition, name: string, definition: string): Sql | null {
   if (trigger !== null) return scratchTrigger(definition, trigger);
   const tail = scratchTail(definition);

@@ -34,7 +34,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 };
 const VERBS: Readonly<Record<string, string>> = { 'change.commented': 'commented on' };
 
-/** The name of an object other than a table contains its kind. */
+/** Describes the events of one type. The name of an object other than a table contains its kind. */
 function describeCount({ type, restored, count, collection, field, to, title }: TypeCount): string {
   const [subject = '', done = ''] = type.split('.');
   const kind = NOUNS[subject] ?? subject;
@@ -170,7 +170,7 @@ async function withTitles(
   return new Map([...countsByBatch].map(([hash, counts]) => [hash, counts.map(titled)]));
 }
 
-/** The titles of reviewed change requests. */
+/** Returns the titles of reviewed change requests. */
 async function readTitles(db: Queryable, requests: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await db.query<{ id: string; title: string }>(
     `SELECT id, request #>> '{proposal,title}'::text[] AS title FROM ${own.changes}

@@ -138,7 +138,7 @@ const fieldsOf = (side: Side | undefined) =>
     ]),
   );
 
-/** A relation's identity is the event that created it. */
+/** Returns relations by identity, which is the event that created the relation. */
 const relationsOf = (side: Side | undefined): Map<Identity, Named<Relation>> =>
   new Map([...(side?.node.relations ?? [])].map(([name, value]) => [String(value.id), { name, value }]));
 
@@ -161,7 +161,7 @@ export interface ChangedBatch extends Batch {
 }
 
 export interface ChangedBatches {
-  /** In the requested order. There are fewer than the limit if the batches contain many documents. */
+  /** The batches in the requested order. There are fewer than the limit if they contain many documents. */
   batches: ChangedBatch[];
   /** True if there are more batches in this direction. */
   more: boolean;
@@ -173,7 +173,7 @@ const MOST_DOCUMENTS = 2_000;
 /** Maximum number of collections compared per batch. Larger batches nearly always exceed `MOST_DOCUMENTS`. */
 const MOST_TOUCHED = 1_000;
 
-/** The batches are consecutive. The filter only determines the first one. */
+/** Reads consecutive batches. The filter only determines the first one. */
 export async function readChanges(
   db: Queryable,
   travel: TimeTravel,
@@ -300,7 +300,8 @@ export interface CollectionHistoryOptions {
 }
 
 /**
- * Only events of the collection and renames of objects it references can change it, so only those are read.
+ * Reads the history of one collection. Only events of the collection and renames of objects that it references can
+ * change it, so only those are read.
  * @returns undefined if no collection ever had the name
  */
 export async function readCollectionHistory(

@@ -24,14 +24,17 @@ import { findRestorable } from '../../features/trash/rows.js';
 
 /* Finds objects by identity in the trash, and returns them as they were when they were deleted. */
 
-/** Sorted by the time of deletion. An object is `empty` if the database was restored from its log, without rows. */
+/**
+ * Returns the objects by the time of deletion. An object is `empty` if the database was restored from its log, without
+ * rows.
+ */
 export async function readTrashEntries(
   db: Queryable,
   travel: TimeTravel,
   identities: readonly Identity[],
 ): Promise<TrashNode[]> {
   const entries: TrashNode[] = [];
-  // Sequential, because each state is folded from the previous one.
+  // The loop is sequential, because each state is folded from the previous one.
   for (const { position, kind, collection: name, identity, kept_in, empty } of await findRestorable(db, identities)) {
     const { state } = await travel.at(position - 1);
     const node = state.collections.get(name);
@@ -65,7 +68,7 @@ export interface Moments {
   isFromNow: boolean;
 }
 
-/** Includes the costs and warnings of applying the difference. Takes no locks and changes nothing. */
+/** Computes the difference with the costs and warnings of applying it. Takes no locks and changes nothing. */
 export async function computeDifference(
   db: Queryable,
   { from, to, isFromNow }: Moments,

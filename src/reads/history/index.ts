@@ -86,7 +86,7 @@ export class FutureMomentError extends Error {
 /** Events per query of an export. They amount to a few hundred kilobytes. */
 const EXPORT_PAGE = 200;
 
-/** Concurrent calls of `verify` share one verification. */
+/** Creates the reads. Concurrent calls of `verify` share one verification. */
 export function createHistory(options: HistoryOptions): History {
   const { pool, schema, serviceSchema } = options;
   const travel = createTimeTravel(options);

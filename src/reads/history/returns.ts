@@ -209,7 +209,7 @@ function findMade({ before, events, again }: Plan): CreatedObject[] {
 
 type Creation = Extract<LogEvent, { type: 'collection.created' | 'field.created' }>;
 
-/** Generated columns get their values back automatically. */
+/** True if the created object may get rows or values back. PostgreSQL computes generated columns itself. */
 function hasRows(event: LogEvent): event is Creation {
   if (event.type === 'collection.created') return event.data.collection.schema !== null;
   if (event.type !== 'field.created' || isAdopted(event)) return false;

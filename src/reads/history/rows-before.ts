@@ -42,7 +42,9 @@ export interface PlannedEvents {
 
 interface Rows {
   table: Sql;
-  /** The FROM clause of a query with the rows as `m`. It joins the trash if the values of `column` are there. */
+  /**
+   * Returns the FROM clause of a query with the rows as `m`. It joins the trash if the values of `column` are there.
+   */
   from(field: string): Sql;
   /** Finds a column by its name after the plan. Undefined if the column has no values yet. */
   column(field: string): Column | undefined;

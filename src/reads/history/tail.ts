@@ -15,7 +15,7 @@ export interface Tail {
    * aborted or the tail is closed. It reads only on demand.
    */
   follow(after: number, signal: AbortSignal): AsyncGenerator<readonly EventText[], void, undefined>;
-  /** Current number of followers. */
+  /** Returns the current number of followers. */
   followers(): number;
   /** Ends all current and future followers. */
   close(): void;
@@ -86,7 +86,7 @@ export function createTail({ pool, store }: TailOptions): Tail {
       }
       await sleep(waiting.size * REST_MS, undefined, { ref: false });
     }
-    // No await between the check above and this line, so that no announcement is missed.
+    // There must be no await between the check above and this line. Otherwise an announcement could be missed.
     isWaking = false;
   }
 
