@@ -1,4 +1,4 @@
-/** The readers of operations: each reads the database in the transaction of its command. */
+/** Lists the readers of operations. Each one reads the database in the transaction of its command. */
 import type { Readers } from '../pipeline/types.js';
 import { findMentioningFunctions } from '../projector/catalog/table-facts.js';
 import { readAdoption } from './adopt/read.js';

@@ -16,11 +16,13 @@ interface AccessClaims {
 
 export interface AccessTokens {
   issue(userId: string, sessionId: string): Promise<string>;
-  /** The claims, or null if the token is foreign, changed or expired. */
+  /** Returns the claims. Null if the token was changed, has expired, or was not issued by this service. */
   read(token: string): Promise<AccessClaims | null>;
 }
 
-/** `secret` may have any length: the key is its sha256. `clock` returns milliseconds since 1970. */
+/**
+ * @param options `secret` may have any length, because its sha256 is the key. `clock` returns milliseconds since 1970.
+ */
 export function createAccessTokens({ secret, clock }: { secret: string; clock: () => number }): AccessTokens {
   const key = createHash('sha256').update(secret, 'utf8').digest();
 
@@ -54,7 +56,7 @@ export function createAccessTokens({ secret, clock }: { secret: string; clock: (
   };
 }
 
-/** Checks whether a bearer token has the format of a JWT. The service never generates such a static token. */
+/** Checks whether a bearer token has the format of a JWT. Static tokens never have this format. */
 export function looksLikeAccessToken(token: string): boolean {
   return /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(token);
 }

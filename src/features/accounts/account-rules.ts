@@ -5,7 +5,7 @@ export const PASSWORD_LENGTH = { min: 12, max: 256 } as const;
 
 export const NAME_LENGTH = { min: 1, max: 255 } as const;
 
-/** Names are shown in terminals and in the history. */
+/** Checks the name of a user. Terminals and the history show it, so it must not contain invisible characters. */
 export function checkName(name: string | undefined): Result<null> {
   if (name === undefined) return ok(null);
   const { min, max } = NAME_LENGTH;
@@ -13,7 +13,7 @@ export function checkName(name: string | undefined): Result<null> {
   return fault === null ? ok(null) : refuse(invalid('name', `The name ${fault}.`));
 }
 
-/** @param password null or undefined for no password */
+/** @param password null or undefined if the user gets no password */
 export function checkPassword(
   password: string | null | undefined,
   owner: { email: string; name?: string | undefined },
@@ -25,7 +25,7 @@ export function checkPassword(
 
 const invalid = (path: string, message: string): Problem => ({ code: 'INVALID_PAYLOAD', message, path });
 
-/** The minimum number of different characters outside guessable parts. */
+/** Minimum number of different characters outside guessable parts. */
 const LEAST_DIFFERENT = 5;
 
 /** Explains why the password is easy to guess, as a continuation of `The password`. Null if it is accepted. */
@@ -47,13 +47,16 @@ export function passwordFault(
 
 const BLANK = /[\s\p{Cc}\p{Cf}]/gu;
 
-/** Minimum length of a part that is checked. Shorter parts occur in too many ordinary words. */
+/**
+ * Minimum length of a part of the user's name or address that passwords are searched for. Shorter parts occur in too
+ * many ordinary words.
+ */
 const SHORTEST_PART = 3;
 
 const partsOf = (text: string): string[] =>
   text.split(/[^\p{L}\p{N}]+/u).filter((part) => part.length >= SHORTEST_PART);
 
-/** The shortest text whose repetition begins with `text`. */
+/** Returns the shortest text whose repetition begins with `text`. */
 function repeatedUnit(text: string): string {
   for (let length = 1; length <= text.length / 2; length += 1) {
     const unit = text.slice(0, length);
@@ -74,7 +77,7 @@ const SUBSTITUTES: Readonly<Record<string, string>> = {
   '!': 'i',
 };
 
-/** Replaces words by blanks, including common character substitutions. */
+/** Replaces words by blanks, also if characters in them were substituted in a common way. */
 function withoutWords(text: string, words: readonly string[]): string {
   const plain = text.replaceAll(/[013457@$!]/g, (each) => SUBSTITUTES[each] ?? each);
   const kept = text.split('');
@@ -89,7 +92,7 @@ function withoutWords(text: string, words: readonly string[]): string {
 
 const KEYBOARD_ROWS = ['1234567890', 'qwertyuiop', 'qwertzuiop', 'azertyuiop', 'asdfghjkl', 'yxcvbnm', 'zxcvbnm'];
 
-/** The length of the shortest sequence. */
+/** Minimum length of a sequence that is removed. */
 const SHORTEST_SEQUENCE = 4;
 
 /** Removes runs of the alphabet, of digits, of keyboard rows and of one character, in both directions. */
@@ -108,7 +111,7 @@ function withoutSequences(text: string): string {
   return rest;
 }
 
-/** The step between two consecutive characters; null if there is none. */
+/** Returns the step between two consecutive characters. Null if they are not in a sequence. */
 function stepBetween(one: string | undefined, other: string | undefined): string | null {
   if (one === undefined || other === undefined) return null;
   const difference = (other.codePointAt(0) ?? 0) - (one.codePointAt(0) ?? 0);

@@ -10,9 +10,9 @@ export type UserStatus = (typeof USER_STATUSES)[number];
 /** A user with a valid token. */
 export interface Caller {
   readonly id: string;
-  /** The name that the log records for the actor. With a token of a trust rule, it names the pipeline. */
+  /** The name that the log records for the actor. With an API token of a trust rule, it names the pipeline. */
   readonly name: string;
-  /** Not higher than the role that a scope of the token contains. */
+  /** The role of the user, limited to the role in the scope of the token. */
   readonly role: Role;
   readonly credential: Credential;
 }
@@ -28,13 +28,13 @@ export interface Credential {
   readonly scope?: TokenScope;
   /** The trust rule under which the API token was exchanged. */
   readonly rule?: string;
-  /** Milliseconds since 1970. Absent if the API token never expires. */
+  /** Milliseconds since 1970. Absent if the API token never expires or no API token was used. */
   readonly expiresAt?: number;
 }
 
 /**
- * The issuer of a credential that the caller creates for a user. A caller with an issued credential passes its issuer
- * on, so that creating another token does not hide it.
+ * Returns the issuer of a credential that the caller creates for a user. If the caller's own credential was issued by
+ * another user, that user is the issuer. Otherwise, the caller could hide the issuer by creating another token.
  * @returns null for the user or the operator
  */
 export function issuerOf({ id, credential }: Caller, user: string): string | null {
@@ -42,10 +42,10 @@ export function issuerOf({ id, credential }: Caller, user: string): string | nul
   return issuer === user.toLowerCase() ? null : issuer;
 }
 
-/** The required access of a route, for display. */
+/** The access that a route requires, for display. */
 export type Access = 'anyone' | 'reader' | 'author' | 'author or auditor' | 'auditor' | 'admin';
 
-/** Authors and auditors both include readers, and neither includes the other. */
+/** The roles that each access includes. Authors and auditors both include readers, and neither includes the other. */
 const ALLOWED: Readonly<Record<Access, ReadonlySet<Role>>> = {
   anyone: new Set(ROLES),
   reader: new Set(ROLES),

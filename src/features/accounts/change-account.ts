@@ -13,12 +13,13 @@ import {
 } from '../../pipeline/types.js';
 
 /**
- * Writes to the account tables in the transaction that appends the events. It is called again when the transaction is
- * repeated, and must not write before it rejects. Without events nothing changed, and nothing is written.
+ * Writes to the account tables in the transaction that appends the events. If the transaction is repeated, this
+ * function is called again, so it must not write before it rejects. No events mean that nothing changed and nothing was
+ * written.
  */
 export type AccountChange<T> = (client: pg.ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
 
-/** `value` is the value for the response. */
+/** `value` is returned in the response. */
 interface ChangedAccount<T> extends Recording {
   value: T;
 }
@@ -33,7 +34,7 @@ export const createAccountCommand =
     return { value, events: events.length === 0 ? [] : [...earlier, ...events] };
   };
 
-/** Used for callers that store no response. */
+/** Changes an account for callers that store no response under an idempotency key. */
 export async function changeAccount<T>(
   pipeline: Pick<Pipeline, 'apply'>,
   change: AccountChange<T>,
@@ -54,8 +55,8 @@ const FIRST_START: Cause = {
 };
 
 /**
- * Creates the first admin of a database that was restored from a log, which lacks the accounts that the log records.
- * Those are recorded as deleted. Undefined if the log records no account.
+ * Creates the first admin of a database that was restored from a log. Such a database lacks the accounts in the log, so
+ * they are recorded as deleted. Undefined if the log records no account.
  */
 export async function createFirstAdminRecorder(
   pool: pg.Pool,

@@ -1,4 +1,4 @@
-/* `dps login` and `dps logout`: a session from the OpenID provider, through a browser. */
+/* `dps login` and `dps logout`: start and end a session with the OpenID provider through a browser. */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import type { Grant } from './sessions.js';
 export async function login(invocation: Invocation): Promise<ExitCode> {
   const { terminal, values } = invocation;
   const base = baseOf(invocation);
-  // Otherwise an expired session would make the requests of the login fail.
+  // The requests of the login would fail with the token of an expired session.
   await storeSession(invocation, base, null);
   const { oidc } = await requestData(invocation, 'listProviders');
   if (oidc === null) {
@@ -42,7 +42,7 @@ export async function login(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Ends the stored session at the service too. */
+/** Ends the stored session, also at the service. */
 export async function logout(invocation: Invocation): Promise<ExitCode> {
   const base = baseOf(invocation);
   const token = await readStoredRefreshToken(invocation, base);
@@ -63,7 +63,7 @@ async function exchange(invocation: Invocation, body: { code: string; verifier: 
   return (JSON.parse(text) as { data: Grant }).data;
 }
 
-/* The browser returns to a server on this machine. */
+/* Runs a server on this machine, to which the browser returns. */
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   denied: 'You cancelled the sign-in.',
@@ -100,12 +100,12 @@ async function listenForReturn(): Promise<Return> {
       else resolve(returnedCode);
     });
   });
-  // It is awaited after the browser was opened.
+  // The code is awaited only after the browser was opened. Until then, a rejection must not count as unhandled.
   code.catch(() => undefined);
   return { port: (server.address() as AddressInfo).port, code, close: () => void server.close() };
 }
 
-/** Nothing happens where no browser can be opened: the address was printed. */
+/** Opens the browser. Failures are ignored, because the address was printed. */
 function openBrowser(url: string): void {
   const program = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer' : 'xdg-open';
   const opened = spawn(program, [url], { detached: true, stdio: 'ignore' });

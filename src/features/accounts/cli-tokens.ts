@@ -25,7 +25,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Prints the token, which is never shown again. Without --expires it never expires. */
+/** Prints the token, which cannot be shown again. A token without --expires never expires. */
 export async function add(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const expiry = text(invocation.values, 'expires');
@@ -76,7 +76,7 @@ function readExpiry(value: string, now: number): string {
   return new Date(time).toISOString();
 }
 
-/** @throws UsageError */
+/** @throws UsageError if the options of the scope are invalid */
 function readScope({ values }: Invocation): NewScope | null {
   const limits = Object.fromEntries(
     LIMITS.flatMap((name) => {
@@ -93,7 +93,7 @@ function readScope({ values }: Invocation): NewScope | null {
 
 const LIMITS = ['actions', 'collections', 'networks'] as const;
 
-/** `actions read,propose; networks 10.0.0.0/8; as author` */
+/** Formats a scope: `actions read,propose; networks 10.0.0.0/8; as author`. */
 function describeScope(scope: TokenScope | null): string {
   if (scope === null) return 'all';
   const limits = LIMITS.flatMap((name) => (scope[name] === undefined ? [] : [`${name} ${scope[name].join(',')}`]));

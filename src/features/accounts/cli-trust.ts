@@ -1,4 +1,4 @@
-/* `dps trust` and `dps exchange`: access of pipelines without a stored secret. */
+/* `dps trust` and `dps exchange`: give pipelines access without a stored secret. */
 import type { z } from 'zod';
 import { type ExitCode, type Invocation, UsageError, text } from '../../cli/command.js';
 import {
@@ -16,7 +16,7 @@ import type { trust } from './routes-trust.js';
 
 type Trust = z.output<typeof trust>;
 
-/** The current rules; with --json in the format of `set`. */
+/** Prints the current rules. With --json, the output is in the format that `set` reads. */
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const rules = await requestData(invocation, 'getTrust');
   print(invocation, rules, () => describe(rules));
@@ -63,7 +63,7 @@ export async function exchange(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** GitLab and others pass the ID token in a variable or a file. GitHub returns one for an audience. */
+/** Reads the ID token. GitLab and others pass it in a variable or a file. GitHub returns it for an audience. */
 async function readIdToken(invocation: Invocation, audience: string): Promise<string> {
   const { environment, values } = invocation;
   const file = text(values, 'idTokenFile');
@@ -81,7 +81,7 @@ async function readIdToken(invocation: Invocation, audience: string): Promise<st
   return requestIdToken(url, secret, audience);
 }
 
-/** Milliseconds that GitHub has to respond. */
+/** Milliseconds in which GitHub must respond. */
 const TIMEOUT = 30_000;
 
 async function requestIdToken(url: string, secret: string, audience: string): Promise<string> {

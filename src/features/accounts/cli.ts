@@ -40,7 +40,7 @@ async function listAllUsers(users: Users): Promise<User[]> {
 /** Prints a generated password once. */
 export async function add(invocation: Invocation): Promise<ExitCode> {
   const [email = ''] = invocation.positionals;
-  // The declaration requires it and lists the valid values.
+  // The declaration of the command requires the option and lists the valid values.
   const role = text(invocation.values, 'role') as Role;
   const { password, shown } = await choosePassword(invocation, 'generate');
   const name = text(invocation.values, 'name');
@@ -51,7 +51,7 @@ export async function add(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** @throws UsageError without changes, OperatorError if no active admin would remain */
+/** @throws UsageError if there is nothing to change, OperatorError if no active admin would remain */
 export async function set(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const email = text(invocation.values, 'email');
@@ -73,7 +73,7 @@ export async function set(invocation: Invocation): Promise<ExitCode> {
 }
 
 /**
- * Also deletes tokens and sessions; the log keeps the user's actions.
+ * Deletes a user with all tokens and sessions. The log keeps the user's actions.
  * @throws OperatorError for the last active admin
  */
 export async function remove(invocation: Invocation): Promise<ExitCode> {
@@ -87,7 +87,7 @@ export async function remove(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Finds accounts that were deleted, too. Exit code 1 if there was nothing to erase. */
+/** Erases a person, even if the account was deleted before. Exit code 1 if there was nothing to erase. */
 export async function erase(invocation: Invocation): Promise<ExitCode> {
   const [named] = invocation.positionals;
   const operator = text(invocation.values, 'operator');

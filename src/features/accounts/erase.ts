@@ -1,6 +1,6 @@
 /**
- * Erases the personal data of one person from the log. The events stay, with the id of their actor and the commitment
- * to what was erased.
+ * Erases the personal data of one person from the log. The events remain, with the id of their actor and the commitment
+ * to the erased data.
  */
 import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
@@ -21,10 +21,10 @@ import { USER, type LogEvent } from '../../schema/model/events.js';
 import { createAccountCommand } from './change-account.js';
 import { type AccountChange, type Users, unknownUser } from './users.js';
 
-/** The command in the log. */
+/** The name of the command in the log. */
 export const ERASE_USER = 'erase-user';
 
-/** Everyone who has the id of an account, or one of the operators, who share an id. */
+/** A person, identified by the id of an account. All operators share one id, so a name identifies one of them. */
 export interface Person {
   id: string;
   /** The operator's name in the log. */
@@ -40,7 +40,7 @@ export interface Erasure {
   erased: number;
 }
 
-/** `value` is the erasure so far. */
+/** `value` is the result of the erasure up to now. */
 interface ErasingPass extends Recording {
   value: Erasure;
 }
@@ -51,16 +51,16 @@ interface EraseDeps {
   users: Pick<Users, 'remove'>;
 }
 
-/** Events per transaction. Erasing them holds the lock of the log for about as long as a large change. */
+/** Maximum number of events per transaction. Erasing them holds the log's lock for about as long as a large change. */
 export const ERASED_AT_ONCE = 5_000;
 
-/** Positions per query, so that no query reads the whole log. */
+/** Number of positions per query, so that no query reads the whole log. */
 const WINDOW = 100_000;
 
 /**
  * Deletes the account if it exists, and erases the personal data of all events of the person. Each transaction erases
  * events and appends the event that names them, so an interrupted erasure can be repeated. Events that are appended
- * later stay as they are.
+ * later are not erased.
  * @returns the outcome of the last transaction, or the first rejection
  */
 export async function erasePerson(
@@ -85,7 +85,7 @@ export async function erasePerson(
   }
 }
 
-/** The erasure leaves nothing about a person who erases themselves. */
+/** Replaces the request data of the erasure if people erase themselves, so that nothing about them remains. */
 const NOTHING = { reason: null, ip: null, user_agent: null };
 
 const isBy = ({ cause: { actor } }: Pick<RequestContext, 'cause'>, { id, name }: Person): boolean =>
@@ -101,7 +101,7 @@ const createErasingPass =
 
 /* Finds the events of a person that still have personal data. */
 
-/** $1 is the id of the actor, and $2 the name or null. */
+/** Parameter $1 is the id of the actor, and $2 the name or null. */
 const HAS_DATA = `actor ->> 'id'::text = $1 AND ($2::text IS NULL OR actor ->> 'name'::text = $2)
   AND (actor ->> 'name'::text IS NOT NULL OR reason IS NOT NULL OR ip IS NOT NULL OR user_agent IS NOT NULL)`;
 
@@ -113,13 +113,13 @@ const FIND_AGAIN = `SELECT position FROM ${own.events} WHERE ${HAS_DATA} AND (po
 
 interface ErasableEvents {
   positions: number[];
-  /** All events up to here were read. */
+  /** All events up to this position were read. */
   after: number;
-  /** True if the log may contain more, besides those appended in the meantime. */
+  /** True if the log may contain more of these events, apart from those that were appended in the meantime. */
   hasMore: boolean;
 }
 
-/** Reads without the lock of the log, because the log may be long and the events few. */
+/** Reads without the log's lock, because the log can be long and contain few of these events. */
 async function findEvents(pool: Queryable, { id, name }: Person, from: number): Promise<ErasableEvents> {
   const head = await readHeadPosition(pool);
   const positions: number[] = [];
@@ -135,7 +135,7 @@ async function findEvents(pool: Queryable, { id, name }: Person, from: number): 
   return { positions, after, hasMore: false };
 }
 
-/* Erases in the transaction that appends the event. */
+/* Erases events in the transaction that appends the event about the erasure. */
 
 const createErasure =
   (person: Person, events: ErasableEvents, users: Pick<Users, 'remove'>): AccountChange<Erasure> =>
@@ -171,7 +171,7 @@ async function removeAccount(
 const EXISTED = `SELECT EXISTS (SELECT FROM ${own.users} WHERE id = $1::uuid) AS exists,
   EXISTS (SELECT FROM ${own.events} WHERE subject ->> 'kind'::text = '${USER}' AND subject ->> 'id'::text = $1::uuid::text) AS was`;
 
-/** Erases what else is stored about the person. @returns true if the address of a deleted account was */
+/** Erases all other stored data about the person. @returns true if this erased the address of a deleted account */
 async function eraseTraces(client: pg.ClientBase, { id, name }: Person): Promise<boolean> {
   if (name !== undefined) return false;
   const [former] = await sendBatch(client, [

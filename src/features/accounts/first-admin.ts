@@ -22,16 +22,16 @@ export interface FirstAdmin {
   /** The e-mail address of the created or an existing admin. */
   email: string;
   created: boolean;
-  /** Set only for a generated password, to be printed once. */
+  /** Absent unless a password was generated. It must be printed once. */
   passwordGenerated?: string;
   tokenGenerated?: string;
-  /** Settings that differ from the existing admin and therefore have no effect. */
+  /** Settings without effect, because they differ from the existing admin. */
   ignored: readonly ('ADMIN_PASSWORD' | 'ADMIN_TOKEN')[];
 }
 
 /**
- * Creates an admin with a password and a static token if there is no user yet; otherwise changes nothing. If several
- * processes start at once, one creates it and the others wait.
+ * Creates an admin with a password and a static token if no user exists yet. Otherwise, changes nothing. If several
+ * processes start at once, one of them creates the admin and the others wait.
  */
 export async function ensureAdmin(
   { pool, passwords }: { pool: Pool; passwords: Passwords },
@@ -65,12 +65,12 @@ export async function ensureAdmin(
 }
 
 /**
- * Runs the change in a transaction that records it. If absent, the change runs in its own transaction without events;
- * see `readFirstEvents` of the log.
+ * Runs the change in a transaction that records it. Without this function, the change runs in its own transaction
+ * without events; see `readFirstEvents` of the log.
  */
 export type RecordFirstAdmin = (change: AccountChange<FirstAdmin>) => ReturnType<AccountChange<FirstAdmin>>;
 
-/** Checks whether the first start was completed. */
+/** True if the first start was completed. */
 export async function hasUsers(db: Pick<Pool, 'query'>): Promise<boolean> {
   return (await findExistingAdmin(db)) !== null;
 }
@@ -82,7 +82,10 @@ async function findExistingAdmin(client: Pick<Pool | ClientBase, 'query'>): Prom
   return rows[0] ? { email: rows[0].email, created: false, ignored: [] } : null;
 }
 
-/** An admin is created once. An operator who changes ADMIN_TOKEN later could believe that the old token is invalid. */
+/**
+ * Finds settings that differ from the existing admin. An admin is created only once, so an operator who changes
+ * ADMIN_TOKEN later could believe that the old token is invalid.
+ */
 async function compareFirstAdmin(
   { pool, passwords }: { pool: Pool; passwords: Passwords },
   present: FirstAdmin,

@@ -16,7 +16,7 @@ import { unavailableProblem } from '../../postgres/errors.js';
 import { CLOCK_TOLERANCE, PUBLIC_KEY_ALGORITHMS } from './oidc.js';
 import { secretHash } from './secrets.js';
 
-/** The check that an ID token failed. */
+/** The possible reasons for rejecting an ID token. */
 type Check =
   | 'format'
   | 'issuer'
@@ -30,7 +30,7 @@ type Check =
   | 'claims'
   | 'exchanged';
 
-/** Shown to clients without a token, so the sentences contain nothing of the rules. */
+/** The messages for clients. Clients need no token to see them, so they contain nothing from the rules. */
 const SENTENCES: Readonly<Record<Check, string>> = {
   format: 'The value is not an ID token.',
   issuer: 'The issuer of the ID token is not trusted.',
@@ -45,10 +45,10 @@ const SENTENCES: Readonly<Record<Check, string>> = {
   exchanged: 'The ID token was already exchanged. Request a new one.',
 };
 
-/** A rejected ID token. */
+/** Rejects an ID token. */
 export class IdTokenError extends Error {
   readonly check: Check;
-  /** For the log of the service. */
+  /** The reason in detail, only for the log of the service. */
   readonly detail: string;
 
   constructor(check: Check, detail: string, options?: ErrorOptions) {
@@ -62,9 +62,9 @@ export interface IdToken {
   subject: string;
   audiences: readonly string[];
   claims: Readonly<Record<string, unknown>>;
-  /** The hash of the signed part. Another encoding of the signature does not change it. */
+  /** The hash of the signed part. It does not depend on the encoding of the signature. */
   hash: Buffer;
-  /** From then on, it is too old to be accepted. */
+  /** From this time on, the ID token is too old to be accepted. */
   rejectedFrom: Date;
 }
 
@@ -72,27 +72,29 @@ export interface IdTokens {
   /**
    * Verifies everything except the audience and the claims that a rule requires.
    * @param issuers the only issuers whose keys may be fetched
-   * @throws IdTokenError; ProblemError with UNAVAILABLE if the issuer does not respond
+   * @throws IdTokenError, or ProblemError with UNAVAILABLE if the issuer does not respond
    */
   verify(token: string, issuers: ReadonlySet<string>): Promise<IdToken>;
 }
 
-/** Seconds during which an ID token is accepted after it was issued. GitLab issues it when the job starts. */
+/**
+ * Number of seconds after its issue in which an ID token is accepted. GitLab issues the ID token when the job starts.
+ */
 const LONGEST_AGE = 3_600;
 
-/** Milliseconds that an issuer has for each of its two documents. */
+/** Milliseconds in which an issuer must send each of its two documents. */
 const TIMEOUT = 3_000;
 
-/** Milliseconds between two requests for keys because of an unknown key. */
+/** Minimum number of milliseconds between two requests for keys because of an unknown key. */
 const KEY_PAUSE = 5_000;
 
-/** Milliseconds after which the address of the keys is read again. */
+/** Number of milliseconds after which the address of the keys is read again. */
 const DISCOVERED_FOR = 3_600_000;
 
-/** Bytes of a document of an issuer. */
+/** Maximum size in bytes of an issuer's document. */
 const MOST_BYTES = 256 * 1024;
 
-/** Longest subject that OpenID Connect allows. */
+/** Maximum length of a subject in OpenID Connect. */
 const LONGEST_SUBJECT = 255;
 
 interface DiscoveredIssuer {
@@ -146,7 +148,7 @@ export function createIdTokens({ clock }: { clock: () => number }): IdTokens {
         if (error instanceof IdTokenError) throw error;
         const check = checkOf(error);
         if (check !== null) throw new IdTokenError(check, `${issuer}: ${(error as Error).message}`, { cause: error });
-        // The issuer may have moved its keys.
+        // The issuer may have moved its keys to another address.
         issuers.delete(issuer);
         throw unavailableIssuer(issuer, error);
       }
@@ -154,7 +156,7 @@ export function createIdTokens({ clock }: { clock: () => number }): IdTokens {
   };
 }
 
-/** Reads the claim before the signature is verified, only to compare it with the rules. */
+/** Reads the issuer before the signature is verified. The result is only compared with the rules. */
 function readIssuer(token: string): string {
   let claims: JWTPayload;
   try {
@@ -168,7 +170,7 @@ function readIssuer(token: string): string {
 
 function toIdToken(token: string, { payload, protectedHeader: { typ } }: JWTVerifyResult): IdToken {
   const { sub, aud = [], iat = 0 } = payload;
-  // Access tokens and logout tokens have other types.
+  // Access tokens and logout tokens have other values of `typ`.
   if (typ !== undefined && typ.toUpperCase() !== 'JWT')
     throw new IdTokenError('format', `the token has the type ${JSON.stringify(typ)}`);
   const subject = subjectText.safeParse(sub);
@@ -183,7 +185,7 @@ function toIdToken(token: string, { payload, protectedHeader: { typ } }: JWTVeri
   };
 }
 
-/** The log shows it as a part of the actor's name. */
+/** The subject must be safe to display, because the log shows it in the actor's name. */
 const subjectText = z
   .string()
   .min(1)
@@ -209,13 +211,19 @@ async function discover(issuer: string, expiresAt: number): Promise<DiscoveredIs
   return { keys, expiresAt };
 }
 
-/** Only an issuer on this machine may publish its keys without TLS, on this machine. */
+/**
+ * True if keys may be fetched from the address. Only an issuer on this machine may publish its keys without TLS, and
+ * only on this machine.
+ */
 function isKeyAddress(uri: string, issuer: string): boolean {
   const { protocol } = new URL(uri);
   return protocol === 'https:' || (new URL(issuer).protocol === 'http:' && isIssuer(new URL(uri).origin));
 }
 
-/** Reads at most `MOST_BYTES`, and no body of an error. The signal also ends a slow body. */
+/**
+ * Reads at most `MOST_BYTES`. The body of an error response is not read. The signal also ends the reading of a slow
+ * body.
+ */
 async function fetchLimited(address: string, options: RequestInit): Promise<Response> {
   const response = await fetch(address, options);
   const { status, body } = response;
@@ -233,9 +241,9 @@ async function fetchLimited(address: string, options: RequestInit): Promise<Resp
   return new Response(Buffer.concat(chunks), { status });
 }
 
-/* Names the failed check. */
+/* Determine which check failed. */
 
-/** Codes of jose. Others mean that the keys could not be read. */
+/** Error codes of jose. All other codes mean that the keys could not be read. */
 const CODES: Readonly<Record<string, Check>> = {
   ERR_JWT_EXPIRED: 'expiry',
   ERR_JWT_CLAIM_VALIDATION_FAILED: 'format',
@@ -250,7 +258,7 @@ const CODES: Readonly<Record<string, Check>> = {
 
 const CLAIM_CHECKS: Readonly<Record<string, Check>> = { nbf: 'start', iat: 'age' };
 
-/** Null if the keys could not be read. */
+/** Returns the failed check. Null if the keys could not be read. */
 function checkOf(error: unknown): Check | null {
   const { code = '', claim = '', reason } = error as { code?: string; claim?: string; reason?: string };
   const byClaim = reason === 'check_failed' ? CLAIM_CHECKS[claim] : undefined;

@@ -1,4 +1,6 @@
-/** Finds the user of a bearer token: one query, then from memory until users or tokens change. */
+/**
+ * Finds the user of a bearer token. The first lookup is a query. Later ones use memory until users or tokens change.
+ */
 import type { Pool } from 'pg';
 import { looksLikeAccessToken, type AccessTokens } from './access-tokens.js';
 import type { Caller, Credential, Role } from './caller.js';
@@ -16,8 +18,8 @@ import type { TokenScope } from '../../schema/model/token-scope.js';
 export interface Identify {
   (token: string, epoch: number): Promise<Caller | null>;
   /**
-   * The last known user of a token, for requests while the database is unavailable. It does not reflect revocations
-   * in the meantime.
+   * Returns the last known user of a token, for requests while the database is unavailable. It does not reflect later
+   * revocations.
    */
   lastKnown(token: string): Caller | null;
 }
@@ -33,7 +35,7 @@ export interface IdentifyDeps {
 
 interface VerifiedCaller {
   caller: Caller;
-  /** Milliseconds since 1970; Infinity if it never expires. */
+  /** Milliseconds since 1970. Infinity if the token never expires. */
   expiresAt: number;
 }
 
@@ -41,7 +43,7 @@ interface Row {
   id: string;
   name: string;
   role: Role;
-  /** The id of the API token, or of the identity that started the session; null if a password did. */
+  /** The id of the API token, or of the identity that started the session. Null if a password started it. */
   token: string | null;
   issued_by: string | null;
   expires_at: Date | null;
@@ -51,13 +53,13 @@ interface Row {
 }
 
 /**
- * The cache belongs to this process and is cleared by the first query with another `epoch`. Tokens beyond `capacity`
- * are queried each time; unknown tokens are never cached.
+ * Each process has its own cache. The first query with another `epoch` clears it. Tokens beyond `capacity` are queried
+ * each time, and unknown tokens are never cached.
  */
 export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }: IdentifyDeps): Identify {
   let callers = new Map<string, VerifiedCaller>();
   let knownEpoch = -1;
-  /** This map is kept when other accounts change. The next query for a token updates its entry. */
+  /** Unlike the cache, this map is kept when other accounts change. The next query for a token updates its entry. */
   const last = new Map<string, VerifiedCaller>();
 
   async function lookUp(token: string): Promise<VerifiedCaller | null> {
@@ -116,7 +118,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     if (!entry) {
       entry = await lookUp(token);
       keepLast(token, entry);
-      // If a concurrent change has replaced the map, this entry is lost with the old one.
+      // If a concurrent change has replaced the map, this entry is discarded together with the old map.
       if (entry && into.size < capacity) into.set(token, entry);
     }
     return unexpiredCaller(entry);
@@ -124,7 +126,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
   return Object.assign(identify, { lastKnown: (token: string) => unexpiredCaller(last.get(token)) });
 }
 
-/** False if someone changed the scope in the database. Its token must not allow more than the scope did. */
+/** False if the scope was altered in the database. The token must then not allow more than before. */
 const isReadable = ({ scope }: Row): boolean => scope === null || tokenScope.safeParse(scope).success;
 
 function toVerifiedCaller(row: Row, kind: Credential['kind'], expiresAt: number): VerifiedCaller {

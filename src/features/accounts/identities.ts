@@ -33,12 +33,12 @@ export interface Identities {
   find(profile: Pick<Profile, 'issuer' | 'subject'>): Promise<LinkedIdentity | null>;
   /**
    * Creates a user with the identity.
-   * @returns the id of the identity; `ALREADY_EXISTS` if the e-mail address is in use
+   * @returns the id of the identity, or `ALREADY_EXISTS` if the e-mail address is in use
    */
   create(profile: Profile & { email: string; role: Role }): Promise<AccountChange<{ identity: string; user: User }>>;
-  /** Links the identity to a user who just proved to be its owner. Returns the id of the identity. */
+  /** Links the identity to a user who has just been authenticated. Returns the id of the identity. */
   link(userId: string, profile: Profile): AccountChange<string>;
-  /** Ends the sessions of the identity. */
+  /** Removes the identity and ends its sessions. */
   unlink(userId: string, identityId: string): AccountChange<null>;
 }
 

@@ -19,13 +19,13 @@ export interface Auth {
   liveSessions: LiveSessions;
   loginLimit: LoginLimit;
   identities: Identities;
-  /** Null without a provider. */
+  /** Null if no provider is configured. */
   oidc: Oidc | null;
-  /** False if users log in with the provider only. */
+  /** False if users can log in only with the provider. */
   passwordLogin: boolean;
-  /** Trust rules, and the exchange of ID tokens. */
+  /** Manages trust rules, and exchanges ID tokens. */
   trust: Trust;
-  /** Limits failed exchanges by address. */
+  /** Limits failed exchanges per client address. */
   exchangeLimit: LoginLimit;
   identify: Identify;
   /** See first-admin.ts. */
@@ -36,9 +36,9 @@ export interface Auth {
 
 export interface AuthDeps {
   pool: Pool;
-  /** TOKEN_SECRET; null for the generated secret of the database. */
+  /** The value of TOKEN_SECRET. Null to use the generated secret of the database. */
   secret: string | null;
-  /** The OpenID provider. */
+  /** The settings of the OpenID provider. */
   oidc?: OidcSettings | null;
   /** Default: true. */
   passwordLogin?: boolean;
@@ -46,10 +46,12 @@ export interface AuthDeps {
   clock?: () => number;
 }
 
-/** Failures per window that are not slowed down. Only the address counts: an ID token names no user. */
+/**
+ * Number of failures per window that cause no delay. Only the client address counts, because an ID token names no user.
+ */
 const EXCHANGE_FAILURES = { pair: 20, address: Infinity, email: Infinity };
 
-/** The authentication services of a migrated database. */
+/** Creates the authentication services. The database must be migrated. */
 export async function createAuth({
   pool,
   secret,

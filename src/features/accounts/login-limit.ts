@@ -1,20 +1,20 @@
 /**
- * Slows down failed logins per process, so two processes double the limit. Beyond a limit, one attempt may proceed from
- * time to time, so that nobody can lock a user out by failing. Rejected attempts do not count, so that another client
- * cannot extend the wait.
+ * Delays failed logins. Each process counts separately, so two processes double the limit. Beyond a limit, one attempt
+ * may proceed from time to time, so that failed logins cannot lock a user out. Rejected attempts do not count, so that
+ * another client cannot extend the wait.
  */
 import { ipKeyGenerator, MemoryStore, type Options } from 'express-rate-limit';
 
 /** 15 minutes, in milliseconds. */
 const WINDOW = 15 * 60 * 1000;
 
-/** Milliseconds between attempts beyond a limit. Each attempt doubles the pause. */
+/** Milliseconds between attempts beyond a limit. Each attempt doubles the pause, up to the longest. */
 const PAUSE = { first: 30_000, longest: 120_000 } as const;
 
 /**
- * Failures per window that are not slowed down. `pair` stops a client that tries passwords, `address` one that tries users, `email`
- * one with many addresses. The last two would also slow down the owner, so they do not apply to the network of the
- * user's last login.
+ * Number of failures per window that cause no delay. `pair` stops a client that tries passwords, `address` one that
+ * tries users, `email` one with many addresses. The last two would also delay the owner of the account, so they do not
+ * apply to the network of the user's last login.
  */
 const FAILURES = { pair: 10, address: 50, email: 100 } as const;
 
@@ -25,22 +25,22 @@ interface Attempt {
 
 export interface LoginLimit {
   /**
-   * Counts an attempt. Returns seconds to wait, or null if it may proceed.
-   * @param atHome whether the user's last login came from the same network; called only if it decides
+   * Counts an attempt. Returns the number of seconds to wait, or null if the attempt may proceed.
+   * @param atHome tells if the user's last login came from the same network. Called only if the result matters.
    */
   begin(attempt: Attempt, atHome: () => Promise<boolean>): Promise<number | null>;
-  /** Removes the attempt again, because only failures count, and ends the pauses that the user's failures started. */
+  /** Uncounts the attempt, because only failures count, and ends the pauses that the user's failures started. */
   succeeded(attempt: Attempt): Promise<void>;
   stop(): void;
 }
 
-/** The unit that counts as one address: an IPv4 address, or the network of an IPv6 address. */
+/** Returns the unit that counts as one address: an IPv4 address, or the network of an IPv6 address. */
 export function networkOf(address: string): string {
   return ipKeyGenerator(address);
 }
 
 /**
- * Failures are counted in memory, each for 15 minutes after the first.
+ * Creates a limit that counts failures in memory, each for 15 minutes after the first.
  * @param limits for tests
  */
 export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> = FAILURES): LoginLimit {
@@ -72,10 +72,7 @@ export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> =
     pausedUntil.set(pause, now + Math.min(PAUSE.longest, PAUSE.first * 2 ** beyond));
   };
 
-  /**
-   * Counts the attempt and returns the counters that pause. Attempts run one at a time, because the store returns live
-   * counters.
-   */
+  /** Attempts are counted one at a time, because the store returns live counters. */
   let last: Promise<unknown> = Promise.resolve();
   const count = (attempt: Attempt): Promise<{ holdsAtHome: boolean; wait: number }[]> => {
     const counted = last.then(async () => {
@@ -87,7 +84,7 @@ export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> =
         if (left > 0) pausing.push({ holdsAtHome, wait: Math.ceil(left / 1000) });
         else if (totalHits >= limit) starting.push([pause, totalHits - limit]);
       }
-      // An attempt that cannot proceed starts no pause.
+      // An attempt that must wait starts no pause.
       if (!pausing.some(({ holdsAtHome }) => holdsAtHome)) for (const each of starting) startPause(...each);
       return pausing;
     });
@@ -100,14 +97,15 @@ export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> =
       await store.decrement(key);
       const hits = (await store.get(key))?.totalHits ?? 0;
       if (hits < limit) pausedUntil.delete(pause);
-      // Removes empty counters; otherwise every address that is tried once would stay in memory.
+      // Empty counters are removed. Otherwise, each address that was ever tried would stay in memory.
       if (hits === 0) await store.resetKey(key);
     }
   };
 
   return {
     async begin(attempt, atHome) {
-      // Counts first and undoes it later, so that concurrent attempts cannot exceed the limit.
+      // The attempt is counted first and uncounted after a success, so that concurrent attempts cannot exceed the
+      // limit.
       const pausing = await count(attempt);
       if (pausing.length === 0) return null;
       const holds = pausing.some(({ holdsAtHome }) => holdsAtHome) || !(await atHome());

@@ -6,56 +6,56 @@ import { z } from 'zod';
 import { checkName } from './account-rules.js';
 import { ROLES, type Role } from './caller.js';
 
-/** The settings OIDC_…. */
+/** The values of the settings OIDC_…. */
 export interface OidcSettings {
   issuer: string;
   clientId: string;
   clientSecret: string | null;
-  /** Separated by spaces. Contains `openid`. */
+  /** Scopes separated by spaces. They contain `openid`. */
   scopes: string;
-  /** Roles by claim and value: `{ groups: { platform: 'admin' } }`. */
+  /** The roles of claims by value: `{ groups: { platform: 'admin' } }`. */
   roles: Readonly<Record<string, Readonly<Record<string, Role>>>>;
-  /** The text of the button. */
+  /** The label of the button on the login page. */
   label: string;
 }
 
-/** A person as the provider describes them. */
+/** A person as described by the provider. */
 export interface Profile {
   issuer: string;
   subject: string;
-  /** The provider's session; null if it names none. */
+  /** The id of the provider's session. Null if the provider sends none. */
   session: string | null;
-  /** Null if the provider sends none, or says that it is not verified. */
+  /** Null if the provider sends no address, or an address that is not verified. */
   email: string | null;
   name: string | null;
-  /** The highest role of the claims; null if no value has one. */
+  /** The highest role of all claims. Null if no claim has a role. */
   role: Role | null;
 }
 
-/** The page or the command line that a sign-in returns to. */
+/** The page or the command line to which a sign-in returns. */
 export interface Target {
   /** The address of the callback, as registered at the provider. */
   redirectUri: string;
   /** The path in the app; null for a command line. */
   path: string | null;
-  /** A command line that waits on a loopback port, with the S256 challenge of its verifier. */
+  /** The command line that waits on a loopback port, with the S256 challenge of its verifier. Null for the app. */
   cli: { port: number; challenge: string } | null;
 }
 
-/** Why a sign-in did not succeed. `unavailable`: the provider did not respond. `denied`: the user did not consent. */
+/** The reason why a sign-in failed. `unavailable`: the provider did not respond. `denied`: the user did not consent. */
 export type OidcFailure = 'failed' | 'unavailable' | 'denied';
 
 export class OidcError extends Error {
   readonly reason: OidcFailure;
 
-  /** @param message for the log of the service */
+  /** @param message a message for the log of the service */
   constructor(reason: OidcFailure, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
   }
 }
 
-/** A logout at the provider. `subject`, `session` or both are set. */
+/** A logout that the provider reports. At least one of `subject` and `session` is set. */
 interface ProviderLogout {
   issuer: string;
   subject: string | null;
@@ -64,30 +64,33 @@ interface ProviderLogout {
 
 export interface Oidc {
   label: string;
-  /** @returns the provider's address, and the secrets of this attempt as a signed text for a cookie */
+  /**
+   * Starts a sign-in. @returns the provider's address, and the secrets of this attempt as a signed text for a cookie
+   */
   begin(target: Target): Promise<{ location: string; attempt: string }>;
   /**
-   * @param query of the callback, as received
+   * Completes a sign-in.
+   * @param query the query of the callback, as received
    * @throws OidcError
    */
   finish(query: string, attempt: string): Promise<{ profile: Profile; target: Target }>;
-  /** Reads the target of an attempt that did not finish; null if the text is not one, or has expired. */
+  /** Reads the target of an attempt that did not finish. Null if the text is no valid attempt, or has expired. */
   targetOf(attempt: string): Promise<Target | null>;
   /** @throws OidcError */
   readLogout(token: string): Promise<ProviderLogout>;
-  /** A signed text for the same browser or command line, valid for a limited time. */
+  /** Creates a signed text that only this browser or command line receives. The text is valid for a limited time. */
   seal(purpose: SealPurpose, content: JWTPayload): Promise<string>;
-  /** Null if the text has another purpose, was changed, or has expired. */
+  /** Reads a signed text. Null if the text has another purpose, was changed, or has expired. */
   unseal(purpose: SealPurpose, text: string): Promise<JWTPayload | null>;
 }
 
 /**
- * `attempt`: the secrets of a sign-in. `link`: a profile that a user is about to link. `code`: a sign-in that a command
- * line exchanges for a session.
+ * The purpose of a signed text. `attempt`: the secrets of a sign-in. `link`: a profile that a user is about to link.
+ * `code`: a sign-in that a command line exchanges for a session.
  */
 type SealPurpose = 'attempt' | 'link' | 'code';
 
-/** In seconds. */
+/** Lifetime of each signed text in seconds. */
 const SEALED_FOR: Readonly<Record<SealPurpose, number>> = { attempt: 600, link: 600, code: 60 };
 
 /** Seconds by which the clocks of the provider and the service may differ. */
@@ -96,23 +99,23 @@ export const CLOCK_TOLERANCE = 30;
 /** Algorithms whose signatures only the owner of a private key can create. */
 export const PUBLIC_KEY_ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA'.split(' ');
 
-/** Seconds that the provider has to respond. */
+/** Number of seconds in which the provider must respond. */
 const TIMEOUT = 10;
 
-/** Seconds during which a logout token is accepted after it was issued. */
+/** Number of seconds after its issue in which a logout token is accepted. */
 const LOGOUT_TOKEN_AGE = 600;
 
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
 interface OidcOptions {
   settings: OidcSettings;
-  /** The secret of the service, equal on all processes. */
+  /** The secret of the service. It is the same in all processes. */
   secret: string;
   /** Milliseconds since 1970. */
   clock: () => number;
 }
 
-/** The provider's configuration is read at the first sign-in, and again after a sign-in failed. */
+/** Reads the provider's configuration at the first sign-in, and again after a failed sign-in. */
 export function createOidc({ settings, secret, clock }: OidcOptions): Oidc {
   let discovered: Promise<Provider> | undefined;
   const provider = (): Promise<Provider> => {
@@ -198,7 +201,7 @@ interface Attempt {
 }
 
 interface Provider {
-  /** The issuer in the provider's metadata, which its tokens repeat. */
+  /** The issuer in the provider's metadata. Its tokens must contain the same issuer. */
   issuer: string;
   configuration: client.Configuration;
   keys: JWTVerifyGetKey;
@@ -215,7 +218,8 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promi
     {
       timeout: TIMEOUT,
       execute: [
-        // By default the signature of an ID token is not checked, because it arrives over TLS from the provider.
+        // By default, the client does not verify the signature of an ID token that arrives directly from the provider
+        // over TLS.
         client.enableNonRepudiationChecks,
         ...(isPlain ? [client.allowInsecureRequests] : []),
       ],
@@ -226,7 +230,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promi
   return { issuer: name, configuration, keys: createRemoteJWKSet(new URL(keys), { timeoutDuration: TIMEOUT * 1000 }) };
 }
 
-/** Counts an error that has no known reason as a provider that does not respond. */
+/** Converts an error without a known reason to `unavailable`. */
 async function mapToUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -235,7 +239,7 @@ async function mapToUnavailable<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Codes of openid-client for a missing response, and for one that does not follow the protocol. */
+/** Error codes of openid-client for a missing response, or for one that does not follow the protocol. */
 const UNANSWERED = new Set(['OAUTH_TIMEOUT', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON']);
 
 function failureOf(error: unknown, otherwise: OidcFailure = 'failed'): OidcError {
@@ -253,7 +257,7 @@ function failureOf(error: unknown, otherwise: OidcFailure = 'failed'): OidcError
   );
 }
 
-/** Some providers send groups and addresses only with the user's details. */
+/** Adds the claims of the userinfo endpoint. Some providers send groups and addresses only there. */
 async function withUserInfo(
   configuration: client.Configuration,
   tokens: client.TokenEndpointResponse,
@@ -282,7 +286,7 @@ function profileOf(claims: JWTPayload, issuer: string, roles: OidcSettings['role
   };
 }
 
-/** The highest of the roles that the claims have. A claim is a text or a list of texts. */
+/** Returns the highest role of all claims. A claim is a text or a list of texts. */
 function roleOf(claims: JWTPayload, roles: OidcSettings['roles']): Role | null {
   const held = new Set<Role>();
   for (const [claim, byValue] of Object.entries(roles)) {
@@ -311,7 +315,7 @@ async function readLogoutToken(
   });
   const { sub, sid, events, nonce } = payload;
   const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, LOGOUT_EVENT);
-  // With a nonce it could be an ID token.
+  // An ID token can contain a nonce, but a logout token cannot.
   if (!isLogout || nonce !== undefined) throw new OidcError('failed', 'the token is not a logout token');
   if (typeof sub !== 'string' && typeof sid !== 'string')
     throw new OidcError('failed', 'the logout token names neither a subject nor a session');
@@ -320,7 +324,10 @@ async function readLogoutToken(
 
 const ISSUER = 'data-platform-service';
 
-/** Signed texts. Their key differs from that of access tokens, so that none of them is accepted as one. */
+/**
+ * Creates and reads signed texts. Their key differs from that of access tokens, so that none of them is accepted as an
+ * access token.
+ */
 function createSeals(secret: string, clock: () => number): Pick<Oidc, 'seal' | 'unseal'> {
   const keyOf = (purpose: SealPurpose) => createHmac('sha256', secret).update(`oidc ${purpose}`).digest();
   return {

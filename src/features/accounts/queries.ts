@@ -5,8 +5,8 @@ import { REFUSE_OLDER_RELEASE } from '../../postgres/own-tables.js';
 import { TRANSACTION_ID, type Transaction, commitOrThrow } from '../../postgres/transaction.js';
 
 /**
- * Commits the changes of `work`. If it throws, the connection is closed and everything is rolled back. Fails in a
- * process older than the database's migrations.
+ * Runs `work` in a transaction and commits it. If `work` throws, the transaction is rolled back and the connection is
+ * closed. Fails if this process is older than the migrations of the database.
  */
 export function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   return withClient(pool, async (client) => {
@@ -17,7 +17,7 @@ export function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promi
   });
 }
 
-/** One writing statement, with one round trip less. */
+/** Runs one writing statement. This takes one round trip less than `inTransaction`. */
 export function write<Row>(
   pool: Pool,
   text: string,
@@ -28,7 +28,7 @@ export function write<Row>(
     const results = await sendBatch(client, [{ text: 'begin' }, REFUSE_OLDER_RELEASE, statement, TRANSACTION_ID]);
     const { rows, command } = results[2] as (typeof results)[number];
     await commitOrThrow(pool, client, results[3]?.rows[0] as unknown as Transaction);
-    // The last word of the command tag: `INSERT 0 1`.
+    // The number of rows is the last word of the command tag: `INSERT 0 1`.
     return { rows: rows as Row[], rowCount: Number(command.split(' ').at(-1)) };
   });
 }
@@ -39,7 +39,7 @@ function asText(value: string | null | Date | Buffer | undefined): string | null
   return value ?? null;
 }
 
-/** The row of a query that always returns one. */
+/** Returns the row of a query that always returns exactly one row. */
 export function expectOneRow<T>({ rows }: { rows: T[] }): T {
   const [row] = rows;
   if (row === undefined) throw new Error('the query returned no row');

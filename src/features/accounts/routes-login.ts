@@ -84,7 +84,8 @@ export const credentials = z.strictObject({
 });
 const refreshToken = z.strictObject({ refresh_token: z.string().min(1).max(512).optional(), mode });
 
-/* The refresh token as a cookie: scripts cannot read it, other sites cannot send it, and only /auth receives it. */
+/* Stores the refresh token in a cookie. Scripts cannot read this cookie, other sites cannot send it, and only /auth
+   receives it. */
 
 const NAME = 'dps_refresh_token';
 
@@ -93,10 +94,10 @@ export function cookieToken(req: Request): string | null {
   return parseCookie(req.headers.cookie ?? '')[NAME] ?? null;
 }
 
-/** The origin under which the browser reaches the service. */
+/** Returns the origin under which the browser reaches the service. */
 export const ownOrigin = (req: Request): string => `${req.protocol}://${req.host}`;
 
-/** The header that sets `token`; null deletes it. Over https the cookie is Secure. */
+/** Returns the header that stores `token` in the cookie. Null deletes the cookie. Over https the cookie is Secure. */
 export function setCookie(req: Request, token: string | null): readonly [string, string] {
   const text = stringifySetCookie(NAME, token ?? '', {
     path: '/auth',
@@ -109,8 +110,8 @@ export function setCookie(req: Request, token: string | null): readonly [string,
 }
 
 /**
- * SameSite excludes other sites, but not another port or subdomain.
- * @throws RejectedError if the page's origin is another one and not in CORS_ORIGINS
+ * Rejects pages of another origin. SameSite excludes other sites, but not another port or subdomain.
+ * @throws RejectedError if the page's origin differs from that of the service and is not in CORS_ORIGINS
  */
 export function requireOwnPage(req: Request, allowed: readonly string[]): void {
   const { origin } = req.headers;
@@ -118,7 +119,7 @@ export function requireOwnPage(req: Request, allowed: readonly string[]): void {
   throw refused('FORBIDDEN', 'A page from another origin cannot use this session. Add the origin to CORS_ORIGINS.');
 }
 
-/** The network and program of a request, for its session. */
+/** Returns the client's network and program, which the session records. */
 export const startOf = (req: Request): Pick<SessionStart, 'network' | 'userAgent'> => ({
   network: networkOf(addressOf(req) ?? ''),
   userAgent: userAgentOf(req),
@@ -127,7 +128,7 @@ export const startOf = (req: Request): Pick<SessionStart, 'network' | 'userAgent
 type LimitedLogins = Pick<HttpDeps['auth'], 'sessions' | 'loginLimit'>;
 
 /**
- * Returns the id of the user whose password it is.
+ * Checks an e-mail address and a password, and returns the id of the user.
  * @throws RejectedError UNAUTHENTICATED, TOO_MANY_REQUESTS
  */
 export async function passwordOwner(
@@ -141,7 +142,8 @@ export async function passwordOwner(
 }
 
 /**
- * Returns the id of the user whose password it is, or null. An attempt is counted before the password is checked.
+ * Checks an e-mail address and a password. Returns the id of the user, or null. The attempt is counted before the
+ * password is checked.
  * @throws RejectedError TOO_MANY_REQUESTS
  */
 export async function findPasswordOwner(
@@ -160,13 +162,13 @@ export async function findPasswordOwner(
 
 type RefreshToken = z.output<typeof refreshToken>;
 
-/** A refresh token and how it was sent. The new one is returned the same way. */
+/** A refresh token and how the client sent it. The response returns the new one in the same way. */
 interface SentRefreshToken {
   token: string;
   byCookie: boolean;
 }
 
-/** Public. */
+/** These routes need no authentication. */
 export function authRoutes({ auth, config }: HttpDeps): Route[] {
   const { sessions } = auth;
 

@@ -29,10 +29,10 @@ import {
 } from './routes-login.js';
 import type { SessionStart } from './sessions.js';
 
-/** The address that is registered at the provider. */
+/** The path of the callback that is registered at the provider. */
 const CALLBACK = '/auth/oidc/callback';
 
-/** The attempt of this browser, and the profile that its user is about to link. */
+/** The cookie with the attempt of this browser, or with the profile that its user is about to link. */
 const ATTEMPT_COOKIE = 'dps_sign_in';
 const LINK_COOKIE = 'dps_link';
 
@@ -53,7 +53,7 @@ const loginQuery = z
     path: ['port'],
   });
 
-/** The provider adds parameters of its own. */
+/** The query of the callback. Providers may add parameters of their own. */
 const callbackQuery = z.looseObject({
   code: z.string().optional().describe('From the provider'),
   state: z.string().optional().describe('From the provider'),
@@ -76,7 +76,7 @@ const providers = data(
 
 type Deps = HttpDeps & { oidc: Oidc };
 
-/** Public, except the identities of users. */
+/** These routes need no authentication, except those for the identities of users. */
 export function oidcRoutes(deps: HttpDeps): Route[] {
   const { auth } = deps;
   const requireProvider = (): Deps => {
@@ -216,7 +216,7 @@ interface SignInRequest {
   profile: Profile;
   target: Target;
   requestId: string;
-  /** The headers of the response. */
+  /** The headers that the response needs, such as cookies. */
   headers: readonly string[];
 }
 
@@ -248,7 +248,7 @@ type Denial = Exclude<SignInOutcome, 'done' | OidcFailure>;
 
 type SignedIn = { id: string; identity: string } | Denial;
 
-/** @returns the user and the id of the identity, or why there is none */
+/** @returns the user and the id of the identity, or the reason why there is none */
 async function userOf(deps: Deps, profile: Profile, cause: Cause): Promise<SignedIn> {
   const linkedIdentity = await deps.auth.identities.find(profile);
   return linkedIdentity === null
@@ -256,7 +256,7 @@ async function userOf(deps: Deps, profile: Profile, cause: Cause): Promise<Signe
     : updatedUser(deps, { profile, linked: linkedIdentity }, cause);
 }
 
-/** Gives a known user the role of the claims. */
+/** Updates the role of a known user to that of the claims. */
 async function updatedUser(
   { auth, pipeline }: Deps,
   { profile, linked }: { profile: Profile; linked: LinkedIdentity },
@@ -285,11 +285,11 @@ async function newUser(deps: Deps, profile: Profile, cause: Cause): Promise<Sign
   const created = await changeAccount(deps.pipeline, await identities.create({ ...profile, role, email }), { cause });
   if (created.ok) return { id: created.value.user.id, identity: created.value.identity };
   if (created.problems[0]?.code !== 'ALREADY_EXISTS') throw new RejectedError(created.problems);
-  // The same person may have signed in twice at once.
+  // Two simultaneous sign-ins of the same person may both try to create the user.
   return (await identities.find(profile)) === null ? 'link' : userOf(deps, profile, cause);
 }
 
-/** The service acts for the provider. */
+/** The cause of changes at a sign-in. The service acts on behalf of the provider. */
 const signInCause = (req: Request, requestId: string): Cause => ({
   actor: { id: 'service', name: 'Data Platform Service' },
   command: 'sign-in',
@@ -314,11 +314,11 @@ function appPath(req: Request, to: string): string {
 interface Return {
   outcome: SignInOutcome;
   req: Request;
-  /** Used for the command line. */
+  /** The code that a command line exchanges for a session. */
   code?: string;
 }
 
-/** Redirects to the app, or to the command line that waits. */
+/** Redirects to the app, or to the waiting command line. */
 function returnTo(target: Target | null, { outcome, req, code }: Return, headers: readonly string[]): Answer {
   if (target !== null && target.cli !== null) {
     const address = new URL(`http://127.0.0.1:${target.cli.port}/`);
@@ -331,7 +331,10 @@ function returnTo(target: Target | null, { outcome, req, code }: Return, headers
   return redirectAnswer(page.pathname + page.search, headers);
 }
 
-/** A cookie that the provider's redirect sends along, and scripts cannot read; null deletes it. */
+/**
+ * Returns the header of a cookie that scripts cannot read and that the browser sends when the provider redirects it
+ * back. Null deletes the cookie.
+ */
 function cookie(req: Request, name: string, value: string | null): readonly [string, string] {
   const text = stringifySetCookie(name, value ?? '', {
     path: '/auth',
@@ -343,12 +346,13 @@ function cookie(req: Request, name: string, value: string | null): readonly [str
   return ['Set-Cookie', text];
 }
 
-/** In seconds. */
+/** Lifetime of the cookies in seconds. */
 const COOKIE_LIFETIME = 600;
 
-/* Links an identity to an account of the same e-mail address, whose password proves its owner. */
+/* Links an identity to an account with the same e-mail address. The password of the account proves that it belongs
+   to the user. */
 
-/** The profile that this browser's user may link; null if there is none. */
+/** Returns the profile that this browser's user may link. Null if there is none. */
 async function profileToLink(req: Request, oidc: Oidc): Promise<Profile | null> {
   const text = parseCookie(req.headers.cookie ?? '')[LINK_COOKIE];
   const sealed = text === undefined ? null : await oidc.unseal('link', text);
@@ -374,7 +378,7 @@ async function linkIdentity(
   return { ...answer, headers: [...answer.headers, ...cookie(req, LINK_COOKIE, null)] };
 }
 
-/* Exchanges the sign-in of a command line. */
+/* Lets a command line exchange its code for a session. */
 
 interface SealedSignIn {
   user: string;

@@ -1,4 +1,4 @@
-/* Trust rules, for admins, and the exchange of ID tokens, for pipelines. */
+/* Routes for trust rules (for admins) and for the exchange of ID tokens (for pipelines). */
 import { z } from 'zod';
 import { causeOf, runRecording } from '../../http/change/change.js';
 import { JSON_TYPE, jsonAnswer, jsonBytes, unwrap } from '../../http/answer/answer.js';
@@ -145,7 +145,7 @@ export function trustRoutes(deps: HttpDeps): Route[] {
       errors: ['PRECONDITION_FAILED', 'IDEMPOTENCY_MISMATCH', 'LOCK_TIMEOUT'],
       handle(call) {
         return runRecording(call, 'set-trust', {
-          // The tag is that of the rules instead of the schema.
+          // The ETag is that of the rules, and not that of the schema as in other routes.
           run({ ifMatch, ...context }) {
             const set = { caller: call.caller, expected: ifMatch?.split('-')[0] };
             return pipeline.apply('record', createAccountCommand(auth.trust.replace(call.body.rules, set)), context);
@@ -205,7 +205,7 @@ async function exchange(deps: HttpDeps, { req, requestId, body }: ExchangeCall) 
       });
       throw unauthenticated(error.message, 'invalid_token');
     }
-    // The client did not guess, so the failure does not count.
+    // This failure is not an attempt to guess, so it does not count.
     await auth.exchangeLimit.succeeded(attempt);
     if (error instanceof ProblemError)
       logger.warn('the exchange of an ID token failed', { request_id: requestId, error: error.cause });

@@ -59,17 +59,17 @@ const newToken = z.strictObject({
 
 /** These routes are for admins, except /users/me, which is for every user. */
 export function userRoutes(deps: HttpDeps): Route[] {
-  // The path with `me` must be matched before paths with an id.
+  // The path with `me` must come first, because a path with an id also matches `me`.
   return [...allUsers(deps), ownUser(deps), ownPasswordRoute(deps), ...singleUserRoutes(deps), ...tokensOfUser(deps)];
 }
 
 /**
- * Common options of these routes. They store no response under an Idempotency-Key: the request hash would cover a
- * password, and the response contains a token.
+ * Common options of these routes. They store no response under an Idempotency-Key, because the request hash would cover
+ * a password, and the response contains a token.
  */
 const admin = { access: 'admin', action: 'operate', query: noQuery, headers: ['X-Reason'] } as const;
 
-/** For requests that create or change credentials. */
+/** Options of routes that create or change credentials. */
 const unscoped = { ...admin, action: 'unscoped' } as const;
 
 /** Commits an account change together with its events. */
@@ -86,7 +86,7 @@ function changeAccount<T>(
 
 const idOf = ({ params }: Call<unknown>): string => params['id'] ?? '';
 
-/** The caller's own account, for every role. */
+/** The route for the user's own account. Every role may use it. */
 function ownUser({ auth: { users } }: HttpDeps): Route {
   return route({
     method: 'get',
@@ -264,7 +264,10 @@ async function erase({ pool, pipeline, auth: { users } }: HttpDeps, call: Call<u
   });
 }
 
-/** A user who signed in with a password set by someone else confirms the account by choosing a new one. */
+/**
+ * Returns the id of another user who sets the password, or null. A user who signed in with a password set by another
+ * user confirms the account by choosing a new one.
+ */
 function passwordSetBy(call: Call<unknown>): string | null {
   const { id, credential } = call.caller;
   const isOwn = id === idOf(call).toLowerCase();

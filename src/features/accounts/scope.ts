@@ -6,12 +6,12 @@ import { TOKEN_ACTIONS, type TokenAction, type TokenScope } from '../../schema/m
 import { type Access, type Caller, type Role, ROLES } from './caller.js';
 
 /**
- * The action that a route requires. `unscoped`: a scope cannot allow it, because the request creates credentials or
- * sends data elsewhere. Null: every token may send it.
+ * The action that a route requires. Null means that every token may use the route. `unscoped` means that no token with
+ * a scope may use it, because the request creates credentials or sends data elsewhere.
  */
 export type RouteAction = TokenAction | 'unscoped' | null;
 
-/** The action of a route that names none. */
+/** Returns the action of a route that does not define one. */
 export function defaultAction(method: string, access: Access): RouteAction {
   if (access === 'anyone') return null;
   if (method !== 'get') return access === 'admin' ? 'apply' : access === 'author' ? 'propose' : 'read';
@@ -42,7 +42,10 @@ const limits = {
   ),
 };
 
-/** The scope that a client sends. An empty one would look like a limit and be none. */
+/**
+ * The scope in a request. It must not be empty, because an empty scope would look like a limit without limiting
+ * anything.
+ */
 export const newScope = z
   .strictObject(limits)
   .partial()
@@ -54,7 +57,7 @@ export const newScope = z
 
 export type NewScope = z.infer<typeof newScope>;
 
-/** The scope of a token, as the service shows it. */
+/** The scope of a token in responses. */
 export const tokenScope = z
   .strictObject({
     role: z.enum(ROLES).describe('The role of the user at the creation. A later, higher role does not widen the token'),
@@ -62,7 +65,7 @@ export const tokenScope = z
   })
   .meta({ id: 'TokenScope' });
 
-/** The role of a token whose user may have another role than at its creation: what both allow. */
+/** Returns the role that both roles allow. Used for a token whose user got another role after its creation. */
 export function commonRole(one: Role, other: Role): Role {
   if (one === other || other === 'admin') return one;
   return one === 'admin' ? other : 'reader';
@@ -74,7 +77,7 @@ export function actionsOf({ role, credential }: Caller): TokenAction[] {
   return TOKEN_ACTIONS.filter((action) => ROLE_ACTIONS[role].includes(action) && (limit?.includes(action) ?? true));
 }
 
-/** The actions of at least one request that the role may send. */
+/** The actions that each role needs for at least one of its requests. */
 const ROLE_ACTIONS: Readonly<Record<Role, readonly TokenAction[]>> = {
   admin: TOKEN_ACTIONS,
   auditor: ['read', 'history', 'operate'],
@@ -82,10 +85,10 @@ const ROLE_ACTIONS: Readonly<Record<Role, readonly TokenAction[]>> = {
   reader: ['read'],
 };
 
-/** The part of a scope that a request lacks. */
+/** Describes what a request needs and the scope lacks. */
 interface MissingScope {
   message: string;
-  /** The action, `collections`, `networks`, or `unscoped`. */
+  /** The missing action, `collections`, `networks`, or `unscoped`. */
   missing: string;
 }
 
@@ -95,7 +98,7 @@ interface ScopedRequest {
   address: string | null;
 }
 
-/** Returns what the scope of the caller's token lacks. Null if it covers the request. */
+/** Returns what the scope of the caller's token lacks for the request. Null if it covers the request. */
 export function missingScope(
   { credential: { scope } }: Pick<Caller, 'credential'>,
   { collections, address, action }: ScopedRequest,

@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 import { SETTING_KEYS, own } from '../../postgres/own-tables.js';
 import { expectOneRow } from './queries.js';
 
-/** The prefix of static tokens, so that leaked ones can be recognized. */
+/** The prefix of static tokens, by which scanners can recognize leaked ones. */
 const TOKEN_PREFIX = 'dps_';
 
 /** 32 random bytes, base64url. */
@@ -13,34 +13,33 @@ export function randomSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** A new static token. It is shown once, and only its hash is stored. */
+/** Creates a static token. It is shown once, and only its hash is stored. */
 export function newStaticToken(): string {
   return TOKEN_PREFIX + randomSecret();
 }
 
 /**
- * The sha256 of a secret. It needs no salt or stretching, because secrets are long and random. The hash only protects
- * against a leaked table.
+ * Returns the sha256 of a secret. Salt and stretching are not needed, because secrets are long and random. The hash
+ * only protects against a leaked table.
  */
 export function secretHash(secret: string): Buffer {
   return createHash('sha256').update(secret, 'utf8').digest();
 }
 
-/* Hashes passwords with argon2id and the defaults of @node-rs/argon2 (19 MiB, 2 passes: OWASP's recommendation). */
+/* Hash passwords with argon2id and the defaults of @node-rs/argon2 (19 MiB, 2 passes), as OWASP recommends. */
 
 export interface Passwords {
   hash(password: string): Promise<string>;
   /**
-   * Checks `password` against `stored`. Takes the same time if nothing is stored (unknown user, no password), so that
-   * the time reveals nothing.
+   * Checks `password` against `stored`. Without a stored hash (unknown user, no password) it takes the same time, so
+   * that the time reveals nothing.
    */
   matches(password: string, stored: string | null): Promise<boolean>;
 }
 
-/** Passwords are hashed in NFKC, so that equal characters are equal in any composition. */
 export function createPasswords(): Passwords {
   let decoy: Promise<string> | undefined;
-  // The same characters can be typed as different code points; NFKC makes them one password.
+  // The same characters can be typed as different code points. NFKC converts them to one password.
   const normal = (password: string): string => password.normalize('NFKC');
 
   return {
@@ -48,7 +47,7 @@ export function createPasswords(): Passwords {
 
     async matches(password, stored) {
       const against = stored ?? (await (decoy ??= hash(randomSecret())));
-      // Someone may have changed the hash in the database. No password matches such a hash.
+      // If the hash was altered in the database, verification may throw. No password matches such a hash.
       const same = await verify(against, normal(password)).catch(() => false);
       return same && stored !== null;
     },
@@ -58,8 +57,8 @@ export function createPasswords(): Passwords {
 /* The secret that access tokens are signed with. */
 
 /**
- * The given secret (TOKEN_SECRET), or the generated one of this database. The first process generates it, so that all
- * processes accept each other's tokens, also after a restart.
+ * Returns the configured secret (TOKEN_SECRET), or the generated secret of this database. The first process generates
+ * it, so that all processes accept each other's tokens, even after a restart.
  */
 export async function tokenSecret(pool: Pick<Pool, 'query'>, configured: string | null): Promise<string> {
   if (configured !== null) return configured;
@@ -74,7 +73,7 @@ export async function tokenSecret(pool: Pick<Pool, 'query'>, configured: string 
   return expectOneRow(stored).value;
 }
 
-/** The secret in the database; null if there is none yet. */
+/** Returns the secret in the database. Null if none was generated yet. */
 export async function storedSecret(pool: Pick<Pool, 'query'>): Promise<string | null> {
   const { rows } = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [
     SETTING_KEYS.tokenSecret,

@@ -8,15 +8,15 @@ import { own } from '../../postgres/own-tables.js';
 import { ok, refuse, type Problem, type Result } from '../../kernel/problem.js';
 import { unknownUser } from './users.js';
 
-/** 7 days in milliseconds, from the login or the last refresh. */
+/** Lifetime in milliseconds, counted from the login or the last refresh. */
 export const SESSION_LIFETIME = 7 * 24 * 60 * 60 * 1000;
 
-/** The most sessions per user. A further login ends the least recently used session. */
+/** Maximum number of sessions per user. A further login ends the least recently used session. */
 export const SESSIONS_PER_USER = 100;
 
 /**
- * Milliseconds during which a used token still returns its successor: two tabs may use it at once, or a response may
- * be lost.
+ * Milliseconds in which a used token still returns its successor, because two tabs may use the token at once, or a
+ * response may be lost.
  */
 export const REUSE_LIFETIME = 30_000;
 
@@ -24,16 +24,16 @@ export interface Grant {
   access_token: string;
   /** Milliseconds until the access token expires. */
   expires: number;
-  /** A refresh token for a single use. Each refresh returns the next one. */
+  /** A refresh token that can be used once. Each refresh returns the next one. */
   refresh_token: string;
 }
 
 /** The request and the identity that start a session. */
 export interface SessionStart {
-  /** Stored as the network of the last successful login. */
+  /** The client's network. It is stored as the network of the last successful login. */
   network: string;
   userAgent?: string | null;
-  /** The identity that signed in and the provider's session, if any; absent for a password. */
+  /** The identity that signed in, and the provider's session if there is one. Absent for a login with a password. */
   identity?: { id: string; session: string | null };
 }
 
@@ -48,20 +48,22 @@ export interface Sessions {
    * the same time.
    */
   login(login: Login): Promise<Grant | null>;
-  /** Starts a session of a user whose identity was checked. */
+  /** Starts a session of a user who was already authenticated. */
   begin(userId: string, start: SessionStart): Promise<Grant>;
-  /** The same check as `login`, without a session. Returns the user's id. */
+  /** Checks a password in the same way as `login`, but starts no session. Returns the user's id. */
   passwordOwner(login: Pick<Login, 'email' | 'password'>): Promise<string | null>;
   /** Ends the sessions of an identity, or those that belong to one session of its provider. */
   endProviderSessions(ended: { issuer: string; subject: string | null; session: string | null }): Promise<void>;
   /** The network of the user's last login; null if there is none or the user does not exist. */
   lastNetwork(email: string): Promise<string | null>;
   /**
-   * Null if the token is unknown, expired or already used. Reusing a token ends its session, because it was copied.
-   * @param shared several tabs share the token: for `REUSE_LIFETIME`, the previous token returns the current one
+   * Exchanges a refresh token. Null if the token is unknown, expired or already used. Reusing a token ends its session,
+   * because the token was probably copied.
+   * @param options `shared` means that several tabs share the token: for `REUSE_LIFETIME`, the previous token returns
+   * the current one
    */
   refresh(refreshToken: string, options?: { shared: boolean }): Promise<Grant | null>;
-  /** Ends the session and its access tokens. Unknown tokens are accepted: the result is the same. */
+  /** Ends the session and its access tokens. An unknown token is accepted, because the result is the same. */
   logout(refreshToken: string): Promise<void>;
 }
 
@@ -69,16 +71,16 @@ interface SessionsDeps {
   pool: Pool;
   passwords: Passwords;
   accessTokens: AccessTokens;
-  /** The secret of the service, equal on all processes. */
+  /** The secret of the service. It is the same in all processes. */
   secret: string;
   /** Milliseconds since 1970. */
   clock: () => number;
 }
 
 /**
- * A refresh token is `<session id>.<family>.<secret>`. The secret is for one use. The family belongs to the session
- * and distinguishes an old, copied token from a forged one. The id alone, which every access token contains, has no
- * effect.
+ * A refresh token is `<session id>.<family>.<secret>`. The secret can be used once. The family belongs to the session
+ * and distinguishes an old, copied token from a forged one. The id alone has no effect, because every access token
+ * contains it.
  */
 interface RefreshToken {
   sessionId: string;
@@ -86,7 +88,10 @@ interface RefreshToken {
   secret: string;
 }
 
-/** Stores only hashes of its secrets. A login deletes the user's expired sessions and those beyond the limit. */
+/**
+ * Creates sessions. Only hashes of their secrets are stored. A login deletes the user's expired sessions and those
+ * beyond the limit.
+ */
 export function createSessions({ pool, passwords, accessTokens, secret: key, clock }: SessionsDeps): Sessions {
   const expiry = () => new Date(clock() + SESSION_LIFETIME);
 
@@ -138,11 +143,14 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     return user && right && user.status === 'active' ? user.id : null;
   }
 
-  /** The secret after `used`, derived from it, so that it can be returned once more without being stored. */
+  /**
+   * Returns the secret that follows `used`. It is derived from `used`, so that it can be returned again without being
+   * stored.
+   */
   const successor = ({ sessionId, secret: used }: RefreshToken): string =>
     createHmac('sha256', key).update(`refresh ${sessionId} ${used}`).digest('base64url');
 
-  /** One statement decides which of two concurrent uses of a token wins. */
+  /** Replaces the token. The single statement decides which of two concurrent uses of a token succeeds. */
   async function rotate(token: RefreshToken): Promise<Grant | null> {
     const { sessionId, family, secret: used } = token;
     const secret = successor(token);
@@ -157,7 +165,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
   }
 
-  /** Repeats the response of a token that was valid shortly before. */
+  /** Returns the response again for a token that was valid shortly before. */
   async function repeatGrant(token: RefreshToken): Promise<Grant | null> {
     const { sessionId, family } = token;
     const secret = successor(token);
@@ -169,7 +177,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
   }
 
-  /** A used token is also accepted, because its holder may end the session. */
+  /** Ends the session. A used token is also accepted, because its holder may end the session. */
   const end = ({ sessionId, family }: RefreshToken) =>
     write(pool, `delete from ${own.sessions} where id = $1 and family_hash = $2`, [sessionId, secretHash(family)]);
 
@@ -225,7 +233,7 @@ function readRefreshToken(text: string): RefreshToken | null {
 /* Lists and ends active sessions, for admins. */
 
 interface LiveSession {
-  /** UUID; access tokens of the session contain it. */
+  /** A UUID. Access tokens of the session contain it. */
   id: string;
   user: { id: string; name: string; email: string };
   /** ISO 8601, UTC. */
@@ -241,11 +249,11 @@ interface LiveSession {
 }
 
 export interface LiveSessions {
-  /** Most recently used first; `filtered` counts the user's sessions, `total` all. */
+  /** Returns sessions, most recently used first. */
   list(filter: { user?: string | undefined; offset: number; limit: number }): Promise<LiveSession[]>;
   /** @param user undefined for all users */
   count(user?: string): Promise<number>;
-  /** Ends a session. Its access tokens become invalid on every process. */
+  /** Ends a session. Its access tokens become invalid in all processes. */
   end(id: string): Promise<Result<null>>;
   /** Ends all sessions of a user and returns their number. */
   endAll(userId: string): Promise<Result<number>>;
@@ -270,7 +278,7 @@ const ASKED = '$2::uuid is null or s.user_id = $2';
 
 /** `clock` returns milliseconds since 1970. */
 export function createLiveSessions({ pool, clock }: { pool: Pool; clock: () => number }): LiveSessions {
-  // A text that is not a UUID names no user. NOBODY has no sessions.
+  // A text that is not a UUID belongs to no user. NOBODY is an id without sessions.
   const filterOf = (user: string | undefined) => [
     new Date(clock()),
     user === undefined || isUuid(user) ? (user ?? null) : NOBODY,

@@ -19,28 +19,28 @@ export interface Token {
   created_at: string;
   /** ISO 8601, UTC; null if it never expires. */
   expires_at: string | null;
-  /** Null if it may do everything that its user may do. */
+  /** Null if the token has no limits besides those of its user. */
   scope: TokenScope | null;
-  /** The trust rule under which it was exchanged; null for other tokens. */
+  /** The trust rule under which the token was exchanged. Null for other tokens. */
   rule: string | null;
 }
 
 interface NewToken {
   name?: string | undefined;
-  /** ISO 8601; null if it never expires. */
+  /** ISO 8601. Null if the token never expires. */
   expires_at?: string | null | undefined;
-  /** Default: no limits. */
+  /** Null or absent for no limits. */
   scope?: NewScope | null | undefined;
-  /** A token chosen by the operator (ADMIN_TOKEN); generated if absent. */
+  /** A token that the operator chose (ADMIN_TOKEN). Generated if absent. */
   token?: string | undefined;
-  /** Another user who issues it, see `issuerOf`; absent if there is none. */
+  /** The id of another user who issues the token, see `issuerOf`. Absent if there is none. */
   issuedBy?: string | null | undefined;
 }
 
 export interface Tokens {
   /** Returns the tokens, oldest first. */
   list(userId: string): Promise<Result<Token[]>>;
-  /** The response contains the token, which is never shown again. */
+  /** Creates a token. Only this response contains the token itself. */
   create(userId: string, token: NewToken): AccountChange<Token & { token: string }>;
   revoke(userId: string, tokenId: string): AccountChange<null>;
 }
@@ -52,7 +52,7 @@ export interface TokenRow extends Omit<Token, 'created_at' | 'expires_at'> {
 
 export const TOKEN_COLUMNS = 'id, name, created_at, expires_at, scope, rule';
 
-/** The most API tokens per user, including expired tokens. Tokens of trust rules do not count. */
+/** Maximum number of API tokens per user, including expired tokens. Tokens of trust rules do not count. */
 export const TOKENS_PER_USER = 100;
 
 /** Returns NOT_FOUND for unknown users and tokens, and for ids that are not UUIDs. */
@@ -110,7 +110,7 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
   };
 }
 
-/** All tokens that are not revoked, including expired ones, without those of trust rules. */
+/** Counts the tokens that are not revoked, including expired ones. Tokens of trust rules do not count. */
 async function countTokens(client: ClientBase, userId: string): Promise<number> {
   const text = `select count(*)::int as count from ${own.tokens} where user_id = $1 and rule is null`;
   return expectOneRow(await client.query<{ count: number }>(text, [userId])).count;
@@ -121,7 +121,7 @@ const tooManyTokens = (): Problem => ({
   message: `This user has ${TOKENS_PER_USER} API tokens, the maximum for one user. Revoke one first.`,
 });
 
-/** Null if the user does not exist. */
+/** Returns the role of a user. Null if the user does not exist. */
 async function roleOf(db: Pick<Pool | ClientBase, 'query'>, id: string): Promise<Role | null> {
   if (!isUuid(id)) return null;
   const { rows } = await db.query<{ role: Role }>(`select role from ${own.users} where id = $1`, [id]);

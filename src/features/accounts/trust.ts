@@ -19,7 +19,7 @@ import { newStaticToken, secretHash } from './secrets.js';
 import { TOKEN_COLUMNS, type Token, type TokenRow, toToken } from './tokens.js';
 import type { AccountChange } from './users.js';
 
-/** A rule as an admin submits it. Without a user, it issues tokens of that admin. */
+/** A rule that an admin submits. If the rule names no user, it issues tokens of that admin. */
 type NewTrustRule = Omit<TrustRule, 'user' | 'set_by' | 'scope'> & {
   user?: string | undefined;
   scope: { role: Role; actions: string[]; collections?: string[] | undefined; networks?: string[] | undefined };
@@ -36,7 +36,7 @@ export interface Trust {
   read(upTo?: number): Promise<TrustAt>;
   /**
    * Replaces all rules, and revokes the API tokens of rules that are removed or changed.
-   * @param expected the hash of the rules that the caller read
+   * @param expected the hash of the rules that the client read
    */
   replace(
     rules: readonly NewTrustRule[],
@@ -44,18 +44,18 @@ export interface Trust {
   ): AccountChange<TrustRule[]>;
   /**
    * Verifies an ID token, and finds the first rule that accepts it.
-   * @throws IdTokenError; ProblemError with UNAVAILABLE if the issuer does not respond
+   * @throws IdTokenError, or ProblemError with UNAVAILABLE if the issuer does not respond
    */
   accept(token: string): Promise<AcceptedIdToken>;
   /** Creates the API token. The value is null if the ID token was already exchanged. */
   exchange(accepted: AcceptedIdToken): AccountChange<(Token & { token: string }) | null>;
 }
 
-/** The name of a pipeline in the log: `ci:deploy repo:shop/schema:ref:refs/heads/main (https://…)`. */
+/** Returns the name of a pipeline in the log: `ci:deploy repo:shop/schema:ref:refs/heads/main (https://…)`. */
 export const pipelineName = ({ idToken: { subject }, rule: { name, issuer } }: AcceptedIdToken): string =>
   `ci:${name} ${subject} (${issuer})`;
 
-/** The hash of the ETag of trust rules. */
+/** Returns the hash in the ETag of trust rules. */
 export const trustHash = (rules: readonly TrustRule[]): string => sha256(canonicalJson(rules));
 
 interface TrustDeps {
@@ -126,7 +126,7 @@ export function createTrust({ pool, idTokens, clock }: TrustDeps): Trust {
 
 /* Trust rules. */
 
-/** An unchanged rule keeps the user who set it. */
+/** Adds the user who set the rule. An unchanged rule keeps the user who set it before. */
 function toRule({ user, scope, ...rule }: NewTrustRule, former: readonly TrustRule[], caller: Caller): TrustRule {
   const { role, actions, collections, networks } = scope;
   const owner = (user ?? caller.id).toLowerCase();
@@ -144,7 +144,10 @@ const trustUpdated = (rules: TrustRule[]): LogEvent => ({
   data: { rules },
 });
 
-/** Only new and changed rules are checked, so that a rule of a deleted user does not block changes of the others. */
+/**
+ * Checks the users of new and changed rules only, so that a rule of a deleted user does not block changes of other
+ * rules.
+ */
 async function userProblems(
   client: ClientBase,
   rules: readonly TrustRule[],
@@ -174,7 +177,7 @@ async function readUser(client: ClientBase, id: string): Promise<{ role: Role; s
   return rows[0];
 }
 
-/** @returns an event for each token that had not expired */
+/** Revokes all tokens of rules that are not in `kept`. @returns an event for each token that had not expired */
 async function revokeExcept(client: ClientBase, kept: readonly TrustRule[]): Promise<LogEvent[]> {
   const { rows } = await client.query<{ id: string; user_id: string; has_expired: boolean }>(
     `delete from ${own.tokens} where rule is not null and rule <> all ($1::text[])
@@ -223,7 +226,10 @@ const acceptsClaims = ({ claims: required }: TrustRule, claims: IdToken['claims'
     return isScalar && matchesPattern(pattern, String(value));
   });
 
-/** Records the ID token. The log's lock keeps two exchanges from recording it at once. */
+/**
+ * Records the ID token. Returns false if it was recorded before. The log's lock prevents two exchanges from recording
+ * it at once.
+ */
 async function isFirstExchange(client: ClientBase, { hash, rejectedFrom }: IdToken): Promise<boolean> {
   const { rowCount } = await client.query(
     `insert into ${own.exchangedIdTokens} (hash, expires_at) values ($1, $2) on conflict do nothing`,
@@ -232,7 +238,10 @@ async function isFirstExchange(client: ClientBase, { hash, rejectedFrom }: IdTok
   return rowCount === 1;
 }
 
-/** Removes what earlier exchanges left. Their expiry needs no event, because the log contains it. */
+/**
+ * Removes expired tokens and records of earlier exchanges. Their expiry needs no event, because the log contains the
+ * time.
+ */
 async function removeExpired(client: ClientBase): Promise<void> {
   await client.query(`delete from ${own.exchangedIdTokens} where expires_at < now()`);
   await client.query(`delete from ${own.tokens} where rule is not null and expires_at < now()`);

@@ -16,7 +16,7 @@ import { own } from '../../postgres/own-tables.js';
 export interface User {
   id: string;
   email: string;
-  /** The e-mail address if no name was given. */
+  /** The user's name, or the e-mail address if no name was given. */
   name: string;
   role: Role;
   status: UserStatus;
@@ -30,7 +30,7 @@ interface UserRow extends Omit<User, 'created_at'> {
 
 const USER_COLUMNS = 'id, email, name, role, status, created_at';
 
-/** The time as ISO 8601, UTC. */
+/** Converts a row. Times become ISO 8601, UTC. */
 function toUser(row: UserRow): User {
   const { id, email, name, role, status, created_at } = row;
   return { id, email, name, role, status, created_at: created_at.toISOString() };
@@ -39,19 +39,19 @@ function toUser(row: UserRow): User {
 interface NewUser {
   email: string;
   name?: string | undefined;
-  /** With null, the user has no password and cannot log in, but API tokens work. */
+  /** The password. If null, the user has no password and cannot log in, but API tokens work. */
   password?: string | null | undefined;
   role: Role;
   status?: UserStatus | undefined;
-  /** Another user who sets the password, see `issuerOf`; absent if there is none. */
+  /** The id of another user who sets the password, see `issuerOf`. Absent if there is none. */
   passwordSetBy?: string | null | undefined;
 }
 
 type UserChanges = Partial<NewUser>;
 
 /**
- * Writes in the transaction of its events, under the log's lock; see `createAccountCommand` of the pipeline. Without
- * events, nothing changed.
+ * Writes in the transaction of its events, under the log's lock; see `createAccountCommand` of the pipeline. No events
+ * mean that nothing changed.
  */
 export type AccountChange<T> = (client: ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
 
@@ -154,7 +154,7 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
   };
 }
 
-/** Keeps a hash of the address, by which an erasure finds a deleted account. */
+/** Deletes a user and keeps a hash of the address. With this hash, an erasure can find the deleted account. */
 const REMOVE = `
   with gone as (delete from ${own.users} where id = $1 returning id, email)
   insert into ${own.formerUsers} (id, email_hash)
@@ -181,11 +181,11 @@ type Columns = [name: string, value: string | null][];
 
 interface ChangedUser {
   columns: Columns;
-  /** The same changes in the format of the event. */
+  /** The same changes in the form that the event records. */
   data: AccountEventData['account.updated'];
 }
 
-/** Returns the members that differ from the row. A password always counts as new. */
+/** Returns the members that differ from the row. A password always counts as changed. */
 function changesOf(before: UserRow, changes: UserChanges, hash: string | null): ChangedUser {
   const { password, passwordSetBy = null } = changes;
   const columns: Columns = [];
@@ -217,7 +217,7 @@ async function lockUser(client: ClientBase, id: string): Promise<UserRow | undef
 }
 
 async function writeColumns(client: ClientBase, id: string, columns: Columns): Promise<User> {
-  // The column names are the literals of changesOf. Names of members in the body never reach this code.
+  // The column names are literals in changesOf, so names from the request body never reach the SQL.
   const assignments = columns.map(([name], index) => `${name} = $${index + 2}`).join(', ');
   const result = await client.query<UserRow>(
     `update ${own.users} set ${assignments} where id = $1 returning ${USER_COLUMNS}`,
@@ -227,8 +227,8 @@ async function writeColumns(client: ClientBase, id: string, columns: Columns): P
 }
 
 /**
- * Checks whether `id` is the only active admin. The log's lock keeps two changes from each demoting one of the last
- * two.
+ * True if `id` is the only active admin. The log's lock prevents two concurrent changes from removing the last two
+ * admins.
  */
 async function isLastAdmin(client: ClientBase, id: string): Promise<boolean> {
   const { rows } = await client.query<{ id: string }>(
@@ -251,7 +251,7 @@ const takenEmail = (email: string): Problem => ({
   path: 'email',
 });
 
-/** The problem NOT_FOUND, with the id as it was sent. */
+/** Creates the problem NOT_FOUND with the id as it was sent. */
 export function unknownUser(id: string): Problem {
   return { code: 'NOT_FOUND', message: `User ${JSON.stringify(id)} does not exist.` };
 }

@@ -11,8 +11,8 @@ import { withPipeline } from '../../cli/connections/pipeline.js';
 import { planAndApply } from '../../cli/plan-and-apply.js';
 
 /**
- * Returns 1 if a table stays unmanaged, 3 if the policy would block the adoption in a dry run.
- * @throws OperatorError if the service rejects it
+ * Returns 1 if a table remains unmanaged, and 3 if the policy would block the adoption in a dry run.
+ * @throws OperatorError if the service rejects the adoption
  */
 export async function adopt(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
@@ -39,7 +39,7 @@ function requestOf({ positionals, values }: Invocation): object {
   return { ...(tables.length > 0 && { tables }), ...(objects.length > 0 && { objects }) };
 }
 
-/** One line per table, the count, then the rejected tables with reasons. */
+/** Returns one line per table, then the count, then the rejected tables with reasons. */
 export function describeAdoption({
   adopted,
   relations,
@@ -62,7 +62,7 @@ export function describeAdoption({
   return lines.join('\n');
 }
 
-/** The maximum number of messages per code. If there are more, they are counted by kind. */
+/** Maximum number of messages per code. Further messages are only counted, by kind. */
 const SHOWN = 10;
 
 /** Merges notes that are repeated for many tables, for example about a view of several tables or about a trigger. */

@@ -20,7 +20,7 @@ import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { readNewObject } from '../../schema/normal-form/object.js';
 
 export interface RefusedObject {
-  /** The name, as in refusals of tables. */
+  /** The name of the object. The member is called `table` as in rejected tables. */
   table: string;
   object: ObjectName;
   code: 'BELONGS_TO_EXTENSION' | 'NOT_REPRESENTABLE' | 'NEEDS_UNMANAGED';
@@ -28,7 +28,7 @@ export interface RefusedObject {
 }
 
 export interface ObjectAdoption {
-  /** Each after those that it uses. */
+  /** The adopted objects. Each one follows the objects that it uses. */
   adopted: SchemaObject[];
   missing: ObjectName[];
   refused: RefusedObject[];
@@ -38,14 +38,17 @@ export interface ObjectAdoption {
 interface ManagedCollections {
   schema: string;
   state: State;
-  /** The collections after the adoption. */
+  /** The collections that exist after the adoption. */
   managed: readonly { collection: Collection }[];
 }
 
 /** Returns how notes name an object: `materialized view totals`. */
 export const objectNoteName = ({ kind, id }: ObjectName): string => `${KINDS[kind].label} ${id}`;
 
-/** Call it in a transaction that holds the log's lock. The adopted views cannot change until it ends. */
+/**
+ * Must be called in a transaction that holds the log's lock. The adopted views cannot change until that transaction
+ * ends.
+ */
 export async function readObjectAdoption(
   client: pg.ClientBase,
   { schema, state, managed }: ManagedCollections,
@@ -119,7 +122,7 @@ function toRepresentedObject(view: CatalogObject): SchemaObject | RefusedObject 
   return { ...subject, code: 'NOT_REPRESENTABLE', message };
 }
 
-/** Tables and objects that are managed already or after the adoption, by schema and name. */
+/** Returns the tables and objects that are managed after the adoption, by schema and name. */
 function managedRelations({ state, managed, schema }: ManagedCollections): Set<string> {
   const relations = new Set<string>();
   for (const { collection } of managed) {
@@ -141,7 +144,9 @@ interface Adopting {
 
 const OWN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
 
-/** The log could not create an object elsewhere if it uses a table that the log does not contain. */
+/**
+ * Rejects objects that use an unmanaged table. A replay of the log could not create such an object in another database.
+ */
 function refuseUnmanagedUses({ objects, views, refused, relations, schema }: Adopting): void {
   for (let before = -1; before !== objects.size;) {
     before = objects.size;
@@ -170,13 +175,13 @@ function sortByDependency(objects: ReadonlyMap<string, SchemaObject>, views: Obj
   return sortNeededFirst(objects.keys(), needs).flatMap((key) => objects.get(key) ?? []);
 }
 
-/** The key of the trigger that a statement creates. Empty for another statement. */
+/** Returns the key of the trigger that a statement creates. Empty for other statements. */
 function keyOfTrigger(text: string): string {
   const parsed = /^CREATE .*TRIGGER /.test(text) ? parseDefinition(text) : '';
   return typeof parsed === 'string' ? '' : objectKey(parsed);
 }
 
-/** The kinds of statements in `restoring`. */
+/** The kinds of the statements in `restoring`. */
 const KEPT: readonly [RegExp, kind: string][] = [
   [/^(?:GRANT|REVOKE ALL ON (?:FUNCTION|PROCEDURE)) /, 'privilege'],
   [/^COMMENT ON COLUMN /, 'comment'],
@@ -186,7 +191,7 @@ const KEPT: readonly [RegExp, kind: string][] = [
   [/ OWNER TO /, 'owner'],
 ];
 
-/** Lists properties that changes of the object keep and that no snapshot contains. */
+/** Creates notes about properties that no snapshot contains, although changes of the object preserve them. */
 function restoringNotes(object: SchemaObject, { restoring }: CatalogObject, managed: ReadonlySet<string>): Note[] {
   const kept = restoring.filter((text) => !managed.has(keyOfTrigger(text)));
   const kinds = new Set(kept.flatMap((text) => KEPT.find(([pattern]) => pattern.test(text))?.[1] ?? []));

@@ -33,7 +33,10 @@ import { PREPARED_NAME } from '../../projector/online/copy.js';
  * unchanged and lists them.
  */
 
-/** One row per object: table, kind, name. Objects of extensions and of PostgreSQL itself are excluded. */
+/**
+ * Returns one row per object, with its table, kind and name. Objects of extensions and of PostgreSQL itself are
+ * excluded.
+ */
 const FOUND: Sql = sql`${TABLES}
 SELECT w.relname::text, 'trigger', t.tgname::text FROM requested w
   JOIN pg_catalog.pg_trigger t ON t.tgrelid = w.oid AND NOT t.tgisinternal AND t.tgparentid = 0::oid AND t.tgname !~ ${literal(PREPARED_NAME)}::text
@@ -141,7 +144,7 @@ SELECT w.relname::text, 'clustering', c.relname::text FROM requested w JOIN pg_c
   JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 ORDER BY 1, 2, 3`;
 
-/** Standalone objects: functions, views, types, sequences of the schema, and extensions. */
+/** Finds standalone objects: functions, views, types and sequences of the schema, and extensions. */
 const BESIDE: Sql = sql`
 WITH place AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1),
 belongs AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e')
@@ -189,7 +192,7 @@ type Row = [table: string | null, kind: string, name: string];
 
 /**
  * Finds objects that depend on tables.
- * @param tables limits the search; all tables if absent
+ * @param tables the tables to search. If absent, all tables.
  */
 function readUnrepresented(managed: ManagedTables, tables?: readonly string[]): Reading<Note[]> {
   const { schemas } = managed;
@@ -208,7 +211,7 @@ function readUnrepresented(managed: ManagedTables, tables?: readonly string[]): 
   );
 }
 
-/** Names objects outside the default schema with their schema. Extensions belong to no schema. */
+/** Finds standalone objects. Names outside the default schema include the schema. Extensions belong to no schema. */
 function readUnlistedObjects(managed: ManagedTables): Reading<Note[]> {
   const ofSchema = (schema: string): Reading<Row[]> => ({
     queries: [{ text: BESIDE, values: [schema] }],
@@ -227,7 +230,7 @@ function readUnlistedObjects(managed: ManagedTables): Reading<Note[]> {
 
 function toNote([table, kind, name]: Row): Note {
   const what = `${kind} ${JSON.stringify(name)}`;
-  // Replaying the table in another database creates the collation too.
+  // A replay of the log in another database creates the collation with the table.
   if (table !== null && kind === 'collation') {
     const message = `${what}: create it before you apply a snapshot with this table elsewhere`;
     return { table, kind, name, code: 'COLLATION_NEEDED', message };
@@ -236,14 +239,12 @@ function toNote([table, kind, name]: Row): Note {
   return { table, kind, name, code, message: `${what} stays unchanged, and no snapshot contains it` };
 }
 
-/*
- * Handles types and sequences that were altered by hand before another table that uses them was adopted. All tables
- * then record the current definition.
- */
+/* Handle types and sequences that were altered by hand after a table that uses them was adopted. When another such
+   table is adopted, all tables record the current definition. */
 
 /**
- * @returns the `completed` collections and the managed collections that recorded another definition, with the current
- * one
+ * @returns the `completed` collections, and the managed collections that recorded another definition, with the current
+ * definition
  */
 export function completeNeeds(
   adopted: readonly Collection[],
@@ -263,7 +264,7 @@ export function completeNeeds(
 
 const needsOf = (collection: Collection): readonly Need[] => extrasOf({ collection }).needs ?? [];
 
-/** Keyed by label. A sequence counts as owned if any table owns it. */
+/** Returns the needs by label. A sequence counts as owned if any table owns it. */
 function collectNeeds(adopted: readonly Collection[]): ReadonlyMap<string, Need> {
   const needsByLabel = new Map<string, Need>();
   for (const need of adopted.flatMap(needsOf)) {
@@ -273,7 +274,7 @@ function collectNeeds(adopted: readonly Collection[]): ReadonlyMap<string, Need>
   return needsByLabel;
 }
 
-/** Returns the same collection if its needs already match. */
+/** Returns the collection with the current needs. Returns the same object if they already match. */
 function withCatalogNeeds(collection: Collection, needsByLabel: ReadonlyMap<string, Need>): Collection {
   const { schema } = collection;
   const before = needsOf(collection);
@@ -282,7 +283,10 @@ function withCatalogNeeds(collection: Collection, needsByLabel: ReadonlyMap<stri
   return { ...collection, schema: withExtras(schema, { ...schema.extras, needs }) };
 }
 
-/** A sequence that a column of an adopted table owns cannot belong to another table. */
+/**
+ * Returns the current definition of a need. A sequence that a column of an adopted table owns cannot belong to another
+ * table.
+ */
 function toCatalogNeed(need: Need, catalogNeed: Need | undefined): Need {
   if (catalogNeed === undefined) return need;
   return withOwner(catalogNeed, ownerOf(catalogNeed) === undefined ? ownerOf(need) : undefined);
@@ -299,7 +303,7 @@ interface AdoptionTarget extends ManagedTables {
   objects?: boolean | undefined;
 }
 
-/** Call it in a transaction that holds the log's lock, with `state` at the head. */
+/** Must be called in a transaction that holds the log's lock, with `state` at the head. */
 export async function readAdoption(
   { client, schema, schemas, state, objects: hasObjects = false }: AdoptionTarget,
   request: AdoptRequest,
@@ -346,7 +350,7 @@ export async function readAdoption(
 
 /**
  * Sends all queries in one round trip.
- * @param tables limits the result to these tables; if absent, all tables and standalone objects are read
+ * @param tables limits the result to these tables. If absent, all tables and standalone objects are read.
  * @param more tables whose columns and keys are also read
  */
 export function readCatalogFindings(
@@ -374,7 +378,7 @@ function addObjectAdoption(
   };
 }
 
-/** @param shown names of objects other than tables that are managed, as notes name them */
+/** @param shown names of managed objects other than tables, in the form that notes use */
 function selectUnrepresented(
   { managed, shown }: { managed: readonly Pick<CatalogTableDocuments, 'collection'>[]; shown: readonly string[] },
   notes: readonly (readonly Note[])[],
@@ -384,12 +388,15 @@ function selectUnrepresented(
   return notes.flat().filter((note) => !represented.has(`${note.kind} ${nameOf(note)}`));
 }
 
-/** Standalone objects are not read if only some tables are requested. */
+/** Reads no standalone objects. Used if only some tables are requested. */
 const NOTHING: Reading<Note[]> = { queries: [], make: () => Promise.resolve([]) };
 
 type ManagedState = Pick<AdoptionTarget, 'schema' | 'state'>;
 
-/** Tables whose names and owner allow adoption, and whose parent (for partitions) is managed or is being adopted. */
+/**
+ * Returns the tables that can be adopted: their names and owner allow it, and the parent of a partition is managed or
+ * also adopted.
+ */
 function selectAdoptable(
   tables: readonly CatalogTable[],
   managed: ManagedState,
@@ -452,7 +459,7 @@ async function convertAll(
   return { tables: results.tables, relations: results.relations.filter(reaches) };
 }
 
-/** The objects that the tables represent themselves. */
+/** Returns the objects that the documents of the tables contain. */
 function representedObjects(tables: readonly Pick<CatalogTableDocuments, 'collection'>[]): Set<string> {
   const needs = tables.flatMap((table) => extrasOf(table).needs ?? []);
   return new Set(
@@ -466,21 +473,21 @@ function representedObjects(tables: readonly Pick<CatalogTableDocuments, 'collec
 
 /* Adopts tables. The catalog is read in the command's transaction. */
 
-/** The effects of adopting, or of a dry run. */
+/** The effects of an adoption, or of its dry run. */
 export interface AdoptionReport {
   /** The names of the adopted collections. */
   adopted: string[];
   /** Foreign keys that became relations. */
   relations: number;
-  /** Tables that could not be adopted, with reasons. Only if all tables were requested. */
+  /** Tables that cannot be adopted, with reasons. Present only if all tables were requested. */
   refused: Adoption['refused'];
-  /** Unsupported objects. They stay in the database and in no snapshot. */
+  /** Unsupported objects. They stay in the database, and no snapshot contains them. */
   not_represented: Note[];
   /** The adopted objects other than tables. Absent if the instance does not manage them. */
   objects?: ObjectName[];
 }
 
-/** @param command after `readAdoption` */
+/** @param command the command after `readAdoption` */
 export function adoptionReport(command: AdoptTables): AdoptionReport {
   const adoption = command.found as Adoption;
   return {

@@ -6,7 +6,7 @@ import { type Tool, name, requestId, tool } from './tools.js';
 
 const member = z.record(z.string(), z.unknown());
 
-/** Changed objects have the form of a snapshot, so answers of the reading tools fit. */
+/** The changed objects have the form of a snapshot. Agents can therefore reuse responses of the tools that read. */
 const change = z
   .strictObject({
     collections: z
@@ -77,7 +77,10 @@ interface Diff {
   diff: Record<Part, object[]>;
 }
 
-/** The change as a diff of the current schema. The service computes it; deletions are added, because it lists none. */
+/**
+ * Returns the change as a diff of the current schema. The service computes the diff of new and changed objects.
+ * Deletions are added here, because the change lists them separately.
+ */
 async function diffOf({ delete: deleted = {}, ...wanted }: Change, service: ToolService): Promise<Diff> {
   const snapshot = { version: 1, service: service.release, vendor: 'postgres', ...wanted };
   const { hash, diff } = (await service.post('/schema/diff', snapshot, { mode: 'merge' })) as Diff;
@@ -87,7 +90,7 @@ async function diffOf({ delete: deleted = {}, ...wanted }: Change, service: Tool
   return { hash, diff: Object.fromEntries(all) as Record<Part, object[]> };
 }
 
-/** The deleted objects as a snapshot has them. @throws ToolError if one does not exist */
+/** Returns the deleted objects as diff items. @throws ToolError if one of them does not exist */
 async function itemsOf(deleted: Deletions, service: ToolService): Promise<Record<Part, Item[]>> {
   const named = new Set(PARTS.flatMap((part) => itemsIn(part, deleted).map(({ collection }) => collection)));
   const includeCollections = [...named].map((each) => `"${each.replaceAll('"', '""')}"`).join(',');

@@ -1,11 +1,11 @@
-/* `dps mcp`: passes messages between the agent that started it and POST /mcp of a service. */
+/* `dps mcp`: passes messages between POST /mcp of a service and the agent that started the command. */
 import { createInterface } from 'node:readline';
 import type { ExitCode, Invocation } from '../../cli/command.js';
 import { describeRejection, requestAnyStatus } from '../../cli/connections/service.js';
 import { toOneLine } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 
-/** Runs until its input ends. Messages are answered at the same time, because they have ids. */
+/** Runs until the input ends. Messages are answered concurrently, because they have ids. */
 export async function mcp(invocation: Invocation): Promise<ExitCode> {
   const lines = createInterface({ input: process.stdin });
   const pending = new Set<Promise<void>>();
@@ -25,7 +25,7 @@ export async function mcp(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** The code of JSON-RPC for errors of a server. */
+/** The JSON-RPC code for errors of a server. */
 const SERVER_ERROR = -32_000;
 
 async function answer(invocation: Invocation, line: string): Promise<void> {
@@ -47,7 +47,9 @@ async function answer(invocation: Invocation, line: string): Promise<void> {
     terminal.print(JSON.stringify({ jsonrpc: '2.0', id, error: { code: SERVER_ERROR, message } }), { isExact: true });
 }
 
-/** Undefined for a notification, which has no answer. Null if the line is no message. */
+/**
+ * Returns the id of a message. Undefined for a notification, which has no response. Null if the line is not a message.
+ */
 function idOf(line: string): unknown {
   try {
     const { id } = JSON.parse(line) as { id?: unknown };

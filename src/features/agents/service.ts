@@ -5,10 +5,10 @@
 import { type IncomingMessage, type RequestListener, type Server, createServer, request } from 'node:http';
 import { duplexPair } from 'node:stream';
 
-/** Rejected by the service, or not answerable. */
+/** Thrown if the service rejects a request or does not respond. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
-  /** The errors in the response, with names and texts of users. */
+  /** The errors in the response. They may contain names and texts of users. */
   readonly errors: unknown;
 
   constructor(errors: unknown) {
@@ -28,14 +28,14 @@ export interface ToolService {
   post(path: string, body: unknown, query?: Query): Promise<unknown>;
 }
 
-/** A path with each value encoded, so that a name cannot reach another route. */
+/** Builds a path and encodes each value, so that a name cannot reach another route. */
 export const path = (texts: TemplateStringsArray, ...values: readonly string[]): string =>
   texts.map((text, index) => text + encodeURIComponent(values[index] ?? '')).join('');
 
-/** The headers of the agent's request that its tools send too. */
+/** The headers that the tools copy from the agent's request. */
 const FORWARDED = ['authorization', 'host', 'traceparent', 'x-forwarded-for', 'x-log-position-at-least'] as const;
 
-/** Bytes of a response. More would block the process while it is parsed. */
+/** Maximum size of a response in bytes. Parsing a larger one would block the process. */
 const MAX_BYTES = 4 * 1024 ** 2;
 
 const servers = new WeakMap<RequestListener, Server>();

@@ -9,15 +9,18 @@ export interface Tool {
   name: string;
   title: string;
   description: string;
-  /** The role that its routes require. Other callers do not see the tool. */
+  /** The role that the routes of the tool require. Callers with other roles do not see the tool. */
   access: Exclude<Access, 'anyone'>;
-  /** The action that its routes require. Null: it sends no request. */
+  /** The action that the routes of the tool require. Null if the tool sends no request. */
   action: TokenAction | null;
-  /** True if its routes accept tokens with a scope of collections. */
+  /** True if the routes of the tool accept tokens with a scope of collections. */
   isLimited: boolean;
   /** Absent for a tool that changes nothing. */
   writes?: true;
-  /** Only for tokens whose scope lists the action. Without a scope, no tool applies anything. */
+  /**
+   * True if the tool is available only to tokens whose scope lists the action. Without a scope, no tool may apply
+   * changes.
+   */
   needsScope?: true;
   input: z.ZodObject;
   run(input: unknown, service: ToolService): Promise<unknown>;
@@ -37,7 +40,7 @@ export function tool<Shape extends z.ZodRawShape>({ input, run, ...about }: Spec
   };
 }
 
-/** An empty name would reach the route of the list. */
+/** A name must not be empty, because the path would then reach the route of the list. */
 export const name = z.string().min(1).max(200);
 const text = z.string().min(1).max(200);
 const offset = z.int().min(0).max(10_000_000).default(0).describe('Number of items to skip');
@@ -59,7 +62,7 @@ interface Page<T> {
   meta?: { total_count?: number; next?: number | null };
 }
 
-/** Nothing is lost: a member that is absent is null. */
+/** Removes members that are null to shorten the response. An absent member means null. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;
@@ -112,7 +115,7 @@ const describeCollection = tool({
   },
 });
 
-/** Items of a request, and requests of one search. */
+/** `page` is the number of items per request, and `pages` the number of requests per search. */
 const SEARCHED = { page: 500, pages: 20 } as const;
 
 const search = tool({
@@ -134,7 +137,7 @@ interface Search {
   limit: number;
 }
 
-/** The offset counts the collections, then the fields. */
+/** Searches collections and then fields. The offset counts both in this order. */
 async function searchDocuments({ wanted, start, limit }: Search, service: ToolService): Promise<unknown> {
   const [collections, fields] = await Promise.all(['/collections', '/fields'].map((list) => totalOf(list, service)));
   const counts = { collections: collections ?? 0, total: (collections ?? 0) + (fields ?? 0) };
@@ -148,7 +151,7 @@ async function searchDocuments({ wanted, start, limit }: Search, service: ToolSe
   return { found, next: at < counts.total ? at : null };
 }
 
-/** Reads documents until it has found `most`. */
+/** Reads documents until `most` hits are found. */
 function hitsIn(documents: readonly Document[], wanted: string, most: number): { hits: object[]; read: number } {
   const hits: object[] = [];
   for (const [index, document] of documents.entries()) {

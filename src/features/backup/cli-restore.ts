@@ -18,8 +18,8 @@ import { withServer, withServerAt } from '../../cli/connections/database.js';
 import { replayInto, showReplay } from '../../cli/connections/projections.js';
 
 /**
- * Returns 1 if a document of the log is damaged or the database differs from the log. The file is read completely
- * before anything is written.
+ * Restores a file. Reads the file completely before anything is written. Returns 1 if a document of the log is damaged
+ * or the database differs from the log.
  */
 export async function restore(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
@@ -29,7 +29,7 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
     throw new UsageError('--key requires --backup, whose signature it verifies.');
   }
   const keys = await readKeys(texts(values, 'key'));
-  // Checks the whole file before anything is changed.
+  // The whole file is checked before anything changes.
   await (backup === undefined ? checkFile(invocation, file ?? '') : checkBackup(invocation, backup, keys));
   const work = (connectionString: string) =>
     file === undefined
@@ -50,7 +50,8 @@ async function checkBackup({ terminal, config }: Invocation, file: string, keys:
   }
   for await (const _ of opened.sections());
   progress.end();
-  // The log is read again, because a wrong checksum explains every other error.
+  // The log is read in a second pass, after the checksum was verified. A wrong checksum would explain every other
+  // error.
   const { schema, schemas } = config();
   const { pages } = restoreFrom(await openBackup(readBackupFile(file)));
   await checkReplay({ pages, tables: 'end-state', schema, schemas });
@@ -133,7 +134,7 @@ async function restoreFile(invocation: Invocation, file: string, connectionStrin
   return showReplay(invocation, replayed);
 }
 
-/** Returns the pages of the file, and reports progress in bytes. */
+/** Opens the file and returns its pages. Reports progress in bytes. */
 async function open(
   file: string,
   progress: Progress,

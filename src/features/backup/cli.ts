@@ -20,8 +20,8 @@ import { restoreBackupInto } from './cli-restore.js';
 import { type PipelineContext, withPipeline } from '../../cli/connections/pipeline.js';
 
 /**
- * Writers wait only until the snapshot of the backup has begun.
- * @throws OperatorError; an existing file is kept then
+ * Creates a backup. Other transactions that change the schema wait only until its snapshot has begun.
+ * @throws OperatorError. An existing file is kept in this case
  */
 export function backup(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
@@ -50,7 +50,7 @@ async function createBackup(work: Work): Promise<ExitCode> {
   const isVerified = isSet(invocation.values, 'verify');
   const bytes = await writeFileWhole(file, writeBackup({ ...contents, sign }), async (partial) => {
     progress.end();
-    // Schema changes need not wait any longer.
+    // The snapshot has begun, so schema changes need not wait any longer.
     await client.query('ROLLBACK');
     if (isVerified)
       await tryRestore(work, { partial, state: moment.state, rowCounts: contents.rowCounts, keys: [key] });
@@ -67,7 +67,9 @@ interface TryRestore {
   rowCounts: ReadonlyMap<string, number>;
 }
 
-/** @throws OperatorError if the backup cannot be restored, or restores differently */
+/**
+ * Restores the backup into a scratch database. @throws OperatorError if it cannot be restored, or if the result differs
+ */
 async function tryRestore(
   { invocation, location }: Work,
   { partial, state, keys, rowCounts }: TryRestore,
@@ -133,7 +135,7 @@ interface WrittenBackup {
   file: string;
   bytes: number;
   tables: number;
-  /** True if it was restored into a scratch database and compared. */
+  /** True if the backup was restored into a scratch database and compared. */
   verified: boolean;
 }
 

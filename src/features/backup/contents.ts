@@ -1,4 +1,5 @@
-/* The content of a database for a backup: tables with their columns, sequences, and what is left out. */
+/* Reads the content of a database for a backup: tables with their columns, sequences, and a list of what the backup
+   excludes. */
 import pg from 'pg';
 import { ROUTINE_ID } from '../../projector/ddl/routine-sql.js';
 import { TRIGGER_ID } from '../../projector/ddl/trigger-sql.js';
@@ -14,10 +15,9 @@ export interface TableRows {
 }
 
 /**
- * Accounts are backed up as stored, as hashes. Left out is everything that must not be revived or would grant access:
- * sessions, stored responses, the secret of access tokens, and the secrets and the state of webhooks. Restored webhooks
- * are therefore disabled. Users precede their tokens and
- * identities.
+ * The account tables and columns in a backup. Passwords and tokens are hashes, as stored. Everything that must not be
+ * revived or would grant access is excluded: sessions, stored responses, the secret of access tokens, and the secrets
+ * and the state of webhooks. Restored webhooks are therefore disabled. Users precede their tokens and identities.
  */
 export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   [
@@ -31,7 +31,7 @@ export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   ['service_webhooks', ['id', 'name', 'url', 'format', 'types', 'collections', 'created_at']],
 ]);
 
-/** Partitioned tables have no rows of their own. */
+/** Reads the columns of tables. Partitioned tables are excluded, because they have no rows of their own. */
 const COLUMNS: Sql = sql`
 SELECT c.relname::text AS table,
        coalesce(pg_catalog.json_agg(a.attname ORDER BY a.attnum) FILTER (WHERE a.attnum IS NOT NULL), '[]') AS columns
@@ -44,7 +44,7 @@ WHERE CASE WHEN $1::text IS NULL THEN n.oid = ${ownSchemaOid} ELSE n.nspname = $
 GROUP BY c.relname
 ORDER BY c.relname COLLATE "C"`;
 
-/** Locates the tables of collections. */
+/** The data that locates the tables of collections. */
 export interface LocatedTables {
   /** The default schema. */
   schema: string;
@@ -96,11 +96,11 @@ export async function sequenceNames(client: pg.ClientBase, { schema, state }: Lo
   return sequences;
 }
 
-/** @param usual the default schema */
+/** @param usual the default schema, which the text omits */
 export const sequenceText = ({ schema, name }: SequenceName, usual: string): string =>
   `${pg.escapeIdentifier(schema ?? usual)}.${pg.escapeIdentifier(name)}`;
 
-/** For one schema, without objects of extensions. */
+/** Finds the objects of one schema that a backup excludes. Objects of extensions are not listed. */
 const LEFT_OUT: Sql = sql`
 WITH own AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1)
 SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]') AS names FROM (
@@ -138,7 +138,7 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
 WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = found.object AND d.deptype = 'e')
 GROUP BY kind ORDER BY kind`;
 
-/** Kinds whose names are those of objects in a schema. */
+/** Kinds of objects that belong to a schema, so that their names need it. */
 const IN_SCHEMA: ReadonlySet<string> = new Set([
   'tables',
   'views',
@@ -149,7 +149,10 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
   'row security policies',
 ]);
 
-/** Names of the managed tables and objects by schema. Objects are managed in the default schema only. */
+/**
+ * Returns the names of the managed tables and objects by schema. Only the default schema contains managed objects other
+ * than tables.
+ */
 function includedNames(
   { schema, state }: LocatedTables,
   managed: readonly string[],
@@ -161,7 +164,7 @@ function includedNames(
   return names.set(schema, [...(names.get(schema) ?? []), ...objects]);
 }
 
-/** The objects that a backup of `managed` does not contain, by kind. */
+/** Returns by kind the objects that a backup of `managed` does not contain. */
 export async function readExcludedObjects(
   client: pg.ClientBase,
   { schema, state }: LocatedTables,
@@ -184,18 +187,18 @@ export async function readExcludedObjects(
   return Object.fromEntries(kinds.map(([kind, names]) => [kind, [...names].sort(byName)]));
 }
 
-/* Rows in COPY's text format, which is the same in every release of PostgreSQL. */
+/* Read rows in COPY's text format, which is the same in every release of PostgreSQL. */
 
-/** Settings that affect the text of values, in addition to those of all connections. They apply to one transaction. */
+/** Settings for one transaction that affect the text of values, in addition to those of all connections. */
 export const COPY_SETTINGS = `SET LOCAL lc_monetary = 'C'; SET LOCAL xmloption = 'content'; SET LOCAL row_security = off`;
 
-/** The quoted, qualified name of a collection's table. */
+/** Returns the quoted, qualified name of a collection's table. */
 export function tableText({ schema, state }: LocatedTables, collection: string): string {
   const at = locateTable(state, collection, schema);
   return `${pg.escapeIdentifier(at.schema)}.${pg.escapeIdentifier(at.name)}`;
 }
 
-/** @param located null for the service's own */
+/** @param located null for the service's own tables */
 const copyTarget = (located: LocatedTables | null, { table, columns }: TableRows): string => {
   const list = columns.length === 0 ? '' : ` (${columns.map((name) => pg.escapeIdentifier(name)).join(', ')})`;
   return `${located === null ? ownTable(pg.escapeIdentifier(table)) : tableText(located, table)}${list}`;

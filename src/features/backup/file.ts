@@ -8,7 +8,7 @@ import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
 
-/** Replaces a file atomically: writes a new file next to it and renames it. */
+/** Replaces a file atomically, by writing a new file next to it and renaming the new one. */
 
 /** The target of a file, with links resolved. */
 interface FileTarget {
@@ -17,7 +17,7 @@ interface FileTarget {
   mode: number | null;
 }
 
-/** @returns null if it is something other than a file, such as a device, a directory, or a link to itself */
+/** @returns null if the path is not a file but, for example, a device, a directory, or a link to itself */
 export async function resolveTarget(file: string): Promise<FileTarget | null> {
   const stats = await stat(file).catch(() => null);
   if (stats === null) {
@@ -27,7 +27,7 @@ export async function resolveTarget(file: string): Promise<FileTarget | null> {
   return stats.isFile() ? { target: await realpath(file), mode: stats.mode & 0o777 } : null;
 }
 
-/** Resolves a link whose target may not exist. Null for a cycle of links. */
+/** Resolves a link whose target need not exist. Null for a cycle of links. */
 async function endOf(file: string, links = 40): Promise<string | null> {
   const next = await readlink(file).catch(() => null);
   if (next === null) return file;
@@ -35,8 +35,9 @@ async function endOf(file: string, links = 40): Promise<string | null> {
 }
 
 /**
+ * Replaces the file.
  * @param write creates the file next to the target and flushes it
- * @throws errors of `write` and of the rename; then no new file remains, and an existing file stays
+ * @throws errors of `write` and of the rename. The new file is then removed, and an existing file stays
  */
 export async function replaceFile<T>({ target }: FileTarget, write: (partial: string) => Promise<T>): Promise<T> {
   const partial = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}.partial`);
@@ -47,7 +48,7 @@ export async function replaceFile<T>({ target }: FileTarget, write: (partial: st
     return written;
   } catch (error) {
     await rm(partial, { force: true }).catch(() => undefined);
-    // The temporary name would confuse the reader of the message.
+    // The message must name the target, because the user does not know the temporary name.
     if (error instanceof Error) error.message = error.message.replaceAll(partial, target);
     throw error;
   }
@@ -64,9 +65,10 @@ async function syncDirectory(directory: string): Promise<void> {
 }
 
 /**
- * @param check inspects the file before it is moved; if it throws, nothing is left
+ * Writes a complete file or nothing.
+ * @param check inspects the file before it is moved. If it throws, the file is removed
  * @returns the size in bytes
- * @throws OperatorError if it cannot be written; nothing is left then, and an existing file stays
+ * @throws OperatorError if the file cannot be written. An existing file stays in this case
  */
 export async function writeFileWhole(
   file: string,
@@ -92,7 +94,7 @@ export async function writeFileWhole(
 }
 
 /**
- * The decompressed bytes of a backup. File errors surface while reading.
+ * Returns the decompressed bytes of a backup. Errors of the file occur while reading.
  * @param onRead receives the number of read bytes
  */
 export function readBackupFile(file: string, onRead: (bytes: number) => void = () => undefined): AsyncIterable<Buffer> {

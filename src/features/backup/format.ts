@@ -1,7 +1,7 @@
 /**
- * The backup format: gzip-compressed text that zcat can show. It has a header line, sections, and a last line with a
- * checksum of everything before. A section is a line of JSON, its content, and a line `\.`, which is neither an event
- * nor a row in COPY's text format.
+ * Reads and writes the backup format: gzip-compressed text that zcat can show. It has a header line, sections, and a
+ * last line with a checksum of everything before it. A section is a line of JSON, its content, and a line `\.`. No
+ * event and no row in COPY's text format can equal that last line.
  */
 import { type Hash, createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -50,11 +50,11 @@ const END = z.object({
   end: z.literal(true),
   sections: count,
   sha256: z.string(),
-  /** A signed note with the text of `signedText`. */
+  /** A signed note that contains `signedText`. */
   signature: z.string().optional(),
 });
 
-/** The text that the checkpoint key signs. The space in the first line distinguishes it from a checkpoint. */
+/** Returns the text that the checkpoint key signs. The space in the first line distinguishes it from a checkpoint. */
 const signedText = (sha256: string): string => `data-platform-service backup\nsha256 ${sha256}\n`;
 
 const END_OF_SECTION = '\\.\n';
@@ -62,11 +62,11 @@ const END_OF_SECTION = '\\.\n';
 export interface Contents {
   header: Header;
   sections: AsyncIterable<{ section: Section; content: AsyncIterable<Buffer> | Iterable<Buffer> }>;
-  /** Signs `signedText`. */
+  /** Signs the text of `signedText`. */
   sign?: (text: string) => string;
 }
 
-/** The bytes of a backup before compression. */
+/** Yields the bytes of a backup before compression. */
 export async function* writeBackup({ header, sections, sign }: Contents): AsyncGenerator<Buffer, void, undefined> {
   const hash = createHash('sha256');
   const hashed = (bytes: Buffer): Buffer => {
@@ -88,14 +88,15 @@ export async function* writeBackup({ header, sections, sign }: Contents): AsyncG
 
 export interface OpenedBackup {
   header: Header;
-  /** Sections in order. The content of each must be read to its end, or it is skipped. */
+  /** Yields the sections in order. Content that the caller does not read to its end is skipped. */
   sections(): AsyncGenerator<{ section: Section; content: AsyncGenerator<Buffer, void, undefined> }, void, undefined>;
 }
 
 /**
  * Reads the output of `writeBackup`.
- * @param keys one of them must have signed the backup; without keys the signature is not verified
- * @throws OperatorError if it is invalid, damaged or truncated; at its end if the checksum or the signature differs
+ * @param keys one of them must have signed the backup. Without keys, the signature is not verified
+ * @throws OperatorError if the backup is invalid, damaged or truncated. A wrong checksum or signature is found at the
+ * end
  */
 export async function openBackup(bytes: AsyncIterable<Buffer>, keys: readonly NoteKey[] = []): Promise<OpenedBackup> {
   const reader = new Reader(bytes);
@@ -107,7 +108,7 @@ export async function openBackup(bytes: AsyncIterable<Buffer>, keys: readonly No
 
 async function* sectionsOf(reader: Reader, keys: readonly NoteKey[]): ReturnType<OpenedBackup['sections']> {
   for (let read = 0; ; read += 1) {
-    // Covers everything before this line.
+    // The checksum covers everything before this line.
     const sha256 = reader.digest();
     const line = await reader.line();
     if (line?.startsWith('{"end":')) {
@@ -136,7 +137,10 @@ function verifySignature({ signature, sha256 }: z.output<typeof END>, keys: read
   }
 }
 
-/** A manipulated file could otherwise add secrets, keys or stored responses to the service's own tables. */
+/**
+ * Accepts only listed tables and columns. A manipulated file could otherwise add secrets, keys or stored responses to
+ * the service's own tables.
+ */
 function requireListed(section: Section): void {
   if (section.section !== 'account-rows') return;
   const listed = ACCOUNT_COLUMNS.get(section.table);
@@ -166,7 +170,7 @@ function jsonOf(line: string): unknown {
 const damaged = (cause?: unknown): OperatorError =>
   new OperatorError('The file is not a backup, or it is damaged. Do not use its content.', { cause });
 
-/** A JSON line is never longer. Rows are not parsed as lines. */
+/** Maximum length of a line of JSON. Rows are not read as lines. */
 const LONGEST_LINE = 64 * 1024 ** 2;
 
 /** Reads lines and contents from chunks of any size. */
@@ -180,12 +184,12 @@ class Reader {
     this.#chunks = bytes[Symbol.asyncIterator]();
   }
 
-  /** Covers everything read so far. */
+  /** Returns the checksum of everything that was read. */
   digest(): string {
     return this.#hash.copy().digest('hex');
   }
 
-  /** Without its line end; null at the end of the file. */
+  /** Returns the next line without its line end. Null at the end of the file. */
   async line(): Promise<string | null> {
     let end = this.#rest.indexOf(10);
     while (end < 0) {
@@ -201,7 +205,7 @@ class Reader {
     return this.last;
   }
 
-  /** Reads up to the end of the section. */
+  /** Yields the content up to the end of the section. */
   async *content(): AsyncGenerator<Buffer, void, undefined> {
     while (this.#rest.length < END_OF_SECTION.length) if (!(await this.#more())) throw cutOff();
     if (this.#rest.toString('latin1', 0, END_OF_SECTION.length) === END_OF_SECTION) {
@@ -215,7 +219,7 @@ class Reader {
         this.#take(END_OF_SECTION.length);
         return;
       }
-      // The end marker may begin in the last bytes.
+      // The last bytes may be the beginning of the end marker, so they are kept.
       const sure = this.#rest.length - END_OF_SECTION.length;
       if (sure > 0) yield this.#take(sure);
       if (!(await this.#more())) throw cutOff();

@@ -1,4 +1,4 @@
-/** Restores a backup into an empty database: the log and tables by a replay, then their content. */
+/** Restores a backup into an empty database. A replay creates the log and the tables, which are then filled. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
@@ -23,10 +23,8 @@ import {
 } from './contents.js';
 import { type Sql, sql } from '../../projector/ddl/sql.js';
 
-/*
- * Handles foreign keys and unvalidated constraints, which rows restored table by table may violate. They are dropped
- * first and recreated unchanged.
- */
+/* Handle foreign keys and unvalidated constraints. Rows that are restored table by table can violate them, so they
+   are dropped first and recreated unchanged. */
 
 interface DroppedDefinition {
   table: string;
@@ -35,7 +33,10 @@ interface DroppedDefinition {
   comment: string | null;
 }
 
-/** PostgreSQL drops and creates the constraints of partitions with their parent's. */
+/**
+ * Finds the constraints to drop. Those of partitions are excluded, because PostgreSQL drops and creates them with those
+ * of the parent.
+ */
 const RELEASED: Sql = sql`
 SELECT c.conrelid::regclass::text AS table, c.conname::text AS name, pg_catalog.pg_get_constraintdef(c.oid) AS definition,
        pg_catalog.obj_description(c.oid, 'pg_constraint') AS comment
@@ -47,8 +48,8 @@ WHERE n.nspname = ANY ($1) AND c.conparentid = 0::oid AND c.coninhcount = 0
 ORDER BY n.nspname COLLATE "C", r.relname COLLATE "C", c.conname COLLATE "C"`;
 
 /**
- * Drops them.
- * @returns the statements that recreate them; PostgreSQL then reads the rows once per foreign key
+ * Drops these constraints.
+ * @returns the statements that recreate them. PostgreSQL then reads the rows once per foreign key
  */
 async function releaseConstraints(
   client: pg.ClientBase,
@@ -74,18 +75,19 @@ async function restore(client: pg.ClientBase, { table, name, definition, comment
 
 type Sections = ReturnType<OpenedBackup['sections']>;
 
-/** The two halves of a restore; the second begins after the first has ended. */
+/** The two steps of a restore. The second one must begin after the first has ended. */
 export interface RestoredBackup {
-  /** The log, for a replay. */
+  /** The events of the log, for a replay. */
   pages: AsyncIterable<EventRecord[]>;
-  /** The documents read with the log so far, each once. */
+  /** Returns the documents that were read with the log up to now, each once. */
   documents: () => Document[];
   /** Writes rows, accounts and sequences into the tables of the replay. */
   fill(client: pg.ClientBase, schema: string, state: State): Promise<void>;
 }
 
 /**
- * Reads nothing yet. Read `pages` to the end first, then call `fill`, once each, because the file is read once.
+ * Prepares the two steps without reading. The file is read only once, so read `pages` to the end, then call `fill`,
+ * once each.
  * @throws OperatorError from `pages`, `fill` or both if the backup is damaged or has other sections
  */
 export function restoreFrom(backup: OpenedBackup): RestoredBackup {
@@ -143,7 +145,10 @@ interface FilledSection {
   content: AsyncGenerator<Buffer, void, undefined>;
 }
 
-/** Each section has its own transaction. The database is not used before the last one removes the mark. */
+/**
+ * Restores one section in its own transaction. The service does not use the database before the last transaction
+ * removes the mark.
+ */
 async function fillSection(
   client: pg.ClientBase,
   located: LocatedTables,
@@ -161,7 +166,7 @@ async function fillSection(
   await client.query('COMMIT');
 }
 
-/** Sequences of unmanaged tables do not exist and are skipped. */
+/** Sets the values of sequences. Sequences of unmanaged tables do not exist in this database and are skipped. */
 async function setSequences(
   client: pg.ClientBase,
   located: LocatedTables,

@@ -25,17 +25,17 @@ import { unlimited } from '../../postgres/limits.js';
 export interface Moment {
   /** The default schema. */
   schema: string;
-  /** The state at the head. */
+  /** The state at the head of the log. */
   state: State;
   head: { position: number; hash: string };
-  /** The tables whose rows are needed. */
+  /** The tables whose rows the backup must contain. */
   tables: readonly string[];
   lockTimeout: number;
 }
 
 /**
- * Begins the snapshot transaction of a backup and locks its tables against changes. Call it under the log's lock,
- * which may be released afterwards.
+ * Begins the snapshot transaction of a backup and locks its tables against changes. Must be called under the log's
+ * lock, which may be released afterwards.
  * @throws OperatorError if a table cannot be locked
  */
 export async function beginSnapshot(
@@ -59,7 +59,7 @@ export async function beginSnapshot(
 
 const LOCKED_AT_ONCE = 500;
 
-/** Errors that mean that the table is gone. With the second, another object has its name. */
+/** Errors that mean that the table no longer exists. In the case of the second error, another object has its name. */
 const GONE: ReadonlySet<string | undefined> = new Set([SQLSTATE.undefined_table, SQLSTATE.wrong_object_type]);
 
 const MISSING = `
@@ -97,7 +97,7 @@ const missingTables = (name: string, more: number): string =>
   'Run "dps drift" to resolve the differences.';
 
 /**
- * The contents of a backup, read while they are written.
+ * Returns the contents of a backup. They are read while they are written.
  * @param onRead called for each table
  */
 export async function contentsOf(
@@ -128,7 +128,7 @@ export async function contentsOf(
 interface Tables {
   accounts: TableRows[];
   rows: TableRows[];
-  /** Filled while rows are read. */
+  /** The number of rows by table. It grows while rows are read. */
   rowCounts: Map<string, number>;
   onRows: (done: number, total: number) => void;
 }
@@ -149,7 +149,7 @@ async function* sectionsOf(
     yield { section: { section: 'rows', ...table }, content };
   }
   onRows(rows.length, rows.length);
-  // Last: sequences are not part of a snapshot and must not be behind the rows.
+  // Sequences come last. They are not part of the snapshot, so their values must be at least as new as the rows.
   yield { section: { section: 'sequences' }, content: sequencesOf(client, located) };
 }
 
@@ -166,7 +166,7 @@ async function* eventsOf(client: pg.ClientBase, upTo: number): AsyncGenerator<Bu
   }
 }
 
-/** COPY's text format escapes line feeds in values, so each one ends a row. */
+/** Passes rows on and counts them. COPY's text format escapes line feeds in values, so each line feed ends a row. */
 async function* countRows(
   chunks: AsyncIterable<Buffer>,
   onEnd: (count: number) => void,

@@ -1,4 +1,4 @@
-/** Advances one request as far as possible, under its lock, so that only one process works on it. */
+/** Advances one change request as far as possible. A lock ensures that only one process works on the request. */
 import type pg from 'pg';
 import { keepDocuments, toDocument } from '../../log/documents.js';
 import type { LockedSession } from '../../postgres/locked-session.js';
@@ -30,7 +30,7 @@ import { type Reading, commandOf } from './command.js';
 import { requireApprovedPlan, reviseForStart, requireDue } from './approvals.js';
 import { lostSchema, schemasExist } from '../../postgres/schemas.js';
 
-/* Runs the steps of a preparation in order. Each continues where the previous process stopped. */
+/* Runs the steps of a preparation in order. Each step continues where the previous process stopped. */
 
 interface RunningSteps {
   engine: PreparationEngine;
@@ -45,7 +45,7 @@ interface RunningSteps {
   onStep?: (kind: string, milliseconds: number) => void;
 }
 
-/** The request is no longer in preparation: it was withdrawn, or another process works on it. */
+/** Thrown if the request is no longer in preparation, because it was withdrawn or another process works on it. */
 export class NoLongerPreparingError extends Error {
   override readonly name = 'NoLongerPreparingError';
 }
@@ -64,7 +64,7 @@ async function runSteps(running: RunningSteps): Promise<KeptStep[]> {
   return readSteps(pool, id);
 }
 
-/** Milliseconds between two progress checks of a running step. */
+/** Milliseconds between two checks of a running step's progress. */
 const LOOK = 1_000;
 
 const NOTHING: StepProgress = { done: null, phase: null, waiting_for: [] };
@@ -105,7 +105,7 @@ async function runObservedStep(running: RunningSteps, { number, step, checkpoint
   }
 }
 
-/** Repeats a progress check, one at a time. A failed check is repeated later. */
+/** Repeats a progress check, one at a time. A failed check is tried again later. */
 function repeatCheck(look: () => Promise<void>): { end(): Promise<void> } {
   let running: Promise<void> = Promise.resolve();
   let busy = false;
@@ -134,9 +134,9 @@ export interface Work extends Pick<RunningSteps, 'engine' | 'onStep'>, Reading {
 export interface OnRequest extends Work {
   id: string;
   session: LockedSession;
-  /** Aborted when it is withdrawn or this process stops. */
+  /** Aborted when the request is withdrawn or this process stops. */
   signal: AbortSignal;
-  /** The number of times that prepared objects may be unusable before the request fails. */
+  /** Maximum number of times that prepared objects may be unusable before the request fails. */
   tries?: number;
   /** Called when only the removal of prepared objects is left. */
   onCleaning: () => void;
@@ -145,17 +145,17 @@ export interface OnRequest extends Work {
 /** `waits` means that other requests hold its tables. */
 export type WorkResult = 'ended' | 'waits';
 
-/** A temporary condition prevents the work. It is retried. */
+/** Thrown if a temporary condition prevents the work. The work is retried. */
 export class TemporaryObstacleError extends Error {
   override readonly name: string = 'TemporaryObstacleError';
 }
 
-/** Prepared objects are unusable. The preparation is retried with increasing delays. */
+/** Thrown if prepared objects are unusable. The preparation is retried with increasing delays. */
 export class LostError extends TemporaryObstacleError {
   override readonly name = 'LostError';
 }
 
-/** About seven minutes of pauses, plus the work between them. */
+/** Default for `tries`. The pauses add up to about seven minutes, in addition to the work between them. */
 const TRIES = 20;
 
 /** @throws TemporaryObstacleError, the signal's reason, and temporary errors of steps */
@@ -163,7 +163,7 @@ export async function advanceRequest(work: OnRequest): Promise<WorkResult> {
   for (;;) {
     const request = await readChange(work.pool, work.id);
     if (request === undefined || (isAtRest(request) && !(await isDue(work.pool, request)))) {
-      // A row that was altered by hand would be worked on again at once.
+      // If the row was altered by hand, the runner would otherwise work on the request again at once.
       if (await hasRowOf(work.pool, work.id, request)) return cleanUp(work);
       throw new TemporaryObstacleError('its row does not match the state of its events (dps rebuild change-requests)');
     }
@@ -173,7 +173,7 @@ export async function advanceRequest(work: OnRequest): Promise<WorkResult> {
   }
 }
 
-/** @returns true if it must wait for another request */
+/** @returns true if the request must wait for another request */
 async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean> {
   const { state, id } = request;
   if (waitsForPeople(request)) return true;
@@ -185,26 +185,26 @@ async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean
       await change(work, request, reviseForPreparedSteps(work.engine, id));
     return false;
   }
-  // The request is queued, or the log came from another database that had the steps.
+  // Either the request was queued, or the log came from another database, which had the steps.
   return beginWork(work, request);
 }
 
-/** @returns see `advance` */
+/** @returns true if the request must wait for another request */
 async function beginWork(work: OnRequest, request: ChangeRequest): Promise<boolean> {
   const done = await change(work, request, reviseForStart(request, work.engine));
   return done?.events.length === 0;
 }
 
-/** True if it is prepared and no further action was requested. */
+/** True if the request is prepared and nobody has requested a further action. */
 const waitsForPeople = ({ state, applicant }: ChangeRequest): boolean => state === 'prepared' && applicant === null;
 
-/** Decides the requested change again. @returns undefined if the request failed */
+/** Decides the requested change again, and carries it out. @returns undefined if the request failed */
 async function change(work: OnRequest, request: ChangeRequest, revise: Revise): Promise<CompletedChange | undefined> {
   const { state } = request;
   const askedFor = await commandOf(work, request);
   if (!askedFor.ok) return fail(work, request, askedFor.problems);
   const { name, command, ...planOptions } = askedFor.value;
-  // If the display of the holders fails, the next attempt shows them.
+  // Showing the holders of locks may fail. The next attempt then shows them.
   const onBlocked = (problem: Problem): Promise<void> => showWaiting(work, problem).catch(() => undefined);
   const outcome = await work.pipeline.apply(name, state === 'scheduled' ? requireDue(request, command) : command, {
     cause: applicantsCause(request),
@@ -224,24 +224,26 @@ async function handleOutcome(
   if (outcome.kind === 'done') return outcome;
   const problems = outcome.kind === 'refused' ? outcome.problems : [];
   const [first] = problems;
-  // The state of the request has changed, so it is read again.
+  // The state of the request has changed in the meantime, so the caller reads the request again.
   if (first?.code === 'INVALID_STATE') return undefined;
   if (isLost(first)) return prepareAgain(work, request, first);
   if (outcome.kind !== 'refused' || !isStorable(outcome) || isTemporary(first)) return failTemporarily(work, first);
   return fail(work, request, problems);
 }
 
-/** True if the problem is about prepared objects. */
+/** Shows the obstacle and fails, so that the work is retried. @throws TemporaryObstacleError */
 async function failTemporarily(work: OnRequest, problem: Problem | undefined): Promise<never> {
   await showWaiting(work, problem);
   throw new TemporaryObstacleError(problem?.message ?? 'refused');
 }
 
-/** The problem concerns prepared objects. */
+/** True if the problem is about prepared objects. */
 const isLost = (problem: Problem | undefined): problem is Problem =>
   problem?.details?.['sqlstate'] === PREPARATION_LOST;
 
-/** Repeats the preparation while tries are left. @throws LostError @returns undefined if the request failed */
+/**
+ * Repeats the preparation until the maximum number of tries. @throws LostError @returns undefined if the request failed
+ */
 async function prepareAgain(work: OnRequest, request: ChangeRequest, problem: Problem): Promise<undefined> {
   const { engine, pool, schema, id, tries = TRIES } = work;
   const { collection: table } = problem;
@@ -268,12 +270,15 @@ const isTemporary = (problem: Problem | undefined): boolean =>
   problem !== undefined &&
   (['LOG_DIVERGED', 'LOG_UNREADABLE', 'READ_ONLY'].includes(problem.code) || problem.details?.['change'] !== undefined);
 
-/** Shows whose transactions prevent the request from being applied. */
+/** Shows whose transactions prevent the service from applying the request. */
 function showWaiting({ pool, id }: OnRequest, problem: Problem | undefined): Promise<void> {
   return showPhase(pool, id, { phase: problem?.message ?? null, waiting_for: holdersIn(problem) });
 }
 
-/** Shows the phase with the unfinished step or the last one. Without steps it belongs to the request. */
+/**
+ * Stores the phase to show, with the unfinished step or the last one. If there are no steps, it is stored with the
+ * request.
+ */
 export async function showPhase(
   pool: pg.Pool,
   id: string,
@@ -301,7 +306,7 @@ function holdersIn(problem: Problem | undefined): Holder[] {
   });
 }
 
-/** Runs the unfinished steps. @returns undefined if it must not be applied */
+/** Runs the unfinished steps. @returns undefined if the request must not be applied */
 async function prepare(work: OnRequest, request: ChangeRequest): Promise<KeptStep[] | undefined> {
   try {
     return await runSteps(work);
@@ -322,11 +327,11 @@ async function notePrepared(work: OnRequest, request: ChangeRequest, steps: read
   );
 }
 
-/** Prepared objects are removed afterwards. */
+/** Records that the request failed. Prepared objects are removed afterwards. */
 async function fail(work: OnRequest, request: ChangeRequest, problems: readonly Problem[]): Promise<undefined> {
   const document = await toDocument({ problems });
   const data = { code: problems[0]?.code ?? 'DATABASE_REFUSED', document: document.hash };
-  // A request that was rescheduled in the meantime has not failed.
+  // If the request was rescheduled in the meantime, it has not failed.
   const still = ({ schedule }: ChangeRequest): boolean => schedule?.position === request.schedule?.position;
   const revise = planRecording(request.id, 'change.failed', data, { also: keepDocuments([document]), still });
   const command = request.schedule === null ? 'prepare-change' : 'apply-change';
@@ -347,8 +352,8 @@ async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }
 }
 
 /**
- * The cleanup searches this schema. If the schema was renamed, an empty search result would not mean that nothing is
- * left.
+ * Checks that the schema exists, because the cleanup searches it. If the schema was renamed, the cleanup would find
+ * nothing although objects are left.
  */
 async function requireSchema(client: pg.ClientBase, schema: string): Promise<void> {
   const { text, values } = schemasExist([schema]);

@@ -49,10 +49,10 @@ import type { ChangeAction } from '../../schema/change-requests/fold.js';
 import { findHeldConflicts } from '../../pipeline/transaction/decide.js';
 import type { Problem } from '../../kernel/problem.js';
 
-/** Comments per request, because its row is read and written as one. */
+/** Maximum number of comments per request. The comments are part of its row, which is read and written as a whole. */
 const MOST_COMMENTS = 1_000;
 
-/** Rejects with INVALID_STATE at 1,000 comments, and for the reasons of `requireAllowed`. */
+/** Rejects a comment with INVALID_STATE if the request has 1,000 comments, and for the reasons of `requireAllowed`. */
 export const planComment =
   (id: string, comment: Document): Prepare<Recording> =>
   async (client) => {
@@ -65,7 +65,10 @@ export const planComment =
     };
   };
 
-/** Fails for the reasons of `requireAllowed`. @param comment absent for a rejection without a comment */
+/**
+ * Rejects for the reasons of `requireAllowed`.
+ * @param comment absent for a rejection without a comment
+ */
 export const planRejection =
   (id: string, comment?: Document): Prepare<Recording> =>
   async (client) => {
@@ -80,13 +83,13 @@ export interface ApprovalInput {
   comment?: Document | undefined;
   by: Cause['actor'];
   credential: ApprovedView['credential'];
-  /** The id of the API token. */
+  /** The id of the API token with which the approver was authenticated. */
   token?: string | undefined;
-  /** The facts that the approver saw. Undefined if the plan does not fit the schema. */
+  /** The facts that the approver saw. Undefined if the plan does not match the schema. */
   seen: PlanView['seen'] | undefined;
 }
 
-/** Each person counts once. A second approval refers to the current plan. */
+/** Records an approval. Each person counts once, and a second approval refers to the current plan. */
 export const reviseForApproval =
   (id: string, { plan, comment, by, credential, token, seen }: ApprovalInput, planOptions: PlanOptions): Revise =>
   async (client, batch) => {
@@ -108,7 +111,7 @@ export const reviseForApproval =
     return replaceBatch(batch, { events, also: keepDocuments(comment ? [comment] : []) });
   };
 
-/** Returns the approvals of a request, and which of them count now. */
+/** Returns the approvals of a request, and tells which of them count now. */
 async function readJudgedApprovals(
   db: Queryable,
   request: Pick<ChangeRequest, 'proposal' | 'authors' | 'online'>,
@@ -119,12 +122,14 @@ async function readJudgedApprovals(
 
 interface ReviewedPlan {
   kind: 'stands';
-  /** The approvals that count now. */
+  /** The approvals that count at this time. */
   approvals: readonly Approval[];
   planOptions: PlanOptions;
 }
 
-/** Passes the counted approvals to the policy, and records how the plan is applied, for verification of the log. */
+/**
+ * Passes the approvals that count to the policy. Also records how the plan is applied, so that the log can be verified.
+ */
 const withCountedApprovals = (
   { approvals, planOptions }: ReviewedPlan,
   outcome: RevisedBatch | Refusal,
@@ -154,14 +159,14 @@ async function requireReviewedPlan(
   };
 }
 
-/* Prepares and applies exactly the approved change of a proposal, after deciding it again. */
+/* Prepare and apply the change of a proposal. It is decided again and must be exactly the approved change. */
 
 export interface ActionOptions {
   engine: Pick<PreparationEngine, 'planPreparation'>;
   planOptions: PlanOptions;
 }
 
-/** Applies it, or begins the preparation. The runner then applies it, unless only the preparation was requested. */
+/** Applies the change or begins its preparation. The runner then applies it, unless only preparation was requested. */
 export const reviseForAction =
   (id: string, action: Extract<ChangeAction, 'prepare' | 'apply'>, { engine, planOptions }: ActionOptions): Revise =>
   async (client, batch) => {
@@ -171,7 +176,10 @@ export const reviseForAction =
     return withCountedApprovals(stands, await applyOrPrepare(client, { request, batch, action }, engine));
   };
 
-/** For dry runs: returns the batch if it is still the reviewed plan. @param foresee adds what would be prepared first */
+/**
+ * Used for dry runs. Returns the batch if it still is the reviewed plan.
+ * @param foresee adds what would be prepared first
+ */
 export const reviseForDryRun =
   (id: string, { planOptions, foresee }: { planOptions: PlanOptions; foresee?: Revise }): Revise =>
   async (client, batch) => {
@@ -199,11 +207,11 @@ async function applyOrPrepare(
   return replaceBatch(batch, prepare(id, preparation, action === 'apply'));
 }
 
-/** True if it is prepared and waits, perhaps for its scheduled time. */
+/** True if the request is prepared and waits, for example until its scheduled time. */
 const isPrepared = ({ state, preparation }: ChangeRequest): boolean =>
   state === 'prepared' || (state === 'scheduled' && preparation !== null);
 
-/** The first action of the runner for a request that was waiting for other requests or for its time. */
+/** Returns the batch with which the runner resumes a prepared request that was waiting. */
 function resumePreparation(batch: PlannedBatch, { id, preparation }: ChangeRequest): RevisedBatch {
   const { steps = [], ...rest } = preparation ?? { collections: [] };
   return replaceBatch(batch, {
@@ -212,7 +220,7 @@ function resumePreparation(batch: PlannedBatch, { id, preparation }: ChangeReque
   });
 }
 
-/** The first action of the runner for a request that waited for others or for its time. */
+/** Returns how the runner starts a request that was waiting for other requests or for its time. */
 export const reviseForStart =
   (request: ChangeRequest, engine: ActionOptions['engine']): Revise =>
   async (client, batch) => {
@@ -238,12 +246,15 @@ export const requireApprovedPlan =
     return replaceBatch(batch, { events: [changeEvent('change.prepared', id, { steps: [] })], also: [] });
   };
 
-/* Schedules a proposal. It is decided again at that time, by the database's clock. */
+/* Schedules a proposal for a time by the database's clock. The proposal is decided again at that time. */
 
-/** Milliseconds. A time slightly in the past means now. A time far in the future is an error. */
+/** Limits in milliseconds. A time up to `past` ago means now. A time after `future` is an error. */
 const TIMES = { past: 60_000, future: 366 * 86_400_000 };
 
-/** Requires that it could be applied now, including the policy. @param at ISO 8601 */
+/**
+ * Requires that the change could be applied now, also by the policy.
+ * @param at ISO 8601
+ */
 export const reviseForSchedule =
   (id: string, at: string, planOptions: PlanOptions): Revise =>
   async (client, batch) => {
@@ -257,7 +268,7 @@ export const reviseForSchedule =
     return withCountedApprovals(stands, { ...scheduled, online: request.online });
   };
 
-/** Returns the command of a due request. It checks that the request is still due before deciding anything. */
+/** Returns the command of a due request. Before anything is decided, it checks that the request is still due. */
 export const requireDue =
   <C>(request: ChangeRequest, command: Command<C>): Prepare<C> =>
   async (client, ...at) => {

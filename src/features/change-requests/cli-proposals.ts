@@ -10,7 +10,7 @@ import { describeWhole } from './cli.js';
 import { locationText } from '../../schema/model/location.js';
 
 /**
- * Returns 0 without opening a request if there is nothing to do.
+ * Opens a request. Returns 0 and opens none if there is nothing to do.
  * @throws UsageError without a --title
  */
 export async function open(invocation: Invocation): Promise<ExitCode> {
@@ -29,7 +29,7 @@ export async function propose(invocation: Invocation, { content }: DocumentBody)
   });
 }
 
-/** @param proposed the diff or the policy, and how it is carried out @throws UsageError without a --title */
+/** @param proposed the diff or the policy, and how to carry it out @throws UsageError without a --title */
 export async function openRequest(invocation: Invocation, proposed: object): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const { data } = await send(invocation, 'openChange', { title: titleOf(invocation), ...proposed });
@@ -47,7 +47,7 @@ function titleOf({ values }: Invocation): string {
   throw new UsageError('--title is required: the title of the change request.');
 }
 
-/** @throws UsageError without anything to update */
+/** @throws UsageError if there is nothing to update */
 export async function update(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const title = text(values, 'title');
@@ -57,13 +57,13 @@ export async function update(invocation: Invocation): Promise<ExitCode> {
   return runAction(invocation, 'updateChange', { body, message: 'Updated.' });
 }
 
-/** The text is stored outside the log, so it can be erased. */
+/** Adds a comment. Its text is stored outside the log, so that it can be erased. */
 export async function comment(invocation: Invocation): Promise<ExitCode> {
   const [, argument = ''] = invocation.positionals;
   return runAction(invocation, 'commentChange', { body: { comment: argument }, message: 'Commented.' });
 }
 
-/** Shows the request on a terminal and asks. Without a terminal, the command must name the plan. */
+/** Shows the request on a terminal and asks for confirmation. Without a terminal, the command must name the plan. */
 export async function approve(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const plan = text(values, 'plan');
@@ -80,7 +80,10 @@ export async function approve(invocation: Invocation): Promise<ExitCode> {
   });
 }
 
-/** Returns the plan and the findings that were shown. Undefined if the answer is no. */
+/**
+ * Shows a proposal and asks for confirmation. Returns the plan and the findings that were shown. Undefined if the user
+ * declines.
+ */
 async function showProposal(invocation: Invocation): Promise<{ plan: string | null; view?: string } | undefined> {
   const { terminal } = invocation;
   if (terminal.ask === undefined)
@@ -102,7 +105,7 @@ export async function reject(invocation: Invocation): Promise<ExitCode> {
   });
 }
 
-/** Waits for the result if the change must be prepared first. */
+/** Applies a request. If it must be prepared first, waits for the result. */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   const at = text(invocation.values, 'at');
   if (at !== undefined)
@@ -116,7 +119,9 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Reports conflicts and changes nothing then, because they cannot be resolved here. */
+/**
+ * Rebases a request. Conflicts are reported and change nothing, because they cannot be resolved on the command line.
+ */
 export async function rebase(invocation: Invocation): Promise<ExitCode> {
   return runAction(invocation, 'rebaseChange', { body: {}, message: 'It fits the current schema.' });
 }
@@ -140,7 +145,7 @@ type ActionOperation =
 
 interface ActionRequest {
   body: object;
-  /** The text that is printed before the state. */
+  /** The text that is printed before the state of the request. */
   message: string;
 }
 
@@ -157,7 +162,7 @@ async function runAction(
 
 const idOf = ({ positionals: [id = ''] }: Invocation): string => id;
 
-/** The request of the command, or a new one. */
+/** Sends an action, and returns the request or the new one that the action opened. */
 async function send<K extends ActionOperation | 'openChange' | 'revertChange'>(
   invocation: Invocation,
   operation: K,

@@ -31,7 +31,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** With --wait, returns 2 if it was not applied. */
+/** Shows a request. With --wait, returns 2 if the request was not applied. */
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const change = await readChange(invocation, idOf(invocation));
@@ -40,7 +40,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Returns 0 at once, although prepared objects may still have to be removed. */
+/** Withdraws a request and returns 0 at once, although prepared objects may still exist. */
 export async function withdraw(invocation: Invocation): Promise<ExitCode> {
   const id = idOf(invocation);
   const headers = reasonHeader(invocation);

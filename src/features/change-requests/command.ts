@@ -1,4 +1,4 @@
-/** Reads the command of a request from its document. */
+/** Reads the command of a request from the document of the request. */
 import { sha256 } from '../../kernel/sha256.js';
 import { documentFault } from '../../log/document-lines.js';
 import { readDocuments } from '../../log/documents.js';
@@ -29,7 +29,7 @@ export interface RequestedOperation {
 
 export interface NamedCommand {
   name: OperationName;
-  /** The input as the document contains it. */
+  /** The input in the form that the document contains. */
   input: object;
   command: CommandOf<OperationName>;
   purge?: true;
@@ -40,7 +40,7 @@ export interface Reading {
   pool: Queryable;
   /** The release of this service. */
   release: string;
-  /** Returns what the trash contains of the identities. */
+  /** Returns the trash entries of objects with these identities. */
   inTrash(identities: readonly Identity[]): Promise<TrashNode[]>;
 }
 
@@ -55,7 +55,7 @@ export async function readRequestedOperation(
   return ok(JSON.parse(text.content) as RequestedOperation);
 }
 
-/** Returns the command, to be decided again against the current schema. */
+/** Returns the command, which must be decided again against the current schema. */
 export async function commandOf(reading: Reading, request: ChangeRequest): Promise<Result<NamedCommand>> {
   const askedFor = await readRequestedOperation(reading.pool, request);
   if (!askedFor.ok) return askedFor;
@@ -73,7 +73,10 @@ export async function commandOf(reading: Reading, request: ChangeRequest): Promi
   });
 }
 
-/** The hash was valid when the request was opened. Later only the entries must fit the schema. */
+/**
+ * Removes the hash of the schema, which was checked when the request was opened. From then on, only the entries must
+ * match the schema.
+ */
 async function withoutBaseHash({ release, inTrash }: Reading, { diff }: ApplyDiff): Promise<ApplyDiff> {
   return { release, diff, kept: await inTrash([...readOrigins(diff).values()]) };
 }

@@ -15,9 +15,9 @@ export { createChangeRunner } from './runner.js';
 /** The name of the command in the log. */
 export const WITHDRAW = 'withdraw-change';
 
-/** The pipeline for online changes, whose slow steps run before the change. */
+/** The part of the pipeline for online changes. Their slow steps run before the change. */
 interface OnlinePipeline extends Pick<Pipeline, 'plan' | 'dryRun'> {
-  /** Opens a change request if anything must be prepared. Otherwise it applies the change. */
+  /** Opens a change request if anything must be prepared. Otherwise, applies the change at once. */
   apply<N extends OperationName, C extends CommandOf<N>>(
     name: N,
     command: Command<C>,
@@ -32,7 +32,10 @@ interface OnlineRequest extends RequestContext {
 
 export interface ChangeRequests {
   online: OnlinePipeline;
-  /** Removes everything that was prepared and erases the requested change. Rejects with INVALID_STATE or NOT_FOUND. */
+  /**
+   * Withdraws a request: removes all prepared objects and erases the requested change. Rejects with INVALID_STATE or
+   * NOT_FOUND.
+   */
   withdraw(id: string, request: RequestContext): Promise<Outcome>;
 }
 

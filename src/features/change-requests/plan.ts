@@ -52,20 +52,23 @@ export const planOf = (
 /* Plans a proposal against the current schema, without a transaction and without running anything. */
 
 export type PlanNow =
-  /** The proposal does not fit the current schema. */
+  /** The proposal does not match the current schema. */
   | { kind: 'conflicts'; problems: Problem[] }
   | {
       kind: 'planned';
-      /** Differs from the hash of the request if the objects that it changes or deletes have changed. */
+      /**
+       * The hash of the plan. It differs from that of the request if the objects that the request changes or deletes
+       * have changed.
+       */
       hash: string;
       purge: boolean;
       before: State;
       after: State;
       events: LogEvent[];
       statements: Statement[];
-      /** Warnings in addition to the rules. */
+      /** Warnings that do not come from the rules. */
       warnings: Warning[];
-      /** The policy in force and the one that replaces it. Null if the request changes the schema instead. */
+      /** The policy in force and its replacement. Null if the request changes the schema. */
       policy: { from: Policy; to: Policy } | null;
       diff: SchemaDiff;
       view: PlanView;
@@ -74,15 +77,15 @@ export type PlanNow =
 /** The facts about a plan that a reviewer sees in addition to its statements. */
 export interface PlanView {
   findings: FindingWithAction<Finding>[];
-  /** The deleted objects, and why the trash would not keep them. Null if it would. */
+  /** The deleted objects. `why` explains why the trash would not keep an object, and is null if it would. */
   loses: { collection: string; field: string | null; why: string | null }[];
-  /** The part that an approval records. */
+  /** The facts that an approval records. */
   seen: Pick<ApprovedView, 'online' | 'findings' | 'kept'>;
-  /** The hash of `seen`. An approval can name it. */
+  /** The hash of `seen`. An approval can contain it. */
   hash: string;
 }
 
-/** `schema` is the schema of the tables. `keep` contains the settings of the trash. */
+/** `schema` is the schema of the tables, and `keep` the settings of the trash. */
 export interface PlanContext extends Reading {
   schema: string;
   keep: RetentionOptions;
@@ -125,7 +128,7 @@ type ShownPlan = Pick<
   online: boolean;
 };
 
-/** Finds what applying the plan would find now. Nothing is locked or run. */
+/** Returns the findings of applying the plan now, without locking or running anything. */
 async function readView(
   { pool, schema, keep }: PlanContext,
   { purge, warnings, ...plan }: ShownPlan,
@@ -151,7 +154,7 @@ const NOTHING_LOST: EstimatedRetention = { lost: new Map(), warnings: [] };
 
 /* Reads the requested change of a proposal for an action on it. */
 
-/** The operations that people propose. */
+/** The operations that a proposal can contain. */
 export type ProposedOperation = 'apply-diff' | 'update-policy';
 
 type ProposedCommand = CommandOf<ProposedOperation>;
@@ -159,13 +162,13 @@ type ProposedCommand = CommandOf<ProposedOperation>;
 interface RequestedOperationNow {
   name: ProposedOperation;
   input: object;
-  /** Decides the change against the schema and the policy at the head, if the request allows the action. */
+  /** Decides the change against the current schema and policy. Rejects if the request does not allow the action. */
   command: Prepare<ProposedCommand>;
   planOptions: PlanOptions;
   online: boolean;
 }
 
-/** The document is read before the transaction. In the transaction, the request must still have the same document. */
+/** Reads the document before the transaction. In the transaction, the request must still have the same document. */
 export async function requestedOperationNow(
   reading: Reading,
   id: string,
@@ -207,13 +210,13 @@ export async function explainMissingDocument(
   return now.ok ? missing : now;
 }
 
-/** Returns the request if it allows the action. */
+/** Returns the request, or a problem if it does not allow the action. */
 export async function requireAction(db: Queryable, id: string, action: ChangeAction): Promise<Result<ChangeRequest>> {
   const request = await readChange(db, id);
   return request !== undefined && allowsAction(request, action) ? ok(request) : refuse(wrongState(id, request));
 }
 
-/** Returns the request if it allows the action now. @throws CommandRefused */
+/** Returns the request. @throws CommandRefused if it does not allow the action now */
 export async function requireAllowed(
   client: pg.ClientBase,
   id: string,

@@ -1,7 +1,6 @@
-/*
- * Decides how a change with preparation continues. It is applied at once if preparation gains nothing, and rejected if
- * it is impossible. Otherwise it becomes a request, whose preparation begins when no other request holds its tables.
- */
+/* Decides how a change with preparation continues. It is applied at once if preparation has no benefit, and rejected
+   if preparation is impossible. Otherwise it becomes a request. The preparation of a request begins when no other
+   request holds its tables. */
 import type pg from 'pg';
 import type { Document } from '../../log/document-lines.js';
 import { keepDocuments } from '../../log/documents.js';
@@ -27,9 +26,9 @@ import { readChange } from './rows.js';
 import { allowedActions } from '../../schema/change-requests/fold.js';
 import { isAllowedAfter } from '../../schema/change-requests/fold.js';
 
-/* Creates events about change requests, and the causes of those without a requester. */
+/* Create events about change requests, and causes for actions that nobody requested. */
 
-/** An event of a change request before it is appended, so without position, batch and actor. */
+/** Creates an event of a change request. Position, batch and actor are added when it is appended. */
 export function changeEvent<T extends ChangeEvent['type']>(type: T, id: string, data: OtherEventData[T]): LogEvent {
   return { type, version: 1, collection: null, field: null, subject: { kind: CHANGE, id }, data } as LogEvent;
 }
@@ -46,7 +45,7 @@ export function createServiceCause(command: string): Cause {
   };
 }
 
-/** Attributes the change to the user who applies it, whichever process carries it out. */
+/** Returns the cause of an applied change. Its actor is the user who applies it, whichever process carries it out. */
 export function applicantsCause({ author, applicant, operation, reason }: ChangeRequest): Cause {
   return { ...createServiceCause(operation), actor: applicant ?? author, reason };
 }
@@ -59,7 +58,7 @@ interface Opening {
 
 type Planner = Pick<PreparationEngine, 'planPreparation'>;
 
-/** For a change with `online`: opens a request if something must be prepared. */
+/** Opens a request for a change with `online` if something must be prepared. */
 export const reviseForOpening =
   (engine: Planner, { id, operation, document }: Opening): Revise =>
   async (client, batch) => {
@@ -74,7 +73,10 @@ export const reviseForOpening =
     return { ...replaceBatch(batch, { events: [opened, ...next.events], also }), document };
   };
 
-/** Characters of a requested change. It is parsed in one step each time the request is resumed or shown. */
+/**
+ * Maximum number of characters of a requested change. It is parsed without a pause each time the request is resumed or
+ * shown.
+ */
 const MOST = 1024 ** 2;
 
 const tooLarge = (): Problem => ({
@@ -82,7 +84,7 @@ const tooLarge = (): Problem => ({
   message: `An online change may have at most ${MOST.toLocaleString('en')} characters. Send the large part separately, without online.`,
 });
 
-/** For plans of online changes: adds what would be prepared first. */
+/** Adds to the plan of an online change what would be prepared first. */
 export const withPreparation =
   (engine: Planner): Revise =>
   async (client, batch) => {
@@ -94,7 +96,7 @@ export const withPreparation =
 /** An id under which nothing is created. */
 const NO_ID = '00000000-0000-4000-8000-000000000000';
 
-/** Begins the preparation of a request that waited for others. Does nothing while they continue. */
+/** Begins the preparation of a request that waited for other requests. Does nothing while those are unfinished. */
 export const reviseForPreparation =
   (engine: Planner, id: string): Revise =>
   async (client, batch) => {
@@ -117,7 +119,10 @@ interface Preparable {
   warnings?: Warning[];
 }
 
-/** Begins the preparation, or repeats it with the missing parts. @param apply for a proposal: apply it once prepared */
+/**
+ * Begins the preparation, or repeats it with the missing parts.
+ * @param apply true to apply a proposal once it is prepared
+ */
 export function prepare(
   id: string,
   { steps, collections, warnings = [] }: Preparable,
@@ -136,11 +141,11 @@ export function prepare(
   };
 }
 
-/** Selects the properties of the steps that the log records. */
+/** Returns the properties of the steps that the log records. */
 export const toLoggedSteps = (steps: readonly ChangeStep[]): ChangeStep[] =>
   steps.map(({ key, kind, collection, field, summary }) => ({ key, kind, collection, field, summary }));
 
-/** Replaces the change by events about a request. */
+/** Replaces the schema change by events about a request. */
 export function replaceBatch(
   { before }: PlannedBatch,
   recorded: Pick<RevisedBatch, 'events' | 'also' | 'online'>,
@@ -163,7 +168,7 @@ function keepBatch({ events, statements, after }: PlannedBatch): RevisedBatch {
   return { kind: 'revised', events, statements, after, also: [], online: true };
 }
 
-/** The rejection with the reasons why it cannot be prepared. */
+/** Returns the rejection with the reasons why the change cannot be prepared. */
 export const toRefusal = ({ problems }: Extract<Preparation, { kind: 'not possible' }>): Refusal => ({
   kind: 'refused',
   problems,
@@ -172,12 +177,13 @@ export const toRefusal = ({ problems }: Extract<Preparation, { kind: 'not possib
 const isFree = ({ held }: PlannedBatch, id: string, collections: readonly string[]): boolean =>
   !held.some((each) => each.id !== id && each.collections.some((name) => collections.includes(name)));
 
-/*
- * The short transaction that applies a prepared change. The change is decided again, and prepared steps replace slow
- * statements.
- */
+/* Applies a prepared change in a short transaction. The change is decided again, and prepared steps replace slow
+   statements. */
 
-/** If the change needs different steps by now, they are prepared first. The outcome then contains no schema change. */
+/**
+ * Applies a prepared change. If it now needs different steps, these are prepared first, and the outcome contains no
+ * schema change.
+ */
 export const reviseForPreparedSteps =
   (engine: Pick<PreparationEngine, 'preparedStatements'>, id: string): Revise =>
   async (client, batch) => {
@@ -198,7 +204,7 @@ export const reviseForPreparedSteps =
   };
 
 interface RecordOptions extends Pick<Recording, 'also'> {
-  /** A further condition on the request. */
+  /** A further condition that the current request must meet. */
   still?: (now: ChangeRequest) => boolean;
 }
 
@@ -217,7 +223,7 @@ export const planRecording =
     return { events: [changeEvent(type, id, data)], also };
   };
 
-/** The problem with an action that the state of the request does not allow. */
+/** Creates the problem of an action that the state of the request does not allow. */
 export function wrongState(id: string, request: ChangeRequest | undefined): Problem {
   if (request === undefined) return { code: 'NOT_FOUND', message: `Change request ${id} does not exist.` };
   const { state } = request;

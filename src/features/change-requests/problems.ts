@@ -1,15 +1,15 @@
-/** Problems of actions on proposals. */
+/** Creates the problems of actions on proposals. */
 import type { Problem } from '../../kernel/problem.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { actorName } from '../../schema/model/events.js';
 
-/** PLAN_CHANGED: another user replaced the requested change. */
+/** PLAN_CHANGED. Another user replaced the requested change in the meantime. */
 export const concurrentUpdateProblem = (id: string): Problem => ({
   code: 'PLAN_CHANGED',
   message: `Change request ${id} was updated at the same time. Read it again.`,
 });
 
-/** @param plan the hash of its current plan */
+/** @param plan the hash of the current plan */
 export const stalePlan = ({ id, operation, proposal }: ChangeRequest, plan: string): Problem => ({
   code: 'PLAN_CHANGED',
   message:
@@ -19,7 +19,7 @@ export const stalePlan = ({ id, operation, proposal }: ChangeRequest, plan: stri
   details: { plan: proposal?.plan, plan_now: plan },
 });
 
-/** @param plan the hash that was sent */
+/** @param plan the hash in the request */
 export const otherPlan = ({ id, proposal }: ChangeRequest, plan: string): Problem => ({
   code: 'PLAN_CHANGED',
   message: `The plan of change request ${id} is not the one that you reviewed. Read it again.`,
@@ -38,19 +38,19 @@ export const otherView = (id: string, read: string, now: string | undefined): Pr
   details: { view: now, looked_at: read },
 });
 
-/** @param most open requests per user */
+/** @param most the maximum number of open requests per user */
 export const tooManyOpen = (most: number): Problem => ({
   code: 'TOO_MANY_REQUESTS',
   message: `You have ${most} change requests that have not ended, the maximum for one user (CHANGES_PER_USER). Withdraw some, or wait until they are applied.`,
 });
 
-/** INVALID_PAYLOAD, about the body of a request. */
+/** INVALID_PAYLOAD, for a body without changes. */
 export const changesNothing = (operation: string): Problem =>
   operation === 'update-policy'
     ? { code: 'INVALID_PAYLOAD', message: 'This changes nothing: it is the current policy.', path: 'policy' }
     : { code: 'INVALID_PAYLOAD', message: 'This changes nothing: the schema already has this state.', path: 'diff' };
 
-/** INVALID_PAYLOAD: a request for a policy stays one, and so does a request for a change of the schema. */
+/** INVALID_PAYLOAD. An update cannot turn a request for a policy into a request for a schema change, or vice versa. */
 export const otherSubject = ({ id, operation }: ChangeRequest): Problem =>
   operation === 'update-policy'
     ? { code: 'INVALID_PAYLOAD', message: `Change request ${id} changes the policy. Send a policy.`, path: 'diff' }
@@ -60,46 +60,52 @@ export const otherSubject = ({ id, operation }: ChangeRequest): Problem =>
         path: 'policy',
       };
 
-/** INVALID_PAYLOAD: an option for deletions was sent for a policy. */
+/** INVALID_PAYLOAD. A request for a policy does not have options for deletions. */
 export const deletesNothing = (id: string): Problem => ({
   code: 'INVALID_PAYLOAD',
   message: `Change request ${id} changes the policy and deletes nothing, so it has no option purge.`,
   path: 'purge',
 });
 
-/** FORBIDDEN, if the policy excludes approvals by authors. */
+/** FORBIDDEN. The policy does not allow authors to approve their own requests. */
 export const ownApproval = ({ id }: ChangeRequest): Problem => ({
   code: 'FORBIDDEN',
   message: `The policy does not allow an author of change request ${id} to approve it. Ask another admin.`,
 });
 
-/** INVALID_STATE: the schema already contains the change. */
+/** INVALID_STATE. The schema already has the state that the revert would restore. */
 export const nothingToRevertProblem = (): Problem => ({
   code: 'INVALID_STATE',
   message: 'Nothing remains to revert: the schema already has this state.',
 });
 
-/** INVALID_STATE. @param other the request that reverts it */
+/**
+ * INVALID_STATE.
+ * @param other the request that already reverts this one
+ */
 export const alreadyRevertedProblem = (id: string, other: string): Problem => ({
   code: 'INVALID_STATE',
   message: `Change request ${other} already reverts ${id}. Apply or withdraw it first.`,
   details: { change: other },
 });
 
-/** @param at as sent @param why follows "at": "has passed" */
+/**
+ * @param at the time in the request
+ * @param why follows `at` in the message: "has passed"
+ */
 export const badTime = (at: string, why: string): Problem => ({
   code: 'INVALID_PAYLOAD',
   message: `at ${why} by the clock of the database: ${at}.`,
   path: 'at',
 });
 
-/** The clock of the database was set back. */
+/** INVALID_STATE. The clock of the database was set back, so the request is not due. */
 export const notYetDue = ({ id, schedule }: ChangeRequest): Problem => ({
   code: 'INVALID_STATE',
   message: `Change request ${id} is scheduled for ${schedule?.at}.`,
 });
 
-/** FORBIDDEN at the scheduled time: the user who scheduled it may no longer apply it. */
+/** FORBIDDEN, at the scheduled time. The user who scheduled the request may no longer apply it. */
 export const schedulerLost = ({ id, applicant }: ChangeRequest): Problem => ({
   code: 'FORBIDDEN',
   message: `Change request ${id} was scheduled by ${applicant === null ? 'nobody' : actorName(applicant)}, who is no longer an active admin.`,

@@ -1,4 +1,4 @@
-/** Change requests by people: their actions, and the resulting events. */
+/** Defines the actions of people on change requests, and the resulting events. */
 import { randomUUID } from 'node:crypto';
 import type { Document } from '../../log/document-lines.js';
 import { toDocument } from '../../log/documents.js';
@@ -65,9 +65,9 @@ export interface RequestedChange extends Pick<RequestedOperation, 'purge' | 'ack
 }
 
 export interface Proposals {
-  /** Rejects with the problems of the change. */
+  /** Opens a request. Rejects with the problems of the requested change. */
   propose(change: RequestedChange & { title: string }, request: RequestContext): Promise<Outcome>;
-  /** @param update without `asked`, the requested change stays. `purge` alone changes only that option */
+  /** @param update without `asked`, the requested change stays the same. `purge` alone changes only that option */
   update(
     id: string,
     update: { texts: Pick<ChangeUpdated, 'title' | 'reason'>; change?: RequestedChange | undefined; purge?: boolean },
@@ -79,7 +79,7 @@ export interface Proposals {
     id: string,
     texts: Pick<ApprovalInput, 'plan' | 'credential' | 'token'> & {
       comment?: string | undefined;
-      /** The hash of the findings that the approver read. Absent: the current findings. */
+      /** The hash of the findings that the approver read. If absent, the current findings count. */
       view?: string | undefined;
       /** The schema at the head. */
       state: State;
@@ -89,18 +89,18 @@ export interface Proposals {
   reject(id: string, comment: string | undefined, request: RequestContext): Promise<Outcome>;
   prepare(id: string, request: RequestContext): Promise<Outcome>;
   apply(id: string, request: RequestContext): Promise<Outcome>;
-  /** Returns what applying it now would do. Rejects for the reasons of `apply`, except policy requirements. */
+  /** Returns what applying the request now would do. Rejects for the reasons of `apply`, except policy requirements. */
   rehearse(id: string, request: PlanRequest): Promise<Plan | Refusal>;
-  /** Schedules it by the database's clock. @param at ISO 8601, in UTC */
+  /** Schedules the request by the database's clock. @param at ISO 8601, in UTC */
   schedule(id: string, at: string, request: RequestContext): Promise<Outcome>;
   /**
-   * Rebases it onto the current schema. Rejects with MERGE_CONFLICT. Appends no event if it is already based on that
-   * schema.
+   * Rebases the request onto the current schema. Rejects with MERGE_CONFLICT. If the request is already based on that
+   * schema, no event is appended.
    */
   rebase(id: string, resolutions: readonly Resolution[], request: RequestContext): Promise<Outcome>;
-  /** Opens a request that reverts an applied one. */
+  /** Opens a new request that reverts an applied one. */
   revert(reverting: RevertOptions, request: RequestContext): Promise<Outcome>;
-  /** Returns its plan for a schema. Null if it has ended or is not a proposal. */
+  /** Returns the plan of a request for a schema. Null if the request has ended or is not a proposal. */
   planNow(id: string, state: State): Promise<PlanNow | null>;
 }
 
@@ -110,7 +110,7 @@ export type ProposalOptions = Pick<ActionOptions, 'engine'> &
   Pick<PlanContext, 'schema' | 'keep'> &
   Pick<RebaseContext, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'apply' | 'dryRun'> };
 
-/** Characters of a requested change. It is parsed in one step each time it is shown. */
+/** Maximum number of characters of a requested change. It is parsed without a pause each time it is shown. */
 const MOST = 4 * 1024 ** 2;
 
 /** Texts and requested changes are stored as documents, in the transaction of the event that names them. */
@@ -220,7 +220,7 @@ export function createProposals(options: ProposalOptions): Proposals {
   };
 }
 
-/** The requested change of a proposal, with another value of `purge`. */
+/** Returns the requested change of a proposal with another value of `purge`. */
 async function withPurge(reading: Reading, id: string, purge: boolean): Promise<Result<RequestedChange>> {
   const askedFor = await requestedOperationNow(reading, id, 'update');
   if (!askedFor.ok) return askedFor;
@@ -237,14 +237,14 @@ const toPlanOptions = ({ purge, acknowledged }: Pick<RequestedOperation, 'purge'
   ...(acknowledged && { acknowledges: { findings: acknowledged } }),
 });
 
-/** Used for actions that only decide. They prepare and run nothing. */
+/** Returns the context of an action that only decides. Such an action prepares and runs nothing. */
 const withRevise = (
   request: RequestContext,
   revise: NonNullable<RequestContext['revise']>,
   { purge }: Pick<RequestedOperation, 'purge'>,
 ): RequestContext => ({ ...request, revise, ...(purge && { purge: true }) });
 
-/** A proposal that cannot be updated is rejected for that reason first. */
+/** Adds a check to the command, so that a proposal that cannot be updated is rejected for that reason first. */
 const requireUpdatable =
   (id: string, command: RequestedChange['command']): RequestedChange['command'] =>
   async (client, ...at) => {

@@ -59,7 +59,7 @@ import { selectStillInTrash } from '../trash/restore.js';
 
 export interface ProposalInput extends PlanOptions {
   operation: ProposedOperation;
-  /** The requested change. */
+  /** The document with the requested change. */
   document: Document;
   online: boolean;
 }
@@ -69,7 +69,10 @@ export async function requireRoom(client: pg.ClientBase, author: string, most: n
   if ((await countUnderWay(client, author)) >= most) throw new CommandRefused([tooManyOpen(most)]);
 }
 
-/** Rejects a change without effect with INVALID_PAYLOAD. @param reverts the request that it reverts */
+/**
+ * Rejects a change without effect with INVALID_PAYLOAD.
+ * @param reverts the applied request that the new one reverts
+ */
 export const reviseForProposal =
   (
     id: string,
@@ -93,7 +96,7 @@ export const reviseForProposal =
 
 type TitleAndReason = Pick<ChangeUpdated, 'title' | 'reason'>;
 
-/** Keeps the requested change. */
+/** Updates the texts of a proposal. The requested change stays the same. */
 export const planTextUpdate =
   (id: string, texts: TitleAndReason): Prepare<Recording> =>
   async (client) => {
@@ -129,11 +132,11 @@ async function describePlannedBatch(
 
 interface ResolvedMerge {
   base: State;
-  /** New objects in it have no identity, except those of `again`. */
+  /** The target state. New objects in it have no identity, except those of `again`. */
   theirs: State;
   /** Objects of `theirs` that existed before, by their names in `theirs`. */
   again: RecreatedObjects;
-  /** Their trash entries when the merge was requested. */
+  /** The trash entries of these objects when the merge was requested. */
   kept: readonly TrashNode[];
   resolutions: readonly Resolution[];
   /** True if the diff of the request may contain objects other than tables. */
@@ -172,17 +175,17 @@ async function mergeOntoCurrent(
   return { input, command: { ...read.value, kept } };
 }
 
-/** Enough conflicts to understand the problem. */
+/** Maximum number of conflicts in a response, enough to understand the problem. */
 const MOST_CONFLICTS = 100;
 
-/** MERGE_CONFLICT. `details` contains the location and its three values. */
+/** MERGE_CONFLICT. `details` contains the location and the three values. */
 const problemOf = ({ message, ...details }: MergeConflict): Problem => ({
   code: 'MERGE_CONFLICT',
   message: `${describeLocation(details.place)}: ${message}`,
   details,
 });
 
-/** Recreated objects get their former identity. */
+/** Assigns recreated objects their former identity. */
 function restoreIdentities(state: State, touched: ReadonlySet<string>, again: RecreatedObjects): State {
   if (again.size === 0) return state;
   const draft = new Draft(state);
@@ -216,9 +219,9 @@ export interface RebaseContext extends Reading {
   pipeline: Pick<Pipeline, 'apply'>;
   /** Returns the state after the event at a position. */
   at(position: number): Promise<{ state: State }>;
-  /** Open requests per user. */
+  /** The maximum number of open requests per user. */
   quotas: { changes: number };
-  /** Stores the requested change as a document. Rejects it if it is too long. */
+  /** Creates the document of a requested change. Rejects a change that is too long. */
   documentOf(askedFor: RequestedOperation): Promise<Document>;
 }
 
@@ -226,7 +229,7 @@ interface MergedChange {
   planOptions: Pick<RequestedOperation, 'purge' | 'acknowledged'>;
   online: boolean;
   leading: ResolvedMerge;
-  /** Checks preconditions before deciding. @throws CommandRefused */
+  /** Checks preconditions before the change is decided. @throws CommandRefused */
   require: (client: pg.ClientBase) => Promise<void>;
   becomes: (proposed: ProposalInput) => Revise;
 }
@@ -255,7 +258,7 @@ async function applyMerged(
   });
 }
 
-/** Writes nothing if it is already based on the current schema. */
+/** Rebases a proposal. Writes nothing if it is already based on the current schema. */
 export async function rebase(
   rebasing: RebaseContext,
   { id, resolutions }: { id: string; resolutions: readonly Resolution[] },
@@ -292,7 +295,7 @@ export async function rebase(
   );
 }
 
-/** Applies the diff of the request to its base. */
+/** Applies the diff of the request to the schema on which it is based. */
 async function applyRequestedDiff(
   { inTrash }: RebaseContext,
   base: State,
@@ -354,7 +357,7 @@ export async function revert(
   );
 }
 
-/** Characters. */
+/** Maximum length in characters. */
 const LONGEST_TITLE = 200;
 
 function titleOf({ proposal, operation, collections }: ChangeRequest): string {
@@ -362,7 +365,7 @@ function titleOf({ proposal, operation, collections }: ChangeRequest): string {
   return Array.from(`Revert: ${what}`).slice(0, LONGEST_TITLE).join('');
 }
 
-/** Returns the schema after the batch and before it. */
+/** Returns the schema before and after a batch. */
 async function readAroundBatch(
   { pool, at }: RebaseContext,
   { batch, position }: { batch: string; position: number },

@@ -39,17 +39,17 @@ import { DEFAULT_POLICY, type Policy } from '../../schema/policy.js';
 /* Shows the reviews of a change request, with the texts stored outside the log. */
 
 interface ShownProposal {
-  /** Position of the schema that it was written for. */
+  /** Position of the schema for which the proposal was written. */
   base: number;
-  /** Number of approvals that the policy requires, and how many of the given ones count now. */
+  /** Number of approvals that the policy requires, and number of approvals that count now. */
   approvals_needed: number;
   approvals_counted: number;
   author_may_approve: boolean;
-  /** Everyone who changed its content. */
+  /** All users who changed the content of the request. */
   authors: Cause['actor'][];
   /**
-   * Time of the last change of title or reason. Earlier approvals refer to the former text. Null if never changed. ISO
-   * 8601
+   * Time of the last change of title or reason (ISO 8601). Earlier approvals refer to the former text. Null if never
+   * changed.
    */
   described_at: string | null;
   approvals: (ShownComment &
@@ -75,7 +75,7 @@ const textsOf = ({ proposal }: Pick<ChangeRequest, 'proposal'>): string[] =>
         ({ comment }) => comment ?? [],
       );
 
-/** Decides which approvals count. */
+/** The facts that decide which approvals count. */
 interface Judging {
   policy: Policy;
   approvers: Approvers;
@@ -84,7 +84,7 @@ interface Judging {
 const NOBODY: Judging = { policy: DEFAULT_POLICY, approvers: { admins: new Set(), issued: new Set() } };
 
 /**
- * Reads the current policy and which approvers are active admins now. Returns `NOBODY` for a request that is no
+ * Reads the current policy, and which approvers are active admins now. Returns `NOBODY` for a request that is not a
  * proposal.
  */
 async function readJudging(db: Queryable, { proposal }: ChangeRequest): Promise<Judging> {
@@ -93,7 +93,10 @@ async function readJudging(db: Queryable, { proposal }: ChangeRequest): Promise<
   return { policy, approvers };
 }
 
-/** Null for a request that is not a proposal. @param documents those of `textsOf`. Missing ones are shown as erased. */
+/**
+ * Null for a request that is not a proposal.
+ * @param documents the documents of `textsOf`. Missing ones are shown as erased.
+ */
 function showProposal(
   request: ChangeRequest,
   documents: ReadonlyMap<string, Document>,
@@ -148,7 +151,8 @@ export interface ChangeSummary extends Pick<
   | 'reverts'
 > {
   /**
-   * Null if the change needs no review and is applied once it is prepared. The same applies to the following members.
+   * Null if the change needs no review and is applied once it is prepared. In that case, the following members are null
+   * as well.
    */
   title: string | null;
   /** The hash of the plan. Approvals refer to it. */
@@ -166,16 +170,16 @@ export interface ChangeView extends ChangeSummary {
   steps: ShownStep[];
   /** Collections whose tables no other change may touch now. */
   holds: readonly string[];
-  /** Requests that hold tables it needs, oldest first. */
+  /** Requests that hold tables which this request needs, oldest first. */
   queued_behind: string[];
-  /** Holders of locks that it waits for now. */
+  /** Sessions with locks for which the request waits now. */
   waiting_for: ShownHolder[];
-  /** True if it has ended, but prepared objects may still exist. */
+  /** True if the request has ended, but prepared objects may still exist. */
   cleaning: boolean;
   warnings: readonly Finding[];
-  /** Why it failed. Null if it did not fail, or if the document with the problems was erased. */
+  /** The problems of a failed request. Null if it did not fail, or if the document with the problems was erased. */
   problems: Problem[] | null;
-  /** Actions that its current state allows. */
+  /** Actions that the current state of the request allows. */
   allowed: ChangeAction[];
   /** Reviews and comments. */
   proposal: ShownProposal | null;
@@ -183,9 +187,9 @@ export interface ChangeView extends ChangeSummary {
 
 interface ShownStep extends ChangeStep {
   state: 'waiting' | 'running' | 'done';
-  /** The share of the work that is done, from 0 to 1. Null if unknown. */
+  /** The completed share of the work, from 0 to 1. Null if unknown. */
   done: number | null;
-  /** The phase that runs now. */
+  /** The current phase. */
   phase: string | null;
   /** Estimated number of rows to process. */
   rows: number | null;
@@ -209,7 +213,7 @@ export interface Changes {
   /** @param filter empty for all requests */
   count(filter: ChangeFilter): Promise<number>;
   retrieve(id: string): Promise<ChangeView | undefined>;
-  /** Returns the request as its events describe it. */
+  /** Returns the request as folded from its events. */
   find(id: string): Promise<ChangeRequest | undefined>;
 }
 
@@ -228,7 +232,7 @@ export function createChanges(pool: Queryable): Changes {
   };
 }
 
-/** Uses only the events, not the progress of the work. */
+/** Returns a summary from the events alone, without the progress of the work. */
 export function summaryOf(request: ChangeRequest): ChangeSummary {
   const { id, state, operation, collections, author, reason, opened_at, opened_position, changed_at, result, online } =
     request;
@@ -254,11 +258,11 @@ async function view(pool: Queryable, request: ChangeRequest): Promise<ChangeView
 interface RequestContents {
   /** The documents of the request, by hash. */
   documents: ReadonlyMap<string, Document>;
-  /** Stored state of its steps. */
+  /** The stored state of the steps. */
   kept: readonly KeptStep[];
-  /** The obstacle of a request that has no steps. */
+  /** The obstacle of a request without steps. */
   waiting?: StepProgress | null;
-  /** Requests that hold tables this request needs. */
+  /** Other requests that hold tables which this request needs. */
   ahead: string[];
   /** Absent if the request has no review. */
   judging?: Judging;
@@ -283,7 +287,7 @@ export function showChange(request: ChangeRequest, about: RequestContents): Chan
   };
 }
 
-/** For a request that has ended or waits for people, the last recorded holders are outdated. */
+/** Returns the recorded holders of locks. They are outdated if the request has ended or waits for people. */
 function holdersOf(request: ChangeRequest, { kept, waiting }: RequestContents): Holder[] {
   if (isAtRest(request) && request.state !== 'scheduled') return [];
   return [...kept.map(({ progress }) => progress), waiting].flatMap((progress) => progress?.waiting_for ?? []);
@@ -295,7 +299,7 @@ const contentOf = (document: Document | undefined): Json =>
 const problemsIn = (content: Json): Problem[] | null =>
   content === null ? null : (content as unknown as { problems: Problem[] }).problems;
 
-/** Returns the steps of the event with the progress recorded so far. */
+/** Returns the steps of the event with the progress that was recorded up to now. */
 function stepsOf(
   planned: readonly (ChangeStep & { milliseconds?: number })[],
   kept: readonly KeptStep[],
@@ -346,7 +350,7 @@ const toHolder = ({ pid, application, age, table }: Holder): ShownHolder => ({
   collection: table,
 });
 
-/** Returns the requests that hold collections of this one. It is not yet known whether it needs all of them. */
+/** Returns the requests that hold collections of this one. This request may turn out not to need all of them. */
 async function aheadOf(pool: Queryable, request: ChangeRequest): Promise<string[]> {
   const { rows } = await pool.query<HeldCollections>(HELD);
   return rows

@@ -35,12 +35,12 @@ import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 
 /* Runs an action on a change request and responds with the updated request. */
 
-/** The reason can be in the body as well as in the header. */
+/** Adds the reason. It can be in the body or in the header. */
 export const withReason = (context: RequestContext, reason: string | null | undefined): RequestContext =>
   reason == null ? context : { ...context, cause: { ...context.cause, reason } };
 
 interface AnswerOptions {
-  /** The unchanged request, if there was nothing to do. */
+  /** The request, if the action did not change it. */
   request?: ChangeRequest;
   /** Further members of the response. */
   more?: (done: CompletedChange) => object;
@@ -56,7 +56,7 @@ export async function respondAfterAction(
   return runRecording(call, command, { ...options, render: (done) => answerOf(done, answering) });
 }
 
-/** Returns 201 for an opened request, 202 for a request in preparation or scheduled, otherwise 200. */
+/** Returns 201 for an opened request, 202 for a request that is scheduled or in preparation, and otherwise 200. */
 function statusOf({ events }: CompletedChange): number {
   const types = new Set(events.map(({ type }) => type));
   if (types.has('change.opened')) return 201;
@@ -74,10 +74,10 @@ function answerOf(done: CompletedChange, { request: before, more }: AnswerOption
   return withLosses(withBatch(answer, done), done);
 }
 
-/** The id in lower case, as PostgreSQL prints UUIDs. It may be invalid. */
+/** Returns the id in lower case, as PostgreSQL prints UUIDs. It may be invalid. */
 const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').toLowerCase();
 
-/** The problem NOT_FOUND, for the caller to throw. */
+/** Creates the error NOT_FOUND, which the caller throws. */
 export const changeNotFound = (id: string) =>
   refused('NOT_FOUND', `Change request ${JSON.stringify(id)} does not exist.`);
 
@@ -97,7 +97,7 @@ export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unkn
 }
 
 /**
- * Authors may only access their own requests.
+ * Returns a change request. Authors may access only their own requests.
  * @throws RejectedError NOT_FOUND, FORBIDDEN
  */
 export async function findOwnChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
@@ -111,12 +111,15 @@ export async function findOwnChange(changes: Pick<Changes, 'find'>, call: Call<u
 
 /* Translates the locations of problems from a part of a body to the whole body. */
 
-/** Translates a problem of a change to its location in the body. Problems of a snapshot's diff have no location. */
+/**
+ * Translates the location of a problem from the change to the body. Problems about the diff of a snapshot have no
+ * location.
+ */
 export const createBodyLocator =
   ({ snapshot }: { snapshot?: unknown }) =>
   <P extends Pick<Problem, 'path' | 'details'>>(problem: P): P => {
     const { path, details } = problem;
-    // Acknowledgements are a sibling of the diff in the body.
+    // In the body, acknowledgements are next to the diff.
     if (path === undefined || path === 'diff' || path === 'policy' || details?.['acknowledged'] !== undefined)
       return problem;
     return { ...problem, path: snapshot === undefined ? joinPath('diff', path) : 'snapshot' };
@@ -130,7 +133,7 @@ export const prefixLocations = <T>(member: string, work: Promise<T>): Promise<T>
       : { ...problem, path: joinPath(member, problem.path) },
   );
 
-/** @throws RejectedError with translated locations */
+/** @throws RejectedError if `work` does, with translated locations */
 export async function translateLocations<T>(
   work: Promise<T>,
   locate: (problem: EdgeProblem) => EdgeProblem,
@@ -141,21 +144,22 @@ export async function translateLocations<T>(
   });
 }
 
-/** Members of the body itself. */
+/** Members of the body that are not part of the change. */
 const OWN: ReadonlySet<string> = new Set(['snapshot', 'base', 'mode', 'force']);
 
 const joinPath = (member: string, path: string): string =>
   path === '' ? member : path.startsWith('[') ? `${member}${path}` : `${member}.${path}`;
 
-/* Determines the proposed diff: the one that was sent, or the one computed from a snapshot. */
+/* Determine the proposed diff: either the body contains it, or it is computed from a snapshot in the body. */
 
 type Body = Pick<NewChange | ChangeUpdate, 'diff' | 'snapshot' | 'base' | 'mode' | 'force'>;
 
 export type ProposedChange = Pick<RequestedChange, 'name' | 'input' | 'command'>;
 
 /**
- * Undefined if the body proposes neither.
- * @throws RejectedError at its member
+ * Returns a function that reads the proposed change. The result is undefined if the body contains neither a diff nor a
+ * snapshot.
+ * @throws RejectedError with the location of the invalid member
  */
 export function createProposedChange(deps: HttpDeps) {
   const { store, history, config } = deps;
@@ -202,11 +206,11 @@ export function createProposedChange(deps: HttpDeps) {
   };
 }
 
-/** Here the body is the snapshot itself, not an object that has it as `theirs`. */
+/** Removes `theirs` from the location of a problem, because here the body itself is the snapshot. */
 const withoutTheirs = ({ path, ...problem }: EdgeProblem): EdgeProblem =>
   path === undefined ? problem : { ...problem, path: path.replace(/^theirs\.?/, '') };
 
-/** /schema/merge lists all of them. */
+/** Maximum number of conflicts in the error. /schema/merge lists all of them. */
 const MOST_CONFLICTS = 100;
 
 async function diffOf(body: Body, compared: () => Promise<Comparison>): Promise<unknown> {
@@ -226,7 +230,7 @@ function withoutSnapshot(body: Body): unknown {
   return body.diff;
 }
 
-/** @param request with the hash of the proposed plan */
+/** @param request a request that contains the hash of the proposed plan */
 export async function renderPlan(
   { pool, plans }: Pick<HttpDeps, 'pool' | 'plans'>,
   plan: PlanNow,

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { textFault } from '../../kernel/text.js';
 import { INVALID_LOCATION, canonicalLocation } from '../../schema/model/location.js';
 
-/** Lengths in code points. */
+/** Maximum lengths in code points. */
 const LONGEST = { title: 200, reason: 1_000, comment: 10_000 } as const;
 
-/** Control characters that could move a terminal's cursor. */
+/** Matches control characters that could move the cursor of a terminal. */
 const CONTROLS = /(?![\n\t])\p{Cc}/u;
 
 function text(most: number, lines: 'one line' | 'lines') {

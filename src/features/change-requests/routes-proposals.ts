@@ -1,4 +1,6 @@
-/** /changes: change requests. Authors open and update their own, admins may do everything. */
+/**
+ * Routes of /changes for change requests. Authors may open and update their own requests. Admins may use all routes.
+ */
 import { z } from 'zod';
 import { type Credential, allows } from '../accounts/caller.js';
 import { noQuery } from '../../http/request/query.js';
@@ -31,7 +33,7 @@ import { readResolutions } from '../../schema/merge/model.js';
 import { unwrap } from '../../http/answer/answer.js';
 import { type Call, documentBody, jsonBody, route, type Route, NO_ACKNOWLEDGE } from '../../http/route.js';
 
-/** Actions that do not fit the state of a request are rejected with INVALID_STATE. */
+/** If the state of a request does not allow an action, the action is rejected with INVALID_STATE. */
 export function proposalRoutes(deps: HttpDeps): Route[] {
   return [
     openingRoute(deps),
@@ -45,7 +47,10 @@ export function proposalRoutes(deps: HttpDeps): Route[] {
 
 const OF_SCHEMA = ['diff', 'snapshot', 'base', 'mode', 'force', 'online', 'purge'] as const;
 
-/** Undefined if the body has no policy. @throws RejectedError at its member, or FORBIDDEN for callers who are not admins */
+/**
+ * Undefined if the body has no policy. @throws RejectedError with the location, or FORBIDDEN for users who are not
+ * admins
+ */
 function policyOf(body: bodies.NewChange | bodies.ChangeUpdate, { caller }: Call<unknown>): ProposedChange | undefined {
   if (body.policy === undefined) return undefined;
   const others = OF_SCHEMA.filter((member) => body[member] !== undefined);
@@ -56,7 +61,7 @@ function policyOf(body: bodies.NewChange | bodies.ChangeUpdate, { caller }: Call
   return { name: 'update-policy', input: { policy }, command: { policy } };
 }
 
-/** Members of every action on a request. */
+/** The members of every action on a request. */
 const acting = {
   query: noQuery,
   answers: { 200: data(actedOn) },
@@ -64,7 +69,7 @@ const acting = {
   errors: ['INVALID_STATE'],
 } as const;
 
-/** Errors of decisions about a plan. */
+/** The errors of decisions about a plan. */
 const DECISION_ERRORS = ['INVALID_STATE', 'PLAN_CHANGED', 'SCHEMA_CHANGED'] as const;
 
 function openingRoute(deps: HttpDeps): Route {
@@ -97,7 +102,7 @@ function openingRoute(deps: HttpDeps): Route {
   });
 }
 
-/** Acknowledgements can be in the body, or in the header as for any change. */
+/** Reads acknowledgements from the body, or from the header as in all other changes. */
 function readPlanOptions(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChange, 'purge' | 'acknowledge'>) {
   const inHeader = acknowledgeOf(call.req);
   if (inHeader !== undefined && acknowledge !== undefined)
@@ -108,7 +113,10 @@ function readPlanOptions(call: Call<unknown>, { purge, acknowledge }: Pick<bodie
   return { ...(purge === true && { purge }), ...(acknowledged.length > 0 && { acknowledged }) };
 }
 
-/** Acknowledgements in the body refer to the proposed diff; those in the header already have a location. */
+/**
+ * Adds the location of the diff to acknowledgements in the body. Acknowledgements in the header already have a
+ * location.
+ */
 const withAcknowledgements = (
   context: RequestContext,
   options: { acknowledged?: Acknowledgement[] } = {},
@@ -149,7 +157,7 @@ function updateRoute(deps: HttpDeps): Route {
   });
 }
 
-/** Acknowledgements and online preparation belong to the diff they concern. */
+/** Rejects acknowledgements and online preparation without a diff, because both refer to the diff. */
 function rejectOptionsWithoutDiff({ body, req }: Pick<Call<unknown>, 'req'> & { body: bodies.ChangeUpdate }): void {
   const { acknowledge = acknowledgeOf(req) } = body;
   const members = Object.entries({ online: body.online, acknowledge }).flatMap(([name, value]) =>
@@ -185,7 +193,10 @@ function commentRoute({ changes }: HttpDeps): Route {
   });
 }
 
-/** Otherwise an admin could approve as another admin, with a token or password that they issued. */
+/**
+ * Explains why an issued credential cannot approve. An admin could otherwise issue a token or password to another admin
+ * and approve with it.
+ */
 const foreignCredentialMessage = ({ kind, rule }: Credential): string =>
   rule === undefined ? FOREIGN_CREDENTIAL[kind] : 'A pipeline cannot approve. Sign in with your own password or token.';
 
@@ -308,10 +319,10 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
   ];
 }
 
-/** The location is in the document of the request, not in the body. */
 /** Members of a body that do not describe the change. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set(['plan', 'view', 'at', 'purge']);
 
+/** Moves the location of a problem to `details`, because it is in the document of the request and not in the body. */
 const locateInDocument = (fault: Problem): Problem => {
   const { path, ...problem } = withAdvice(fault);
   if (path === undefined || OWN_MEMBERS.has(path)) return { ...problem, ...(path && { path }) };
@@ -321,7 +332,7 @@ const locateInDocument = (fault: Problem): Problem => {
 const UPDATE_WITH_PURGE =
   'In a change request, set it with an update ("dps changes update --purge"), which existing approvals do not cover.';
 
-/** An option that the requested change lacks cannot be sent with an action on it. */
+/** Adds advice to a problem about an option. An action cannot add an option that the requested change lacks. */
 const withAdvice = (problem: Problem): Problem =>
   problem.details?.['option'] === 'purge'
     ? { ...problem, message: `${problem.message} ${UPDATE_WITH_PURGE}` }

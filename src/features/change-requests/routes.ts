@@ -1,4 +1,6 @@
-/** /changes: reading change requests (authors and auditors) and withdrawing them (authors their own). */
+/**
+ * Routes of /changes that read change requests (for authors and auditors) or withdraw them (authors only their own).
+ */
 import { toBuffer } from '../../kernel/bytes.js';
 import { z } from 'zod';
 import { WITHDRAW } from './index.js';
@@ -31,7 +33,7 @@ const listQuery = z.strictObject({
   meta: metaMembers.optional(),
 });
 
-/** Other actions are in `proposalRoutes`. */
+/** The other actions are in `proposalRoutes`. */
 export function changesRoutes(deps: HttpDeps): Route[] {
   return [listRoute(deps), requestRoute(deps), withdrawRoute(deps)];
 }
@@ -63,10 +65,12 @@ function listRoute({ changes, pool }: HttpDeps): Route {
   });
 }
 
-/** Concurrent reads, in total and per caller: each may take several megabytes and a connection. */
+/**
+ * Maximum number of concurrent reads, in total and per caller. Each read may need several megabytes and a connection.
+ */
 const READS = { all: 4, perCaller: 2 } as const;
 
-/** Milliseconds that a read waits for others. */
+/** Milliseconds that a read waits for other reads. */
 const WAIT = 10_000;
 
 /** @param request the JSON of an object that gets `planned` as a member */
@@ -79,10 +83,10 @@ const withPlanned = (request: Buffer, planned: Buffer): Buffer =>
     Buffer.from('}}'),
   ]);
 
-/** Milliseconds that a plan is shown for. Its findings depend on tables, which change without events. */
+/** Milliseconds for which a plan is cached. Its findings depend on tables, which change without events. */
 const SHOWN = 10_000;
 
-/** The plan is cached for 10 seconds, and computed again if the log grows in the meantime. */
+/** Shows a request. The plan is cached for 10 seconds, and computed again if the log grows in the meantime. */
 function requestRoute(deps: HttpDeps): Route {
   const { changes, store, rendered } = deps;
   const reads = createSemaphore(READS.all, READS.perCaller);
@@ -110,7 +114,8 @@ function requestRoute(deps: HttpDeps): Route {
           return jsonBytes(now === null ? null : await renderPlan(deps, now, { plan }));
         });
         const shown = await runYielding(jsonBytes(changeBody(change)));
-        // The requested change and its current plan can name more collections than those that it changes.
+        // The requested change and the current plan may name further collections besides those that the request
+        // changes.
         if (collectionScopeOf(call.caller) !== undefined)
           for (const part of [shown, toBuffer(planned.body)])
             await requireNamesInScope(call.caller, JSON.parse(part.toString()));

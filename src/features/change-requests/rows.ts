@@ -26,11 +26,11 @@ import { isUuid } from '../../kernel/text.js';
 import { type Approvers, hasIssuedCredential } from '../../schema/change-requests/approvals.js';
 import { type Accounts, foldAccount, isActiveAdmin } from '../../schema/fold/accounts.js';
 
-/* Decides when scheduled requests are due. Only this file asks for the time, from the database's clock. */
+/* Decide which scheduled requests are due. Only this file reads the time, from the database's clock. */
 
 const AT = `(request -> 'schedule'::text ->> 'at'::text)::timestamptz`;
 
-/** A condition on a row of change requests. */
+/** SQL condition on a row of change requests: the request is due. */
 const IS_DUE = `state = 'scheduled' AND ${AT} <= clock_timestamp()`;
 
 /** Checks whether the request is scheduled and due. */
@@ -39,7 +39,7 @@ export async function isDue(db: Queryable, { schedule }: Pick<ChangeRequest, 'sc
 }
 
 /**
- * Milliseconds; negative if the time has passed.
+ * Returns the number of milliseconds until a time, negative if the time has passed.
  * @param at ISO 8601
  */
 export async function readWaitUntil(db: Queryable, at: string): Promise<number> {
@@ -50,7 +50,10 @@ export async function readWaitUntil(db: Queryable, at: string): Promise<number> 
   return rows[0]?.wait ?? Infinity;
 }
 
-/** Milliseconds until the next request becomes due, ignoring those that already are. Null if there is none. */
+/**
+ * Returns the number of milliseconds until the next request becomes due. Ignores requests that are already due. Null if
+ * there is none.
+ */
 export async function readWaitUntilNextDue(db: Queryable): Promise<number | null> {
   const { rows } = await db.query<{ wait: number | null }>(
     `SELECT (extract(epoch FROM pg_catalog.min(${AT}) - clock_timestamp()) * 1000::numeric)::float8 AS wait
@@ -63,8 +66,8 @@ const EVENTS = `SELECT ${LINKED_COLUMNS} FROM ${own.events} e
  WHERE subject ->> 'kind'::text = '${CHANGE}' AND subject ->> 'id'::text = ANY ($1::text[]) ORDER BY position`;
 
 /**
- * Folds a request from its events. Its row may be altered by hand, and decides only which requests are listed and
- * worked on.
+ * Folds a request from its events. Its row is not used, because it may have been altered by hand. It only decides which
+ * requests are listed and worked on.
  * @throws UnreadableEventError if an event is not the one that was appended
  */
 export async function readChange(db: Queryable, id: string): Promise<ChangeRequest | undefined> {
@@ -76,10 +79,10 @@ async function readChanges(db: Queryable, ids: readonly string[]): Promise<Map<s
   return foldChanges(await toLinkedEvents(rows));
 }
 
-/** Requests that are folded again at once. */
+/** Number of requests that are folded again at the same time. */
 const REFOLDED = 100;
 
-/** Writes the rows of requests again from their events, which were erased in the same transaction. */
+/** Writes the rows of requests again from their events. Used in the transaction that erases data of these events. */
 export async function refoldChanges(client: pg.ClientBase, ids: readonly string[]): Promise<void> {
   for (let at = 0; at < ids.length; at += REFOLDED) {
     const requests = await readChanges(client, ids.slice(at, at + REFOLDED));
@@ -87,13 +90,13 @@ export async function refoldChanges(client: pg.ClientBase, ids: readonly string[
   }
 }
 
-/** True if the row of a request has the state that its events lead to. */
+/** True if the row of a request has the state that results from the events. */
 export async function hasRowOf(db: Queryable, id: string, request: ChangeRequest | undefined): Promise<boolean> {
   const text = `SELECT state FROM ${own.changes} WHERE id = $1`;
   return (await db.query<{ state: string }>(text, [id])).rows[0]?.state === request?.state;
 }
 
-/** The requests that the events change, as they were before. */
+/** Returns the requests that the events change, in the state before them. */
 export async function changesBefore(
   db: Queryable,
   events: readonly LogEvent[],
@@ -111,8 +114,8 @@ ON CONFLICT (id) DO UPDATE SET progress = CASE WHEN c.state = excluded.state
   opened_position = excluded.opened_position, request = excluded.request`;
 
 /**
- * The requests that the events change, as they are afterwards.
- * @param before see `changesBefore`
+ * Returns the requests that the events change, in the state after them.
+ * @param before the result of `changesBefore`
  */
 export function changesAfter(
   events: readonly StoredEvent[],
@@ -127,25 +130,25 @@ export function changesAfter(
   return after;
 }
 
-/** The row without the progress of the work. */
+/** Returns the row without the progress of the work. */
 export const rowOf = (request: ChangeRequest) => {
   const { id, state, collections, opened_position } = request;
   return { id, state, collections, held: protectedCollections(request), opened_position, request };
 };
 
-/** One statement that upserts the rows, or none if there are no requests. */
+/** Returns one statement that upserts the rows, or none if there are no requests. */
 export function writeChanges(requests: readonly ChangeRequest[]): Parameterised[] {
   if (requests.length === 0) return [];
   const rows = requests.map(rowOf);
   return [{ text: WRITE, values: [JSON.stringify(rows)] }];
 }
 
-/** Stores why a request without steps cannot continue. It is valid until the state changes. */
+/** Stores why a request without steps cannot continue. The reason is valid until the state of the request changes. */
 export async function storeWaitingReason(db: Queryable, id: string, progress: StepProgress): Promise<void> {
   await db.query(`UPDATE ${own.changes} SET progress = $2 WHERE id = $1`, [id, JSON.stringify(progress)]);
 }
 
-/** See `keepWaiting`. */
+/** Reads the reason that `storeWaitingReason` stored. */
 export async function readWaiting(db: Queryable, id: string): Promise<StepProgress | null> {
   const text = `SELECT progress FROM ${own.changes} WHERE id = $1`;
   return (await db.query<{ progress: StepProgress | null }>(text, [id])).rows[0]?.progress ?? null;
@@ -157,7 +160,7 @@ export interface HeldCollections {
   collections: string[];
 }
 
-/** Selects them oldest first. This runs in the first round trip of each change. */
+/** Selects the requests with locked collections, oldest first. Runs in the first round trip of each change. */
 export const HELD = `SELECT id, held AS collections FROM ${own.changes} WHERE held OPERATOR(pg_catalog.<>) '{}' ORDER BY opened_position`;
 
 export interface ChangeFilter {
@@ -173,11 +176,13 @@ export interface ChangeFilter {
 
 export interface Approver {
   id: string;
-  /** Which requests they may approve. `all` includes their own, if the policy allows that. */
+  /** Tells which requests the user may approve. `all` includes the user's own, if the policy allows that. */
   may: 'none' | 'others' | 'all';
 }
 
-/** SQL conditions for the given members only, so that PostgreSQL can use an index. Parameters start at $1. */
+/**
+ * Returns SQL conditions for the members of the filter, so that PostgreSQL can use an index. Parameters start at $1.
+ */
 function conditionsOf({ state, collection, author, within, approver }: ChangeFilter): {
   sql: string;
   values: unknown[];
@@ -197,7 +202,7 @@ function conditionsOf({ state, collection, author, within, approver }: ChangeFil
   return { sql: conditions.length === 0 ? 'true' : conditions.join(' AND '), values };
 }
 
-/** A pattern with `*` as a pattern of LIKE. */
+/** Converts a pattern with `*` to a pattern of LIKE. */
 const toLikePattern = (pattern: string): string => pattern.replaceAll(/[\\%_]/g, '\\$&').replaceAll('*', '%');
 
 /** SQL condition: the request is open, and the approver has not approved its current plan. */
@@ -226,7 +231,7 @@ export async function listChanges(
   return rows.map(({ request }) => request);
 }
 
-/** @param filter counts all requests if empty */
+/** @param filter an empty filter counts all requests */
 export async function countMatchingChanges(db: Queryable, filter: ChangeFilter): Promise<number> {
   const { sql, values } = conditionsOf(filter);
   const text = `SELECT count(*) AS count FROM ${own.changes} WHERE ${sql}`;
@@ -247,7 +252,9 @@ export async function countUnderWay(db: Queryable, author: string): Promise<numb
   return (await db.query<{ count: number }>(text, [states, author])).rows[0]?.count ?? 0;
 }
 
-/** Deletes the documents of a request, except those that another request uses and that was not withdrawn. */
+/**
+ * Deletes the documents of a request. Documents that another request uses are kept, unless that request was withdrawn.
+ */
 export const eraseDocuments = (id: string): Parameterised => ({
   text: `
   UPDATE ${own.documents} d SET content = NULL, erased_at = now()
@@ -268,13 +275,13 @@ export async function countChanges(db: Queryable): Promise<ReadonlyMap<string, n
 
 export interface Unfinished {
   id: string;
-  /** It is due and needs no preparation. */
+  /** True if the request is due and needs no preparation. */
   due: boolean;
 }
 
 /**
- * Requests that the runner must work on, oldest first. Excludes queued requests whose tables are locked and requests
- * scheduled for later.
+ * Returns the requests that the runner must work on, oldest first. Queued requests whose tables are locked and requests
+ * that are scheduled for later are excluded.
  */
 export async function unfinishedChanges(db: Queryable): Promise<Unfinished[]> {
   const text = `
@@ -299,7 +306,7 @@ export async function unfinishedChanges(db: Queryable): Promise<Unfinished[]> {
 
 export const CHANGES_PROJECTION = 'change-requests';
 
-/** Events per page. */
+/** Number of events per page. */
 const PAGE = 1_000;
 
 const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
@@ -325,7 +332,7 @@ export async function foldChangesOf(
   return requests;
 }
 
-/** Rows per statement. */
+/** Number of rows per statement. */
 const WRITTEN = 1_000;
 
 /** Replaces all rows in the client's transaction, which must hold the log's lock. */
@@ -340,7 +347,7 @@ export interface RebuiltChanges {
   changes: number;
 }
 
-/** Folds without the log's lock, and takes it only for the last events and the rows. */
+/** Folds the events without the log's lock, and takes the lock only for the last events and the rows. */
 export async function rebuildChanges(pool: pg.Pool, lock: LogLock): Promise<RebuiltChanges> {
   const head = await readHeadPosition(pool);
   const folded = await foldChangesOf(pool, { after: 0, upTo: head });
@@ -351,13 +358,13 @@ export async function rebuildChanges(pool: pg.Pool, lock: LogLock): Promise<Rebu
   });
 }
 
-/* Checks which approvers may still approve, and whether their credentials were their own. */
+/* Check which approvers may still approve, and if they approved with their own credentials. */
 
-/** The users among the ids who are active admins now. */
+/** Returns the users among the ids who are active admins now. */
 export const activeAdmins = async (db: Queryable, ids: readonly string[]): Promise<ReadonlySet<string>> =>
   (await approversOf(db, ids, [])).admins;
 
-/** The approvers of a request. */
+/** Returns the approvers of a request. */
 export const readApprovers = (db: Queryable, approvals: readonly Approval[]): Promise<Approvers> =>
   approversOf(
     db,
@@ -366,11 +373,11 @@ export const readApprovers = (db: Queryable, approvals: readonly Approval[]): Pr
   );
 
 /**
- * Both the log and the table of users must say that a user is an active admin. Each credential is judged by the account
- * as the log recorded it at the position of the approval.
+ * Returns the approvers who are active admins both in the log and in the table of users. Each credential is judged by
+ * the account in the log at the position of the approval.
  */
 async function approversOf(db: Queryable, ids: readonly string[], approvals: readonly Approval[]): Promise<Approvers> {
-  // Actors without an account have no UUID and cannot approve.
+  // Actors without an account have no UUID, so they cannot approve.
   const users = ids.filter(isUuid);
   const accounts: Accounts = new Map();
   const issued = new Set<number>();
@@ -404,11 +411,11 @@ export interface KeptStep {
   checkpoint: Json;
   progress: StepProgress | null;
   started_at: Date | null;
-  /** Duration by the database's clock; null while the step is not done. */
+  /** Duration by the database's clock. Null while the step is not done. */
   milliseconds: number | null;
 }
 
-/** Replaces the planned steps. A step that is planned again keeps its progress. */
+/** Replaces the planned steps. A step that was already planned keeps its progress. */
 export function keepSteps(request: string, steps: readonly PreparationStep[]): Parameterised[] {
   return [
     {
@@ -444,7 +451,7 @@ export async function keepProgress(
   await db.query(text, [request, number, JSON.stringify(progress)]);
 }
 
-/** A step that was begun before keeps its start time, so the duration covers all attempts. */
+/** Marks a step as begun. A step that was begun before keeps its start time, so that its duration covers all attempts. */
 export async function beginStep(db: Queryable, request: string, number: number): Promise<void> {
   const text = `UPDATE ${own.preparations} SET started_at = coalesce(started_at, now()) WHERE request = $1 AND number = $2`;
   await db.query(text, [request, number]);
@@ -460,7 +467,7 @@ export async function endStep(db: Queryable, request: string, number: number): P
 }
 
 /**
- * Marks all steps as not done. Each runs again from its checkpoint as far as needed.
+ * Marks all steps as not done. Each one runs again from its checkpoint as far as needed.
  * @returns how often the request was reopened
  */
 export async function reopenSteps(db: Queryable, request: string): Promise<number> {
@@ -482,7 +489,7 @@ export async function keepCheckpoint(
   return rowCount === 1;
 }
 
-/** Call it when the database no longer contains objects of the preparation. */
+/** Must be called only when the database contains no more prepared objects of the request. */
 export async function deleteSteps(db: Queryable, request: string): Promise<void> {
   await db.query(`DELETE FROM ${own.preparations} WHERE request = $1`, [request]);
 }

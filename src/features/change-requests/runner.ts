@@ -1,6 +1,6 @@
 /**
- * Executes change requests in any live process. A session lock protects each request, so other processes take it over
- * if this one dies. Temporary failures are retried with increasing delays.
+ * Executes change requests. Every process of the service runs it. A session lock protects each request, so that another
+ * process continues it if this one dies. Temporary failures are retried with increasing delays.
  */
 import { createEarliestTimer, computePause } from '../../kernel/time.js';
 import { isConnectionLoss } from '../../postgres/errors.js';
@@ -12,16 +12,17 @@ import { isAtRest } from '../../schema/change-requests/model.js';
 import { LostError, TemporaryObstacleError, type Work, showPhase, advanceRequest } from './advance-request.js';
 
 export interface ChangeRunner {
-  /** Signals that the log may have new events. Cheap, call it after every commit. */
+  /** Signals that the log may have new events. It is cheap, so call it after every commit. */
   wake(): void;
   /**
-   * Stops running work between two batches or by cancelling it, and waits for its end. Another process continues it.
+   * Stops running work between two batches or by cancelling it, and waits until it has stopped. Another process
+   * continues the work.
    */
   stop(): Promise<void>;
 }
 
 export interface ChangeRunnerOptions extends Work {
-  /** Used for the sessions that hold the locks. */
+  /** The connection of the sessions that hold the locks. */
   connection: ConnectionOptions;
   /** The database name. */
   database: string;
@@ -30,7 +31,7 @@ export interface ChangeRunnerOptions extends Work {
   readOnly?: () => boolean;
   /** See `OnRequest`. */
   tries?: number;
-  /** In milliseconds. */
+  /** The pauses in milliseconds. */
   pauses?: Partial<Pauses>;
 }
 
@@ -41,9 +42,9 @@ interface Pauses {
   look: number;
   /** The longest pause while a request is scheduled, because the clock may be set. */
   clock: number;
-  /** Pause after the first failure of a request. Each further failure doubles it. */
+  /** Pause after the first failure of a request. The pause doubles with each further failure. */
   retry: number;
-  /** The longest pause. */
+  /** The longest pause after a failure. */
   maximum: number;
 }
 
@@ -57,9 +58,9 @@ const DUE_AT_ONCE = 2;
 
 interface Running {
   abort: AbortController;
-  /** See `due` of `Unfinished`. */
+  /** True if the request is due and needs no preparation. */
   due: boolean;
-  /** True while prepared objects are being removed. Only a stop interrupts that. */
+  /** True while prepared objects are removed. Only `stop` interrupts the removal. */
   cleaning: boolean;
   session?: LockedSession | undefined;
   ended: Promise<void>;
@@ -67,13 +68,13 @@ interface Running {
 
 interface FailureRecord {
   count: number;
-  /** Earliest start (`performance.now`). */
+  /** Earliest time of the next start, by `performance.now`. */
   until: number;
 }
 
 /**
- * Idle until the first `wake`. Afterwards it also checks on its own while work is left. It never throws: failures are
- * logged and retried.
+ * Creates a runner, which is idle until the first `wake`. While work is left, it also checks periodically. It never
+ * throws, because failures are logged and retried.
  */
 export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   const { pool, logger, readOnly = () => false } = options;
@@ -147,7 +148,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     running.set(id, run);
     run.ended = work(id, run).finally(() => {
       running.delete(id);
-      // An interrupted request needs a cleanup.
+      // An interrupted request still needs a cleanup, so the next check starts at once.
       if (run.abort.signal.aborted) timer.set(0);
     });
   };

@@ -26,7 +26,7 @@ import { type Renames, withRenames } from '../../schema/transition/renames.js';
 import type { LockedTable } from '../../projector/ddl/step.js';
 import { LockedError, lockTables } from '../../projector/ddl/table-locks.js';
 
-/* The basis of an acceptance: tables that cannot change until its transaction ends, by their current names. */
+/* Lock the tables of an acceptance. They cannot change until its transaction ends. All names are current names. */
 
 interface DriftTarget {
   client: pg.ClientBase;
@@ -41,9 +41,9 @@ interface DriftTarget {
 
 interface LockedDrift {
   renames: Renames;
-  /** All remaining differences. Its state uses the current names. */
+  /** All differences that remain. Its state has the current names. */
   finding: Finding;
-  /** The request, which uses the current names. */
+  /** The request with the current names. */
   request: AcceptRequest;
 }
 
@@ -75,7 +75,7 @@ async function inspectRenamed(
   return { renames, finding: await inspectDrift(client, base, managed), request: requestAfter(request, renames) };
 }
 
-/** The renames that the request covers completely and that the log can record. */
+/** Returns the renames that the request covers completely and that the log can record. */
 function renamesOf({ state, tables, drifted, renamed }: Finding, request: AcceptRequest): Renames {
   const collections = new Map<string, string>();
   const fields = new Map<string, ReadonlyMap<string, string>>();
@@ -102,13 +102,13 @@ function fieldNames(node: CollectionNode, table: CatalogTable, takes: (field: st
   return names;
 }
 
-/** Checks whether the log or the catalog shows it as partitioned or as a partition. */
+/** True if the table is partitioned or a partition, in the log or in the catalog. */
 const isPartitioned = (node: CollectionNode, table: CatalogTable | undefined): boolean =>
   extrasOf(node).partition_by !== undefined ||
   extrasOf(node).partition_of !== undefined ||
   (table !== undefined && (table.partitionKey !== null || table.partitionOf !== null));
 
-/** The tables covered by the request, by their current names. */
+/** Returns the tables that the request covers, by their current names. */
 function tablesOf({ finding, renames, request: { only } }: LockedDrift): string[] {
   const meant = [...finding.drifted.keys()].filter((name) => only === undefined || only.has(name));
   const names = new Set([...meant, ...renames.collections.values()]);
@@ -118,36 +118,36 @@ function tablesOf({ finding, renames, request: { only } }: LockedDrift): string[
 const locksOn = (names: Iterable<string>): LockedTable[] =>
   [...names].map((table) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }));
 
-/** Reads and writes of rows continue, but manual DDL waits. */
+/** Locks the tables. Reads and writes of rows continue, but manual DDL waits. */
 async function lockTablesOrFail({ client, schema }: DriftTarget, names: readonly string[]): Promise<void> {
   const locks = locksOn(names);
   try {
     await client.query(lockTables(schema, locks));
   } catch (error) {
-    // The session it waited for dropped or renamed it, so drift must be read again.
+    // Another session dropped or renamed the table before releasing its lock, so drift must be read again.
     if (isLocked(error) || sqlState(error) === SQLSTATE.undefined_table) throw new LockedError(error, locks);
     throw error;
   }
 }
 
 export interface Acceptance extends DetectedDrift {
-  /** Differences that remain, with reasons. */
+  /** The differences that remain, with reasons. */
   notAccepted: NotAccepted[];
-  /** Objects of the accepted tables that stay in the database but are part of no snapshot. */
+  /** Objects of the accepted tables that stay in the database although no snapshot contains them. */
   notRepresented: Note[];
 }
 
 interface NotAccepted {
   collection: string;
   field?: string;
-  /** Set for an object other than a table. `collection` is then its id. */
+  /** Present for an object other than a table. `collection` is then the id of the object. */
   object?: ObjectName;
   code: 'FOLDER' | 'PARTITIONED' | 'NOT_REPRESENTABLE' | 'NAME_TAKEN' | 'POINTS_AT_RENAMED' | 'STILL_DIFFERENT';
   message: string;
 }
 
 /**
- * Call it in a transaction that holds the log's lock. The tables it covers cannot be changed until that transaction
+ * Must be called in a transaction that holds the log's lock. The covered tables cannot change until that transaction
  * ends.
  */
 export async function readAcceptance(location: DriftTarget, request: AcceptRequest): Promise<Acceptance> {
@@ -163,7 +163,7 @@ export async function readAcceptance(location: DriftTarget, request: AcceptReque
   return location.objects === true ? addObjects(location, request, acceptance) : acceptance;
 }
 
-/** A request that names collections or fields, and no objects, accepts no objects. */
+/** Adds objects other than tables. A request that names collections or fields, but no objects, accepts none. */
 async function addObjects(location: DriftTarget, { objects, only }: AcceptRequest, found: Acceptance) {
   const requested = objects ?? (only === undefined ? undefined : []);
   const { changed, deleted, notAccepted } = await readAcceptedObjects(location.client, location, requested);
@@ -176,7 +176,7 @@ async function addObjects(location: DriftTarget, { objects, only }: AcceptReques
   return { ...found, objects: { changed, deleted }, notAccepted: [...found.notAccepted, ...left] };
 }
 
-/** A misspelled name would otherwise be ignored silently. */
+/** Returns names of fields that do not exist, because the service must not silently ignore a misspelled name. */
 function missingFields({ finding, renames, request: { only = new Map() } }: LockedDrift): DetectedDrift['missing'] {
   return [...only].flatMap(([collection, fields]) => {
     const columns = new Set(finding.tables.get(collection)?.columns.map(({ name }) => name));
@@ -215,7 +215,7 @@ function acceptTable(sight: LockedDrift, { name, differences }: DriftedObject, a
     acceptance.notAccepted.push({ collection: name, code: 'NOT_REPRESENTABLE', message });
     return;
   }
-  // New and changed columns may need more objects.
+  // New and changed columns may need further objects.
   const added = differences.some(({ field }) => field !== undefined);
   acceptance.tables.push(withNeeds(converted.value, node, { added }));
   const columns = new Set(table.columns.map((column) => column.name));
@@ -230,9 +230,9 @@ interface RejectedTable {
 }
 
 /**
- * A table that keeps its own definition, with the current types and sequences that it uses. These are shared by all
- * tables, so accepted tables need them. Null if they did not change.
- * @returns `isAll`: nothing else of the table differs
+ * Returns the recorded definition of a table with the current types and sequences that it uses. All tables share these,
+ * so accepted tables need them. Null if they did not change.
+ * @returns `isAll` is true if nothing else of the table differs
  */
 function withCurrentNeeds(sight: LockedDrift, { node, table, differences }: RejectedTable) {
   const { schema } = node.collection;
@@ -255,7 +255,7 @@ type Reason = Omit<NotAccepted, 'collection'>;
 
 const FOLDER: Reason = { code: 'FOLDER', message: 'it is a folder; a table with its name does not belong to it' };
 
-/** Explains why the log cannot record the table; null if it can. */
+/** Explains why the log cannot record the table. Null if it can. */
 function findRefusalReason(sight: LockedDrift, node: CollectionNode, table: CatalogTable | undefined): Reason | null {
   const { finding } = sight;
   const name = node.collection.collection;
@@ -271,7 +271,7 @@ function findRefusalReason(sight: LockedDrift, node: CollectionNode, table: Cata
   return nameTakenByAlias(node, there) ?? findRenamedTarget(finding, there);
 }
 
-/** A table is removed with all its partitions, and not before them. */
+/** Reports partitions that remain. A table can only be removed together with its partitions. */
 function findRemainingPartitions({ finding: { state, tables }, request }: LockedDrift, name: string): Reason | null {
   const all = [...partitionsOf(state, name)].sort(byName);
   if (all.some((each) => tables.has(each))) return { code: 'PARTITIONED', message: partitionedMessage(name) };
@@ -281,8 +281,8 @@ function findRemainingPartitions({ finding: { state, tables }, request }: Locked
 }
 
 /**
- * Returns the table of a missing collection if a folder now has its name. Only an unused name is accepted as the new
- * one.
+ * Returns the table of a missing collection if a folder now has the name of the table. Only an unused name can be
+ * accepted as the new name.
  */
 function findTableOfFolder({ state, tables }: Finding, node: CollectionNode): Reason | null {
   const folders = [...tables.values()].filter(({ name }) => state.collections.get(name)?.collection.schema === null);
@@ -334,7 +334,7 @@ interface LockedRequest {
   request: AcceptRequest;
 }
 
-/** Reports what would still differ, as the comparison after the commit would. */
+/** Adds the differences that would remain, as the comparison after the commit would find them. */
 async function addStillDifferent(
   { client, schema, state }: DriftTarget,
   request: LockedRequest,
@@ -345,7 +345,7 @@ async function addStillDifferent(
   const explained = new Set(acceptance.notAccepted.map(({ collection }) => collection));
   const taken = new Set([...acceptance.tables.map(({ collection }) => collection.collection), ...acceptance.deleted]);
   for (const name of sight.renames.collections.values()) taken.add(name);
-  // The tables are locked, so they are as they were read.
+  // The tables are locked, so they still are as they were read.
   const catalog = { tables: sight.finding.tables, objects: sight.finding.beside };
   for (const { collection, field, member } of await verifyCatalog(client, desired, schema, catalog)) {
     if (explained.has(collection) || !taken.has(collection) || !sight.request.takes(collection, field)) continue;
@@ -372,13 +372,13 @@ export interface AcceptanceReport {
   renamed_fields: { collection: string; from: string; to: string }[];
   /** Differences that remain, with reasons. */
   not_accepted: NotAccepted[];
-  /** Unsupported objects of those tables. They stay in the database, but no snapshot contains them. */
+  /** Unsupported objects of the changed tables. They stay in the database, and no snapshot contains them. */
   not_represented: Note[];
   /** The accepted objects other than tables. Absent if the instance does not manage them. */
   objects?: { changed: ObjectName[]; deleted: ObjectName[] };
 }
 
-/** @param command after `readAcceptance` */
+/** @param command the command after `readAcceptance` */
 export function acceptanceReport(command: AcceptDrift): AcceptanceReport {
   const acceptance = command.found as Acceptance;
   const { collections, fields } = acceptance.renames;

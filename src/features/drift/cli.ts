@@ -14,7 +14,7 @@ import { planAndApply } from '../../cli/plan-and-apply.js';
 import { locationText } from '../../schema/model/location.js';
 
 /**
- * Returns 1 if drift exists or remains, 3 if the policy would block it in a dry run.
+ * Returns 1 if drift exists or remains, and 3 if the policy would block the change in a dry run.
  * @throws UsageError for contradictory options
  */
 export async function drift(invocation: Invocation): Promise<ExitCode> {
@@ -82,7 +82,7 @@ function bodyOf(names: readonly string[]): object {
 
 const describeCollection = (collection: string): string => locationText({ collection });
 
-/** One line per table, the count, then the remaining differences with reasons. */
+/** Returns one line per table, then the count, then the remaining differences with reasons. */
 export function describeAcceptance(
   { changed, deleted, renamed, renamed_fields: fields, not_accepted: left, ...more }: AcceptanceReport,
   isDry: boolean,
@@ -113,14 +113,14 @@ const acceptedObjects = ({ changed, deleted }: NonNullable<AcceptanceReport['obj
 const notAcceptedText = ({ object, ...location }: AcceptanceReport['not_accepted'][number]): string =>
   object === undefined ? locationText(location) : toOneLine(objectArgument(object));
 
-/** The repairs, the statements that did not run with reasons, and the remaining drift. */
+/** Returns lines about the repairs, the statements that did not run with reasons, and the remaining drift. */
 export function describeRepair({ made, left, drift: found }: RepairResult): string {
   const lines = made.map(({ sql }) => `done: ${sql}`);
   for (const { sql, reason } of left) lines.push(`skipped: ${sql}\n      (${reason})`);
   return [...lines, describeDrift(found)].join('\n');
 }
 
-/** The differences of each table, then the unmanaged tables. */
+/** Returns lines about the differences of each table and about unmanaged tables. */
 export function describeDrift({ ok, tables, unmanaged, objects = [], unmanaged_objects = [] }: Drift): string {
   const lines = ok
     ? ['The database matches the log.']

@@ -1,6 +1,5 @@
 /**
- * Constraints and indexes that cannot be altered into the recorded definition. They are dropped first and created
- * again.
+ * Finds constraints and indexes that cannot be altered to the recorded definition. They are dropped and created again.
  */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { TableSchema } from '../../schema/model/model.js';
@@ -23,13 +22,13 @@ interface Part {
 
 const MEMBER = /^(constraint|index) (.*)$/s;
 
-/** The constraint or index that a difference concerns; null for other differences. */
+/** Returns the constraint or index that a difference is about. Null for other differences. */
 export function partOf({ member }: Pick<Difference, 'member'>): Part | null {
   const [, kind, name] = MEMBER.exec(member) ?? [];
   return kind === undefined || name === undefined ? null : { kind: kind as Part['kind'], name };
 }
 
-/** The members that belong to the table as a whole and to none of its fields. */
+/** Returns the members that belong to the table as a whole and not to a field. */
 export function listTableParts(schema: TableSchema | null): string[] {
   const { constraints = [], indexes = [], unmanaged = [] } = extrasOfTable(schema);
   return [
@@ -42,9 +41,9 @@ export function listTableParts(schema: TableSchema | null): string[] {
 interface TableComparison {
   schema: string;
   table: CatalogTable;
-  /** The actual column, by field name. */
+  /** The existing columns, by the name of their field. */
   renamed: ReadonlyMap<string, CatalogColumn>;
-  /** Members of the actual table. */
+  /** The members of the existing table that belong to the table as a whole. */
   loose: ReadonlySet<string>;
 }
 
@@ -74,7 +73,7 @@ export function conflictingObjects(
   };
 }
 
-/** A difference only in a column's name disappears with the rename. */
+/** True if only the name of a column differs. The rename then also removes this difference. */
 function isOnlyRenamed({ expected, found }: Difference, { renamed }: TableComparison): boolean {
   if (!isObject(found) || !Array.isArray(found['columns'])) return false;
   const names = new Map([...renamed].map(([field, { name }]) => [name, field]));

@@ -40,7 +40,7 @@ import { readDescendants } from '../../projector/catalog/deletion-facts.js';
 
 /* Removes statements that would change nothing because the object already exists. */
 
-/** The plan without statements whose objects exist according to `beside`. Does not modify the given plan. */
+/** Returns the plan without statements for objects that exist according to `beside`. The given plan is not modified. */
 export function withoutNoOps<S extends Pick<RepairPlan, 'statements'>>(
   plan: S,
   { collection }: CollectionNode,
@@ -55,7 +55,7 @@ export function withoutNoOps<S extends Pick<RepairPlan, 'statements'>>(
 
 const keyOf = ({ schema, name }: DatabaseObject): string => locationKey(schema, name);
 
-/** Ignores whether other tables need it. */
+/** True if the object exists, even if other tables need it. */
 function isThere(object: DatabaseObject, { extensions, sequences, collations, typeNames }: CatalogObjects) {
   const { kind, name } = object;
   if (kind === 'extension') return extensions.has(name);
@@ -63,7 +63,10 @@ function isThere(object: DatabaseObject, { extensions, sequences, collations, ty
   return kind === 'sequence' ? sequences.has(keyOf(object)) : typeNames.has(keyOf(object));
 }
 
-/** Dropping an identity drops its sequence. Another sequence of the column may be about to get that name. */
+/**
+ * True if a statement drops the sequence. Dropping an identity drops its sequence, and another sequence of the column
+ * may then get that name.
+ */
 function isDropped(
   object: DatabaseObject,
   {
@@ -91,9 +94,10 @@ function isOwned(
   return need?.kind === 'sequence' && owner?.table === collection && owner.column === need.owned_by;
 }
 
-/* After a rename, objects that reference the table show its new name. That is not a separate difference. */
+/* Ignore consequences of a rename. Objects that reference the table show its new name, which is not a separate
+   difference. */
 
-/** @param renamed the actual table, by its previous name */
+/** @param renamed the existing tables, by their previous names */
 export function isConsequence({ expected, found }: Difference, renamed: ReadonlyMap<string, CatalogTable>): boolean {
   if (!isObject(expected) || !isObject(found)) return false;
   for (const [was, { name }] of renamed) {
@@ -104,7 +108,7 @@ export function isConsequence({ expected, found }: Difference, renamed: Readonly
 
 type Shape = { [member: string]: Json };
 
-/** The shape of a foreign key or partition with the table's previous name. */
+/** Returns the shape of a foreign key or partition with the previous name of the table. */
 function withName(shape: Shape, name: string, was: string): Shape {
   const { references, table, definition } = shape;
   const former: Shape = { ...shape };
@@ -114,14 +118,14 @@ function withName(shape: Shape, name: string, was: string): Shape {
   return former;
 }
 
-/** The spelling of pg_get_constraintdef. */
+/** Returns the beginning of a reference to the table, in the spelling of pg_get_constraintdef. */
 const target = (name: string): string => ` REFERENCES ${quotedName(name)}(`;
 
 /** The managed schemas. */
 export interface ManagedSchemas {
   /** The default schema. */
   schema: string;
-  /** All managed schemas. Absent: only the default schema. */
+  /** All managed schemas. If absent, only the default schema is managed. */
   schemas?: readonly string[] | undefined;
   /** True if the instance manages objects other than tables. */
   objects?: boolean | undefined;
@@ -131,18 +135,21 @@ export interface Finding {
   state: State;
   schema: string;
   tables: ReadonlyMap<string, CatalogTable>;
-  /** The tables with the name of a collection. */
+  /** The tables that have the name of a collection. */
   managed: ReadonlyMap<string, CatalogTable>;
   /** The objects that managed and renamed tables use. */
   beside: CatalogObjects;
-  /** The tables that appear to be missing ones, by previous name. */
+  /** The tables that appear to be missing tables under another name, by previous name. */
   renamed: ReadonlyMap<string, CatalogTable>;
   /** The differences by table, in order. */
   drifted: ReadonlyMap<string, Difference[]>;
   unmanaged: readonly CatalogTable[];
 }
 
-/** `state` must match the position of the database, so call it in a transaction that holds the log's lock. */
+/**
+ * `state` must match the position of the database. It must therefore be called in a transaction that holds the log's
+ * lock.
+ */
 export async function findDrift(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<Drift> {
   const finding = await inspectDrift(client, state, managed);
   const inheritors = await readInheritors(client, finding);
@@ -161,7 +168,7 @@ export async function findDrift(client: pg.ClientBase, state: State, managed: Ma
   return { ok, tables: drifted, unmanaged: names.sort(byName), ...beside };
 }
 
-/** Partitions and inherited children of managed tables in schemas that are not managed, which the catalog reader does not read. */
+/** Finds partitions and children of managed tables in unmanaged schemas, which the catalog reader does not read. */
 const CHILDREN_ELSEWHERE = sql`
 SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name
   FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent
@@ -181,7 +188,7 @@ async function readUnmanagedChildren(client: pg.ClientBase, state: State, manage
   return children;
 }
 
-/** The tables that inherit a column which differs, by the key of the column. */
+/** The tables that inherit a column with a difference, by the key of the column. */
 type Inheritors = ReadonlyMap<string, string[]>;
 
 async function readInheritors(client: pg.ClientBase, { schema, state, drifted, tables }: Finding): Promise<Inheritors> {
@@ -200,7 +207,7 @@ async function readInheritors(client: pg.ClientBase, { schema, state, drifted, t
   return inheritors;
 }
 
-/** A finding with the tables that a repair would change by inheritance. */
+/** A finding, and the tables that a repair would also change because they inherit. */
 interface Repairable extends Finding {
   inheritors: Inheritors;
 }
@@ -211,7 +218,7 @@ function withInheritors(each: PlannedRepair, { inheritors }: Repairable): Planne
   return inherited_by === undefined ? each : { ...each, inherited_by };
 }
 
-/** Replaces the placeholder of the service's schema by its name. */
+/** Replaces the placeholder for the schema by its name. */
 function toShownDrift(client: pg.ClientBase, table: TableDrift): TableDrift {
   const differences = table.differences.map((each) => {
     const database = each.repair.database.map((statement) => ({
@@ -223,7 +230,7 @@ function toShownDrift(client: pg.ClientBase, table: TableDrift): TableDrift {
   return { ...table, differences };
 }
 
-/** The same as `findDrift`, before it is prepared for display. */
+/** Returns the same drift as `findDrift`, in the form before it is prepared for display. */
 export async function inspectDrift(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<Finding> {
   const { schema, schemas = [schema] } = managed;
   const place = { state, schema, schemas: [...new Set([...schemas, ...schemasOf(state, schema)])] };
@@ -274,7 +281,7 @@ function tableDrift(finding: Repairable, table: string, differences: readonly Di
   return differentTable(finding, node, { there, differences });
 }
 
-/** A folder has no table, so the service does not touch a table with its name. */
+/** Reports a table with the name of a folder. A folder has no table, so the service does not change such a table. */
 function undesiredTable(table: string, differences: readonly Difference[]): TableDrift {
   return { table, kind: 'not wanted', differences: differences.map((each) => driftDifference(each, undefined)) };
 }
@@ -391,7 +398,8 @@ const sequencesOf = (node: CollectionNode | undefined, field: string | undefined
   );
 
 /**
- * The log records a constraint or index with its owner, so the events for that owner would record the current one.
+ * Returns further owners of a constraint or index with a difference: fields, or null for the table as a whole. The log
+ * records such an object with its owner, so the events for these owners record its current state.
  */
 function otherLocations(difference: Difference, { loose }: TablePlan): (string | null)[] {
   const { member, found } = difference;
@@ -401,7 +409,8 @@ function otherLocations(difference: Difference, { loose }: TablePlan): (string |
 }
 
 /**
- * The document that the log would hold for a table. Where nothing differs, it is spelled like the collection.
+ * Returns the documents that the log would contain for the existing table. Parts without a difference have the spelling
+ * of the collection.
  * @param differences absent if the table has another name, so that nothing was compared
  */
 export function convertDriftedTable(
@@ -421,7 +430,7 @@ interface TableToConvert {
   notes?: Note[];
 }
 
-/** Leaves out the needs that the collection does not name, or lists them last. */
+/** Excludes the needs that the collection does not name, or moves them to the end of the list. */
 export function withNeeds(
   converted: ConvertedTable,
   node: CollectionNode,

@@ -8,11 +8,11 @@ export interface Drift {
   ok: boolean;
   /** Ordered by name. */
   tables: TableDrift[];
-  /** The names of unmanaged tables, which can be adopted or left alone. */
+  /** The names of unmanaged tables, which can be adopted. */
   unmanaged: string[];
-  /** Objects other than tables that differ, ordered by kind and id. Absent if the instance does not manage them. */
+  /** Objects other than tables that differ, ordered by kind and id. Absent if the instance manages only tables. */
   objects?: ObjectDrift[];
-  /** Objects other than tables that can be adopted or left alone. Absent if the instance does not manage them. */
+  /** Unmanaged objects other than tables, which can be adopted. Absent if the instance manages only tables. */
   unmanaged_objects?: ObjectName[];
 }
 
@@ -20,7 +20,7 @@ export interface ObjectDrift {
   object: ObjectName;
   kind: 'missing' | 'different';
   differences: Pick<DriftDifference, 'member' | 'expected' | 'found'>[];
-  /** Ends all differences of the object, in the database or in the log. */
+  /** Two ways to end all differences of the object: in the database or in the log. */
   repair: {
     database: RepairStatement[];
     log: Pick<ObjectEvent, 'type' | 'collection' | 'field' | 'data' | 'subject'>[];
@@ -30,7 +30,7 @@ export interface ObjectDrift {
 export interface TableDrift {
   table: string;
   kind: 'missing' | 'different' | 'not wanted';
-  /** The unmanaged table that is probably this one under another name. */
+  /** The unmanaged table that probably is this table under another name. */
   renamed_to?: string;
   differences: DriftDifference[];
 }
@@ -39,13 +39,13 @@ export interface DriftDifference {
   field?: string;
   /** The member: `column`, `schema.data_type`, `index articles_title_index`. */
   member: string;
-  /** The value in the log; null if it has none. */
+  /** The value in the log. Null if there is none. */
   expected: Json;
-  /** The value in the database; null if it has none. */
+  /** The value in the database. Null if there is none. */
   found: Json;
-  /** The column that is probably this one under another name. */
+  /** The column that probably is this column under another name. */
   renamed_to?: string;
-  /** Ways to end the difference, in the database or in the log. */
+  /** Two ways to end the difference: in the database or in the log. */
   repair: Repair;
 }
 
@@ -59,15 +59,15 @@ export interface Repair {
 export interface RepairStatement {
   sql: string;
   summary: string;
-  /** True if the statement drops an object or may lose values. It runs only if the caller allows that. */
+  /** True if the statement drops an object or may lose values. It runs only if the request allows that. */
   drops: boolean;
-  /** The tables that inherit the column, so they lose it too. The caller must allow that separately. */
+  /** The tables that inherit the column, so that they lose it too. The request must allow that separately. */
   inherited_by?: string[];
 }
 
 /**
- * `object` is the subject of the statement. `field` is null if it concerns the table as a whole. `losesColumn` is true
- * if it drops a column with its values.
+ * `object` is the subject of the statement. `field` is null if the statement concerns the table as a whole.
+ * `losesColumn` is true if the statement drops a column with its values.
  */
 export type PlannedRepair = RepairStatement & { field: string | null; losesColumn?: boolean } & Pick<
     Statement,

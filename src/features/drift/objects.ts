@@ -21,7 +21,7 @@ interface ObjectFinding {
   drifted: ReadonlyMap<string, Difference[]>;
 }
 
-/** Call it in a transaction that holds the log's lock. It leaves the transaction unchanged. */
+/** Must be called in a transaction that holds the log's lock. The transaction is unchanged afterwards. */
 async function inspectObjects(client: pg.ClientBase, state: State, schema: string): Promise<ObjectFinding> {
   const views = await readObjects(client, schema);
   const drifted = new Map<string, Difference[]>();
@@ -37,7 +37,7 @@ export interface DetectedObjects {
   unmanaged_objects: ObjectName[];
 }
 
-/** Call it in a transaction that holds the log's lock. */
+/** Must be called in a transaction that holds the log's lock. */
 export async function findObjectDrift(client: pg.ClientBase, state: State, schema: string): Promise<DetectedObjects> {
   const finding = await inspectObjects(client, state, schema);
   const { views, drifted } = finding;
@@ -53,7 +53,7 @@ export async function findObjectDrift(client: pg.ClientBase, state: State, schem
   return { objects, unmanaged_objects: unmanaged.sort((a, b) => byName(objectKey(a), objectKey(b))) };
 }
 
-/** The state with all objects as they are in the database. */
+/** Returns the state with all objects as the database contains them. */
 function actualState(state: State, { views, drifted }: ObjectFinding): State {
   const draft = new Draft(state);
   for (const [key, differences] of drifted) {
@@ -65,7 +65,7 @@ function actualState(state: State, { views, drifted }: ObjectFinding): State {
   return draft.toState();
 }
 
-/** The members that do not differ stay as they are in the log. */
+/** Returns the object of the log with the values of the database where these differ. */
 function withDatabaseValues(
   object: SchemaObject,
   view: CatalogObject,
@@ -115,7 +115,7 @@ function eventsBetween(from: State, to: State): ObjectEvent[] {
   return [...first, ...last];
 }
 
-/** Objects that use this one are dropped with it and created again. */
+/** Returns the statements of a repair. Objects that use this object are dropped and created again. */
 function repairStatements({ actual, schema, views }: Sides, object: SchemaObject): ObjectDrift['repair']['database'] {
   const draft = new Draft(actual);
   draft.putObject(object);
@@ -134,7 +134,7 @@ export interface AcceptedObjects {
   notAccepted: (ObjectName & { message: string })[];
 }
 
-/** Reads what the request accepts. The views cannot change until the transaction ends. */
+/** Reads the objects that the request accepts. Views cannot change until the transaction ends. */
 export async function readAcceptedObjects(
   client: pg.ClientBase,
   { state, schema }: { state: State; schema: string },
@@ -170,7 +170,7 @@ function acceptedObjects(
       accepted.deleted.push({ kind, id });
       continue;
     }
-    // A request with these members would be rejected, so a snapshot could not be applied elsewhere.
+    // If a request with these members would be rejected, a snapshot with them could not be applied to another instance.
     const read = mergeObject(object, withDatabaseValues(object, view, differences), []);
     if (read.ok) accepted.changed.push(read.value);
     else accepted.notAccepted.push({ kind, id, message: read.problems.map(({ message }) => message).join('; ') });

@@ -6,8 +6,8 @@ import type { CatalogColumn, CatalogTable } from '../../projector/catalog/model.
 import { objectNames } from '../../projector/ddl/column.js';
 
 /**
- * For each missing collection, the only table with exactly its columns and its object names, as after ALTER TABLE …
- * RENAME. A table that only looks similar is another one.
+ * Finds for each missing collection the table to which it was renamed: the only one with exactly its columns and names
+ * of objects, as after ALTER TABLE … RENAME. A table that only looks similar is a different one.
  */
 export function* renamedTables(
   missing: readonly CollectionNode[],
@@ -31,8 +31,8 @@ export function* renamedTables(
 }
 
 /**
- * Only names that no copy of a table has: index and sequence names are unique per schema, and LIKE does not copy
- * foreign keys.
+ * True if the table has names that no copy has. Names of indexes and sequences are unique per schema, and LIKE does not
+ * copy foreign keys.
  */
 function sharesNames({ columns, constraints, indexes }: CatalogTable, node: CollectionNode): boolean {
   const own = objectNames(node);
@@ -41,7 +41,10 @@ function sharesNames({ columns, constraints, indexes }: CatalogTable, node: Coll
   return [...indexes, ...keys, ...sequences].some(({ name }) => own.has(name));
 }
 
-/** For each missing field, the only extra column of the same type. None if several match. */
+/**
+ * Finds for each missing field the only extra column of the same type. If several columns match, the field was not
+ * renamed.
+ */
 export function renamedColumns(node: CollectionNode, { columns }: CatalogTable): Map<string, CatalogColumn> {
   const there = new Set(columns.map(({ name }) => name));
   const missing = [...node.fields.values()].filter(hasColumn).filter(({ field }) => !there.has(field));
@@ -71,7 +74,7 @@ function shape(columns: [name: string, type: string][]): string {
   return JSON.stringify([...columns].sort(([a], [b]) => byName(a, b)));
 }
 
-/** The table as it would be if the columns had their previous names. */
+/** Returns the table with the previous names of its columns. */
 export function withNames(table: CatalogTable, renamed: ReadonlyMap<string, CatalogColumn>): CatalogTable {
   const names = new Map([...renamed].map(([field, { name }]) => [name, field]));
   const toFormerName = <T extends string | null>(name: T): T => (names.get(name ?? '') ?? name) as T;

@@ -1,4 +1,4 @@
-/** Plans the repair of one table: statements for the database, events for the log. */
+/** Plans the repair of one table, with statements for the database and events for the log. */
 import { Draft } from '../../schema/transition/draft.js';
 import { dropCollection, withExtras } from '../../schema/transition/cascade.js';
 import type { Relation, Field } from '../../schema/model/model.js';
@@ -17,13 +17,13 @@ import { ident, sql, tableOfNode } from '../../projector/ddl/sql.js';
 /* A primary key with several columns is dropped and created as a whole instead of per field. */
 
 interface KeyRepair {
-  /** The table as it would be with the right key. */
+  /** The existing table with the correct key. */
   there: CollectionNode;
   before: RepairPlan['statements'];
   after: RepairPlan['statements'];
 }
 
-/** Null if no multi-column key is involved, or if one of its columns is missing. */
+/** Repairs a key with several columns. Null if there is none, or if one of its columns is missing. */
 export function repairKey(recorded: CollectionNode, there: CollectionNode, schema: string): KeyRepair | null {
   const [expected, actual] = [keyOf(recorded), keyOf(there)];
   const isWhole = expected.columns.every((column) => there.fields.get(column)?.schema);
@@ -69,14 +69,19 @@ function keyOf(node: CollectionNode): Key {
 
 const recordedKeyOf = (node: CollectionNode) => extrasOf(node).primary_key ?? null;
 
-/** A single-column key that is added, dropped or renamed belongs to its field. */
+/**
+ * True if the key must be repaired as a whole. A single-column key that is added, dropped or renamed belongs to its
+ * field.
+ */
 function changesKey(recorded: CollectionNode, there: CollectionNode): boolean {
   const [expected, actual] = [keyOf(recorded), keyOf(there)];
   if (!jsonEqual(recordedKeyOf(recorded), recordedKeyOf(there))) return true;
   return expected.columns.length > 0 && actual.columns.length > 0 && !jsonEqual(expected.columns, actual.columns);
 }
 
-/** The field that a difference of the key concerns. */
+/**
+ * Returns the field that a difference of the key concerns. Null for a key with several columns or with a definition.
+ */
 const placeOf = ({ columns: [only, ...more], definition }: Key): string | null =>
   only === undefined || more.length > 0 || definition !== undefined ? null : only;
 
@@ -103,14 +108,14 @@ function withFlags(field: Field, recorded: Field | undefined): Field {
 }
 
 export interface TableToRepair {
-  /** The actual table in normal form. */
+  /** The existing table in normal form. */
   all: ConvertedTable;
   /** The same table without the objects that are dropped first. */
   rest: ConvertedTable;
   statements: RepairPlan['statements'];
 }
 
-/** Plans the repair of a table that exists and differs. */
+/** Plans the repair of an existing table that differs. */
 export function planForDifferent(state: State, node: CollectionNode, table: TableToRepair, schema: string): RepairPlan {
   const { collection } = node.collection;
   const there = nodeOf(node, table.rest);
@@ -150,7 +155,10 @@ const withNode = (state: State, node: CollectionNode): State => ({
   collections: state.collections.set(node.collection.collection, node),
 });
 
-/** Keeps what the catalog does not store: aliases, and relations without a foreign key. */
+/**
+ * Returns the node of the existing table. The catalog does not store aliases and relations without a foreign key, so
+ * these are kept from the log.
+ */
 function nodeOf(recorded: CollectionNode, converted: ConvertedTable): CollectionNode {
   const fields = new Map(converted.fields.map((field) => [field.field, field]));
   for (const field of recorded.fields.values()) if (field.schema === null) fields.set(field.field, field);
@@ -166,8 +174,8 @@ function nodeOf(recorded: CollectionNode, converted: ConvertedTable): Collection
 }
 
 /**
- * Statements for one field or for the table as a whole, and events for those and `others`.
- * @param sequences that the field needs; they precede its own statements
+ * Returns statements for one field or for the table as a whole, and events for this field and `others`.
+ * @param sequences the sequences that the field needs. They precede the statements of the field
  */
 export function repairOf(
   plan: RepairPlan,
@@ -189,7 +197,7 @@ export function repairOfAll({ statements, events }: RepairPlan): Repair {
   };
 }
 
-/** The members that responses show. */
+/** Returns only the members that responses contain. */
 export function toShownRepair({ sql, summary, drops, inherited_by }: RepairStatement): RepairStatement {
   return { sql, summary, drops, ...(inherited_by !== undefined && { inherited_by }) };
 }

@@ -1,4 +1,4 @@
-/** Changes the database to match the log, as far as the caller and PostgreSQL allow it. */
+/** Changes the database to match the log, as far as the request and PostgreSQL allow it. */
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
 import type { State } from '../../schema/model/state.js';
@@ -16,9 +16,9 @@ export interface RepairOptions {
   schemas?: readonly string[] | undefined;
   /** True if the instance manages objects other than tables. */
   objects?: boolean | undefined;
-  /** If false, no statement that removes something runs. */
+  /** True to run statements that remove something. */
   allowDrop: boolean;
-  /** With `allowDrop`: columns that other tables inherit are dropped too. */
+  /** True to drop columns that other tables inherit. Only effective with `allowDrop`. */
   purge?: boolean;
 }
 
@@ -31,15 +31,15 @@ export interface RepairResult {
 }
 
 /**
- * Runs in the caller's transaction, which must hold the log's lock.
- * @throws LockedError if other sessions hold the locks; the caller must then roll back the transaction
+ * Must run in a transaction of the caller that holds the log's lock.
+ * @throws LockedError if other sessions hold the locks. The caller must then roll back the transaction
  */
 export async function repairDrift(options: RepairOptions): Promise<RepairResult> {
   const { client, state, schema, schemas, objects } = options;
   const managed = { schema, schemas, objects };
   const made: RepairStatement[] = [];
   let drift = await findDrift(client, state, managed);
-  // Renames first: other differences can only be compared when all objects have their previous names.
+  // Renames come first. Other differences can only be compared when all objects have their previous names.
   const renames = distinct(drift.tables.flatMap(renamesOf));
   if (renames.length > 0) {
     await runAll({ ...options, drift }, renames, made);
@@ -58,12 +58,12 @@ function renamesOf({ renamed_to: table, differences }: TableDrift): Group[] {
     .flatMap(({ repair }) => repair.database.map((statement) => [statement]));
 }
 
-/** Statements that all run, or none of them. */
+/** Statements that run together or not at all. */
 type Group = readonly RepairStatement[];
 
 /**
- * The statements of one column form one group, because half of them would make it worse. All others form groups of
- * one.
+ * Groups the statements. Those of one column form one group, because a part of them would leave the column in a worse
+ * state. All other statements form groups of one.
  */
 function groupsOf({ differences }: TableDrift): Group[] {
   return differences.flatMap(({ field, repair }): Group[] =>
@@ -71,7 +71,7 @@ function groupsOf({ differences }: TableDrift): Group[] {
   );
 }
 
-/** Several differences of one field share their statements. */
+/** Removes repeated groups, because several differences of one field share their statements. */
 function distinct(groups: readonly Group[]): Group[] {
   const statements = new Set<string>();
   return groups
@@ -83,7 +83,9 @@ interface Running extends RepairOptions {
   drift: Drift;
 }
 
-/** Failed statements are retried as long as others succeed, because they may depend on later ones. */
+/**
+ * Runs the groups. Failed ones are retried as long as others succeed, because a statement may depend on a later one.
+ */
 async function runAll(
   options: Running,
   groups: readonly Group[],
@@ -129,7 +131,10 @@ async function run(
   return left;
 }
 
-/** PostgreSQL may truncate or round values without an error if a column's type gets narrower. */
+/**
+ * The reason for skipping a statement. If a column's type becomes narrower, PostgreSQL may truncate or round values
+ * without an error.
+ */
 const LOSES = 'it drops an object or may lose values';
 
 function reasonToKeep({ inherited_by }: RepairStatement, allowDrop: boolean): string {
@@ -137,6 +142,6 @@ function reasonToKeep({ inherited_by }: RepairStatement, allowDrop: boolean): st
   return `${explainInherited(inherited_by)}. To drop them permanently, repeat the repair with "--purge"`;
 }
 
-/** Repairs may need any lock on the differing tables. */
+/** Returns the tables to lock. A repair may need any lock on the tables that differ. */
 const locksOf = ({ tables }: Drift): LockedTable[] =>
   tables.map(({ table, renamed_to }) => ({ table: renamed_to ?? table, lock: 'ACCESS EXCLUSIVE' }));

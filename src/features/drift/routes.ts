@@ -25,7 +25,7 @@ const acceptBody = z.strictObject({
   objects: z.array(objectName).min(1).optional(),
 });
 
-/** Reading drift holds the log's lock, so changes wait for it. */
+/** Reading drift holds the log's lock, so schema changes wait for it. */
 export function driftRoutes(deps: HttpDeps): Route[] {
   const {
     pipeline,

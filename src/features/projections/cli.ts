@@ -50,7 +50,7 @@ function explain(error: unknown): never {
   });
 }
 
-/** One summary line, then what was done, what was not with reasons, and the differences. */
+/** Returns one summary line, then the completed work, then the rest with reasons, and then the differences. */
 export function describeRebuilt({
   name,
   position,
@@ -96,7 +96,8 @@ async function rebuildInto(
 }
 
 /**
- * Events that were read before an erasure still have its values, and the event that names them is after the head.
+ * Removes personal data that was erased while the log was read. Events that were read before an erasure still contain
+ * the data, and the event about the erasure is after the head.
  * @throws OperatorError after the last page
  */
 async function* readUnerased(pool: Queryable, head: number): AsyncGenerator<EventRecord[], void, undefined> {
@@ -111,10 +112,10 @@ async function* readUnerased(pool: Queryable, head: number): AsyncGenerator<Even
     );
 }
 
-/** Maximum events whose documents are in memory: one may have several megabytes. */
+/** Maximum number of events whose documents are in memory. A document may have several megabytes. */
 const AT_ONCE = 50;
 
-/** Splits pages and yields each part after its documents were read. Missing documents are skipped. */
+/** Splits pages into parts, and yields each part after reading its documents. Missing documents are skipped. */
 async function* withDocuments(
   pool: Queryable,
   pages: AsyncIterable<EventRecord[]>,

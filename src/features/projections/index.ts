@@ -22,7 +22,7 @@ import { repairDrift } from '../drift/repair.js';
 
 /* The progress of each projection, its failure, and how to resolve it. */
 
-/** How an operator can resume a stopped projection. */
+/** Tell how an operator can resume a stopped projection. */
 
 interface StoppedIndex {
   collection: string;
@@ -30,7 +30,7 @@ interface StoppedIndex {
   sqlstate: string | null;
 }
 
-/** Maps a SQLSTATE or its class to a remedy. */
+/** Maps a SQLSTATE or its class to the action that helps. */
 const REMEDIES: Readonly<Record<string, string>> = {
   '42501': 'Grant the database role of the service the privilege to create indexes there (it must own the table)',
   '42704': 'PostgreSQL does not support such an index for this column type. Remove the index',
@@ -43,7 +43,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   XX: 'PostgreSQL reported an internal error. See its log',
 };
 
-/** Sentences that name the remedy and how to resume. */
+/** Returns sentences that describe the remedy and how to resume. */
 export function nextStep(projection: string, { collection, field, sqlstate }: StoppedIndex): string {
   const remedy = remedyOf(sqlstate) ?? 'Fix what the message names';
   const giveUp =
@@ -69,7 +69,7 @@ type ProjectionKind = 'transactional' | 'after-commit';
 export interface ProjectionStatus {
   name: ProjectionName;
   kind: ProjectionKind;
-  /** All events up to this position are projected. */
+  /** All events up to and including this position are projected. */
   position: number;
   /** The number of events that are not projected yet. */
   lag: number;
@@ -81,7 +81,7 @@ export interface ProjectionStatus {
 }
 
 interface ProjectionError {
-  /** The event at which it stopped. */
+  /** The event at which the projection stopped. */
   position: number;
   /** Null if the event is not in the log. */
   event: { type: string; occurred_at: string; actor: string | null } | null;
@@ -92,7 +92,7 @@ interface ProjectionError {
   message: string;
   /** The number of attempts. */
   attempts: number;
-  /** The next step for the operator. */
+  /** Describes the next step for the operator. */
   next: string;
 }
 
@@ -121,9 +121,9 @@ FROM ${own.projections} p
 LEFT JOIN LATERAL (SELECT type, occurred_at, actor FROM ${own.events} f
                     WHERE f.position = (p.last_error ->> 'position'::text)::bigint OFFSET 0) e ON true`;
 
-/** All projections, including those without events. `head` was read at the same time or shortly before. */
+/** Returns all projections, including those without events. `head` was read at the same time or shortly before. */
 export async function listProjections(db: Queryable): Promise<{ head: number; projections: ProjectionStatus[] }> {
-  // The head is read first, so that a checkpoint is never behind the reported position.
+  // The head is read first, so that no checkpoint is behind the reported position.
   const [head, { rows }] = [await readHeadPosition(db), await db.query<Row>(QUERY)];
   const rowByName = new Map(rows.map((row) => [row.name, row]));
   return { head, projections: PROJECTION_NAMES.map((name) => toStatus(name, rowByName.get(name), head)) };
@@ -152,7 +152,7 @@ function toError(name: ProjectionName, row: Row): ProjectionError | null {
   return { position, event, collection, field, sqlstate, message, attempts, next };
 }
 
-/* Repairs the tables to match the log: creates missing objects, alters differing ones and drops nothing. */
+/* Repairs the tables to match the log. Creates missing objects and alters those that differ, but drops nothing. */
 
 interface RebuiltTables {
   position: number;
@@ -194,14 +194,14 @@ export interface Projections {
 }
 
 interface ListedProjection extends ProjectionStatus {
-  /** A rebuild that runs in this process, or null. */
+  /** The rebuild that runs in this process, or null. */
   rebuilding: Rebuilding | null;
 }
 
 interface Rebuilding {
   /** ISO 8601. */
   since: string;
-  /** The share that is done, from 0 to 1. Null if unknown. */
+  /** The completed share of the rebuild, from 0 to 1. Null if unknown. */
   done: number | null;
 }
 
@@ -268,15 +268,15 @@ export function createProjections(options: ProjectionsOptions): Projections {
         projections: projections.map((each) => ({ ...each, rebuilding: running.get(each.name) ?? null })),
       };
     },
-    // One at a time: each uses a connection of the pool and may need another one to catch up.
+    // One comparison runs at a time, because each uses a connection of the pool and may need another one to catch up.
     verify: shareNext(async () => (await verifyBeside(options)) ?? verifyUnderLock(options)),
     rebuild,
   };
 }
 
 /**
- * Does not block writes. Rows and log come from one snapshot, but PostgreSQL prints catalog definitions from current
- * data. A difference may therefore come from a concurrent change.
+ * Compares without blocking writes. Rows and log come from one snapshot, but PostgreSQL prints catalog definitions from
+ * current data. A difference may therefore come from a concurrent change.
  * @returns null if a comparison under the lock is needed
  */
 async function verifyBeside({
@@ -287,9 +287,10 @@ async function verifyBeside({
   objects = false,
 }: ProjectionsOptions): Promise<Verified | null> {
   return withClient(pool, async (client) => {
-    // The connection is idle while the log is folded, which may take long.
+    // The transaction is idle while the log is folded, so it must not have a time limit.
     await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unlimited('transaction')}`);
-    // PostgreSQL locks a table to print its definitions, so a manual ALTER TABLE must not block this forever.
+    // PostgreSQL locks a table to print its definitions. Without a limit, a manual ALTER TABLE could block this
+    // forever.
     await client.query(`SELECT pg_catalog.set_config('lock_timeout', $1, true)`, [String(lockTimeout)]);
     try {
       const position = await readHeadPosition(client);
@@ -303,7 +304,7 @@ async function verifyBeside({
   });
 }
 
-/** Compares while no event can be added. */
+/** Compares under the log's lock, so that no event can be added. */
 async function verifyUnderLock({ pipeline, connection, objects = false }: ProjectionsOptions): Promise<Verified> {
   const look = async (client: pg.ClientBase, { state, head }: Point) => ({
     ...(await verify(client, state, connection.schema, { objects })),
@@ -312,7 +313,7 @@ async function verifyUnderLock({ pipeline, connection, objects = false }: Projec
   return pipeline.underLock(look, { readOnly: true });
 }
 
-/** The builder continues where it stopped. */
+/** Retries failed indexes. The builder continues where it stopped. */
 async function retryIndexes({ pool, indexes }: ProjectionsOptions): Promise<Omit<RebuildResult, 'name'>> {
   await indexes.retry();
   const { projections } = await listProjections(pool);

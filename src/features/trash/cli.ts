@@ -11,7 +11,7 @@ import { actorName } from '../../schema/model/events.js';
 
 type Entry = z.output<typeof trashEntry>;
 
-/** Newest first. */
+/** Lists the trash, newest first. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const data = await requestAll(invocation, 'listTrash');
@@ -21,7 +21,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** A table row; a question mark marks unknown values. */
+/** Returns a row of the list, with a question mark for each unknown value. */
 export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until, ...entry }: Entry): string[] => [
   String(position),
   locationText(entry),
@@ -66,7 +66,7 @@ function show({ print, note }: Invocation['terminal'], answer: RestoreAnswer | P
 const isEmpty = (warnings: readonly JudgedWarning[]): boolean =>
   warnings.some(({ code }) => code === 'DATA_NOT_RESTORED');
 
-/** Exit code 2 if the user declines. Without a terminal it does not ask. */
+/** Purges entries. Exit code 2 if the user declines. Without a terminal, there is no confirmation. */
 export async function purge(invocation: Invocation): Promise<ExitCode> {
   const { terminal } = invocation;
   const position = positionIn(invocation);

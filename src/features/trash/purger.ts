@@ -1,4 +1,6 @@
-/** Purges trash entries on request and after their retention period. The trash is read in the command's transaction. */
+/**
+ * Purges trash entries on request or after their retention period. The trash is read in the transaction of the command.
+ */
 import { createEarliestTimer } from '../../kernel/time.js';
 import type pg from 'pg';
 import { type Problem, ProblemError } from '../../kernel/problem.js';
@@ -21,10 +23,10 @@ import { MAY_CREATE_SCHEMAS } from '../../projector/catalog/deletion-facts.js';
 import type { Logger } from '../../postgres/logger.js';
 import type { Cause } from '../../schema/model/events.js';
 
-/** Returns at least these collections after the event at a position. */
+/** Returns the state after the event at a position, with at least these collections. */
 type ReadCollections = (names: readonly string[], position: number) => Promise<Point>;
 
-/** Creates the command of a purge. It reads the columns of the kept object from the log, before the log is locked. */
+/** Creates the command of a purge. The columns of the kept object are read from the log before the log is locked. */
 export async function createPurgeCommand(
   { pool, collectionsAt }: { pool: Queryable; collectionsAt: ReadCollections },
   { position, expired }: Pick<PurgeTrash, 'position' | 'expired'>,
@@ -37,7 +39,7 @@ export async function createPurgeCommand(
 }
 
 /**
- * Another process may have purged an expired entry first. Then nothing is left to do.
+ * Reads the entry to purge. If another process has purged an expired entry, nothing is left to do.
  * @throws ProblemError NOT_FOUND if a user requested the purge of an entry that does not exist
  */
 export const readPurge: Reader<PurgeTrash> = async (client, command) => {
@@ -50,8 +52,8 @@ export const readPurge: Reader<PurgeTrash> = async (client, command) => {
 };
 
 /**
- * Someone can edit the list and the tables of the trash by hand, and a purge is final. Therefore the log is checked
- * first. If the entry must be expired, the retention period in the log must be over.
+ * Checks an entry against the log before the purge, because a purge is final, and the list and the tables of the trash
+ * may have been altered by hand. If the entry must be expired, the retention period in the log must be over.
  * @returns why the entry must not be purged. Null if the log agrees.
  */
 async function findDisagreement(
@@ -79,7 +81,10 @@ async function reasonToKeep(
   return lost.length === 0 ? null : replaced(entry, lost);
 }
 
-/** Another table may have taken its place. Only a person can tell if that may be dropped. */
+/**
+ * Explains that the kept table lacks columns, for example because another table has taken its place. Only a person can
+ * tell if that table may be dropped.
+ */
 const replaced = ({ field }: TrashEntry, lost: readonly string[]): string =>
   field === null
     ? `the table in the trash has no column ${lost.map(quoteName).join(', ')}, so someone changed or replaced it. ` +
@@ -103,7 +108,7 @@ export interface PurgerOptions extends Pick<PipelineOptions, 'keep'> {
   logger: Logger;
   /** True while the database is read-only. */
   readOnly: () => boolean;
-  /** Sources of events after which the trash may have new entries, or the database accepts changes again. */
+  /** Signals after which the trash may have new entries, or after which the database accepts changes again. */
   news: readonly { subscribe(listener: () => void): unknown }[];
 }
 
@@ -116,19 +121,22 @@ const BY_ITSELF: Cause = {
   user_agent: null,
 };
 
-/** Milliseconds: between a wake and the check, the longest pause because clocks may be set, and after a failure. */
+/**
+ * Milliseconds. `gather` is between a wake and the check. `longest` limits all pauses, because clocks may be set.
+ * `failure` follows a failure.
+ */
 const PAUSES = { gather: 1_000, longest: 60_000, failure: 30_000 };
 
-/** Milliseconds before a failed purge is retried. */
+/** Milliseconds before a purge that the database rejected is retried. */
 const LEFT_ALONE = 3_600_000;
 
 /**
- * Starts at once and runs until stopped. Failed purges are logged. An entry that the database rejects is retried after
- * an hour, and does not block the others.
+ * Creates a purger, which runs until it is stopped. Failed purges are logged. An entry that the database rejects is
+ * retried after an hour, and does not block other entries.
  */
 export function createPurger(options: PurgerOptions): Purger {
   const { pool, logger, readOnly } = options;
-  /** Time of the next attempt (`performance.now`), by position. */
+  /** Time of the next attempt (`performance.now`), by the position of the entry. */
   const failed = new Map<number, number>();
   const timer = createEarliestTimer(() => start());
   let running: Promise<void> | undefined;
@@ -146,7 +154,7 @@ export function createPurger(options: PurgerOptions): Purger {
     try {
       if (!warned) await warnWhereNothingIsKept(options);
       warned = true;
-      // Checks the trash before taking the log lock, because most of the time nothing is due.
+      // The trash is checked before the log is locked, because usually nothing is due.
       let wait = await untilNext();
       while (!stopped && wait <= 0 && (await purgeOne())) wait = await untilNext();
       timer.set(Math.min(PAUSES.longest, Math.max(PAUSES.gather, wait)));
@@ -162,7 +170,7 @@ export function createPurger(options: PurgerOptions): Purger {
     return (await readWaitUntilNextExpiry(pool, [...failed.keys()])) ?? Infinity;
   };
 
-  /** @returns true if there may be more */
+  /** @returns true if more entries may be due */
   const purgeOne = async (): Promise<boolean> => {
     const [entry] = await findExpired(pool, [...failed.keys()]);
     if (entry === undefined) return false;

@@ -1,4 +1,4 @@
-/* Prepares commands that restore objects: the trash is read in the transaction of the command. */
+/* Prepares commands that restore objects. The trash is read in the transaction of the command. */
 import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
 import {
@@ -35,11 +35,8 @@ import type { ColumnSchema } from '../../schema/model/model.js';
 import { SQLSTATE, sqlState } from '../../postgres/errors.js';
 import { quoteName } from '../../kernel/text.js';
 
-/*
- * Finds the source of a restoration for tables and fields. It is the entry of the trash, or the log if the database was
- * created from its log. The past never changes, so it is folded before the lock is taken. The trash is read under the
- * lock.
- */
+/* Find the source of a restore of a table or field: the entry in the trash, or the log if the database was created
+   from its log. The past never changes, so it is folded before the lock is taken. The trash is read under the lock. */
 
 interface RestoreOptions {
   pool: Queryable;
@@ -69,14 +66,14 @@ async function schemaBefore({ pool, at }: RestoreOptions, { batch }: TrashEntry)
   return at(first - 1);
 }
 
-/** Creates the command after checking what still exists of the entry. */
+/** Creates the command, after checking that the entry still exists. */
 const stillThere =
   <C extends { empty?: boolean }>(entry: TrashEntry, command: C) =>
   async (client: pg.ClientBase): Promise<C> => {
     const { position, batch } = entry;
     const now = await findInTrash(client, position);
     const [kept] = now === undefined ? await keptDeletions(client, [position]) : [now];
-    // Another log has replaced this one, so this is another entry.
+    // Another log has replaced this one, so the entry at this position is a different one.
     if (kept?.batch !== batch) throw new ProblemError(await notInTrash(client, position));
     if (await isKept(client, entry)) return command;
     if (now !== undefined) throw new ProblemError(dropped(entry));
@@ -92,7 +89,7 @@ function dropped({ position, collection }: TrashEntry): Problem {
 
 type Command = CommandOf<'restore-collection'>;
 
-/** @returns the function that creates the command once the table was found */
+/** @returns a function that creates the command in its transaction, after checking that the entry still exists */
 export async function createCollectionRestore(
   options: RestoreOptions,
   entry: TrashEntry,
@@ -106,10 +103,10 @@ export async function createCollectionRestore(
 /* Restores a field. Its values and its table are checked under the lock. */
 
 /**
- * Someone can change the copy of the values by hand. PostgreSQL might then convert the values, and the service would
- * drop the copy.
+ * Checks the copy of the values, which may have been altered by hand. PostgreSQL might then convert the values, and the
+ * service would drop the copy.
  * @param kept the field, by its name before the deletion
- * @throws ProblemError if the copy has other columns or types than the log says
+ * @throws ProblemError if the copy has other columns or types than the log records
  */
 async function requireUnalteredCopy(
   client: Queryable,
@@ -137,14 +134,16 @@ const alterationText = ({ name, type, found }: AlteredColumn): string =>
 interface RowCountRequest {
   options: { schema: string };
   command: CommandOf<'restore-field'>;
-  /** The table that the field returns to. */
+  /** The current table of the field. */
   now: CollectionNode;
 }
 
-/** Counting ends here. */
+/** Maximum number of rows that are counted. */
 const ENOUGH = 1_000;
 
-/** Counts before any change. @returns why PostgreSQL would reject it, and which member to omit */
+/**
+ * Counts the rows before anything changes. @returns why PostgreSQL would reject the restore, and which member to omit
+ */
 async function nullsInTheWay(client: pg.ClientBase, counting: RowCountRequest): Promise<Problem | undefined> {
   const { node, name, as = name, without, empty = false } = counting.command;
   const { collection } = counting.now.collection;
@@ -175,7 +174,7 @@ function nullsProblem(nulls: number, { name, key, empty }: Nulls): Problem {
   return { code: 'DATABASE_REFUSED', message, details: { offending, without: [key] } };
 }
 
-/** If the table or its key was removed by hand, the change itself is rejected with the location. */
+/** Returns 0 if the table or its key was removed by hand. The change itself is then rejected with the location. */
 async function countUnlessDropped(client: pg.ClientBase, count: () => Promise<number>): Promise<number> {
   await client.query('SAVEPOINT counting');
   try {
@@ -191,7 +190,7 @@ async function countUnlessDropped(client: pg.ClientBase, count: () => Promise<nu
 }
 
 async function countNulls(client: pg.ClientBase, { options, command, now }: RowCountRequest): Promise<number> {
-  // The command is rejected for another reason.
+  // The command will be rejected for another reason.
   if (keyChange(command.node, now) !== null) return 0;
   const kept = {
     table: tableOfNode(now, options.schema),
@@ -224,14 +223,14 @@ async function countOf(client: pg.ClientBase, rows: Sql): Promise<number> {
 interface RestoreFieldOptions extends RestoreOptions {
   /** The managed schema. */
   schema: string;
-  /** Treats rows without a value where one is needed. `ignore` does not read them. */
+  /** Tells what to do about rows without a value if the column requires one. `ignore` does not read the rows. */
   nulls: 'reject' | 'report' | 'ignore';
 }
 
-/** `nulls`: why PostgreSQL would reject the rows, and which member to omit, for `report`. */
+/** `nulls` is present for `report`. It explains why PostgreSQL would reject the rows, and which member to omit. */
 type RestoreFieldCommand = CommandOf<'restore-field'> & { nulls?: Problem };
 
-/** @returns the function that creates the command once the values were found */
+/** @returns a function that creates the command in its transaction, after checking that the entry still exists */
 export async function createFieldRestore(
   options: RestoreFieldOptions,
   entry: TrashEntry,
@@ -241,7 +240,7 @@ export async function createFieldRestore(
   const { state: before } = await schemaBefore(options, entry);
   const { state: then } = await options.at(position - 1);
   const node = then.collections.get(collection) as CollectionNode;
-  // One batch may have restored and deleted it again.
+  // The same batch may have restored the collection and deleted it again.
   const past = containsCollection(before, node.identities.collection) ? before : then;
   const command = { position, identity, collection, name: field ?? '', past, node, ...request };
   return async (client, state) => {
@@ -272,11 +271,11 @@ async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node
   throw new ProblemError(table === undefined ? problem : { ...problem, details: { restore_first: table.position } });
 }
 
-/* Applies a diff that restores objects. The trash is read again in the command's transaction. */
+/* Apply a diff that restores objects. The trash is read again in the transaction of the command. */
 
 /**
- * Another process may have changed the trash.
- * @throws ProblemError if someone changed kept values by hand
+ * Returns the entries that are still in the trash, which another process may have changed.
+ * @throws ProblemError if kept values were altered by hand
  */
 export async function selectStillInTrash(client: Queryable, kept: readonly TrashNode[]): Promise<TrashNode[]> {
   if (kept.length === 0) return [];

@@ -37,5 +37,5 @@ export const trashEntry = z
   })
   .meta({ id: 'TrashEntry' });
 
-/** The warnings list parts that were not restored. */
+/** The warnings list the parts that were not restored. */
 export const restored = withWarnings(z.union([collection, field]));

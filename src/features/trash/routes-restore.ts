@@ -25,7 +25,8 @@ async function restoreField(
   { entry, request }: { entry: TrashEntry; request: RestoreRequest },
 ): Promise<Answer> {
   const { pool, history, config } = deps;
-  // A dry run continues, so that the plan is complete. A plan that runs nothing reads no rows.
+  // A dry run continues so that the plan is complete, but reports such rows. A plan that runs nothing does not read
+  // rows.
   const nulls = isRequested(call, 'explain') ? 'ignore' : isRehearsal(call) ? 'report' : 'reject';
   const options = { pool, at: history.at, schema: config.schema, nulls } as const;
   return runChange(deps, call, {
@@ -33,7 +34,7 @@ async function restoreField(
     command: await createFieldRestore(options, entry, request),
     beside: async (run) => {
       const restored = await restoredIn(run.before, run.command);
-      // PostgreSQL rejects those rows too, but cannot name the fix.
+      // PostgreSQL would also reject these rows, but its message could not contain the solution.
       const { nulls: refusal } = run.command;
       return { further: leftWarnings(restored), optional: restored.keys, ...(refusal && { refusal }) };
     },

@@ -1,4 +1,4 @@
-/** /trash: deleted objects (auditors); restore and purge (admins). */
+/** Routes of /trash. Auditors may list deleted objects. Admins may restore and purge them. */
 import { z } from 'zod';
 import { countTrash, findInTrash, notInTrash, readTrash } from './rows.js';
 import { takeAcknowledgements, runChange, rehearsalQuery } from '../../http/change/change.js';
@@ -37,7 +37,7 @@ const restoreRequest = z
   })
   .meta({ id: 'RestoreRequest' });
 
-/** Entries are identified by the position of their deletion. */
+/** The position of the deletion identifies an entry. */
 export function trashRoutes(deps: HttpDeps): Route[] {
   const { pool } = deps;
   const texts = createCollectionTexts(deps.config, deps.systemCollections);
@@ -110,7 +110,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
   ];
 }
 
-/** The position of the deletion in the path. */
+/** Returns the position of the deletion from the path. */
 function positionOf({ params: { position = '' } }: Call<unknown>): number {
   if (!isPosition(position))
     throw invalidQuery('position', 'An object of the trash is identified by the position of its deletion, an integer.');

@@ -14,13 +14,13 @@ import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
 import { sql } from '../../projector/ddl/sql.js';
 import { type Point, foldLog, createStartPoint, type LogLock } from '../../log/fold.js';
 
-/* SQL shared by the queries about the trash. Parameters are expressions. */
+/* SQL that the queries about the trash share. The parameters of the functions are SQL expressions. */
 
-/** A time in the format of responses: ISO 8601, in UTC. */
+/** Returns SQL that formats a time as in responses: ISO 8601, in UTC. */
 export const shownTime = (time: string): string =>
   `pg_catalog.to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** Aliases of rows with the columns of a deletion. */
+/** The aliases of rows with the columns of a deletion. */
 type Deletion = 't' | 'e';
 
 /** The number of the shared schema that contains a deleted table. Null if it has its own. */
@@ -29,43 +29,43 @@ const KEPT_IN: Record<Deletion, string> = {
   t: `(SELECT (l.data ->> 'kept_in'::text)::int FROM ${own.events} l WHERE l.position = t.position)`,
 };
 
-/** Identifies the schema of a deletion, as a SQL expression (`TrashId`). */
+/** Returns a SQL expression that identifies the schema of a deletion (`TrashId`). */
 export const trashIdOf = (of: Deletion): string => `coalesce('s' || ${KEPT_IN[of]}::text, ${of}.position::text)`;
 
 /**
- * A condition on `c` of pg_class: it is the table that a deletion kept, or the copy of a field's values. A join would
- * use all of pg_class. Matching by name needs no privilege on the schema.
+ * A condition on `c` of pg_class: `c` is the table that a deletion kept, or the copy of a field's values. A join would
+ * read all of pg_class. Matching by name needs no privilege on the schema.
  */
 const isKeptTable = (of: Deletion): string =>
   `c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = ${trashSchemaNameSql(trashIdOf(of))})
    AND c.relname = CASE WHEN ${of}.field IS NULL THEN ${of}.collection ELSE '${COPY}' END AND c.relkind IN ('r', 'p')`;
 
-/** Checks that it exists, because someone may have dropped it by hand. */
+/** A condition that the kept object exists. It may have been dropped by hand. */
 export const keptObjectExists = (of: Deletion): string =>
   `EXISTS (SELECT FROM pg_catalog.pg_class c WHERE ${isKeptTable(of)})`;
 
 export interface TrashEntry {
-  /** The position of the event that deleted it. */
+  /** The position of the event that deleted the object. */
   position: number;
   kind: 'collection' | 'field';
-  /** The names before the deletion; `field` is null for a collection. */
+  /** The names before the deletion. `field` is null for a collection. */
   collection: string;
   field: string | null;
   identity: string;
   batch: string;
   deleted_at: string;
-  /** ISO 8601. After this time it may be purged. */
+  /** ISO 8601. After this time, the entry may be purged. */
   kept_until: string;
-  /** PostgreSQL's estimate at the deletion; null without statistics. */
+  /** PostgreSQL's estimate at the time of the deletion. Null without statistics. */
   rows: number | null;
-  /** Size on disk at the deletion. */
+  /** Size on disk at the time of the deletion. */
   bytes: number | null;
   deleted_by: Actor | null;
-  /** Publications that included the table. */
+  /** Publications that contained the table. */
   publications: string[];
-  /** Foreign keys of the table that were created by hand. `definition`: from pg_get_constraintdef. */
+  /** Foreign keys of the table that were created by hand. `definition` is from pg_get_constraintdef. */
   foreign_keys: { name: string; definition: string }[];
-  /** The number of the shared schema that contains it. Null if its schema is named after its position. */
+  /** The number of the shared schema that contains the table. Null if its schema is named after its position. */
   kept_in: number | null;
 }
 
@@ -83,7 +83,7 @@ interface Page {
   limit: number;
 }
 
-/** Newest first. */
+/** Returns entries, newest first. */
 export async function readTrash(db: Queryable, { offset, limit }: Page): Promise<TrashEntry[]> {
   const page = `${SELECT} ORDER BY t.position DESC LIMIT $1 OFFSET $2`;
   return (await db.query<TrashEntry>(page, [limit, offset])).rows;
@@ -96,14 +96,17 @@ export async function countTrash(db: Queryable): Promise<number> {
 }
 
 /**
- * @param position of the deletion
- * @returns undefined if the trash does not contain it
+ * @param position the position of the deletion
+ * @returns undefined if the trash does not contain the entry
  */
 export async function findInTrash(db: Queryable, position: number): Promise<TrashEntry | undefined> {
   return (await db.query<TrashEntry>(`${SELECT} WHERE t.position = $1`, [position])).rows[0];
 }
 
-/** Keyed by identity: the trash never contains an object twice. `there`: nobody has dropped it manually. */
+/**
+ * Returns entries by identity. The trash never contains an object twice. `there` is true if the object was not dropped
+ * by hand.
+ */
 async function findIdentities(
   db: Queryable,
   identities: readonly string[],
@@ -116,13 +119,13 @@ async function findIdentities(
 
 const DUE = 'kept_until <= clock_timestamp() AND position <> ALL ($1::bigint[])';
 
-/** The entry that expired first by the database's clock, or none. */
+/** Returns the entry that expired first by the database's clock. Empty if none has expired. */
 export async function findExpired(db: Queryable, except: readonly number[]): Promise<TrashEntry[]> {
   const first = `SELECT position FROM ${own.trash} WHERE ${DUE} ORDER BY kept_until, position LIMIT 1`;
   return (await db.query<TrashEntry>(`${SELECT} WHERE t.position = (${first})`, [except])).rows;
 }
 
-/** Milliseconds until the next entry expires, by the database's clock; null if there is none. */
+/** Returns the number of milliseconds until the next entry expires, by the database's clock. Null if there is none. */
 export async function readWaitUntilNextExpiry(db: Queryable, except: readonly number[]): Promise<number | null> {
   const { rows } = await db.query<{ wait: number | null }>(
     `SELECT (extract(epoch FROM pg_catalog.min(kept_until) - clock_timestamp()) * 1000::numeric)::float8 AS wait
@@ -154,7 +157,7 @@ export async function notInTrash(db: Queryable, position: number): Promise<Probl
   return { code: 'NOT_FOUND', message, details };
 }
 
-/** Checks whether the object of an entry exists. */
+/** True if the object of an entry exists. */
 export async function isKept(db: Queryable, { position, field, collection }: TrashEntry): Promise<boolean> {
   const { rows } = await db.query<{ there: boolean }>(
     `SELECT ${keptObjectExists('t')} AS there FROM (SELECT $1::bigint AS position, $2::text AS field, $3::text AS collection) t`,
@@ -165,11 +168,13 @@ export async function isKept(db: Queryable, { position, field, collection }: Tra
 
 export interface KeptColumn {
   name: string;
-  /** The text in its definition. */
+  /** The type as in the definition of the column. */
   type: string;
 }
 
-/** The columns that a deletion kept, according to the log. The copy of a field names its columns by identity. */
+/**
+ * Returns the columns that a deletion kept, according to the log. The copy of a field names its columns by identity.
+ */
 export function keptColumns({ kind, field }: Pick<TrashEntry, 'kind' | 'field'>, node: CollectionNode): KeptColumn[] {
   const copied = [...primaryKeyOf(node).map((each) => each.field), field ?? ''];
   const names = kind === 'collection' ? [...node.fields.keys()] : copied;
@@ -180,7 +185,7 @@ export function keptColumns({ kind, field }: Pick<TrashEntry, 'kind' | 'field'>,
   });
 }
 
-/** The columns that a kept object lacks, because someone changed or replaced it by hand. */
+/** Returns the columns that a kept object lacks because it was altered or replaced by hand. */
 export async function columnsLost(
   db: Queryable,
   { position, field, collection }: TrashEntry,
@@ -197,18 +202,18 @@ export async function columnsLost(
 }
 
 /**
- * A condition: the attribute `a` has another type than `w.type`, or another modifier. A type that does not exist under
- * its name now was renamed, so it is not compared.
+ * A condition that the attribute `a` has another type or modifier than `w.type`. A type that no longer exists under its
+ * name was renamed, so it is not compared.
  */
 export const HAS_OTHER_TYPE = sql`coalesce(pg_catalog.to_regtype(w.type)::oid <> a.atttypid
   OR coalesce(pg_catalog.substring(pg_catalog.format_type(a.atttypid, a.atttypmod), '[(].*[)]'::text), ''::text)
     <> coalesce(pg_catalog.substring(w.type, '[(].*[)]'::text), ''::text), false)`;
 
-/** A column of a kept object that someone changed by hand. */
+/** A column of a kept object that was altered by hand. */
 export interface AlteredColumn extends Pick<TrashEntry, 'position' | 'collection' | 'field'> {
   name: string;
   type: string;
-  /** Its type now. Null if it is missing. */
+  /** The current type of the column. Null if the column is missing. */
   found: string | null;
   /** The table in the trash, for display. */
   table: string;
@@ -223,7 +228,7 @@ SELECT w.name, w.type, pg_catalog.format_type(a.atttypid, a.atttypmod) AS found,
     ON a.attrelid = c.oid AND a.attname = w.name AND a.attnum > 0 AND NOT a.attisdropped
  WHERE a.attnum IS NULL OR ${HAS_OTHER_TYPE}`;
 
-/** Returns nothing if the object does not exist. */
+/** Returns the altered columns of a kept object. Empty if the object does not exist. */
 export async function alteredColumns(
   db: Queryable,
   { position, collection, field, kept_in }: Pick<TrashEntry, 'position' | 'collection' | 'field' | 'kept_in'>,
@@ -239,7 +244,7 @@ export async function alteredColumns(
   return rows.map((row) => ({ position, collection, field, ...row }));
 }
 
-/** Folds the log up to the last deletion, so do not call it under the log's lock. */
+/** Finds altered columns. It folds the log up to the last deletion, so do not call it under the log's lock. */
 export async function findAltered(db: Queryable): Promise<AlteredColumn[]> {
   const found: AlteredColumn[] = [];
   let at = createStartPoint();
@@ -251,16 +256,14 @@ export async function findAltered(db: Queryable): Promise<AlteredColumn[]> {
   return found;
 }
 
-/*
- * The trash according to the log: deletions that kept something and have not ended since. A database that was created
- * from its log contains none of it.
- */
+/* Read the trash from the log: the deletions that kept something and have not ended since. A database that was
+   created from its log contains none of the kept objects. */
 
-/** Without the members that only a fold or the catalog provides. */
+/** An entry without the members that only a fold or the catalog provides. */
 export interface KeptDeletion extends Omit<TrashEntry, 'identity' | 'rows' | 'bytes'> {
   /** True if the kept object exists. */
   there: boolean;
-  /** True if it has expired by the database's clock. */
+  /** True if the entry has expired by the database's clock. */
   expired: boolean;
 }
 
@@ -276,7 +279,7 @@ export async function allKeptDeletions(db: Queryable): Promise<KeptDeletion[]> {
   return (await db.query<KeptDeletion>(`${QUESTION} ORDER BY e.position`)).rows;
 }
 
-/** The deletions at these positions, in order. */
+/** Returns the deletions at these positions, in order. */
 export async function keptDeletions(db: Queryable, positions: readonly number[]): Promise<KeptDeletion[]> {
   if (positions.length === 0) return [];
   const query = `${QUESTION} AND e.position = ANY ($1::bigint[]) ORDER BY e.position`;
@@ -286,11 +289,11 @@ export async function keptDeletions(db: Queryable, positions: readonly number[])
 /** Finds objects in the trash by identity, under any of their names. */
 
 interface RestorableEntry extends Pick<TrashEntry, 'position' | 'kind' | 'collection' | 'identity' | 'kept_in'> {
-  /** The log says that the object was kept, but the database was created from that log and does not contain it. */
+  /** True if the log contains the kept object but the database does not, because it was created from that log. */
   empty: boolean;
 }
 
-/** Ordered by deletion. Objects that someone dropped from the trash by hand are not found. */
+/** Returns entries in the order of deletion. Objects that were dropped from the trash by hand are not found. */
 export async function findRestorable(db: Queryable, identities: readonly Identity[]): Promise<RestorableEntry[]> {
   const listed = await findIdentities(db, identities);
   const listedIdentities = new Set(listed.map(({ identity }) => identity));
@@ -311,7 +314,7 @@ export async function findRestorable(db: Queryable, identities: readonly Identit
   return [...entries, ...unlisted].sort((a, b) => a.position - b.position);
 }
 
-/** Finds objects that are not in the list, through the events that deleted them. */
+/** Finds objects that are not in the list by the events that deleted them. */
 async function findUnlisted(db: Queryable, identities: readonly Identity[]): Promise<RestorableEntry[]> {
   const ended = new Map<number, Identity>();
   for (const [identity, { position, isOwn }] of await endsOf(db, identities)) if (isOwn) ended.set(position, identity);
@@ -322,7 +325,7 @@ async function findUnlisted(db: Queryable, identities: readonly Identity[]): Pro
   });
 }
 
-/* The objects that a plan restores from the trash, and when they expire. */
+/* Find the objects that a plan restores from the trash, and when their entries expire. */
 
 export interface Return {
   collection: string;
@@ -330,11 +333,11 @@ export interface Return {
   field: string | null;
   /** The position of the deletion. */
   position: number;
-  /** ISO 8601. After this time it may be purged. Null if it was purged or is not in the list. */
+  /** ISO 8601. After this time, the entry may be purged. Null if it was purged or is not in the list. */
   kept_until: string | null;
 }
 
-/** Listed in event order; empty if the events restore nothing. */
+/** Returns the entries in the order of the events. Empty if the events restore nothing. */
 export async function readReturningEntries(db: Queryable, events: readonly LogEvent[]): Promise<Return[]> {
   const taken = events.flatMap((event) => {
     if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
@@ -352,9 +355,9 @@ export async function readReturningEntries(db: Queryable, events: readonly LogEv
   return taken.map((each) => ({ ...each, kept_until: until.get(each.position) ?? null }));
 }
 
-/* Writes the trash list service_trash in the transaction of its events. */
+/* Write the list of the trash (service_trash) in the transaction of the events. */
 
-/** The part of an entry that comes from the events. */
+/** The members of an entry that come from the events. */
 type Row = Pick<
   TrashEntry,
   'position' | 'kind' | 'collection' | 'field' | 'identity' | 'batch' | 'deleted_at' | 'kept_until'
@@ -366,9 +369,9 @@ interface TrashBatch {
 }
 
 /**
- * The entry reflects the catalog after the DDL: a table that is not in its trash schema is not listed. Rows come from
- * its statistics, bytes from its files; copied values are counted. LIMIT makes PostgreSQL look up each table
- * separately: it estimates a hundred rows for any list, and would read all of pg_class.
+ * Inserts entries according to the catalog after the DDL. A table that is not in its trash schema is not listed. The
+ * number of rows comes from statistics, the size from files, and copied values are counted. LIMIT makes PostgreSQL look
+ * up each table separately. Otherwise it would estimate a hundred rows for any list and read all of pg_class.
  */
 const INSERT = `
 INSERT INTO ${own.trash} (position, kind, collection, field, identity, batch, deleted_at, kept_until, rows, bytes)
@@ -381,10 +384,10 @@ SELECT t.position, t.kind, t.collection, t.field, t.identity, t.batch, t.deleted
 
 const REMOVE = `DELETE FROM ${own.trash} t USING pg_catalog.jsonb_array_elements_text($1::jsonb) AS gone (position) WHERE t.position = gone.position::bigint`;
 
-/** Missing objects are left out. */
+/** Returns the statement that inserts the rows. Missing objects are skipped. */
 const insertRows = (rows: readonly Row[]): Parameterised => ({ text: INSERT, values: [JSON.stringify(rows)] });
 
-/** The entries that a batch adds and removes. Run it after the DDL of the batch. */
+/** Returns statements for the entries that a batch adds and removes. They must run after the DDL of the batch. */
 export function* trashStatements({ before, events }: TrashBatch): Resumable<Parameterised[]> {
   const rows = events.some(isKeptDeletion) ? yield* rowsOf(before, events) : [];
   const removedPositions = events.flatMap(positionsLeft);
@@ -399,7 +402,10 @@ type DeletionEvent = Extract<StoredEvent, { type: 'collection.deleted' | 'field.
 const isKeptDeletion = (event: StoredEvent): event is DeletionEvent =>
   isDeletion(event) && event.data.kept_until !== undefined;
 
-/** An object may be created or renamed in the batch that deletes it. */
+/**
+ * Returns the rows of deletions. The names are followed, because the same batch may create or rename an object before
+ * it deletes it.
+ */
 function* rowsOf(before: State, events: readonly StoredEvent[]): Resumable<Row[]> {
   const rows: Row[] = [];
   const folding = startFolding(before);
@@ -420,7 +426,7 @@ function rowOf(
   return { position, kind, collection, field, identity, batch, deleted_at, kept_until: data.kept_until ?? '' };
 }
 
-/** @param node the collection just before the deletion */
+/** @param node the collection immediately before the deletion */
 export function identityOf(
   { collection, field }: Pick<Row, 'collection' | 'field'>,
   node: CollectionNode | undefined,
@@ -430,7 +436,7 @@ export function identityOf(
   return identity;
 }
 
-/** The trash positions that become empty. Alias fields are restored with their table. */
+/** Returns the positions whose entries an event removes. Alias fields are restored with their table. */
 function positionsLeft(event: LogEvent): number[] {
   if (event.type === 'trash.purged') return [event.data.position];
   if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
@@ -438,7 +444,7 @@ function positionsLeft(event: LogEvent): number[] {
   return restored === undefined ? [] : [restored.position];
 }
 
-/* Rebuilds the trash list from the log: open deletions whose objects still exist. */
+/* Rebuild the list of the trash from the log: deletions that have not ended and whose objects still exist. */
 
 export const TRASH_PROJECTION = 'trash';
 
@@ -448,13 +454,13 @@ export interface RebuiltTrash {
   entries: number;
 }
 
-/** The identities of deleted objects up to a point of the log. Only a fold provides them. */
+/** The identities of deleted objects up to a position of the log. Only a fold provides them. */
 interface FoldedIdentities {
   identities: ReadonlyMap<number, Identity>;
   point: Point;
 }
 
-/** Folds without the log's lock from the first event, and takes it only for the last deletions and the rows. */
+/** Folds from the first event without the log's lock, and takes the lock only for the last deletions and the rows. */
 export async function rebuildTrash(pool: pg.Pool, lock: LogLock): Promise<RebuiltTrash> {
   const followed = await follow(pool, { identities: new Map(), point: createStartPoint() }, await selectExisting(pool));
   return lock.underLock(async (client, { head: { position } }) => {
@@ -471,8 +477,8 @@ const selectExisting = async (db: Queryable): Promise<KeptDeletion[]> =>
   (await allKeptDeletions(db)).filter(({ there }) => there);
 
 /**
- * Continues along the log from deletion to deletion.
- * @param kept in order
+ * Folds the log further, from deletion to deletion.
+ * @param kept the deletions in order
  */
 async function follow(
   db: Queryable,

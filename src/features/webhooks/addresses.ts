@@ -1,4 +1,4 @@
-/* Decides which addresses webhooks may reach, so that they cannot be used to reach the network of the service. */
+/* Decides which addresses webhooks may reach, so that nobody can use a webhook to reach the network of the service. */
 import { isIP } from 'node:net';
 import { networkList } from '../../kernel/networks.js';
 
@@ -21,28 +21,28 @@ const NOT_PUBLIC_V4 = [
   '240.0.0.0/4',
 ];
 
-/** The only range of public IPv6 addresses. It contains neither IPv4-mapped nor NAT64 addresses. */
+/** The only range that contains public IPv6 addresses. It excludes IPv4-mapped and NAT64 addresses. */
 const PUBLIC_V6 = '2000::/3';
 
 /** Ranges within `PUBLIC_V6` that are not public: protocols, Teredo, documentation, 6to4. */
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 /**
- * `allowed`: the address is not public, and WEBHOOK_PRIVATE_NETWORKS contains it. A public address in that setting is
- * also `allowed`.
+ * `allowed` means that the address is in WEBHOOK_PRIVATE_NETWORKS, even if it is public. All other addresses are
+ * `public` or `forbidden`.
  */
 type Reach = 'public' | 'allowed' | 'forbidden';
 
 /** Classifies an IP address. Anything that is not an IP address is forbidden. */
 export type Classify = (address: string) => Reach;
 
-/** @param networks addresses and networks: `10.0.0.0/8`, `::1` */
+/** @param networks addresses and networks such as `10.0.0.0/8` and `::1` */
 export function createClassify(networks: readonly string[]): Classify {
   const allowed = networkList(networks);
   const notPublic = networkList([...NOT_PUBLIC_V4, ...NOT_PUBLIC_V6]);
   const publicV6 = networkList([PUBLIC_V6]);
   return (text) => {
-    // A link-local address may name its interface: `fe80::1%eth0`.
+    // A link-local address may contain the name of its interface: `fe80::1%eth0`.
     const address = text.replace(/%.*$/, '');
     const family = isIP(address);
     if (family === 0) return 'forbidden';
@@ -52,12 +52,12 @@ export function createClassify(networks: readonly string[]): Classify {
   };
 }
 
-/** The host of an address without the brackets of IPv6. */
+/** Returns the host of an address. For IPv6, without brackets. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
 /**
- * Returns why a webhook cannot have this address, or null. Names are resolved when the service connects, and checked
- * then.
+ * Returns why a webhook cannot have this address, or null. Host names are resolved and checked later, when the service
+ * connects.
  */
 export function addressFault(text: string, classify: Classify, allowsHttp: boolean): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;

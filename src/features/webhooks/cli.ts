@@ -28,7 +28,7 @@ const row = ({ name, state, disabled_because: because, behind, types, collection
     id,
   ].map(toOneLine);
 
-/** Prints the secret, which is never shown again. */
+/** Adds a webhook and prints the secret, which cannot be shown again. */
 export async function add(invocation: Invocation): Promise<ExitCode> {
   const [name = '', url = ''] = invocation.positionals;
   const made = await send(invocation, 'createWebhook', { body: { name, url, ...settingsIn(invocation) } });
@@ -61,7 +61,7 @@ export async function remove(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Exit code 1 if the receiver did not accept the message. */
+/** Sends a test message. Exit code 1 if the receiver did not accept it. */
 export async function test(invocation: Invocation): Promise<ExitCode> {
   const { id } = await find(invocation);
   const result = await requestData(invocation, 'testWebhook', { params: { id } });
@@ -116,7 +116,7 @@ function settingsIn({ values }: Invocation): object {
   };
 }
 
-/** By name or id. */
+/** Finds a webhook by name or id. */
 async function find(invocation: Invocation): Promise<Webhook> {
   const [named = ''] = invocation.positionals;
   const all = await requestData(invocation, 'listWebhooks');

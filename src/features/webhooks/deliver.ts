@@ -1,7 +1,8 @@
 /**
- * Delivers events to webhooks. The log is the outbox: each webhook has the position up to which it was delivered, and
- * commits neither wait nor write for it. Any live process delivers. A lease in the row of a webhook ensures that only
- * one does. It needs no session, so it works behind a pooler, and it ends by itself if the process dies.
+ * Delivers events to webhooks. The log is the outbox: each webhook has the position up to which events were delivered,
+ * so commits need not write or wait for webhooks. Every process of the service can deliver. A lease in the row of a
+ * webhook ensures that only one process does. A lease needs no session, so it works with a connection pooler, and it
+ * expires if the process dies.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -27,23 +28,23 @@ import {
 import type { Sender, Sent } from './send.js';
 
 export interface Deliverer {
-  /** Signals that the log may have new events. Cheap, call it after every commit. */
+  /** Signals that the log may have new events. It is cheap, so call it after every commit. */
   wake(): void;
-  /** Waits a moment for running deliveries, and then interrupts them. Another process continues. */
+  /** Waits briefly for running deliveries, and then interrupts them. Another process continues. */
   stop(): Promise<void>;
-  /** Deliveries of this process since its start. */
+  /** The number of deliveries of this process since its start. */
   counts(): Readonly<Record<'delivered' | 'failed', number>>;
 }
 
 export interface DelivererOptions {
   pool: pg.Pool;
   sender: Sender;
-  /** Disables a webhook, with an event. */
+  /** Disables a webhook and records an event about it. */
   disable(id: string, because: 'gone' | 'failing' | 'copied'): Promise<void>;
   logger: Logger;
   /** True while the database is read-only. */
   readOnly: () => boolean;
-  /** In milliseconds. */
+  /** The pauses in milliseconds. */
   pauses?: Partial<Pauses>;
 }
 
@@ -52,7 +53,7 @@ interface Pauses {
   gather: number;
   /** The longest pause between two checks, because a notification may be lost. */
   look: number;
-  /** Pause after the first failure of a webhook. Each further failure doubles it. */
+  /** Pause after the first failure of a webhook. The pause doubles with each further failure. */
   retry: number;
   /** The longest pause after a failure. */
   maximum: number;
@@ -61,21 +62,21 @@ interface Pauses {
 const PAUSES: Pauses = { gather: 20, look: 30_000, retry: 1_000, maximum: 600_000 };
 
 /**
- * Webhooks of one process that use the database at the same time. Those that wait for their receivers do not count, so
- * that slow receivers do not delay the others.
+ * Maximum number of webhooks for which one process uses the database at the same time. Webhooks that wait for their
+ * receivers do not count, so that slow receivers do not delay other webhooks.
  */
 const AT_ONCE = 10;
 
-/** Days of failures after which a webhook is disabled. */
+/** Number of days with failures after which a webhook is disabled. */
 const PATIENCE = 3;
 
 /** Milliseconds between two renewals of leases. */
 const RENEW = LEASE / 4;
 
-/** Milliseconds before the end of a lease at which this process stops delivering. */
+/** Number of milliseconds before the end of a lease at which this process stops delivering. */
 const MARGIN = LEASE / 5;
 
-/** Milliseconds that a stop waits for running deliveries. */
+/** Milliseconds that `stop` waits for running deliveries. */
 const FAREWELL = 2_000;
 
 interface Running {
@@ -83,14 +84,16 @@ interface Running {
   ended: Promise<void>;
 }
 
-/** A webhook whose progress the database did not accept. The receiver may have accepted the message. */
+/** A webhook whose progress could not be stored. The receiver may have accepted the message. */
 interface Interrupted {
   count: number;
-  /** Earliest next delivery of this process (`performance.now`). */
+  /** Earliest time of the next delivery by this process (`performance.now`). */
   until: number;
 }
 
-/** Idle until the first `wake`. It never throws: failures are logged and retried. */
+/**
+ * Creates a deliverer, which is idle until the first `wake`. It never throws, because failures are logged and retried.
+ */
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const { pool, sender, logger, readOnly } = options;
   const pauses = { ...PAUSES, ...options.pauses };
@@ -103,7 +106,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   let looking: Promise<void> | undefined;
   let again = false;
   let stopped = false;
-  /** End of the leases of this process (`performance.now`), counted from before the statement that made them. */
+  /**
+   * End of the leases of this process (`performance.now`), counted from before the statement that created or renewed
+   * them.
+   */
   let leasedUntil = 0;
   let renewal: NodeJS.Timeout | undefined;
 
@@ -130,7 +136,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     }
     const before = performance.now();
     const { claimed, more } = await claimDue(pool, { owner, busy: listBusy(), limit: AT_ONCE });
-    // The leases of running deliveries were not renewed, so they end no later than the new ones.
+    // If deliveries are running, the earlier end stays, because this statement did not renew their leases.
     if (claimed.length > 0 && running.size === 0) leasedUntil = before + LEASE;
     for (const each of claimed) begin(each);
     if (more) timer.set(0);
@@ -166,7 +172,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       });
   };
 
-  /** Without a pause, the receiver would get the same message again and again while the database accepts no writes. */
+  /**
+   * Pauses a webhook whose progress could not be stored. Otherwise, the receiver would get the same message again and
+   * again while the database accepts no writes.
+   */
   const noteInterruption = ({ id, name }: Claimed, error: unknown): void => {
     const count = (interrupted.get(id)?.count ?? 0) + 1;
     const pause = computePause(count, { ...pauses, maximum: pauses.look });
@@ -196,12 +205,12 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     }
   };
 
-  /** Delivers in order up to the end of the log, a failure, or a change of the webhook. */
+  /** Delivers events in order, until the end of the log, a failure, or a change of the webhook. */
   const deliverAll = async (webhook: Claimed, signal: AbortSignal): Promise<void> => {
     let after = webhook.position;
     for (;;) {
       const { positions, upTo, isEnd } = await inTurn(() => nextMatches(pool, webhook.id, after));
-      // The next claim advances the webhook over events that its filter does not match.
+      // If no event matches the filter, the next claim advances the webhook over these events.
       const [first] = positions;
       if (first === undefined) return releaseLeases(pool, owner, webhook.id);
       const origin = (await inTurn(() => originAt(pool, first))) ?? '';
@@ -215,14 +224,16 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     }
   };
 
-  /** Undefined if the log was cut off before the position. The text of an event may be much larger than its message. */
+  /**
+   * Undefined if the log was truncated before the position. The text of an event may be much larger than its message.
+   */
   const readMessage = async (format: Format, position: number, origin: string): Promise<Message | undefined> => {
     const at = { where: 'e.position = $1', values: [position], order: 'asc', limit: 1 } as const;
     const [event] = await selectEventTexts(pool, at);
     return event && eventMessage(format, event.text, origin);
   };
 
-  /** @returns false if the rest must wait */
+  /** @returns false if later events must wait */
   const deliver = async (
     { webhook, origin, signal }: { webhook: Claimed; origin: string; signal: AbortSignal },
     position: number,

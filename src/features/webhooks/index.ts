@@ -45,15 +45,15 @@ type WebhookChanges = { [M in keyof NewWebhook]?: NewWebhook[M] | undefined } & 
   enabled?: boolean | undefined;
 };
 
-/** Runs in the transaction that appends the events. Without events nothing changed. */
+/** Runs in the transaction that appends the events. No events mean that nothing changed. */
 type WebhookChange<T> = Prepare<Recording & { value: T }>;
 
 export interface Webhooks {
   list(): Promise<WebhookRow[]>;
   get(id: string): Promise<Result<WebhookRow>>;
-  /** Newest first. */
+  /** Returns the deliveries of a webhook, newest first. */
   deliveries(id: string): Promise<Result<DeliveryRow[]>>;
-  /** The response contains the secret, which is never shown again. */
+  /** Creates a webhook. Only this response contains the secret. */
   create(webhook: NewWebhook): WebhookChange<WebhookRow & { secret: string }>;
   update(id: string, changes: WebhookChanges): WebhookChange<WebhookRow>;
   remove(id: string): WebhookChange<null>;
@@ -61,27 +61,27 @@ export interface Webhooks {
   rotateSecret(id: string, overlap: number): WebhookChange<WebhookRow & { secret: string }>;
   /** Delivers the events from `position` on again. */
   replay(id: string, position: number): WebhookChange<WebhookRow>;
-  /** Sends a test message at once, also if the webhook is disabled. */
+  /** Sends a test message at once, even if the webhook is disabled. */
   test(id: string): Promise<Result<DeliveryRow>>;
 }
 
 interface WebhooksOptions {
   pool: pg.Pool;
   pipeline: Pick<Pipeline, 'apply'>;
-  /** Private networks that may be reached. */
+  /** The private networks that webhooks may reach. */
   networks: readonly string[];
   logger: Logger;
   readOnly: () => boolean;
 }
 
-/** The most webhooks of a service. */
+/** Maximum number of webhooks of a service. */
 const MOST = 100;
 
 export interface StartedWebhooks extends Webhooks, Deliverer {
   countByState(): ReturnType<typeof countWebhooks>;
 }
 
-/** The delivery is idle until the first `wake`. */
+/** Creates the webhooks. The delivery is idle until the first `wake`. */
 export function createWebhooks(options: WebhooksOptions): StartedWebhooks {
   const { pool, pipeline, networks } = options;
   const classify = createClassify(networks);
@@ -142,7 +142,7 @@ const webhookEvent = <T extends keyof WebhookEvents>(type: T, id: string, data: 
 
 const originOf = (url: string): string => new URL(url).origin;
 
-/** The settings as events record them. */
+/** Returns the settings in the form that events record. */
 const settingsOf = ({ url, name, format, types, collections }: NewWebhook): WebhookSettings => ({
   name,
   origin: originOf(url),
@@ -153,7 +153,10 @@ const settingsOf = ({ url, name, format, types, collections }: NewWebhook): Webh
 
 type Changes = Pick<Webhooks, 'create' | 'update' | 'remove' | 'rotateSecret' | 'replay'>;
 
-/** Each change increases the revision, so that the process that delivers starts again with the changed webhook. */
+/**
+ * Changes webhooks. Each change increases the revision, so that the delivering process starts again with the changed
+ * webhook.
+ */
 function changes(requireAddress: (url: string | undefined) => void): Changes {
   return {
     create: (webhook) => async (client) => {
@@ -245,7 +248,7 @@ async function updateSettings(
   );
   if (differs.length === 0) return [];
   const { id, name, url, format, types, collections } = after;
-  // A new address may work, so it is tried at once.
+  // A new address may work, so a delivery is attempted at once.
   await client.query(
     `UPDATE ${own.webhooks} SET name = $2, url = $3, format = $4, types = $5, collections = $6, next_attempt_at = NULL,
             revision = revision + 1 WHERE id = $1`,
@@ -274,7 +277,7 @@ async function setEnabled(client: pg.ClientBase, { id, state }: WebhookRow, enab
   return [webhookEvent('webhook.enabled', id, {})];
 }
 
-/** Empty if another process disabled or deleted it first. */
+/** Returns no events if another process disabled or deleted the webhook first. */
 async function writeDisabled(client: pg.ClientBase, id: string, because: WebhookDisabledBecause): Promise<LogEvent[]> {
   const { rowCount } = await client.query(
     `UPDATE ${own.webhooks} SET enabled = false, disabled_because = $2, next_attempt_at = NULL, revision = revision + 1

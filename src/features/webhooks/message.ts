@@ -8,31 +8,32 @@ export const FORMATS = ['cloudevents', 'slack', 'teams'] as const;
 export type Format = (typeof FORMATS)[number];
 
 export interface Message {
-  /** The same for each attempt, so that a receiver can recognise repetitions. */
+  /** The id is the same for each attempt, so that a receiver can recognise repetitions. */
   id: string;
   /** The type of the event. */
   type: string;
-  /** Null for a test. */
+  /** The position of the event. Null for a test. */
   position: number | null;
   contentType: string;
   body: string;
 }
 
-/** Bytes of a body. A larger event is sent without its content, and with the path where it can be read. */
+/** Maximum size of a body in bytes. A larger event is sent without its content, and with a path to read the content. */
 const MOST_BYTES = 256 * 1024;
 
-/** The prefix of the types, as CloudEvents asks for. */
+/** The prefix of the event types, which CloudEvents recommends. */
 const TYPE_PREFIX = 'data-platform-service.';
 
 /**
- * @param text an event of the log as JSON, as the history shows it
+ * @param text an event of the log as JSON, in the form of the history
  * @param origin identifies the log
  */
 export function eventMessage(format: Format, text: string, origin: string): Message {
   const event = JSON.parse(text) as StoredEvent;
   const { id, type, position } = event;
   if (format !== 'cloudevents') return { id, type, position, ...chatBody(format, linesOf(event)) };
-  // Receivers outside learn neither addresses of users nor traces of requests. The salt would let them check guesses.
+  // External receivers must not learn addresses of users or traces of requests. With the salt, they could check
+  // guesses.
   const { request_id: _, ip: __, user_agent: ___, context: ____, previous_hash: _____, salt: ______, ...data } = event;
   const about = {
     specversion: '1.0',
@@ -41,17 +42,17 @@ export function eventMessage(format: Format, text: string, origin: string): Mess
     type: TYPE_PREFIX + type,
     subject: subjectOf(event),
     time: event.occurred_at,
-    // The sequence extension of CloudEvents compares sequences as texts.
+    // The sequence extension of CloudEvents compares sequences as texts, so the number is padded.
     sequence: String(position).padStart(16, '0'),
   };
   const whole = JSON.stringify({ ...about, datacontenttype: 'application/json', data });
   const isTooLarge = Buffer.byteLength(whole) > MOST_BYTES;
-  // The dataref extension of CloudEvents.
+  // `dataref` is defined by the dataref extension of CloudEvents.
   const body = isTooLarge ? JSON.stringify({ ...about, dataref: `/history/events/${position}` }) : whole;
   return { id, type, position, contentType: CLOUDEVENTS, body };
 }
 
-/** A message that admins send to try a webhook. */
+/** Creates a message with which admins can test a webhook. */
 export function testMessage(
   format: Format,
   { id, origin, name }: { id: string; origin: string; name: string },
@@ -72,7 +73,7 @@ function subjectOf({ collection, field, subject }: StoredEvent): string | undefi
   return subject && `${subject.kind}/${subject.id}`;
 }
 
-/** Characters of a line in a chat. */
+/** Maximum number of characters of a line in a chat. */
 const LONGEST_LINE = 500;
 
 const shortened = (text: string): string => {
@@ -91,7 +92,10 @@ function linesOf(event: StoredEvent): string[] {
   return lines.map(shortened);
 }
 
-/** Names and reasons are untrusted. They are sent as plain text, so that they contain no links and notify nobody. */
+/**
+ * Creates the body for a chat. Names and reasons are untrusted, so they are sent as plain text, which cannot contain
+ * links or notify anyone.
+ */
 function chatBody(
   format: Exclude<Format, 'cloudevents'>,
   lines: readonly string[],
@@ -100,13 +104,19 @@ function chatBody(
   return { contentType: JSON_TYPE, body: JSON.stringify(body) };
 }
 
-/** An incoming webhook of Slack. Notifications show `text`, where Slack requires these characters to be escaped. */
+/**
+ * Creates the body for an incoming webhook of Slack. Notifications show `text`, in which Slack requires these
+ * characters to be escaped.
+ */
 function slackBody(text: string): object {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return { text: escaped, blocks: [{ type: 'section', text: { type: 'plain_text', text, emoji: false } }] };
 }
 
-/** A card for the workflow "Post to a channel when a webhook request is received" of Teams. A TextRun has no Markdown. */
+/**
+ * Creates a card for the Teams workflow "Post to a channel when a webhook request is received". A TextRun has no
+ * Markdown.
+ */
 function teamsBody(lines: readonly string[]): object {
   const body = lines.map((text, index) => ({
     type: 'RichTextBlock',
@@ -122,12 +132,12 @@ function teamsBody(lines: readonly string[]): object {
   return { type: 'message', attachments: [attachment] };
 }
 
-/** A new secret in the format of Standard Webhooks. */
+/** Creates a secret in the format of Standard Webhooks. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /**
- * The headers of an attempt, as Standard Webhooks specifies.
- * @param secrets during a rotation both sign
+ * Returns the headers of an attempt, as Standard Webhooks specifies.
+ * @param secrets the current secret and, during a rotation, the former one, which also signs
  */
 export function headersOf(message: Message, secrets: readonly string[], now: Date): Record<string, string> {
   const { id, contentType, body } = message;

@@ -51,10 +51,12 @@ const rotation = z.strictObject({
 });
 const replayed = z.strictObject({ position: z.int().min(1).describe('The first position to deliver') });
 
-/** The response may contain a secret, so none is stored under an Idempotency-Key. */
+/**
+ * Common options of these routes. The response may contain a secret, so no response is stored under an Idempotency-Key.
+ */
 const admin = { access: 'admin', action: 'operate', query: noQuery, headers: ['X-Reason'] } as const;
 
-/** For requests that send events elsewhere, or whose response contains a secret. */
+/** Options of routes that send events to other systems, or whose response contains a secret. */
 const unscoped = { ...admin, action: 'unscoped' } as const;
 
 const LIST = '/webhooks';

@@ -12,19 +12,21 @@ export interface WebhookRow {
   format: 'cloudevents' | 'slack' | 'teams';
   types: string[];
   collections: string[] | null;
-  /** `failing`: enabled, and the last attempt failed. */
+  /** `failing` means that the webhook is enabled and the last attempt failed. */
   state: (typeof STATES)[number];
-  /** Null while it is enabled. */
+  /** Null while the webhook is enabled. */
   disabled_because: string | null;
-  /** The last position that was delivered or that the filter does not match. Null before it is first enabled. */
+  /**
+   * The last position that was delivered or that the filter does not match. Null until the webhook is first enabled.
+   */
   position: number | null;
-  /** Number of later events in the log, including those that the filter does not match. */
+  /** Number of events in the log after this position, including those that the filter does not match. */
   behind: number;
   failures: number;
   failing_since: string | null;
   next_attempt_at: string | null;
   last_error: string | null;
-  /** Until then the secret before the last rotation also signs. */
+  /** Time until which the previous secret also signs, after a rotation. */
   old_secret_until: string | null;
   created_at: string;
 }
@@ -55,7 +57,7 @@ export async function readWebhook(db: Queryable, id: string): Promise<WebhookRow
   return rows[0];
 }
 
-/** The secrets that sign now, the newest first. Empty if it has none, because it was restored from a backup. */
+/** Returns the secrets that sign now, newest first. Empty if the webhook was restored from a backup. */
 export async function readSecrets(db: Queryable, id: string): Promise<string[]> {
   const { rows } = await db.query<{ secrets: string[] }>(
     `SELECT ${SECRETS} AS secrets FROM ${own.webhooks} w WHERE w.id = $1`,
@@ -67,16 +69,19 @@ export async function readSecrets(db: Queryable, id: string): Promise<string[]> 
 const SECRETS = `pg_catalog.array_remove(ARRAY[w.secret, CASE WHEN w.old_secret_until > now() THEN w.old_secret END], NULL::text)`;
 
 /**
- * Identifies the database. A dump that is restored into another database has another identity. Physical copies and
- * standbys have the same.
+ * SQL that identifies the database. A dump that is restored into another database has another identity. Physical copies
+ * and standbys have the same.
  */
 export const DATABASE = `(SELECT c.system_identifier::text || '/' || d.oid::text
   FROM pg_catalog.pg_control_system() c, pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())`;
 
-/** Position after which a new webhook receives events, under the log's lock: that of the event which records it. */
+/**
+ * SQL for the position after which a new webhook receives events: the position of the event that records it. Requires
+ * the log's lock.
+ */
 export const AFTER_NEXT = `${HEAD} + 1`;
 
-/* The filter. Patterns contain `*` for any characters. */
+/* Filter events by patterns, which contain `*` for any characters. */
 
 const like = (pattern: string): string =>
   [`'\\', '\\\\'`, `'%', '\\%'`, `'_', '\\_'`, `'*', '%'`].reduce(
@@ -87,14 +92,15 @@ const like = (pattern: string): string =>
 const matchesPatterns = (value: string, patterns: string): string =>
   `EXISTS (SELECT FROM pg_catalog.unnest(${patterns}) p WHERE ${value} LIKE ${like('p')})`;
 
-/** The table in the id of a trigger, without quotes: `audit on posts`. */
+/** SQL for the table in the id of a trigger, without quotes: `audit on posts`. */
 const TABLE_OF_TRIGGER = `(SELECT CASE WHEN t.name LIKE '"%' THEN pg_catalog.replace(pg_catalog.substr(t.name, 2, pg_catalog.length(t.name) - 2), '""', '"') ELSE t.name END
   FROM (SELECT (pg_catalog.regexp_match((e.subject ->> 'id'::text), '^(?:"(?:[^"]|"")+"|[^" ]+) on (.+)$'))[1] AS name) t)`;
 
 /**
- * True if event `e` passes the filter of webhook `w`. Events of a change request concern its collections. A rename
- * concerns both names, and an event about a trigger its table. PostgreSQL could hash an EXISTS for the change request, and would then read all change requests
- * for each webhook: 1.4 s for 50 webhooks and 20,000 change requests.
+ * True if event `e` passes the filter of webhook `w`. Events of a change request concern its collections, a rename
+ * concerns both names, and an event about a trigger concerns its table. The query avoids EXISTS for the change request.
+ * PostgreSQL could hash it and would then read all change requests for each webhook: 1.4 s for 50 webhooks and 20,000
+ * change requests.
  */
 const PASSES = `${matchesPatterns('e.type', 'w.types')} AND (w.collections IS NULL OR ${matchesPatterns('e.collection', 'w.collections')}
   OR e.type = 'collection.renamed' AND ${matchesPatterns(`(e.data ->> 'to'::text)`, 'w.collections')}
@@ -103,18 +109,21 @@ const PASSES = `${matchesPatterns('e.type', 'w.types')} AND (w.collections IS NU
        FROM ${own.changes} c, pg_catalog.unnest(c.collections) n
       WHERE c.id = CASE WHEN e.subject ->> 'kind'::text = 'change' THEN (e.subject ->> 'id'::text)::uuid END))`;
 
-/** Events that one statement filters, so that no statement takes long. */
+/** Number of events that one statement filters, so that no statement takes long. */
 const RANGE = 10_000;
 
-/** Positions per page. */
+/** Number of positions per page. */
 const PAGE = 500;
 
-/** A process that has not renewed its lease for this time counts as dead. Milliseconds. */
+/** Milliseconds after which a process that has not renewed its lease counts as dead. */
 export const LEASE = 5_000;
 
 const LEASED = `now() + interval '${LEASE} milliseconds'`;
 
-/** A lease in the far future was made before the clock of the server was set back. */
+/**
+ * SQL condition that a webhook has no valid lease. A lease in the far future was created before the clock of the server
+ * was set back.
+ */
 const isFree = (owner: string): string =>
   `(w.owner IS NULL OR w.owner = ${owner} OR w.leased_until NOT BETWEEN now() AND now() + interval '${2 * LEASE} milliseconds')`;
 
@@ -130,8 +139,8 @@ export interface Claimed {
 }
 
 /**
- * Claims the webhooks that have something to deliver. In the same statement, advances those whose filter matches none
- * of the next events.
+ * Claims the webhooks with events to deliver. The same statement advances those whose filter matches none of the next
+ * events.
  * @returns the claimed webhooks, and true if others were advanced and have more events
  */
 export async function claimDue(
@@ -163,7 +172,7 @@ UPDATE ${own.webhooks} w
 RETURNING w.id, w.name, w.url, w.format, ${SECRETS} AS secrets, w.position, w.revision, w.failures, due.matches,
           due.up_to < due.head AS more`;
 
-/** Milliseconds until the next webhook is due. Undefined if nothing is left to deliver. */
+/** Returns the number of milliseconds until the next webhook is due. Undefined if nothing is left to deliver. */
 export async function readWaitUntilNextDue(
   db: Queryable,
   owner: string,
@@ -184,7 +193,7 @@ export async function renewLeases(db: Queryable, owner: string): Promise<void> {
   await db.query(`UPDATE ${own.webhooks} SET leased_until = ${LEASED} WHERE owner = $1`, [owner]);
 }
 
-/** Gives up one lease, or all leases of a process. */
+/** Releases one lease, or all leases of a process. */
 export async function releaseLeases(db: Queryable, owner: string, id: string | null): Promise<void> {
   await db.query(
     `UPDATE ${own.webhooks} SET owner = NULL, leased_until = NULL WHERE owner = $1 AND ($2::uuid IS NULL OR id = $2::uuid)`,
@@ -192,11 +201,11 @@ export async function releaseLeases(db: Queryable, owner: string, id: string | n
   );
 }
 
-/** The next positions that pass the filter, and the position up to which the log was read. */
+/** The next positions that pass the filter, and the last position that was read. */
 export interface MatchingPage {
   positions: number[];
   upTo: number;
-  /** True if the log ends there. */
+  /** True if the log ends at that position. */
   isEnd: boolean;
 }
 
@@ -225,14 +234,14 @@ export interface Attempt {
   error: string | null;
 }
 
-/** Attempts that are kept for each webhook. */
+/** Number of attempts that are kept for each webhook. */
 const KEPT_DELIVERIES = 100;
 
 const NOTED = `
   INSERT INTO ${own.webhookDeliveries} (webhook, message, type, position, attempted_at, milliseconds, status, error)
   SELECT w.id, $2::uuid, $3::text, $4::bigint, $5::timestamptz, $6::int, $7::int, $8::text FROM ${own.webhooks} w WHERE w.id = $1`;
 
-/** Deletes all but the newest attempts, one less than are kept, because the same statement adds one. */
+/** Deletes all but the newest attempts. It keeps one less than KEPT_DELIVERIES, because the same statement adds one. */
 const PRUNED = `
   DELETE FROM ${own.webhookDeliveries} d WHERE d.webhook = $1 AND d.id <= (
     SELECT o.id FROM ${own.webhookDeliveries} o WHERE o.webhook = $1 ORDER BY o.id DESC OFFSET ${KEPT_DELIVERIES - 1} LIMIT 1)`;
@@ -248,7 +257,7 @@ const valuesOf = (webhook: string, { message, attemptedAt, milliseconds, status,
   error,
 ];
 
-/** Notes an attempt that does not move the webhook: a test. */
+/** Records an attempt that does not advance the webhook, which is a test. */
 export async function noteAttempt(db: Queryable, webhook: string, attempt: Attempt): Promise<void> {
   await db.query(`WITH pruned AS (${PRUNED}) ${NOTED}`, valuesOf(webhook, attempt));
 }
@@ -260,8 +269,8 @@ interface Holder {
 }
 
 /**
- * Records a delivery that succeeded, and moves the webhook behind it.
- * @param next the new position. `isLast` gives up the lease.
+ * Records a successful delivery, and advances the webhook.
+ * @param next the new position. `isLast` releases the lease.
  * @returns false if this process may no longer deliver, because it lost its lease or the webhook was changed
  */
 export async function recordDelivery(
@@ -282,9 +291,9 @@ export async function recordDelivery(
 }
 
 /**
- * Records an attempt that failed, and gives up the lease until the next attempt.
+ * Records a failed attempt, and releases the lease until the next attempt.
  * @param pause milliseconds until the next attempt
- * @returns the days since the first of these failures; null as in `recordDelivery`
+ * @returns the number of days since the first of these failures. Null if this process may no longer deliver
  */
 export async function recordFailure(
   db: Queryable,
@@ -303,13 +312,13 @@ export async function recordFailure(
   return rows[0]?.days ?? null;
 }
 
-/** Checks whether any webhook is enabled. The other statements of a delivery cost twenty times as much. */
+/** True if any webhook is enabled. All other statements of a delivery cost twenty times as much. */
 export async function hasEnabledWebhooks(db: Queryable): Promise<boolean> {
   const { rowCount } = await db.query(`SELECT FROM ${own.webhooks} WHERE enabled LIMIT 1`);
   return rowCount === 1;
 }
 
-/** Enabled webhooks whose database was copied after they were enabled. */
+/** Returns enabled webhooks whose database was copied after they were enabled. */
 export async function copiedWebhooks(db: Queryable): Promise<{ id: string; name: string }[]> {
   const { rows } = await db.query<{ id: string; name: string }>(
     `SELECT id, name FROM ${own.webhooks} WHERE enabled AND database IS DISTINCT FROM ${DATABASE}`,
@@ -327,7 +336,7 @@ export interface DeliveryRow {
   error: string | null;
 }
 
-/** Newest first. */
+/** Returns deliveries, newest first. */
 export async function readDeliveries(db: Queryable, id: string): Promise<DeliveryRow[]> {
   const { rows } = await db.query<DeliveryRow>(
     `SELECT message, type, position, ${shownTime('attempted_at')}, milliseconds, status, error
@@ -337,7 +346,7 @@ export async function readDeliveries(db: Queryable, id: string): Promise<Deliver
   return rows;
 }
 
-/** The number of webhooks by state, and the number of events that the last one has not reached. */
+/** Returns the number of webhooks by state, and the number of events after the position of the slowest webhook. */
 export async function countWebhooks(db: Queryable): Promise<{ states: Map<string, number>; behind: number }> {
   const rows = await readWebhooks(db);
   const states = new Map<string, number>(STATES.map((state) => [state, 0]));

@@ -6,11 +6,11 @@ import { isIP, type LookupFunction } from 'node:net';
 import { type Classify, hostOf } from './addresses.js';
 
 export interface Sent {
-  /** Null without a response. */
+  /** Null if there was no response. */
   status: number | null;
-  /** Null if the status is 2xx. */
+  /** The error. Null if the status is 2xx. */
   error: string | null;
-  /** Milliseconds that the receiver asks to wait. Null if it does not ask. */
+  /** Milliseconds that the receiver asked the service to wait. Null if it did not. */
   retryAfter: number | null;
   milliseconds: number;
 }
@@ -19,18 +19,18 @@ interface Outgoing {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
-  /** Ends the request. */
+  /** Aborts the request. */
   signal: AbortSignal;
 }
 
 export interface Sender {
-  /** Never throws. An aborted request has an error too. */
+  /** Sends a request. Never throws: a failed or aborted request has an `error`. */
   send(request: Outgoing): Promise<Sent>;
   /** Closes idle connections. */
   close(): void;
 }
 
-/** Milliseconds until the connection is established, until the response begins, and until it ends. */
+/** Milliseconds until the connection must be established, until the response must begin, and until it must end. */
 interface Timeouts {
   connect: number;
   response: number;
@@ -39,10 +39,10 @@ interface Timeouts {
 
 const TIMEOUTS: Timeouts = { connect: 5_000, response: 10_000, whole: 15_000 };
 
-/** Bytes of a response that are read, so that the connection can be used again. Nothing is kept of them. */
+/** Number of bytes of a response that are read, so that the connection can be reused. The content is discarded. */
 const MOST_READ = 4 * 1024;
 
-/** The longest pause that a receiver can ask for. */
+/** The longest pause in milliseconds that a receiver can ask for. */
 const LONGEST_PAUSE = 86_400_000;
 
 class RejectedAddressError extends Error {}
@@ -53,12 +53,12 @@ interface SenderOptions {
 }
 
 /**
- * Checks the address that the connection uses, so that a second look-up of the name cannot return another one. Does not
- * follow redirects, because the receiver of a redirect was not configured by an admin.
+ * Creates a sender. It checks the address that the connection actually uses, so that a second lookup of the name cannot
+ * return another one. It does not follow redirects, because no admin configured their targets.
  */
 export function createSender({ classify, timeouts }: SenderOptions): Sender {
   const limits = { ...TIMEOUTS, ...timeouts };
-  // An idle connection is closed before most servers close it.
+  // Idle connections are closed after this time, before most servers close them.
   const pooling = { keepAlive: true, maxFreeSockets: 10, timeout: limits.whole };
   const agents = { 'http:': new HttpAgent(pooling), 'https:': new HttpsAgent(pooling) };
 
@@ -81,7 +81,7 @@ export function createSender({ classify, timeouts }: SenderOptions): Sender {
 
   const once = (url: URL, { headers, body, signal }: Outgoing): Promise<Answered> => {
     const host = hostOf(url);
-    // The lookup of the agent is not called for an address.
+    // The agent's lookup is not called for an IP address, so the address is checked here.
     if (isIP(host) !== 0 && !isUsable(host, url.protocol))
       return Promise.resolve({ failure: new RejectedAddressError() });
     const protocol = url.protocol === 'http:' ? 'http:' : 'https:';
@@ -102,7 +102,8 @@ export function createSender({ classify, timeouts }: SenderOptions): Sender {
       const started = performance.now();
       const url = new URL(outgoing.url);
       let answered = await once(url, outgoing);
-      // The receiver closed an idle connection at the moment of its use. Nothing was wrong with the request.
+      // The receiver closed an idle connection when the request was about to use it. The request itself was correct, so
+      // it is sent again.
       if ('failure' in answered && answered.wasIdle === true && !outgoing.signal.aborted)
         answered = await once(url, outgoing);
       const milliseconds = Math.round(performance.now() - started);
@@ -121,7 +122,7 @@ type Answered = { status: number; retryAfter: number | null } | { failure: unkno
 
 class TooSlowError extends Error {}
 
-/** Resolves as soon as the status is known and the response has ended, exceeds the limit or takes too long. */
+/** Resolves as soon as the status is known and the response has ended, exceeded the limit or taken too long. */
 function responseTo(request: ClientRequest, limits: Timeouts): Promise<Answered> {
   return new Promise((settle) => {
     const timers = new Set<NodeJS.Timeout>();
@@ -160,7 +161,10 @@ function responseTo(request: ClientRequest, limits: Timeouts): Promise<Answered>
   });
 }
 
-/** Calls `onEnd` once. A response that is too large or takes too long is cut off, and its status counts. */
+/**
+ * Reads the response and calls `onEnd` once. A response that is too large or takes too long is cut off, but its status
+ * counts.
+ */
 function drain(response: IncomingMessage, onEnd: () => void): void {
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {
@@ -171,7 +175,7 @@ function drain(response: IncomingMessage, onEnd: () => void): void {
   response.once('close', onEnd);
 }
 
-/** Seconds or a date, as HTTP allows. */
+/** Returns the pause from the header Retry-After, which contains seconds or a date. */
 function pauseOf({ headers }: IncomingMessage): number | null {
   const text = headers['retry-after']?.trim() ?? '';
   const milliseconds = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
@@ -198,7 +202,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ABORT_ERR: 'The service interrupted the request.',
 };
 
-/** Contains neither the address nor text of the receiver. */
+/** Describes a failure without the address of the receiver or text from it. */
 function describe(failure: unknown): string {
   if (failure instanceof TooSlowError) return failure.message;
   if (failure instanceof RejectedAddressError)
