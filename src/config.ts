@@ -1,4 +1,4 @@
-/* The settings, read from the environment. An empty variable counts as absent, except the database address. */
+/* Reads the settings from the environment. An empty variable counts as absent, except the database address. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from './features/accounts/account-rules.js';

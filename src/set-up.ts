@@ -33,7 +33,7 @@ export interface SetUp {
 const LOOK_AGAIN = 500;
 
 /**
- * Migrates a primary. A standby may be promoted during the wait.
+ * Migrates a primary, or waits on a standby until its primary is migrated. A standby may be promoted during the wait.
  * @throws OperatorError as `migrate` does, and when the wait was aborted
  */
 export async function setUp(options: SetUpOptions): Promise<SetUp> {

@@ -23,7 +23,7 @@ import { chain, protection, readable, storedFolds, comparison, lag, preparations
 
 export interface ExaminedCheck {
   name: string;
-  /** `skipped`: an earlier finding prevents it, or it needs a primary. */
+  /** `skipped` means that an earlier finding prevents the check, or that it needs a primary or a running service. */
   result: 'ok' | 'warning' | 'error' | 'skipped';
   findings: Finding[];
 }

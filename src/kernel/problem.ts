@@ -40,7 +40,7 @@ export interface Problem {
   code: ProblemCode;
   /** One sentence for the client that names the problem and the fix. */
   message: string;
-  /** Set for problems of the schema that a command leads to. `locate` derives the path from it. */
+  /** The object of the schema that the problem concerns. `locate` derives the path from it. */
   subject?: Subject;
   /** Location in the request body, rendered with `renderPath`. Absent if the body does not contain it. */
   path?: string;
@@ -150,7 +150,9 @@ export function findRepeated(names: readonly string[]): number[] {
   });
 }
 
-/** Throws problems where no result can be returned, such as a read while the database is unavailable. */
+/**
+ * Carries problems to a caller that expects no problems as a result, such as a read while the database is unavailable.
+ */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly problem: Problem;

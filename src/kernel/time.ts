@@ -1,4 +1,4 @@
-/** Times that both ECMAScript and PostgreSQL write with a four-digit year. */
+/** Checks that ECMAScript and PostgreSQL both write a time with a four-digit year. */
 
 const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');

@@ -1,6 +1,6 @@
 /**
- * Reads the events that decisions rely on: events of the policy, trust rules, accounts and change requests. Each event is
- * checked against its own hash and against the event that follows it.
+ * Reads the events that decisions rely on: events of the policy, trust rules, accounts and change requests. Each event
+ * is checked against its own hash and against the event that follows it.
  */
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 import { sha256 } from '../kernel/sha256.js';

@@ -24,9 +24,9 @@ export interface Sources {
   /** Returns the newest published position and the failed deliveries since the start. */
   checkpoints(): { position: number; failures: number };
   webhooks: {
-    /** Attempts of this process since the start. */
+    /** Returns the delivery attempts of this process since the start. */
     counts(): Readonly<Record<'delivered' | 'failed', number>>;
-    /** Webhooks by state, and the most events that an enabled one has not reached. */
+    /** Returns webhooks by state, and the most events that an enabled one has not reached. */
     countByState(): Promise<{ states: ReadonlyMap<string, number>; behind: number }>;
   };
 }

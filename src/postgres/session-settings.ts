@@ -12,7 +12,10 @@ interface SettingsOptions {
   lockTimeout?: number | undefined;
 }
 
-/** Settings that affect how PostgreSQL reads and writes values and definitions. They override those of the database or role. */
+/**
+ * Settings that affect how PostgreSQL reads and writes values and definitions. They override those of the database or
+ * role.
+ */
 const SPELLING = {
   TimeZone: 'UTC',
   DateStyle: 'ISO',

@@ -1,4 +1,4 @@
-/* One attempt at a command: one transaction. */
+/* Runs one attempt at a command in one transaction. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { runYielding, createTimeSlice, mapYielding, yieldToEventLoop } from '../../kernel/event-loop.js';

@@ -264,7 +264,7 @@ export class CommitInDoubt<C = unknown> extends Error {
 const RESPONSE = { afterDecision: 1_000, wholeChange: 20 };
 
 /**
- * Commits and publishes the new state. Readers wait for it from now on.
+ * Commits and publishes the new state. Readers wait for the new state from this call on.
  * @throws CommitInDoubt
  */
 export function finishDone<C>(

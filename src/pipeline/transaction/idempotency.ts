@@ -42,8 +42,9 @@ export function findAnswer(idempotency: Idempotency, cause: Cause): Parameterise
 const LOST = '';
 
 /**
- * Runs under the log lock. If the flight still arrives, it looks for this row under the same lock, finds it and changes
- * nothing. Nothing is written if a newer release has migrated the database, because the flight then fails anyway.
+ * Returns the statement that marks a lost flight. It runs under the log lock. If the flight still arrives, it looks for
+ * this row under the same lock, finds it and changes nothing. Nothing is written if a newer release has migrated the
+ * database, because the flight then fails anyway.
  */
 export const endLostStatement = (batch: string): Parameterised => ({
   text: `WITH expired AS (${removeExpired(`AND key <> $1 AND NOT ${IS_OLDER_RELEASE}`)})

@@ -331,7 +331,7 @@ function* followParents({
   return { events: all, after: folding.state(), problems };
 }
 
-/** PostgreSQL renames and retypes a column of a child only if all of its parents are the changed table or its descendants. */
+/** PostgreSQL renames and retypes a child's column only if all parents are the changed table or its descendants. */
 function rejectOtherParents({ event, before, now }: Parent, links: readonly Descendant[]): Problem[] {
   const { collection, field } = event;
   const [old, next] = [before, now].map((node) => node?.fields.get(field ?? ''));

@@ -288,7 +288,7 @@ type KeepResult =
 /** Codes of the warnings of `keepDeleted`. */
 export const NOTICED_IN_TABLES: ReadonlySet<string> = new Set(['DATA_NOT_KEPT', 'LEAVES_PUBLICATION']);
 
-/** Runs no query if the batch deletes nothing or the trash keeps nothing. */
+/** Adds retention times to the events. Runs no query if the batch deletes nothing or the trash keeps nothing. */
 export async function keepDeleted(client: pg.ClientBase, keeping: KeepInput): Promise<KeepResult> {
   const { state, events, request, waits, options, glance, isDryRun } = keeping;
   const tables = new Map(events.flatMap((event) => tableDeletedBy(state, event)));

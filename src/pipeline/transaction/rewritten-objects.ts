@@ -1,7 +1,7 @@
 /*
- * Records what PostgreSQL changes in objects while it carries out other changes. Renaming a column rewrites the views that
- * use it, and a view that is created again may be printed differently. The definitions are read before and after the
- * statements, and each that changed becomes an event of the same batch.
+ * Records what PostgreSQL changes in objects while it carries out other changes. Renaming a column rewrites the views
+ * that use it, and a view that is created again may be printed differently. The definitions are read before and after
+ * the statements. Each definition that changed becomes an event of the same batch.
  */
 import type pg from 'pg';
 import { readObjects } from '../../projector/catalog/managed-objects.js';

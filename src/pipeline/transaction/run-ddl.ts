@@ -56,7 +56,10 @@ interface ExplainedBatch {
   keeps: boolean;
 }
 
-/** Rolls back the failed transaction. It then holds no table locks, and without `keeps` no locks at all. */
+/**
+ * Adds details to a problem. The failed transaction is rolled back first. It then holds no table locks, and without
+ * `keeps` no locks at all.
+ */
 async function explainProblem(client: pg.ClientBase, problem: Problem, context: ExplainedBatch): Promise<Problem> {
   const named = nameExtension(problem, context.after);
   if (isOfReturningValues(named, context.events)) return named;

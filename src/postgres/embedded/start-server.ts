@@ -113,7 +113,8 @@ interface Postmaster {
 }
 
 /**
- * Lines of the file: pid, data directory, start time, port, socket directory, listen address, shared memory, status.
+ * Reads postmaster.pid. Its lines are pid, data directory, start time, port, socket directory, listen address, shared
+ * memory and status.
  */
 export async function readPostmaster(home: string): Promise<Postmaster | null> {
   const text = await readFile(join(home, 'postmaster.pid'), 'utf8').catch(() => '');

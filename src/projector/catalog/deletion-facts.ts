@@ -32,7 +32,10 @@ export interface TrashTable {
 /** SQL condition: the role may create schemas. If no shared schema fits, the deletion gets its own schema. */
 export const MAY_CREATE_SCHEMAS = "pg_catalog.has_database_privilege(current_database(), 'CREATE')";
 
-/** True for the event `e` if it kept something that was neither restored nor purged. An index covers the first condition. */
+/**
+ * SQL condition on an event `e`: it kept something that was neither restored nor purged. An index covers the first
+ * part.
+ */
 export const IS_KEPT = `e.type IN ('collection.deleted', 'field.deleted') AND e.data ? 'kept_until'::text
   AND NOT EXISTS (SELECT FROM ${own.events} r
   WHERE r.subject ->> 'kind'::text = 'trash' AND r.subject ->> 'id'::text = e.position::text AND r.position > e.position)`;
@@ -89,7 +92,7 @@ export const IS_SHARED = sql`n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles
 
 /**
  * Creates further shared schemas. Only their owner may use them, whatever the default privileges are. If PostgreSQL
- * rejects one, the plan creates a schema of the deletion, and the change is rejected with the reason.
+ * rejects one, the plan creates a schema for the deletion, and the change is rejected with the reason.
  */
 const createSharedSchemas = (most: number): Sql =>
   sql`DO ${block(sql`DECLARE prefix text := ${trashSchemaName(sql`'s'`)}; name text; g text; created int := 0; BEGIN

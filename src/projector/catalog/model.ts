@@ -46,7 +46,10 @@ export interface CatalogColumn {
   /** Set if the collation differs from that of the type: `"de-x-icu"`, qualified unless it is in pg_catalog. */
   collation: string | null;
   comment: string | null;
-  /** The sequence that the column owns through identity or OWNED BY. `key`: its `locationKey`, if that is not its name. */
+  /**
+   * The sequence that the column owns through identity or OWNED BY. `key` is its `locationKey`, if that is not its
+   * name.
+   */
   sequence: { schema: string; name: string; key?: string } | null;
   /**
    * The NOT NULL constraint. `more` is `NO INHERIT` or `NOT VALID`. Null if there is none, and before PostgreSQL 18.

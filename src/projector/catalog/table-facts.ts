@@ -237,7 +237,8 @@ const TIME_TO_SAMPLE = 2_000;
 /**
  * Reads the rows that PostgreSQL returns first. Values are text in PostgreSQL's output format: `format` calls no cast
  * that a user created, and without row security no policy runs. Longer values end with `…`.
- * @returns one object per row, null if the rows cannot be read: the table is locked or missing, or the role may not read all rows
+ * @returns one object per row, null if the rows cannot be read: the table is locked or missing, or the role may not
+ * read all rows
  */
 export async function readSample(
   db: Queryable,

@@ -39,7 +39,7 @@ export function defaultExpression(field: Field, schema: ColumnSchema): Sql | nul
   return literal(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** Checks whether each row gets its own value. Adding such a column rewrites the table. */
+/** True if each row gets its own value. Adding such a column rewrites the table. */
 export function isVolatileDefault(field: Field, schema: ColumnSchema): boolean {
   if (schema.extras?.default !== undefined) return true;
   return schema.default_value === 'gen_random_uuid()' && isFunctionDefault(field.type, schema);

@@ -182,7 +182,7 @@ export function dropUnique(change: Change, field: ColumnField): Step {
   return step(text, summary, { ...dropOf(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 });
 }
 
-/** Adds the primary key of the node, if any. Fails on duplicates and nulls. */
+/** Adds the primary key of the node, if any. The statement fails on duplicates and nulls. */
 export function addPrimaryKey(change: Change, node: CollectionNode): Step[] {
   const columns = primaryKeyColumns(node);
   if (columns.length === 0 || change.recreatesKey === true) return [];

@@ -27,8 +27,7 @@ import {
 import type { Statement } from './step.js';
 
 /**
- * Adds the lock on the table of a trigger, unless the same change creates or renames the table. Then the change locks it
- * anyway.
+ * Adds the lock on the table of a trigger. If the same change creates or renames the table, it locks the table anyway.
  */
 export function withTableLock(before: State, statement: Statement): Statement {
   const { object, source } = statement;

@@ -1,6 +1,6 @@
 /*
- * Plans the statements about objects. Objects that change, and those that use what changes, are dropped before all other
- * statements and created after them, because PostgreSQL would otherwise reject those statements. A function that
+ * Plans the statements about objects. Objects that change, and those that use what changes, are dropped before all
+ * other statements and created after them, because PostgreSQL would otherwise reject those statements. A function that
  * PostgreSQL can replace stays, and so does everything that uses it.
  */
 import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.js';
@@ -194,7 +194,7 @@ const isReplacedBy = (old: ObjectNode | undefined, now: ObjectNode | undefined):
 
 type Uses = ReadonlyMap<string, readonly ResolvedUse[]>;
 
-/** Without facts, the parser finds the relations but not their columns. */
+/** Returns what each object uses before the batch. Without facts, the parser finds relations but not columns. */
 function usesBefore({ before, facts, schema }: ObjectChange): Uses {
   const collectionOf = ({ catalog, schema: place, name }: ObjectUse) =>
     catalog === 'pg_class' ? collectionAt(before, place === schema ? undefined : place, name) : undefined;

@@ -46,7 +46,10 @@ export interface BatchPlan {
 }
 
 interface PlanOptions {
-  /** The statements about objects other than tables are then left out, because those are created after the last slice. */
+  /**
+   * Set for a replay. Statements about objects other than tables are then left out, because those are created after the
+   * last slice.
+   */
   replaying?: ReplaySlice;
   /** The objects other than tables that the database contains. */
   facts?: ObjectFacts | undefined;

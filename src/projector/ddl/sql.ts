@@ -67,7 +67,7 @@ export function ident(name: string): Sql {
   return `"${name.replaceAll('"', '""')}"` as Sql;
 }
 
-/** `"schema"."name"` */
+/** Returns `"schema"."name"`. */
 export function qualified(schema: string, name: string): Sql {
   return `${ident(schema)}.${ident(name)}` as Sql;
 }

@@ -94,9 +94,7 @@ export interface Statement {
 interface BatchNeeds {
   /** Records the need. Returns the definition that tables had until now. */
   record(need: Need, collection: string): { old: Need | undefined; isUnchanged: boolean };
-  /**
-   * True if an existing object must match the definition. Disabled in a replay, where a difference shows at the end.
-   */
+  /** True if an existing object must match the definition. False in a replay, which reports a difference at its end. */
   isCompared: boolean;
 }
 
@@ -104,7 +102,7 @@ interface BatchNeeds {
 export function batchNeeds({ collections }: State, isCompared: boolean): BatchNeeds {
   let needs: ReadonlyMap<string, Need> | undefined;
   const seen = new Map<string, Need>();
-  /** The table's own definition takes precedence: other tables may record a different definition after manual changes. */
+  /** The table's own definition takes precedence. Other tables may record another one after manual changes. */
   const before = (label: string, collection: string): Need | undefined => {
     const own = needsOfNode(collections.get(collection)).find((each) => needLabel(each) === label);
     if (own !== undefined) return own;
@@ -268,5 +266,5 @@ export const partOf = (table: string, kind: 'column' | 'constraint' | 'index', n
   table,
 });
 
-/** Used for a statement that drops its object. */
+/** Returns the members of a statement that drops its object. */
 export const dropOf = (object: DatabaseObject): Pick<Statement, 'object' | 'drops'> => ({ object, drops: [object] });

@@ -36,8 +36,8 @@ import type { TableSchema } from '../../schema/model/model.js';
 import { MENTIONS_NEXTVAL } from '../../schema/model/extras.js';
 
 /*
- * A deleted table goes to a shared schema if its names are free there (src/projector/catalog/deletion-facts.ts). Every other
- * deletion has its own schema, named after the position of its event.
+ * A deleted table goes to a shared schema if its names are free there (src/projector/catalog/deletion-facts.ts). Every
+ * other deletion has its own schema, named after the position of its event.
  */
 
 /**

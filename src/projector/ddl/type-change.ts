@@ -61,7 +61,10 @@ export function conversionExpression(from: ColumnSchema, to: ColumnSchema, colum
   return old === 'text' || hasCast(from, to) ? sql`${column}::${type}` : sql`${column}::text::${type}`;
 }
 
-/** PostgreSQL casts only integer to boolean and back. It converts JSON with a function instead of a cast. */
+/**
+ * Expressions for conversions without a plain cast. PostgreSQL casts only integer to boolean and back. It converts JSON
+ * with a function instead of a cast.
+ */
 const SPECIAL = new Map<string, (column: Sql, type: Sql) => Sql>([
   ['number>boolean', (column) => sql`${column} <> 0`],
   ['boolean>number', (column, type) => sql`${column}::integer::${type}`],

@@ -354,7 +354,7 @@ interface ManagedKeys {
   collections: Collection[];
 }
 
-/** Returns managed tables with an unmanaged constraint that may be such a foreign key. */
+/** Returns managed tables with an unmanaged constraint that may be a foreign key to a table that was not managed. */
 export function waitingTables({ collections }: State): string[] {
   return [...collections].flatMap(([name, node]) => (unmanagedConstraints(node).size > 0 ? [name] : []));
 }

@@ -97,7 +97,7 @@ interface RefusedChange {
 
 type FindOffendingRows = (change: RefusedChange) => OffendingRows | null;
 
-/** Keyed by SQLSTATE. */
+/** Functions that find offending rows, keyed by SQLSTATE. */
 const QUESTIONS = new Map<string, FindOffendingRows>([
   ['23502', findNulls],
   ['23505', findRepetitions],
@@ -242,7 +242,7 @@ SELECT ${literal(prefix)} || c.relname::text AS name, CASE c.relkind
  WHERE n.nspname = ${literal(schema)} AND c.relname IN (${list(names)})`;
 
 /**
- * Selects types that are no tables. Every table is also a type. PostgreSQL renames its automatic array types when they
+ * Selects types that are not tables. Every table is also a type. PostgreSQL renames its automatic array types when they
  * collide.
  */
 const types = (names: readonly string[], schema: string, prefix = ''): Sql => sql`
@@ -356,7 +356,7 @@ export function addTakenNames(problem: Problem, rows: readonly TakenName[]): Pro
 
 const INVALID_TABLE_DEFINITION = '42P16';
 
-/** Returns the parents that give a table the column. Null if that was not the reason. */
+/** Returns the parents from which a table inherits the column. Null if inheritance did not cause the error. */
 export function parentsOfColumn({ problem, before, schema }: RejectedBatch): Sql | null {
   const { collection, field, details } = problem;
   if (details?.['sqlstate'] !== INVALID_TABLE_DEFINITION || collection === undefined || field === undefined)

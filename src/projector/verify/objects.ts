@@ -32,7 +32,10 @@ import {
 } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
-/** Queries for the text that PostgreSQL prints for a scratch object of each catalog. `name`: of a trigger, its table. */
+/**
+ * Queries for the text that PostgreSQL prints for a scratch object of each catalog. @param name for a trigger, its
+ * table
+ */
 const PRINTED: Readonly<Record<(typeof KINDS)[ObjectKind]['catalog'], (name: string) => Sql>> = {
   pg_class: (name) => sql`
 SELECT pg_catalog.concat_ws(' ', pg_catalog.array_to_string(c.reloptions, ','), pg_catalog.pg_get_viewdef(c.oid)) AS text
@@ -47,8 +50,8 @@ SELECT ${TRIGGER_QUERY} AS text FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_
 };
 
 /**
- * True if PostgreSQL prints both definitions alike. It creates both as temporary objects and rolls them back, so call it
- * inside a transaction, which it leaves unchanged. False if it rejects one of them.
+ * True if PostgreSQL prints both definitions alike. It creates both as temporary objects and rolls them back, so call
+ * it inside a transaction, which it leaves unchanged. False if it rejects one of them.
  */
 export async function areEquivalent(client: Pick<pg.ClientBase, 'query'>, a: string, b: string): Promise<boolean> {
   if (isSameDefinition(a, b)) return true;

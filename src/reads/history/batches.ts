@@ -20,7 +20,7 @@ interface TypeCount {
   title?: string | null;
 }
 
-/** `created collection articles, updated 3 fields, deleted relation articles.author` */
+/** Returns a summary such as `created collection articles, updated 3 fields, deleted relation articles.author`. */
 export function summarise(counts: readonly TypeCount[]): string {
   const ordered = [...counts].sort((a, b) => rank(a.type) - rank(b.type) || Number(a.restored) - Number(b.restored));
   return ordered.map(describeCount).join(', ');
