@@ -44,7 +44,10 @@ interface Shape {
   sorted: string[];
 }
 
-/** Objects do not keep the insertion order of index names, and `__proto__` is not an ordinary member. */
+/**
+ * Matches members that an object cannot keep in canonical order. Objects do not keep the insertion order of index
+ * names, and `__proto__` is not an ordinary member.
+ */
 const UNORDERED = /^(?:\d+|__proto__)$/;
 
 /**

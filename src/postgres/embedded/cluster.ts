@@ -58,7 +58,7 @@ export const THROWAWAY_SETTINGS: Readonly<Record<string, string | number>> = {
   full_page_writes: 'off',
 };
 
-/* Creates the server's files once: `initdb` in a draft folder, renamed when complete. */
+/* Creates the server's files once: `initdb` writes them to a draft folder, which is renamed when it is complete. */
 
 const run = promisify(execFile);
 

@@ -92,7 +92,7 @@ export function* planBatch(
   return { statements: [...first, ...statements, ...last, ...planPurges(events)], after, problems };
 }
 
-/** Records the tables that the batch creates. A rename in the same batch does not change that. */
+/** Records the tables that the batch creates. They still count as created after a rename in the same batch. */
 function recordCreated(
   createdAt: Map<string, number>,
   event: NewEvent,

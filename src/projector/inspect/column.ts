@@ -21,7 +21,7 @@ import type { Json } from '../../kernel/json.js';
  * @param value the normal form of the text
  */
 export function isUsualDefault(text: string, columnType: string, value: Json): boolean {
-  // An explicit NULL is no usual default. PostgreSQL keeps it, and it hides the default of a domain.
+  // An explicit NULL is not a usual default. PostgreSQL keeps it, and it hides the default of a domain.
   if (value === null) return false;
   const type = columnType.replace(/ ?\(.*\)/, '');
   const written = typeof value === 'string' ? value : JSON.stringify(value);

@@ -33,8 +33,7 @@ import {
 import type { Difference } from './difference.js';
 
 /**
- * Queries for the text that PostgreSQL prints for a scratch object of each catalog. @param name for a trigger, its
- * table
+ * Queries for the text that PostgreSQL prints for a scratch object of each catalog. A trigger is found by its table.
  */
 const PRINTED: Readonly<Record<(typeof KINDS)[ObjectKind]['catalog'], (name: string) => Sql>> = {
   pg_class: (name) => sql`
