@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** The suffixes of encoded files in the build. */
+/** Suffixes of the compressed files in the build, by content coding. */
 const ENDINGS: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' };
 
 interface BuiltFile {
@@ -35,16 +35,19 @@ interface BuiltFile {
 export interface BuiltApp {
   /** The page, with `NONCE` as a placeholder for the nonce of each response. */
   page: string;
-  /** `assets/main-D3x9.js`; undefined if the file does not exist. */
+  /** Returns a file by a name such as `assets/main-D3x9.js`. Undefined if it does not exist. */
   file(name: string): BuiltFile | undefined;
-  /** The SVG of a Material icon such as `shopping_cart`; undefined if it does not exist. */
+  /** Returns the SVG of a Material icon such as `shopping_cart`. Undefined if it does not exist. */
   icon(name: string): string | undefined;
 }
 
 /** The placeholder of the nonce in the built page. */
 const NONCE = '%CSP_NONCE%';
 
-/** Reads the current build, and notices a new build while the service runs. Null if the app was not built. */
+/**
+ * Returns a function that reads the current build. It notices a new build while the service runs. Null if the app was
+ * not built.
+ */
 export function createBuiltApp(directory = BUILT): () => BuiltApp | null {
   let cached: { builtAt: number; app: BuiltApp } | null = null;
   return () => {
@@ -100,7 +103,7 @@ function createLazy<T>(make: () => T): () => T {
 const self = "'self'";
 const none = "'none'";
 
-/** Styles that the component library writes at run time carry the nonce of the response. */
+/** Returns the nonce of the response, which styles that the component library writes at run time must carry. */
 const nonce = (_req: unknown, res: ServerResponse): string =>
   `'nonce-${String((res as ServerResponse & { locals?: Record<string, unknown> }).locals?.['nonce'])}'`;
 
@@ -120,7 +123,7 @@ const directives = {
 const common = {
   contentSecurityPolicy: { useDefaults: false, directives },
   referrerPolicy: { policy: 'no-referrer' },
-  // HSTS applies to the whole host, so the operator of the TLS proxy decides about it.
+  // HSTS applies to the whole host, so the operator of the TLS proxy must decide about it.
   strictTransportSecurity: false,
   xFrameOptions: { action: 'deny' },
 } as const;
@@ -129,12 +132,12 @@ const overHttps = helmet(common);
 /** Browsers ignore these headers without https and log a warning. */
 const overHttp = helmet({ ...common, crossOriginOpenerPolicy: false, originAgentCluster: false });
 
-/** Requires `trust proxy`, because it depends on whether the browser used https. */
+/** Sets the headers, which depend on the protocol of the browser. Behind a TLS proxy, `trust proxy` must be set. */
 const securityHeaders: RequestHandler = (req, res, next) => (req.secure ? overHttps : overHttp)(req, res, next);
 
 const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** The names of these files contain a hash of their content. */
+/** The header for files whose names contain a hash of their content. */
 const FOR_EVER = ['Cache-Control', 'public, max-age=31536000, immutable'] as const;
 
 /** Registers `/app` and its paths, and redirects browsers there from `/`. */
@@ -160,10 +163,10 @@ export function mountAdminApp(app: Express, log: RequestLog): void {
 
 const REDIRECT: Answer = { status: 302, headers: ['Location', '/app', 'Cache-Control', 'no-store'], body: null };
 
-/** Browsers accept HTML explicitly; API clients accept anything or JSON. */
+/** True for browsers, which accept HTML explicitly. API clients accept anything or JSON. */
 const wantsPage = (req: Request): boolean => (req.headers.accept ?? '').includes('text/html');
 
-/** The security headers and the page use it. */
+/** Creates the nonce of a response, which both the security headers and the page contain. */
 const setNonce: RequestHandler = (_req, res, next) => {
   res.locals['nonce'] = randomBytes(16).toString('base64');
   next();
@@ -190,14 +193,16 @@ function appAnswer(built: BuiltApp, req: Request, res: Response): Answer {
   ]);
 }
 
-/** Not cached: each page has its own nonce and names the files of this release. */
+/** Returns the page. It is not cached, because each response has its own nonce and names the files of this release. */
 function pageAnswer(page: string, nonce: string): Answer {
   const body = page.replaceAll(NONCE, nonce);
   const headers = ['Content-Type', HTML_TYPE, 'Content-Length', String(Buffer.byteLength(body))];
   return { status: 200, headers: [...headers, 'Cache-Control', 'no-store'], body };
 }
 
-/** An unknown icon name yields an empty response, because an error would appear in the browser's console. */
+/**
+ * Returns an icon. For an unknown name the response is empty, because an error would appear in the browser's console.
+ */
 function iconAnswer(svg: string | undefined): Answer {
   if (svg === undefined) return { status: 204, headers: FOR_EVER, body: null };
   const headers = ['Content-Type', 'image/svg+xml', 'Content-Length', String(Buffer.byteLength(svg))];

@@ -14,7 +14,7 @@ import type { Method, Route } from './route.js';
 import { createRoutes } from './routes/index.js';
 import { serve, type ServeContext } from './serve.js';
 
-/** The application for the whole API. It does not listen, and the caller owns its dependencies. */
+/** Creates the application for the whole API. It does not listen on a port, and the caller manages its dependencies. */
 export function createHttp(deps: HttpDeps): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
@@ -88,13 +88,13 @@ function mount(app: Express, path: string, routes: readonly Route[], serving: Se
           [{ code: 'METHOD_NOT_ALLOWED', message: `Method ${req.method} is not allowed. Use ${allow}.` }],
           ['Allow', allow],
         );
-  // `app.route().all` creates one handler where `app.all` creates one per method.
+  // `app.route().all` creates one handler, and `app.all` would create one per method.
   app.route(path).all(mountFallback(path, otherMethod, serving));
 }
 
 const options = (allow: string): Answer => ({ status: 204, headers: ['Allow', allow], body: null });
 
-/** `OPTIONS *` concerns the server instead of a path. */
+/** True for `OPTIONS *`, which concerns the server and no path. */
 const isWholeServer = (req: Request): boolean => req.method === 'OPTIONS' && req.url === '*';
 
 function allowHeader(methods: readonly Method[]): string {
@@ -107,7 +107,7 @@ function unknownRoute({ path }: Request, { objects }: HttpDeps['config']): Answe
   return refusalAnswer([{ code: 'ROUTE_NOT_FOUND', message }]);
 }
 
-/** A handler for requests that match no route. */
+/** Creates a handler for requests that match no route. */
 function mountFallback(route: string, answerTo: (req: Request) => Answer, { log }: ServeContext) {
   return (req: Request, res: Response): void => {
     const started = performance.now();

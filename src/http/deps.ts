@@ -33,7 +33,7 @@ export interface CollectionDocument {
 
 export interface HealthCheck {
   ok: boolean;
-  /** The reason for operators. Contains no host names and no SQL. */
+  /** The reason, for operators. It contains no host names and no SQL. */
   message?: string;
 }
 
@@ -48,7 +48,10 @@ export interface LoadReport {
   answer_bytes: number;
 }
 
-/** One check; `skipped` if an earlier finding prevents it, or if it needs a primary. */
+/**
+ * The result of one check. `skipped` means that an earlier finding prevents the check, or that the check needs a
+ * primary.
+ */
 interface DoctorCheck {
   name: string;
   result: 'ok' | 'warning' | 'error' | 'skipped';
@@ -60,7 +63,7 @@ export interface HttpDeps {
   /** Opens, withdraws and shows change requests. */
   changes: ChangeRequests & Proposals & Changes;
   store: Pick<Store, 'atHead' | 'point'>;
-  /** For data that is not part of the state: the trash list. */
+  /** For data that is not part of the state, such as the list of the trash. */
   pool: Queryable;
   freshness: Pick<Freshness, 'check'>;
   positions: Positions;
@@ -75,7 +78,7 @@ export interface HttpDeps {
   health: () => Promise<HealthReport>;
   /** Runs all checks of `dps doctor`. */
   doctor: () => Promise<DoctorCheck[]>;
-  /** Receives the address of a peer that forwards requests although TRUST_PROXY does not cover it. */
+  /** Called with the address of a client that forwards requests although TRUST_PROXY does not contain this address. */
   onUntrustedProxy: (address: string) => void;
   projections: Projections;
   webhooks: Webhooks;
@@ -105,13 +108,13 @@ export interface HttpDeps {
     objects: boolean;
     /** True if admins and auditors may read sample rows. */
     samples: boolean;
-    /** Retention of deleted objects in milliseconds; 0 drops them at once. */
+    /** Milliseconds for which the trash keeps deleted objects. With 0, they are dropped at once. */
     keepDeleted: number;
     /** Maximum rows of a table whose deleted field values are copied to the trash. */
     keepCopyRows: number;
-    /** Milliseconds that a change waits for locks, and for an unavailable database. */
+    /** Milliseconds that a change waits for locks or for an unavailable database. */
     lockTimeout: number;
-    /** Maximum bytes of request bodies, for schema documents and for all others. */
+    /** Maximum number of bytes of request bodies: of schema documents, and of all others. */
     maxBody: { schema: number; other: number };
     quotas: QuotaLimits;
     /** Trusted proxies: their number, or their addresses and networks. */
@@ -120,9 +123,9 @@ export interface HttpDeps {
     corsOrigins: readonly string[];
     /** True if the admin app is served at /app. */
     app: boolean;
-    /** The URL to use for changes while this database is read-only; null if not configured. */
+    /** The URL that clients must use for changes while this database is read-only. Null if not configured. */
     primaryUrl: string | null;
-    /** Also logs successful reads at `debug`. Changes and failures are always logged. */
+    /** True to log successful reads as well, at the level `debug`. Changes and failures are always logged. */
     logReads: boolean;
   };
 }

@@ -24,8 +24,8 @@ const IN_PARTS =
   'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and continue with the others.';
 
 /**
- * Returns how to compare definitions of a snapshot with those of some states. PostgreSQL compares definitions that may
- * differ only in spelling. Empty on an instance that does not manage objects.
+ * Tells which definitions in a snapshot equal those of the given states. PostgreSQL compares definitions that may
+ * differ only in spelling. Empty on an instance that manages only tables.
  */
 export async function readEquality(
   { plans, config }: Pick<HttpDeps, 'plans' | 'config'>,
@@ -38,7 +38,7 @@ export async function readEquality(
   return { objects: await plans.equality(pairs) };
 }
 
-/** @returns hash, diff and warnings, including the findings of applying it */
+/** @returns hash, diff and warnings, including the findings of applying the diff */
 export function createDiffAnswer({ plans, config }: Pick<HttpDeps, 'plans' | 'config'>) {
   return async (state: State, { hash, diff, desired, warnings }: Comparison): Promise<Answer> => {
     const { state: after, touched } = desired;

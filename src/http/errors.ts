@@ -84,7 +84,7 @@ export interface EdgeProblem extends Omit<Problem, 'code'> {
 export class RejectedError extends Error {
   override readonly name = 'RejectedError';
   readonly problems: readonly EdgeProblem[];
-  /** Alternating names and values. */
+  /** Header names and values, alternating. */
   readonly headers: readonly string[];
 
   constructor(problems: readonly EdgeProblem[], headers: readonly string[] = []) {
@@ -104,8 +104,8 @@ export function refused(
 }
 
 /**
- * INVALID_QUERY, for the caller to throw.
- * @param message without the parameter's name, which is its `path`
+ * Creates an INVALID_QUERY error, which the caller throws.
+ * @param message a text without the name of the parameter, which is in `path`
  */
 export function invalidQuery(parameter: string, message: string): RejectedError {
   return refused('INVALID_QUERY', message, { path: parameter });
@@ -115,7 +115,7 @@ export interface ErrorBody {
   errors: { message: string; extensions: { code: ErrorCode } & Record<string, unknown> }[];
 }
 
-/** One entry per problem, in order. Empty members are left out. */
+/** Returns one entry per problem, in order. Empty members are omitted. */
 export function errorBody(problems: readonly EdgeProblem[]): ErrorBody {
   return {
     errors: problems.map(({ code, message, subject, path, collection, field, object, details }) => ({
@@ -133,7 +133,7 @@ export function errorBody(problems: readonly EdgeProblem[]): ErrorBody {
   };
 }
 
-/** The member path in a snapshot is not a name; the location in the body already contains it. */
+/** Returns the names in a subject. `member` is not a name, and the location in the body already contains it. */
 function namesOf(subject: Subject): Omit<Subject, 'member'> {
   const { member: _, ...names } = subject;
   return names;
@@ -144,7 +144,7 @@ export function statusOf(problems: readonly EdgeProblem[]): number {
   return STATUS[problems[0]?.code ?? 'INTERNAL'];
 }
 
-/** Headers that belong to a problem's code, as alternating names and values. */
+/** Returns the headers that belong to the codes of the problems, as alternating names and values. */
 export function headersOf(problems: readonly EdgeProblem[]): string[] {
   const code = problems[0]?.code ?? 'INTERNAL';
   const seconds = RETRY_AFTER[code];
@@ -152,10 +152,8 @@ export function headersOf(problems: readonly EdgeProblem[]): string[] {
   return code === 'UNAUTHENTICATED' ? ['WWW-Authenticate', 'Bearer realm="data-platform-service"'] : [];
 }
 
-/*
- * Directus clients send the database schema of a table: `schema.schema`, `schema.foreign_key_schema`. Only the HTTP
- * layer knows the managed schema; the domain ignores these members.
- */
+/* Handle the names of database schemas, which Directus clients send: `schema.schema`, `schema.foreign_key_schema`.
+   Only the HTTP layer knows the managed schemas. */
 
 const MEMBERS = ['schema', 'foreign_key_schema'] as const;
 
@@ -190,7 +188,7 @@ interface OtherSchemas {
   schemas: readonly string[];
   /** The members that name a schema. */
   members: readonly (typeof MEMBERS)[number][];
-  /** True if unknown names are removed. */
+  /** True to remove names of schemas that are not managed instead of reporting them. */
   ignores: boolean;
   problems: Problem[];
 }
@@ -199,14 +197,14 @@ interface OtherSchemas {
 const PARTS = ['collections', 'fields', 'relations', 'objects', 'diff', 'rhs'] as const;
 
 /**
- * Covers a collection with its fields, a field, a relation, lists of them, and the documents of a snapshot or a diff.
+ * Handles a collection with its fields, a field, a relation, lists of these, and the documents of a snapshot or a diff.
  */
 function* collectOtherSchemas(body: unknown, at: Path, schemas: OtherSchemas): Resumable<void> {
   if (Array.isArray(body)) {
     for (const [index, item] of body.entries()) {
       if (schemas.problems.length >= MAX_PROBLEMS) return;
       if (!isObject(item)) continue;
-      // Most documents contain no others.
+      // Most documents do not contain further documents.
       if (PARTS.some((part) => part in item)) yield* collectOtherSchemas(item, [...at, index], schemas);
       else addOtherSchemas(item, () => [...at, index], schemas);
       yield;
@@ -219,7 +217,7 @@ function* collectOtherSchemas(body: unknown, at: Path, schemas: OtherSchemas): R
   }
 }
 
-/** An object names its schema in its definition. PostgreSQL omits the default schema in argument types. */
+/** Checks the schema in the definition of an object. PostgreSQL omits the default schema in argument types. */
 function addOtherSchemaOfDefinition(
   { kind, definition }: Record<string, unknown>,
   at: () => Path,

@@ -1,7 +1,7 @@
 /** Formats of documents other than JSON: indented JSON, XML and YAML. */
 import { constructFromEvents, CORE_SCHEMA, dump, type Event, EVENT_ID, parseEvents, YAMLException } from 'js-yaml';
 
-/** The output of `JSON.stringify(document, null, 2)` with a newline. */
+/** Yields the output of `JSON.stringify(document, null, 2)` and a final newline. */
 export function* indentedJsonTexts(document: object): Generator<string, void, void> {
   let before = '{\n  ';
   for (const [name, member] of Object.entries(document)) {
@@ -22,7 +22,7 @@ function* arrayTexts(elements: readonly unknown[]): Generator<string, void, void
   yield elements.length === 0 ? '[]' : '\n  ]';
 }
 
-/** Newlines occur only between members and elements, because strings escape them. */
+/** Indents the JSON of a value. Every newline in it is between members or elements, because strings escape newlines. */
 const indented = (value: unknown, by: string): string => JSON.stringify(value, null, 2).replaceAll('\n', `\n${by}`);
 
 /**
@@ -35,7 +35,7 @@ const indented = (value: unknown, by: string): string => JSON.stringify(value, n
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const ELEMENT_NAME = /^(?!xml)[A-Za-z_][\w.-]*$/i;
 
-/** Line by line. `root`: the name of the document element. */
+/** Yields the document line by line. `root` is the name of the document element. */
 export function* xmlTexts(root: string, value: unknown): Generator<string, void, void> {
   yield '<?xml version="1.0" encoding="UTF-8"?>\n';
   yield* linesOf({ tag: root, open: root }, value, '');
@@ -43,7 +43,7 @@ export function* xmlTexts(root: string, value: unknown): Generator<string, void,
 
 interface Element {
   tag: string;
-  /** The tag with its attributes. */
+  /** The start tag with its attributes. */
   open: string;
 }
 
@@ -87,42 +87,47 @@ function typeOf(value: unknown): string {
   return ` type="${Array.isArray(value) ? 'array' : typeof value}"`;
 }
 
-/** Encodes the UTF-8 bytes. */
+/** Returns the UTF-8 bytes of the text in base64. */
 function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** XML parsers normalize white space in attributes and carriage returns, unless they are character references. */
+/**
+ * Escapes a text. This includes white space and carriage returns, which XML parsers normalize unless they are character
+ * references.
+ */
 function escape(text: string): string {
   return text.replace(/[&<>"\t\n\r]/g, (character) => ESCAPES[character] ?? `&#${character.charCodeAt(0)};`);
 }
 
-/* Reads and writes YAML 1.2 with the core schema, whose values are those of JSON. */
+/* Read and write YAML 1.2 with the core schema, whose values are those of JSON. */
 
-/** Deeper than any accepted document, and shallow enough for the parser's recursion. */
+/**
+ * Maximum depth. It is greater than that of any accepted document, and small enough for the recursion of the parser.
+ */
 const MAX_DEPTH = 100;
 const MAX_ALIASES = 10_000;
 
 /** Limits of a document after expanding its aliases. */
 export interface YamlLimits {
   values: number;
-  /** Characters of text. A long string counts for each of its aliases. */
+  /** Maximum number of characters of text. A string counts once for each of its aliases. */
   characters: number;
 }
 
-/** Explains why a text is not an acceptable YAML document. */
+/** Thrown if a text is not an acceptable YAML document. The message explains why. */
 export class YamlError extends Error {
   override readonly name: string = 'YamlError';
 }
 
-/** The YAML document exceeds a limit. */
+/** Thrown if the YAML document exceeds a limit. */
 export class YamlSizeError extends YamlError {
   override readonly name: string = 'YamlSizeError';
 }
 
-/** YAML takes ten times the work and memory of JSON. */
+/** These limits are lower than those for JSON, because YAML takes ten times the work and memory. */
 export const YAML_LIMITS: YamlLimits = { values: 1_000_000, characters: 64 * 1024 * 1024 };
 
 /**
@@ -145,15 +150,15 @@ export function parseYaml(text: string, limits: YamlLimits = YAML_LIMITS): unkno
 
 const CONFLICT = 'it contains a merge conflict marker, "<<<<<<<": resolve the conflict first';
 
-/** The line of the first conflict marker of Git, starting at 1; null if there is none. */
+/** Returns the line of Git's first conflict marker, starting at 1. Null if there is none. */
 export function conflictLine(text: string): number | null {
   const marker = /^<{7}(?: .*)?\r?$/m.exec(text);
   return marker === null ? null : text.slice(0, marker.index).split('\n').length;
 }
 
 /**
- * Writes YAML that YAML 1.1 and 1.2 parsers read back as the same value: ambiguous strings are quoted. No anchors, no
- * folding.
+ * Writes YAML that parsers of YAML 1.1 and 1.2 read as the same value. Ambiguous strings are quoted, and there are no
+ * anchors or folded lines.
  */
 export function writeYaml(value: unknown): string {
   return dump(value, { noRefs: true, lineWidth: -1 });
@@ -185,7 +190,7 @@ function checkSize(events: readonly Event[], source: string, limits: YamlLimits)
 interface Count {
   source: string;
   limits: YamlLimits;
-  /** Complete nodes by anchor. */
+  /** The sizes of complete nodes, by anchor. */
   sizes: Map<string, OpenYamlNode>;
   open: OpenYamlNode[];
 }

@@ -14,7 +14,7 @@ import { UnreadableEventError } from '../schema/fold/upcasting.js';
 
 /* Converts query parameters of /history to an event filter. */
 
-/** `log`, or with an id: `log:42`. */
+/** A subject of events: `log`, or with an id `log:42`. */
 export const subject = z
   .string()
   .regex(/^[^:]+(?::|$)/, { error: 'must be the kind of a subject (log), or a kind and an id (log:42).' })
@@ -34,7 +34,7 @@ export type Order = 'asc' | 'desc';
 export const order = z.enum(['asc', 'desc'], { error: 'must be asc or desc.' });
 export const type = z.enum(EVENT_TYPES, { error: `must be one of ${EVENT_TYPES.join(', ')}.` }).optional();
 
-/** Some filters are used by only some routes. */
+/** The filters of all history routes. Each route has only some of them. */
 interface Filters {
   collection?: string | undefined;
   actor?: string | undefined;
@@ -47,15 +47,15 @@ interface Filters {
   batch?: string | undefined;
 }
 
-/** The filter for events after the end of the last page. */
+/** Returns the filter for the events after the end of the last page. */
 export const afterCursor = (filter: EventFilter, order: Order, cursor: number | undefined): EventFilter =>
   order === 'asc'
     ? { ...filter, after: Math.max(cursor ?? 0, filter.after ?? 0) }
     : { ...filter, before: lower(cursor, filter.before) };
 
 /**
- * Undefined if no cursor was given.
- * @throws RejectedError if the log does not contain that event
+ * Returns the position of the cursor. Undefined if the request has none.
+ * @throws RejectedError if the log does not contain the event of the cursor
  */
 export async function positionOf(
   cursor: Cursor | undefined,
@@ -68,7 +68,7 @@ export async function positionOf(
 const lower = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 
-/** Times become positions, because times never decrease along the log. */
+/** Creates the filter. Times are converted to positions, because times never decrease along the log. */
 export async function filterOf(history: HttpDeps['history'], query: Filters): Promise<EventFilter> {
   const { since, until, subject, ...filter } = query;
   const after = since && (await resolveBound(history, since, 'since'));
@@ -81,14 +81,14 @@ export async function filterOf(history: HttpDeps['history'], query: Filters): Pr
   };
 }
 
-/** An id may contain colons, but a kind cannot. */
+/** Splits a subject into kind and id. The id may contain colons, but the kind cannot. */
 export function subjectFilter(value: string | undefined): Pick<EventFilter, 'subjectKind' | 'subjectId'> {
   if (!value?.includes(':')) return { subjectKind: value };
   const colon = value.indexOf(':');
   return { subjectKind: value.slice(0, colon), subjectId: value.slice(colon + 1) };
 }
 
-/** The position after which `since` begins, or at which `until` ends. */
+/** Returns the position after which `since` begins, or at which `until` ends. */
 async function resolveBound(
   history: HttpDeps['history'],
   value: z.output<typeof moment>,
@@ -105,8 +105,9 @@ async function resolveBound(
 /* The state at a point in time that a body names. */
 
 /**
+ * Returns the state at a point in time.
  * @param parameter the name of the query parameter or the location in the body, for errors
- * @param names the collections that are needed. The point may contain no others. Undefined for all.
+ * @param names the collections that the caller needs. The state may lack all others. Undefined for all.
  */
 export type PointAt = (
   value: Moment,
@@ -115,15 +116,15 @@ export type PointAt = (
   names?: readonly string[],
 ) => Promise<Point>;
 
-/** @param wrong the code for a point in the future */
+/** @param wrong the error code for a point in the future */
 export function createPointAt(
   { history, store }: Pick<HttpDeps, 'history' | 'store'>,
   wrong: 'INVALID_QUERY' | 'INVALID_PAYLOAD' = 'INVALID_QUERY',
 ): PointAt {
   return async (value, parameter, { head }, names) => {
-    // The available state is at least as recent as the log was when the request arrived.
+    // The store must contain at least the events that the log had when the request arrived.
     await store.atHead(head).catch((error: unknown) => {
-      // States before the unreadable event can still be shown.
+      // The states before the unreadable event can still be shown.
       if (!(error instanceof UnreadableEventError)) throw error;
     });
     const position = await history.resolve(value, head).catch((error: unknown) => {
@@ -139,7 +140,7 @@ const MOMENT =
   'must be a position (42, or 42-3f9a… with the hash of its event), a time with its time zone, a day, or now';
 
 /**
- * Checks the hash of the log if the body contains one.
+ * Reads a state that a body names. If the body contains a hash of the log, the hash is checked.
  * @throws RejectedError at `member`
  */
 export function createMomentState(deps: Pick<HttpDeps, 'history' | 'store'>) {

@@ -43,7 +43,7 @@ const MOST_APPROVALS = 100;
 
 const action = z.enum(ACTIONS, { error: `must be one of ${ACTIONS.join(', ')}.` });
 
-/** Checked one by one, so that an error names the location. */
+/** Members are checked one by one, so that each error contains the location. */
 const findings = z
   .record(z.string(), action)
   .superRefine((actions, context) => {
@@ -95,7 +95,7 @@ const members = {
 /** A complete policy, as returned. */
 export const policy = z.strictObject(members).meta({ id: 'Policy' });
 
-/** A policy as it is set. Missing members get their defaults. */
+/** A policy in a request. Missing members get their defaults. */
 export const policyBody = z
   .strictObject({
     findings: members.findings.default({}),
@@ -121,7 +121,7 @@ export function readPolicyBody(body: unknown, member?: string): Policy {
     : (readShape(z.object({ [member]: policyBody }), { [member]: body })[member] as Policy);
 }
 
-/** zod silently drops a member of this name. */
+/** The name of a member that zod silently drops. */
 const HIDDEN = '__proto__';
 
 function hiddenMembers(body: unknown, at: Path): Path[] {
@@ -136,12 +136,12 @@ function hiddenMembers(body: unknown, at: Path): Path[] {
 
 /* Evaluates a policy for a change, without running anything or taking a lock. */
 
-/** Ascending severity: the result is the strictest action that is not acknowledged. */
+/** The possible results in ascending severity. The result is the strictest action that is not acknowledged. */
 export const OUTCOMES = ['allowed', 'acknowledge', 'approve', 'refuse'] as const;
 
 interface PolicyTest {
   outcome: (typeof OUTCOMES)[number];
-  /** The number of required approvals; null if none is required. */
+  /** The number of required approvals. Null if none is required. */
   approvals: number | null;
   findings: Omit<FindingWithAction<Finding>, 'event' | 'statement'>[];
 }
@@ -150,12 +150,15 @@ type TestCall = Call<{ online: boolean; force: boolean; mode: 'mirror' | 'merge'
 
 const MEMBERS = new Set(['diff', 'snapshot', 'policy']);
 
-/** The returned function throws RejectedError for an unreadable body and for a change that the schema rejects. */
+/**
+ * Returns a function that evaluates a policy. It throws RejectedError for an unreadable body, and for a change that the
+ * schema rejects.
+ */
 export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store' | 'history' | 'config'>) {
   const { pool, store, history, config } = deps;
   const { release, schema, schemas, keepDeleted } = config;
 
-  /** The entries of the diff, or of the snapshot's changes. */
+  /** Returns the diff of the body, or the diff from the current schema to the snapshot in the body. */
   async function diffOf(body: Record<string, unknown>, state: State, { query }: TestCall): Promise<unknown> {
     const { diff, snapshot } = body;
     if ((diff === undefined) === (snapshot === undefined))

@@ -6,9 +6,9 @@ import { onClose } from './answer/stream.js';
 import { RejectedError } from './errors.js';
 
 export interface QuotaLimits {
-  /** Concurrent requests. */
+  /** Maximum number of concurrent requests. */
   requests: number;
-  /** Concurrent streams. */
+  /** Maximum number of concurrent streams. */
   streams: number;
 }
 
@@ -19,7 +19,7 @@ export interface Quotas {
    */
   enter(caller: Caller, res: ServerResponse): void;
   /**
-   * From now on, counts an entered request as a stream.
+   * Counts a request that has entered as a stream from now on.
    * @throws RejectedError TOO_MANY_REQUESTS
    */
   stream(caller: Caller, res: ServerResponse): void;
@@ -43,8 +43,8 @@ export function createQuotas(limits: QuotaLimits): Quotas {
 }
 
 /**
- * Adds one to a user's count.
- * @returns a function that removes it again
+ * Adds one to the count of a user.
+ * @returns a function that subtracts it again
  */
 function createQuota(limit: number, name: string, setting: string): (user: string) => () => void {
   const counts = createCounts();

@@ -1,11 +1,14 @@
-/** Writes one log line per request: route, caller and result. Never header values, queries or bodies. */
+/**
+ * Writes one log line per request, with route, caller and result. Values of headers, queries and bodies are never
+ * logged.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../features/accounts/caller.js';
 import type { Logger } from '../postgres/logger.js';
 
 export interface HandledRequest {
   method: string;
-  /** The route template, which contains no collection names. */
+  /** The template of the route, so that the log contains no collection names. */
   route: string;
   status: number;
   /** `performance.now()` at the start of the request. */
@@ -17,10 +20,10 @@ export interface HandledRequest {
 
 export type RequestLog = (handled: HandledRequest) => void;
 
-/** Milliseconds between two lines about overload, which affects many requests at once. */
+/** Minimum number of milliseconds between two lines about overload, which affects many requests at once. */
 const OVERLOAD_EVERY = 10_000;
 
-/** Logs an overload, but not more often than that. */
+/** Logs an overload, at most once in this time. */
 export function createOverloadLog(logger: Logger, load: () => object): () => void {
   let reportedAt = -Infinity;
   return () => {
@@ -31,15 +34,16 @@ export function createOverloadLog(logger: Logger, load: () => object): () => voi
 }
 
 export interface ProxyReport {
-  /** True if TRUST_PROXY covers the address of the peer. */
+  /** True if TRUST_PROXY contains the address. */
   isTrusted: (address: string) => boolean;
-  /** Receives the address of the first such proxy. */
+  /** Called with the address of the first proxy that is not trusted. */
   onFound: (address: string) => void;
 }
 
 /**
- * Warns once when a proxy that is not trusted names its clients: all of them then share its address, and ten failed
- * logins of one slow down the user for all. Only once, because any client can send the header.
+ * Warns once if a proxy that is not trusted forwards addresses of clients. All clients then share the address of the
+ * proxy, so ten failed logins of one client delay the logins of all. The warning is not repeated, because any client
+ * can send the header.
  */
 export function createProxyLog(logger: Logger, { isTrusted, onFound }: ProxyReport): (req: IncomingMessage) => void {
   let hasWarned = false;

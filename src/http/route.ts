@@ -11,24 +11,26 @@ import { type ErrorCode, refused } from './errors.js';
 import { collectionScopeOf, requireNamesInScope, requireScope } from './request/scope.js';
 import { readQuery } from './request/query.js';
 
-/** Headers of write requests: idempotency key, precondition, acknowledgements, reason. */
+/** The headers of write requests. */
 const WRITE_HEADERS = ['Idempotency-Key', 'If-Match', 'X-Acknowledge', 'X-Reason'] as const;
 export type WriteHeader = (typeof WRITE_HEADERS)[number];
 
-/** Used for writes that do not change the schema themselves. Findings are acknowledged where the change is made. */
+/**
+ * The headers of writes that do not change the schema themselves. Findings are acknowledged when the schema changes.
+ */
 export const NO_ACKNOWLEDGE: readonly WriteHeader[] = ['Idempotency-Key', 'If-Match', 'X-Reason'];
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** Members of every request. */
+/** The facts about every request. */
 interface Exchange {
   req: Request;
   requestId: string;
   /** The decoded path parameters. */
   params: Readonly<Record<string, string>>;
-  /** The position of the newest event when the request arrived; 0 on public routes. */
+  /** The position of the newest event when the request arrived. 0 on public routes. */
   head: number;
-  /** Milliseconds until the caller was authenticated. */
+  /** Milliseconds from the arrival until the caller was authenticated. */
   waited: number;
 }
 
@@ -40,21 +42,21 @@ export interface Call<Query, Body = unknown, Who = Caller> extends Exchange {
   body: Body;
 }
 
-/** A part of a route that needs a higher role. */
+/** A use of a route that needs a higher role than the route itself. */
 interface Stricter<Query> {
   access: Exclude<Access, 'anyone'>;
-  /** Checks whether the query requests it. */
+  /** True if the query requests this use. */
   where: (query: Query) => boolean;
-  /** For display: `without explain`. */
+  /** Describes the condition for display: `without explain`. */
   words: string;
 }
 
 /** The body of a request. */
 export interface BodySpec<Body> {
-  /** `document`: also accepts YAML and uploaded files. `form`: the fields of a form. */
+  /** `document` also accepts YAML and uploaded files. `form` accepts the fields of a form. */
   format: 'json' | 'document' | 'form';
   schema: z.ZodType;
-  /** Used for the reference. Without it, the example of the schema is shown. */
+  /** An example for the API reference. Without it, the example of the schema is shown. */
   example: unknown;
   isOptional: boolean;
   /** @throws RejectedError */
@@ -78,21 +80,24 @@ const bodySpec = <Body>(
   read: (value) => readShape(schema, isOptional ? (value ?? {}) : value),
 });
 
-/** A JSON body. An absent optional body is read as an empty object. */
+/** Describes a JSON body. If the body is optional and absent, it is read as an empty object. */
 export const jsonBody = <Body>(schema: z.ZodType<Body>, options: BodyOptions = {}): BodySpec<Body> =>
   bodySpec('json', schema, options);
 
-/** The same, also as YAML or as an uploaded file. */
+/** Describes a body that can be JSON, YAML or an uploaded file. */
 export const documentBody = <Body>(schema: z.ZodType<Body>, options: BodyOptions = {}): BodySpec<Body> =>
   bodySpec('document', schema, options);
 
-/** The fields of a form (`application/x-www-form-urlencoded`). */
+/** Describes a body with the fields of a form (`application/x-www-form-urlencoded`). */
 export const formBody = <Body>(schema: z.ZodType<Body>): BodySpec<Body> => bodySpec('form', schema, {});
 
-/** The handler reads the body itself, so that errors name the location as operations do. The schema documents it. */
+/**
+ * Describes a body that the handler reads itself, so that errors contain the locations of the operations. The schema is
+ * only documentation.
+ */
 export const withoutParsing = (body: BodySpec<unknown>): BodySpec<unknown> => ({ ...body, read: (value) => value });
 
-/** The schema of JSON, media types of other content, or null for none. */
+/** The schema of a JSON response, the media types of other content, or null for no content. */
 type Content = z.ZodType | readonly (z.ZodType | string)[] | null;
 
 /** How the API reference describes a route. */
@@ -100,15 +105,15 @@ export interface Documentation {
   operationId: string;
   summary: string;
   description?: string;
-  /** Responses other than errors, by status. 200 or 204 is the usual one. */
+  /** Responses other than errors, by status. Most routes return 200 or 204. */
   answers: Readonly<Partial<Record<200 | 201 | 202 | 204 | 302 | 503, Content>>>;
   /** The response to `dry_run` and `explain`, on routes that accept them. Default: a plan. */
   dryRunAnswer?: z.ZodType;
-  /** The response has a validator: If-None-Match, 304. */
+  /** True if the response has a validator, so that If-None-Match can lead to 304. */
   validated?: true;
-  /** The route changes the schema, so it has the headers and errors of changes. */
+  /** True if the route changes the schema. It then has the headers and errors of changes. */
   changes?: true;
-  /** Error codes beyond those that follow from the route. */
+  /** Error codes in addition to those that follow from the route. */
   errors?: readonly ErrorCode[];
 }
 
@@ -117,23 +122,29 @@ interface Spec<Query, Body, A extends Access> extends Documentation {
   path: string;
   /** The required role. A token is optional on routes for `anyone`. */
   access: A;
-  /** The action that the scope of an API token must contain. Default: see `defaultAction`. */
+  /** The action that the scope of an API token must contain. By default, `defaultAction` decides. */
   action?: RouteAction;
-  /** How it honours a scope with collections. Default: it rejects tokens with one. */
+  /** How the route honours a scope with collections. By default, it rejects tokens with such a scope. */
   collections?: RouteCollections;
-  /** Checked before the body is read. */
+  /** A use that needs a higher role. It is checked before the body is read. */
   stricter?: Stricter<Query>;
-  /** A strict zod object, so unknown parameters are rejected. */
+  /** A strict zod object, so that unknown parameters are rejected. */
   query: z.ZodType<Query>;
   /** If absent, the route takes no body. */
   body?: BodySpec<Body>;
-  /** True if it needs a writable database. Default: all methods except GET. */
+  /** True if the route needs a writable database. By default, all methods except GET do. */
   needsPrimary?: boolean;
-  /** True if a request may change something, so that clients must not repeat it. Default: `needsPrimary`. */
+  /**
+   * True if a request may change something, so that clients must not repeat it. By default, the value of
+   * `needsPrimary`.
+   */
   mayWrite?: boolean;
-  /** The supported headers of `WRITE_HEADERS`. Default: all for writes. A write rejects the others. */
+  /**
+   * The supported headers of `WRITE_HEADERS`. By default, a write supports all. A write rejects the headers that it
+   * does not support.
+   */
   headers?: readonly WriteHeader[];
-  /** Also served while the database is unavailable, to users who were authenticated before. */
+  /** True to serve users who were authenticated before, even while the database is unavailable. */
   whileDatabaseIsAway?: true;
   handle: (call: Call<Query, Body, A extends 'anyone' ? null : Caller>) => Answer | Promise<Answer>;
 }
@@ -148,16 +159,16 @@ export interface Route extends Documentation {
   query: z.ZodType;
   body: BodySpec<unknown> | undefined;
   whileDatabaseIsAway: boolean;
-  /** Rejected on a standby. */
+  /** True if the route is rejected on a standby. */
   needsPrimary: boolean;
-  /** A request may change something. */
+  /** True if a request may change something. */
   mayWrite: boolean;
   headers: readonly WriteHeader[];
   /** Reads query and body, then responds. `caller` is null on public routes. */
   answer(exchange: Exchange, caller: Caller | null, bodies: Bodies): Promise<Answer>;
 }
 
-/** One route: what it accepts, who may use it, what it answers, and its documentation. */
+/** Defines a route: what it accepts, who may use it, how it responds, and its documentation. */
 export function route<Query, const A extends Access, Body = undefined>(spec: Spec<Query, Body, A>): Route {
   const { handle, body, whileDatabaseIsAway = false, needsPrimary = spec.method !== 'get', ...rest } = spec;
   const { mayWrite = needsPrimary } = spec;
@@ -219,7 +230,7 @@ const INSTEAD: Partial<Record<WriteHeader, string>> = {
   'X-Acknowledge': 'send acknowledgements with a change, or when you open a change request',
 };
 
-/** A client that sends such a header relies on it. */
+/** Rejects headers that the route does not support, because a client that sends such a header relies on its effect. */
 function requireSupported(
   { req }: Exchange,
   { method, mayWrite, headers }: Pick<Route, 'method' | 'mayWrite' | 'headers'>,
@@ -239,14 +250,14 @@ interface RequestInput<Query, Body> {
 }
 
 interface Reading<Query, Body> {
-  /** Throws if the caller lacks permission for this query. */
+  /** Throws RejectedError if the caller lacks permission for this query. */
   admits: (query: Query) => void;
   handle: (input: RequestInput<Query, Body>) => Answer | Promise<Answer>;
 }
 
 /** Reads query and body, and keeps the body until `handle` has responded. */
 function requestReader<Query, Body>({ query, body }: Pick<Spec<Query, Body, Access>, 'query' | 'body'>) {
-  // Most requests have no query, so its result is computed once.
+  // Most requests have no query, so the result for an empty query is computed only once.
   const empty = query.safeParse({});
   return async (req: IncomingMessage, bodies: Bodies, { admits, handle }: Reading<Query, Body>): Promise<Answer> => {
     const url = req.url ?? '/';

@@ -25,8 +25,9 @@ import { ProblemError } from '../kernel/problem.js';
 /* Authenticates and authorizes the caller. */
 
 /**
- * The caller of the bearer token. Throws `RejectedError`: UNAUTHENTICATED, or FORBIDDEN if the role is too low or the scope of
- * the token does not cover the request.
+ * Returns the caller of the bearer token.
+ * @throws RejectedError UNAUTHENTICATED, or FORBIDDEN if the role is too low or the scope of the token does not cover
+ * the request
  */
 export async function authorize(
   req: Pick<Request, 'headers' | 'ip' | 'socket'>,
@@ -46,7 +47,7 @@ export async function authorize(
   return caller;
 }
 
-/** `error`: the error code of RFC 6750. */
+/** @param error the error code of RFC 6750 */
 export function unauthenticated(message: string, error?: string): RejectedError {
   const challenge = error === undefined ? CHALLENGE : `${CHALLENGE}, error="${error}"`;
   return new RejectedError([{ code: 'UNAUTHENTICATED', message }], ['WWW-Authenticate', challenge]);
@@ -62,7 +63,7 @@ export interface ServeContext {
   onOverload: () => void;
 }
 
-/** Milliseconds that the database has to respond. */
+/** Milliseconds in which the database must respond. */
 const ANSWER_LIMIT = 2_000;
 
 function awaitOrNull<T>(answer: Promise<T>): Promise<T | null> {
@@ -74,7 +75,10 @@ const PAUSE = 300;
 
 const NO_ANSWER = 'The database does not respond. Nothing was changed. Try again later.';
 
-/** Retries for `patience` milliseconds while the database is unavailable, because it restarts or fails over. */
+/**
+ * Runs `work`. While the database is unavailable, retries for `patience` milliseconds, because the database may be
+ * restarting or failing over.
+ */
 async function waitWhileUnavailable<T>(patience: number, work: () => Promise<T>): Promise<T> {
   const end = performance.now() + patience;
   for (;;) {
@@ -90,7 +94,10 @@ async function waitWhileUnavailable<T>(patience: number, work: () => Promise<T>)
   }
 }
 
-/** Users cannot be looked up now, so an unknown token may be valid and 401 would be wrong. */
+/**
+ * Returns the last known user of a token while users cannot be looked up. A token without one may be valid, so 401
+ * would be wrong.
+ */
 function identifyFromCache(identify: Identify, token: string): Promise<Caller> {
   const caller = identify.lastKnown(token);
   if (caller !== null) return Promise.resolve(caller);
@@ -99,15 +106,15 @@ function identifyFromCache(identify: Identify, token: string): Promise<Caller> {
   );
 }
 
-/** Facts that are known when the response is written. */
+/** The facts about a request that are known when its response is written. */
 interface ResponseContext {
   fresh: FreshState | null;
   caller: Caller | null;
 }
 
 /**
- * Authenticates the caller on a database that can serve the route.
- * @param context filled step by step, so that an error response has the facts too
+ * Authenticates the caller and waits until the database can serve the route.
+ * @param context receives the facts step by step, so that an error response has them too
  */
 async function admit(
   req: Request,
@@ -127,7 +134,7 @@ async function admit(
   if (needsPrimary && facts.fresh?.standby === true) throw new ProblemError(readOnly(deps.config.primaryUrl));
 }
 
-/** On a standby, the caller's token or role may not have arrived yet, like the awaited position. */
+/** True if the caller's token or role, or the awaited position, may not have arrived on this standby yet. */
 function isStillToCome(req: Request, { needsPrimary }: Route, fresh: FreshState | null): boolean {
   if (needsPrimary || fresh?.standby !== true || typeof bearerToken(req) !== 'string') return false;
   return fresh.head < (atLeastOf(req)?.position ?? 0);
@@ -145,7 +152,7 @@ function identify(
   );
 }
 
-/** Waits if the caller names a position that has not arrived yet. */
+/** Waits if the request names a position that has not arrived yet. */
 async function waitForPosition(
   req: Request,
   route: Route,
@@ -164,7 +171,7 @@ async function waitForPosition(
   await requireInLog(required, deps.history);
 }
 
-/** Requests without a token are limited by address. */
+/** The name under which requests without a token are limited by address. */
 const NOBODY = 'nobody';
 
 interface ServedRequest {
@@ -172,11 +179,12 @@ interface ServedRequest {
   facts: ResponseContext;
 }
 
-/** The express handler of a route. It never rejects. */
+/** Returns the express handler of a route. The handler never rejects. */
 export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: ServeContext): Handler {
   const { path } = route;
   const { logger, config } = deps;
-  // A change waits for an unavailable database as long as for a lock. Any client can repeat a read.
+  // A change waits for an unavailable database as long as for a lock. A read does not wait, because any client can
+  // repeat it.
   const patience = route.method === 'get' || route.whileDatabaseIsAway ? 0 : config.lockTimeout;
 
   const answerTo = async (req: Request, res: Response, { requestId, facts }: ServedRequest): Promise<Answer> => {
@@ -196,7 +204,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
       if (answer.stream !== undefined && facts.caller !== null) quotas.stream(facts.caller, res);
       return encodeAnswer(req, answer);
     };
-    // A change is completed even if its client has disconnected, and its response is stored.
+    // A change is completed even if its client has disconnected. Its response is stored.
     if (route.needsPrimary) return runAsChange(caller, answering);
     return runAsRead(caller, () => res.destroyed || req.socket.destroyed, answering);
   };
@@ -226,7 +234,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
   };
 }
 
-/** A standby reports the possible age of its response in seconds. */
+/** Adds the possible age of the response in seconds if a standby serves it. */
 function withLag(answer: Answer, fresh: FreshState | null): Answer {
   if (fresh?.standby !== true) return answer;
   return { ...answer, headers: [...answer.headers, 'X-Log-Lag', String(Math.ceil(fresh.lag * 1000) / 1000)] };

@@ -17,8 +17,9 @@ import { type Answer, refusalAnswer } from './answer/answer.js';
 import type { EdgeProblem } from './errors.js';
 
 /**
- * Liveness: the process responds, even while it waits for something else. Supervisors restart only on this check,
- * because a restart cannot fix an unavailable database or a failed projection.
+ * The path of the liveness check. The process responds, even while it waits for something else. Supervisors must
+ * restart the process only if this check fails, because a restart cannot fix an unavailable database or a failed
+ * projection.
  */
 export const LIVE_PATH = '/server/live';
 
@@ -26,15 +27,15 @@ export const LIVE = { status: 'ok' } as const;
 
 /* Handles errors before a request can be routed, in the same format as all others. */
 
-/** Milliseconds that a client has to read the response to an unreadable request. */
+/** Milliseconds in which a client must read the response to an unreadable request. */
 const LINGER = 2_000;
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
-/** Responds to requests that Node's parser rejects, and that Node would answer without a body. */
+/** Responds to requests that Node's parser rejects. Node itself would respond without a body. */
 export function answerParserErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
-    // A response that has begun cannot be followed by another one.
+    // If a response has begun, no other response can follow.
     const { _httpMessage: begun } = socket as { _httpMessage?: ServerResponse };
     if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true) socket.destroy();
     else writeRefusal(socket, { problem: problemOf(error), isHead: isHead(error) });
@@ -49,7 +50,7 @@ export function answerParserErrors(server: Server): void {
   });
 }
 
-/** The Host header, which HTTP/1.1 requires. Null if it is present. */
+/** Returns an error if the Host header is missing, which HTTP/1.1 requires. Null if it is present. */
 export function missingHost(req: IncomingMessage): Answer | null {
   if (req.headers.host !== undefined || req.httpVersion !== '1.1') return null;
   return closing([{ code: 'INVALID_REQUEST', message: 'An HTTP/1.1 request must have a Host header.' }]);
@@ -71,7 +72,7 @@ function problemOf({ code = '' }: NodeJS.ErrnoException): EdgeProblem {
   return { code: 'INVALID_REQUEST', message: 'This is not a valid HTTP/1.1 request.' };
 }
 
-/** A response to HEAD must have no body: clients would read it as the next response. */
+/** True for HEAD. A response to HEAD must have no body, because clients would read the body as the next response. */
 const isHead = ({ rawPacket }: { rawPacket?: Buffer }): boolean => rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
 
 interface Refusal {
@@ -88,39 +89,42 @@ function writeRefusal(socket: Duplex, { problem, headers = [], isHead: withoutBo
   for (let index = 0; index < lines.length; index += 2) head.push(`${lines[index]}: ${lines[index + 1]}`);
   socket.on('error', () => socket.destroy());
   socket.end(`${head.join('\r\n')}\r\n\r\n${withoutBody ? '' : String(answer.body)}`);
-  // Closing the connection with unread data would reset it, and the response would be lost.
+  // If the connection was closed with unread data, it would be reset, and the response would be lost.
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER).unref();
   socket.once('close', () => clearTimeout(timer));
 }
 
 export interface ListeningServer {
-  /** For clients on this machine: `http://127.0.0.1:8055`. */
+  /** The address for clients on this machine: `http://127.0.0.1:8055`. */
   url: string;
-  /** Requests are passed to `handler` from now on, and get 503 before. */
+  /** Passes requests to `handler` from now on. Before, they get 503. */
   serve(handler: RequestListener): void;
-  /** Sets the message for requests until then. */
+  /** Sets the message of these 503 responses. */
   say(sentence: string): void;
-  /** Stops accepting connections, waits up to `grace` milliseconds for running requests, then closes them. */
+  /**
+   * Stops accepting connections, waits up to `grace` milliseconds for running requests, and then closes all
+   * connections.
+   */
   close(grace: number): Promise<void>;
 }
 
 const POLL_MS = 25;
 
 /**
- * Milliseconds that an idle connection is kept open. Longer than proxies and load balancers keep theirs (mostly 60
- * s), so that they never send a request into a closing connection.
+ * Milliseconds for which an idle connection stays open. Proxies and load balancers mostly use 60 s. This value is
+ * greater, so that they never send a request into a connection that is being closed.
  */
 const KEEP_ALIVE = 75_000;
 
 /**
- * Binds the address first, so that an address in use is reported before other work starts.
- * @throws OperatorError if it is not available
+ * Binds the address before other work starts, so that an address in use is reported at once.
+ * @throws OperatorError if the address is not available
  */
 export async function listen(host: string, port: number): Promise<ListeningServer> {
   let closing = false;
   let handler = notReady('The service is starting.');
-  // Node would respond to a missing Host itself, without a body.
+  // Without this option, Node itself would respond to a missing Host header without a body.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     if (closing) response.setHeader('Connection', 'close');
     const refused = missingHost(request);
@@ -164,8 +168,8 @@ function notReady(message: string): RequestListener {
 }
 
 /**
- * Node does not close a connection that becomes idle after `close`, or on which nothing was ever sent. Clients open such
- * connections in advance. Both would keep the process alive for seconds.
+ * Closes all connections. Node does not close a connection that becomes idle after `close`, or on which nothing was
+ * ever sent. Clients open such connections in advance. Both kinds would keep the process alive for seconds.
  */
 async function closeGracefully(server: Server, connections: ReadonlySet<Socket>, grace: number): Promise<void> {
   let open = true;
@@ -179,7 +183,7 @@ async function closeGracefully(server: Server, connections: ReadonlySet<Socket>,
   while (open && Date.now() < limit) {
     server.closeIdleConnections();
     await Promise.race([closed, sleep(POLL_MS)]);
-    // After the pause, so that a request which has just arrived is still read.
+    // These connections are destroyed after a pause, so that a request which has just arrived is still read.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
   }
   server.closeAllConnections();

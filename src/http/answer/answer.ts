@@ -15,24 +15,24 @@ import { JSON_LIMITS, JsonFault, scanJson } from '../body/json.js';
 
 export interface Answer {
   status: number;
-  /** Alternating names and values. */
+  /** Header names and values, alternating. */
   headers: readonly string[];
   body: Buffer | SharedBytes | string | null;
   /** The schema position that the response reflects. */
   position?: number;
   /**
-   * Writes the body incrementally instead of `body`. The response ends when it resolves, and the connection is closed
-   * when it fails.
+   * Writes the body incrementally. Used instead of `body`. The response ends when the promise resolves, and the
+   * connection is closed when it rejects.
    */
   stream?: (res: ServerResponse) => Promise<void>;
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Only responses of `representation` are worth caching. */
+/** The header of responses that must not be cached. Only responses of `representation` are worth caching. */
 const NOT_STORED = ['Cache-Control', 'no-store'] as const;
 
-/** For small values, written at once and not cached (`no-store`). */
+/** Creates a response with a small value. It is written at once and not cached (`no-store`). */
 export function jsonAnswer(status: number, value: unknown, headers: readonly string[] = []): Answer {
   return textAnswer(status, JSON.stringify(value), ['Content-Type', JSON_TYPE, ...headers]);
 }
@@ -42,13 +42,13 @@ export function textAnswer(status: number, text: string, headers: readonly strin
   return { status, headers: [...headers, 'Content-Length', length, ...NOT_STORED], body: text };
 }
 
-/** `bytes` contains JSON text. */
+/** @param bytes JSON text */
 export function jsonBytesAnswer(status: number, bytes: Buffer): Answer {
   const content = ['Content-Type', JSON_TYPE, 'Content-Length', String(bytes.length)];
   return { status, headers: [...content, ...NOT_STORED], body: bytes };
 }
 
-/** A response whose body is written incrementally. */
+/** Creates a response whose body is written incrementally. */
 export function streamAnswer(
   type: string,
   stream: NonNullable<Answer['stream']>,
@@ -57,20 +57,20 @@ export function streamAnswer(
   return { status: 200, headers: ['Content-Type', type, ...headers, ...NOT_STORED], body: null, stream };
 }
 
-/** 302. */
+/** Creates a 302 response. */
 export function redirectAnswer(location: string, headers: readonly string[]): Answer {
   return { status: 302, headers: ['Location', location, ...headers, ...NOT_STORED], body: null };
 }
 
 /**
- * 204.
- * @param position the schema position that it reflects, if any
+ * Creates a 204 response.
+ * @param position the schema position that the response reflects, if any
  */
 export function noContent(position?: number): Answer {
   return { status: 204, headers: NOT_STORED, body: null, ...(position !== undefined && { position }) };
 }
 
-/** `headers` replace the headers that belong to the problem's code. */
+/** Creates an error response. `headers` replace the headers that belong to the code of the problem. */
 export function refusalAnswer(problems: readonly EdgeProblem[], headers: readonly string[] = []): Answer {
   return jsonAnswer(statusOf(problems), errorBody(problems), headers.length > 0 ? headers : headersOf(problems));
 }
@@ -82,17 +82,17 @@ export function unwrap<T>(result: { ok: true; value: T } | { ok: false; problems
 
 /* Writes large values as JSON in steps. */
 
-/** 200 with the same body as `jsonAnswer`. */
+/** Creates a 200 response with the same body as `jsonAnswer`. */
 export async function largeJsonAnswer(value: unknown): Promise<Answer> {
   return jsonBytesAnswer(200, await runYielding(jsonBytes(value)));
 }
 
-/** 200 with the concatenation of `texts`, which must be JSON. */
+/** Creates a 200 response with the concatenation of `texts`, which must be JSON. */
 export async function jsonTextsAnswer(texts: Texts): Promise<Answer> {
   return jsonBytesAnswer(200, await runYielding(bytes(texts)));
 }
 
-/** The bytes that `JSON.stringify` would produce. */
+/** Returns the bytes that `JSON.stringify` would produce. */
 export const jsonBytes = (value: unknown): Resumable<Buffer> => bytes(jsonTokens(value));
 
 /** Passes the output of `JSON.stringify` to `use` in chunks. */
@@ -104,12 +104,13 @@ export const jsonChunks = (value: unknown, use: (chunk: Buffer) => void): Resuma
 interface FailureContext {
   logger: Logger;
   primaryUrl: string | null;
-  /** Called for each request that is rejected because the service is overloaded. */
+  /** Called for each request that is rejected because of overload. */
   onOverload: () => void;
 }
 
 /**
- * Rejections keep their status, database problems become 503, and all other errors 500 with details only in the log.
+ * Creates the response to a thrown value. Rejections keep their status, and problems with the database become 503. All
+ * other errors become 500, with details only in the log.
  */
 export function failureAnswer(
   error: unknown,
@@ -118,7 +119,7 @@ export function failureAnswer(
 ): Answer {
   if (error instanceof RejectedError) return refusalAnswer(error.problems, error.headers);
   if (error instanceof ProblemError) return refusalAnswer([error.problem]);
-  // Work that others shared may have been abandoned by them.
+  // Requests can share work, and the others may have abandoned it.
   if (error instanceof OverloadedError || error instanceof AbandonedError) {
     onOverload();
     return refusalAnswer([overloadedProblem('The service has received more requests than it can answer in time')]);
@@ -138,13 +139,13 @@ export function failureAnswer(
   return refusalAnswer([{ code: 'INTERNAL', message, details: { request_id: requestId } }]);
 }
 
-/** `1,` */
+/** Minimum number of bytes of a value: `1,`. */
 const BYTES_PER_VALUE = 2;
 
 /**
- * Ensures that clients can send a diff back, to apply it.
- * @param limit maximum bytes of a schema document in a body
- * @param advice a sentence that names the fix if it is too large
+ * Checks that clients can send a diff back in order to apply it.
+ * @param limit maximum number of bytes of a schema document in a body
+ * @param advice a sentence that tells what to do if the diff is too large
  * @throws RejectedError CONTENT_TOO_LARGE
  */
 export async function requireSendable(diff: Buffer, limit: number, advice: string): Promise<void> {

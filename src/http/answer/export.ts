@@ -14,8 +14,8 @@ const COLUMNS = ['kind', 'collection', 'field', 'type', 'meta', 'schema', 'id', 
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * `forSpreadsheets` adds a byte-order mark, without which spreadsheets assume another encoding, and neutralizes
- * formulas. Otherwise every cell is exact.
+ * Writes the snapshot as CSV. `forSpreadsheets` adds a byte-order mark, without which spreadsheets assume another
+ * encoding, and neutralizes formulas. Otherwise, every cell has its exact value.
  */
 function* csvTexts(snapshot: Snapshot, { forSpreadsheets }: { forSpreadsheets: boolean }): Generator<string> {
   if (forSpreadsheets) yield BYTE_ORDER_MARK;
@@ -33,12 +33,12 @@ function* rowsOf({ collections, fields, relations }: Snapshot): Generator<Row> {
   for (const row of relations) yield cells('relation', row);
 }
 
-/** Characters that start a formula: https://owasp.org/www-community/attacks/CSV_Injection */
+/** Neutralizes characters that start a formula, see https://owasp.org/www-community/attacks/CSV_Injection */
 function withoutFormula(cell: string | null): string | null {
   return cell !== null && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
 }
 
-/** An empty cell is null or missing; an empty string is written as two quotes. */
+/** Returns the cells of a row. An empty cell means null or missing. An empty string is written as two quotes. */
 function cells(kind: string, row: object): Row {
   const members = row as Partial<Record<string, unknown>>;
   return COLUMNS.map((column) => {
@@ -49,7 +49,7 @@ function cells(kind: string, row: object): Row {
   });
 }
 
-/** The output of `writeYaml(document)`. */
+/** Yields the output of `writeYaml(document)`. */
 function* yamlTexts(document: object): Generator<string, void, void> {
   for (const [name, member] of Object.entries(document)) {
     if (Array.isArray(member) && member.length > 0) {
@@ -59,7 +59,7 @@ function* yamlTexts(document: object): Generator<string, void, void> {
   }
 }
 
-/** Empty lines belong to strings and stay unchanged. */
+/** Indents the lines of a text. Empty lines belong to strings and are not changed. */
 const indented = (text: string): string => text.replace(/^(?=[^\n])|(?<=\n)(?=[^\n])/g, '  ');
 
 export const EXPORTS = ['csv', 'csv_utf8', 'json', 'xml', 'yaml'] as const;
@@ -104,12 +104,12 @@ export function* exportFile(snapshot: Resumable<Snapshot>, write: Format['write'
   return yield* bytes(write(yield* snapshot));
 }
 
-/** `attachment; filename="snapshot-20261121-074501.json"` */
+/** Returns the value of Content-Disposition: `attachment; filename="snapshot-20261121-074501.json"`. */
 export function attachment(format: Export, time: Date): string {
   return `attachment; filename="snapshot-${stampOf(time)}.${FORMATS[format].extension}"`;
 }
 
-/** The media types of snapshot files, without JSON. */
+/** The media types of snapshot files other than JSON. */
 export const EXPORT_TYPES: readonly string[] = [
   ...new Set(EXPORTS.map((format) => FORMATS[format].type.replace(/;.*/, ''))),
 ].filter((type) => type !== 'application/json');

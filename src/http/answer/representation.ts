@@ -10,17 +10,17 @@ import { refused } from '../errors.js';
 
 /* Negotiates content codings from `Accept-Encoding` (RFC 9110, 12.5.3). */
 
-/** Ordered by preference. */
+/** The supported codings in order of preference. */
 const CODINGS = ['br', 'gzip'] as const;
 export type Coding = (typeof CODINGS)[number];
 
-/** Minimum body size in bytes. Smaller bodies fit into one packet anyway. */
+/** Minimum size in bytes of a body that is compressed. A smaller body fits into one packet anyway. */
 const WORTH_CODING = 1_400;
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
-/** At its default level, brotli takes far longer than the transfer time it saves. */
+/** At its default quality, brotli takes far longer than the transfer time that it saves. */
 const QUALITY = { [constants.BROTLI_PARAM_QUALITY]: 5 };
 
 /** Encodes `body` outside the event loop. */
@@ -30,17 +30,18 @@ export function encode(content: Buffer | SharedBytes | string, coding: Coding): 
   return coding === 'gzip' ? zip(body, { level: 6 }) : brotli(body, { params: QUALITY });
 }
 
-/* gzip (RFC 1952) of bytes that other bodies share: each part is compressed once, and all have the same stream. */
+/* Create gzip (RFC 1952) of bytes that several bodies share. Each part is compressed once, and every body can use
+   the result. */
 
 const deflatePart = promisify(deflateRaw);
 
-/** Ends at a byte without ending the stream, so that the next part can follow. */
+/** Options that end a part at a byte boundary without ending the stream, so that the next part can follow. */
 const PART = { level: 6, finishFlush: constants.Z_SYNC_FLUSH };
 
-/** Without a time, a file name and the operating system (255: unknown). */
+/** The header contains no time and no file name. The operating system is 255, unknown. */
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 
-/** An empty last block, then the checksum and the number of bytes. */
+/** Returns an empty last block, followed by the checksum and the number of bytes. */
 const gzipTrailer = (checksum: number, length: number): Buffer => {
   const trailer = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
   trailer.writeUInt32LE(checksum, 2);
@@ -48,11 +49,11 @@ const gzipTrailer = (checksum: number, length: number): Buffer => {
   return trailer;
 };
 
-/** A compressed part, and what its checksum contributes to the one of a stream. */
+/** A compressed part, with the values from which the checksum of a stream is computed. */
 interface ZippedPart {
   piece: Buffer;
   checksum: number;
-  /** x to the power of its number of bits. */
+  /** x to the power of the number of bits in the part. */
   shift: number;
 }
 
@@ -75,10 +76,8 @@ async function zipPart(part: Buffer): Promise<ZippedPart> {
   return zipped;
 }
 
-/*
- * The CRC-32 of joined parts follows from those of the parts, as in `crc32_combine` of zlib. Checksums are polynomials
- * over GF(2) modulo POLYNOMIAL, with the bits reversed.
- */
+/* Compute the CRC-32 of joined parts from those of the parts, as `crc32_combine` of zlib does. Checksums are
+   polynomials over GF(2) modulo POLYNOMIAL, with the bits reversed. */
 
 const POLYNOMIAL = 0xed_b8_83_20;
 const ONE = 0x80_00_00_00;
@@ -107,14 +106,14 @@ function powerOfX(exponent: number): number {
 interface AcceptedCodings {
   /** True if unencoded bodies are acceptable and at least as preferred as any coding. */
   identity: boolean;
-  /** Null if the client accepts none of ours or prefers unencoded bodies. */
+  /** The preferred coding. Null if the client accepts none of the supported codings, or prefers unencoded bodies. */
   coding: Coding | null;
 }
 
 const acceptedByHeader = new Map<string, AcceptedCodings>();
 const KNOWN_AT_MOST = 200;
 
-/** Clients send few different headers, so each is parsed once and cached. */
+/** Parses Accept-Encoding. Clients send few different values, so each is parsed once and cached. */
 export function readAcceptEncoding(header: string): AcceptedCodings {
   const cached = acceptedByHeader.get(header);
   if (cached !== undefined) return cached;
@@ -129,7 +128,7 @@ function read(header: string): AcceptedCodings {
   const weightOf = (coding: string): number | undefined =>
     weights.get(coding) ?? (coding === 'gzip' ? weights.get('x-gzip') : undefined) ?? weights.get('*');
   const identity = weightOf('identity');
-  // An unnamed identity coding is acceptable, but every named coding is preferred.
+  // If the header does not name identity, the client accepts it but prefers every coding that is named.
   const atLeast = weights.has('identity') ? (identity ?? 0) : 0;
   let coding: Coding | null = null;
   let best = 0;
@@ -156,19 +155,21 @@ function weightsOf(header: string): Map<string, number> {
 
 interface Representation extends Rendered {
   type: string;
-  /** The schema position that it reflects; absent if it reflects none. */
+  /** The schema position that the content reflects. Absent if it reflects none. */
   position?: number;
 }
 
 /** The part of a request that determines how a representation is sent. */
 type RequestHeaders = Pick<IncomingMessage, 'headers'>;
 
-/** `no-cache`: the client may store it but must revalidate before each use. */
+/**
+ * Headers of cacheable responses. With `no-cache`, clients may store a response but must revalidate it before each use.
+ */
 const KEEPING = ['Cache-Control', 'no-cache', 'Vary', 'Authorization, Accept-Encoding'] as const;
 
 /**
- * 200 with the bytes in the accepted coding, or 304 if If-None-Match contains the tag of any coding. A client with
- * one coding has the complete content.
+ * Returns 200 with the bytes in the accepted coding, or 304 if If-None-Match contains the tag for any coding. A client
+ * that has one coding has the complete content.
  */
 export function representationAnswer(
   representation: Representation,
@@ -191,7 +192,7 @@ export function representationAnswer(
   return coding === null ? answer(body) : representation.encoded(coding, encode).then(answer);
 }
 
-/** Throws `RejectedError` if the client accepts no available coding. Call it before the request has effects. */
+/** Throws `RejectedError` if the client accepts no available coding. Must be called before the request has effects. */
 export function requireAcceptable({ 'accept-encoding': acceptEncoding }: IncomingHttpHeaders): void {
   if (acceptEncoding === undefined) return;
   const accepted = readAcceptEncoding(String(acceptEncoding));
@@ -200,20 +201,20 @@ export function requireAcceptable({ 'accept-encoding': acceptEncoding }: Incomin
   throw refused('NOT_ACCEPTABLE', message, { path: 'Accept-Encoding' });
 }
 
-/** The coding for a body of this length; null for none. */
+/** Returns the coding for a body of this length. Null for no coding. */
 export function codingFor(acceptEncoding: string | string[] | undefined, length: number): Coding | null {
   if (acceptEncoding === undefined) return null;
   const accepted = readAcceptEncoding(String(acceptEncoding));
   return accepted.identity && length < WORTH_CODING ? null : accepted.coding;
 }
 
-/** Different bytes need a different strong tag. */
+/** Returns the tag for a coding. Different bytes need different strong tags. */
 const tagOf = (etag: string, coding: Coding | null): string =>
   coding === null ? etag : `${etag.slice(0, -1)}-${coding}"`;
 
 /**
- * The matching tag, or null. Compared weakly (RFC 9110, 13.1.2), because proxies that recode a body mark its tag as
- * weak. A cache expects its own tag, so `preferred` is only the first choice.
+ * Returns the matching tag, or null. Tags are compared weakly (RFC 9110, 13.1.2), because a proxy that changes the
+ * coding marks the tag as weak. `preferred` is only the first choice, because a cache expects the tag that it sent.
  */
 function tagThatMatches(ifNoneMatch: string, etag: string, preferred: string): string | null {
   if (ifNoneMatch === preferred || ifNoneMatch.trim() === '*') return preferred;
@@ -222,9 +223,9 @@ function tagThatMatches(ifNoneMatch: string, etag: string, preferred: string): s
   return tags.find((tag) => candidates.includes(tag)) ?? null;
 }
 
-/* Encodes responses that are generated per request. */
+/* Encode responses that are generated for each request. */
 
-/** Headers that describe the bytes. A representation sets its own. */
+/** Headers that describe the bytes. A representation has already set them. */
 const OF_THE_BYTES = new Set(['Content-Length', 'Content-Encoding']);
 
 /** Encodes the body of `answer` if the client accepts that and it is large enough. */

@@ -7,10 +7,10 @@ import type { Tail } from '../../reads/history/tail.js';
 import type { Answer } from './answer.js';
 import { drain } from '../body/limited-bytes.js';
 
-/** Milliseconds without progress until the connection is closed. */
+/** Milliseconds without progress after which the connection is closed. */
 const STALL = 60_000;
 
-/** The client disconnected or stopped reading. */
+/** Thrown if the client disconnected or stopped reading. */
 class StreamEnded extends Error {
   override readonly name = 'StreamEnded';
 }
@@ -39,7 +39,7 @@ export async function write(
 interface WriteOptions {
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** In milliseconds. */
+  /** Milliseconds without progress after which the write fails. */
   stall?: number;
 }
 
@@ -51,7 +51,7 @@ export function onClose(res: ServerResponse, act: () => void): void {
 
 /** The minimum speed at which a client must read a buffered response. */
 export interface SendPace {
-  /** Milliseconds granted to every response, plus one second per this number of bytes. */
+  /** Milliseconds that every response gets, plus one second per this number of bytes. */
   freeMs: number;
   bytesPerSecond: number;
 }
@@ -64,13 +64,13 @@ export function closeIfSlow(
   bytes: number,
   { freeMs, bytesPerSecond }: SendPace = SEND_PACE,
 ): void {
-  // The system has already accepted nearly every response.
+  // The operating system has already accepted nearly all responses.
   if (res.writableFinished || res.destroyed) return;
   const timer = setTimeout(() => res.destroy(), freeMs + (bytes / bytesPerSecond) * 1000).unref();
   res.once('close', () => clearTimeout(timer));
 }
 
-/** Aborted when the connection is closed. */
+/** Returns a signal that is aborted when the connection is closed. */
 export function disconnectSignal(res: ServerResponse): AbortSignal {
   const disconnected = new AbortController();
   onClose(res, () => disconnected.abort());
@@ -81,17 +81,17 @@ export function disconnectSignal(res: ServerResponse): AbortSignal {
 
 interface EventStreamOptions {
   tail: Tail;
-  /** Returns the text to send for an event, or null to skip it. If absent, every event is sent. */
+  /** Returns the text to send for an event, or null to skip the event. If absent, every event is sent. */
   shown?: (event: EventText) => string | null;
-  /** The client has all events up to this position. */
+  /** The last position that the client has received. */
   after: number;
-  /** Checks whether the client may still read. Called before events are sent and with every heartbeat. */
+  /** Checks if the client may still read. Called before events are sent and with every heartbeat. */
   allowed: () => Promise<boolean>;
   /** Reports a diverged log. */
   watch?: Pick<LogWatch, 'subscribe'>;
   /** Milliseconds between heartbeats. */
   heartbeat?: number;
-  /** Milliseconds without progress until the connection is closed. The client can resume after it reconnects. */
+  /** Milliseconds without progress after which the connection is closed. After reconnecting, the client can resume. */
   stall?: number;
 }
 
@@ -101,8 +101,8 @@ const HEARTBEAT = 15_000;
 const RETRY = 2_000;
 
 /**
- * Writes until the client disconnects, loses permission, or the tail is closed. If the log diverges, the client
- * receives `diverged` and the stream ends, so that two histories are never mixed.
+ * Writes events until the client disconnects, loses permission, or the tail is closed. If the log diverges, the client
+ * receives `diverged`, and the stream ends, so that a client never mixes two histories.
  */
 export async function writeEventStream(res: ServerResponse, options: EventStreamOptions): Promise<void> {
   const { tail, after, allowed, heartbeat = HEARTBEAT, shown = ({ text }) => text } = options;
@@ -112,7 +112,7 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
 
   const sendHeartbeat = async (): Promise<void> => {
     if (!(await allowed().catch(() => true))) ended.abort();
-    // A client that lags behind receives only events, no heartbeats.
+    // A client that lags behind receives events but no heartbeats.
     else if (!res.writableNeedDrain && !res.destroyed) res.write(': heartbeat\n\n');
   };
   const unsubscribe = options.watch?.subscribe(({ seen, found, fork, noticed_at }) => {
@@ -124,7 +124,7 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
   try {
     await write(res, `retry: ${RETRY}\n\n`, writeOptions);
     for await (const events of tail.follow(after, signal)) {
-      // If the check fails, the client reconnects and resumes from its last event.
+      // If the check fails, the stream ends. The client can reconnect and resume from its last event.
       if (!(await allowed().catch(() => false))) break;
       await write(
         res,
@@ -139,15 +139,15 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
 }
 
 /**
- * JSON text contains no line break. A frame without data is not an event but updates the position from which the client
- * resumes.
+ * Formats an event as a frame. JSON text contains no line break. A frame without data is not an event, but updates the
+ * position from which the client resumes.
  */
 function frame({ position, hash }: EventText, shown: string | null, isLast: boolean): string {
   if (shown !== null) return `id: ${position}-${hash}\ndata: ${shown}\n\n`;
   return isLast ? `id: ${position}-${hash}\n\n` : '';
 }
 
-/* The only module that writes responses. */
+/* Only this module writes responses. */
 
 /** Writes `answer`. Does nothing if the client has disconnected, and closes the connection if it reads too slowly. */
 export function respond(req: IncomingMessage, res: ServerResponse, requestId: string, answer: Answer): void {
@@ -171,7 +171,7 @@ function end(res: ServerResponse, body: NonNullable<Answer['body']>): void {
   res.end();
 }
 
-/** Keeps the Vary header of cross-origin handling, which `writeHead` would replace. */
+/** Adds to the Vary header of cross-origin handling, which `writeHead` would replace. */
 function withVary(headers: string[], existing: ReturnType<ServerResponse['getHeader']>): string[] {
   if (existing === undefined) return headers;
   const at = headers.findIndex((header, index) => index % 2 === 0 && header.toLowerCase() === 'vary');
@@ -179,7 +179,10 @@ function withVary(headers: string[], existing: ReturnType<ServerResponse['getHea
   return headers.with(at + 1, `${headers[at + 1]}, ${String(existing)}`);
 }
 
-/** An incomplete body must not end normally, because the client would take it as complete. */
+/**
+ * Writes the body incrementally. If that fails, the connection is closed, because the client would take a normal end as
+ * a complete body.
+ */
 function stream(res: ServerResponse, write: NonNullable<Answer['stream']>): void {
   res.flushHeaders();
   write(res).then(

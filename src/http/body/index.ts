@@ -1,4 +1,4 @@
-/** Request bodies: JSON on all routes; YAML and uploads for whole schemas. */
+/** Reads request bodies: JSON on all routes, and YAML and uploads for whole schemas. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { runYielding } from '../../kernel/event-loop.js';
@@ -12,7 +12,7 @@ import { checkCharset, mediaType, type Notation, notationOf, notationOfFile, uns
 import { readUpload } from './multipart.js';
 import { yamlToJson } from './yaml.js';
 
-/** The size in bytes, after decoding. */
+/** Maximum sizes in bytes, after decoding. */
 export interface BodyLimits {
   schema: number;
   other: number;
@@ -21,14 +21,17 @@ export interface BodyLimits {
 /** A parsed body that is safe to traverse. */
 export interface ReadBody {
   value: unknown;
-  /** Call it when the value is no longer needed. Idempotent. */
+  /** Must be called when the value is no longer needed. Repeated calls have no effect. */
   release(): void;
 }
 
 export interface Bodies {
   /** Parses JSON. Throws `RejectedError`. */
   json(req: IncomingMessage): Promise<ReadBody>;
-  /** Parses the fields of a form, `application/x-www-form-urlencoded`. The last of equal names wins. Throws `RejectedError`. */
+  /**
+   * Parses the fields of a form (`application/x-www-form-urlencoded`). Of equal names, the last one counts. Throws
+   * `RejectedError`.
+   */
   form(req: IncomingMessage): Promise<ReadBody>;
   /**
    * Parses a schema document: JSON, YAML, or a form with one such file, alone or in `{ "data": … }`. Throws
@@ -37,7 +40,7 @@ export interface Bodies {
   document(req: IncomingMessage): Promise<ReadBody>;
 }
 
-/** How many bodies of the maximum size may be in memory at once. */
+/** Number of bodies of the maximum size that may be in memory at once. */
 const LARGE = { all: 2, perCaller: 1 } as const;
 const SMALL = { all: 64, perCaller: 8 } as const;
 
@@ -47,10 +50,10 @@ const BUILT_AT_ONCE = 4;
 const createRoomFor = (longest: number, { all, perCaller }: typeof LARGE | typeof SMALL): Room =>
   createRoom({ bytes: longest * all, bytesPerCaller: longest * perCaller, patienceMs: PATIENCE_MS });
 
-/** Reads the JSON of a document without parsing all of it. Undefined if it cannot. */
+/** Reads the JSON of a document without parsing all of it. Undefined if this is not possible. */
 type Recognize = (json: Buffer) => Resumable<unknown>;
 
-/** Reads bodies of at most `limits` bytes. A client is paused while there is no room for its body. */
+/** Reads bodies of at most `limits` bytes. While there is no room for a body, its client is paused. */
 export function createBodies(limits: BodyLimits, recognize?: Recognize): Bodies {
   const longest = limits.other;
   const small = createRoomFor(longest, SMALL);
@@ -108,7 +111,7 @@ export function createBodies(limits: BodyLimits, recognize?: Recognize): Bodies 
 
 const FORM = 'application/x-www-form-urlencoded';
 
-/** Waits as long as the request may still wait. @throws OverloadedError, ClientGone */
+/** Waits for the semaphore as long as the request may still wait. @throws OverloadedError, ClientGone */
 async function acquireFor(job: Job, semaphore: Semaphore, { units, disconnected }: Units): Promise<Permit> {
   const refusal = (): Error => (disconnected.aborted ? new ClientGone('the client disconnected') : scheduler.refuse());
   const timeout = Math.max(0, PATIENCE_MS - job.waitedMs);
@@ -142,7 +145,7 @@ async function runWhileConnected<T>(
   }
 }
 
-/** Checks the headers before it reads the body. */
+/** Checks the headers before the body is read. */
 function documentParser(req: IncomingMessage, recognize?: Recognize): ParseBody {
   const { type, charset } = checkedType(req);
   const notation = notationOf(type);
@@ -160,7 +163,7 @@ function documentParser(req: IncomingMessage, recognize?: Recognize): ParseBody 
   };
 }
 
-/** Throws `RejectedError` for errors that the headers reveal. */
+/** Checks the headers. Throws `RejectedError` for errors that are already known from them. */
 function checkedType(req: IncomingMessage) {
   if (!hasBody(req)) throw refused('INVALID_PAYLOAD', 'A request body is required.');
   decoderOf(req);

@@ -18,10 +18,10 @@ export const BYTE = {
 
 const SPACE = 0x20;
 
-/** The maximum run of white space, because skipping more would take too long. */
+/** Maximum number of consecutive white space characters, because skipping more would take too long. */
 const MAX_SPACE = 4 * 1024 * 1024;
 
-/** The end of the white space at `from`, or where it exceeds the maximum. */
+/** Returns the end of the white space at `from`, or the position at which it exceeds the maximum. */
 export function skipSpace(bytes: Uint8Array, from: number): number {
   const end = from + MAX_SPACE;
   let at = from;
@@ -33,8 +33,8 @@ const isSpace = (byte: number | undefined): boolean =>
   byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /**
- * The position after the closing quote of the string at `from`, or the negative position of a fault. Reads at most
- * `limit` bytes.
+ * Returns the position after the closing quote of the string at `from`, or the negative position of a fault. Reads at
+ * most `limit` bytes.
  */
 export function endOfString(bytes: Uint8Array, from: number, limit: number): number {
   const end = Math.min(bytes.length, from + limit);
@@ -51,7 +51,7 @@ export function endOfString(bytes: Uint8Array, from: number, limit: number): num
 const ESCAPED: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
 const HEX = /^[0-9a-fA-F]{4}$/;
 
-/** The last byte of the escape whose letter is at `at`, or the negative position of a fault. */
+/** Returns the last byte of the escape whose letter is at `at`, or the negative position of a fault. */
 function endOfEscape(bytes: Uint8Array, at: number): number {
   const letter = bytes[at];
   if (letter !== undefined && ESCAPED.has(letter)) return at;
@@ -59,7 +59,7 @@ function endOfEscape(bytes: Uint8Array, at: number): number {
   return isCode ? at + 4 : -at;
 }
 
-/** The position after the object or array at `from`, or undefined if it does not end within `limit` bytes. */
+/** Returns the position after the object or array at `from`. Undefined if it does not end within `limit` bytes. */
 export function endOfContainer(bytes: Uint8Array, from: number, limit: number): number | undefined {
   let depth = 0;
   for (let at = from; at < from + limit; at++) {
@@ -77,7 +77,7 @@ export function endOfContainer(bytes: Uint8Array, from: number, limit: number): 
 
 const LITERALS: readonly Uint8Array[] = ['true', 'false', 'null'].map((text) => Buffer.from(text));
 
-/** The end of the number or literal at `from`, or the negative position of a fault. */
+/** Returns the end of the number or literal at `from`, or the negative position of a fault. */
 export function endOfLiteral(bytes: Uint8Array, from: number): number {
   const expected = LITERALS.find((literal) => literal[0] === bytes[from]);
   if (expected === undefined) return endOfNumber(bytes, from);
@@ -100,14 +100,14 @@ function endOfNumber(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** The end of one or more digits at `from`. */
+/** Returns the end of the digits at `from`, of which there must be at least one. */
 function digits(bytes: Uint8Array, from: number): number {
   let at = from;
   for (let byte = bytes[at]; byte !== undefined && byte >= ZERO && byte <= 0x39; byte = bytes[at]) at++;
   return at > from ? at : -from;
 }
 
-/** Line and column of a position, starting at 1. Columns count characters. */
+/** Returns the line and column of a position, starting at 1. Columns count characters. */
 export function* lineAndColumn(bytes: Uint8Array, at: number): Resumable<{ line: number; column: number }> {
   let [line, column] = [1, 1];
   for (let index = 0; index < at; index++) {
@@ -131,7 +131,7 @@ interface JsonLimits {
   values: number;
   /** Maximum nesting of arrays and objects. */
   depth: number;
-  /** Maximum members of one object. Beyond about ten thousand, even listing the names is slow. */
+  /** Maximum number of members of one object. With more than about ten thousand, even listing the names is slow. */
   members: number;
   /** Maximum elements of one array. */
   elements: number;
@@ -139,7 +139,7 @@ interface JsonLimits {
   scalar: number;
 }
 
-/** The exceeded limit, or `syntax` for text that is not JSON. */
+/** The limit that was exceeded, or `syntax` for text that is not JSON. */
 type FaultKind = 'syntax' | 'duplicate' | keyof JsonLimits;
 
 /** The reason and the location of a rejection. */
@@ -147,7 +147,7 @@ export class JsonFault extends Error {
   override readonly name = 'JsonFault';
   readonly kind: FaultKind;
   readonly path: Path;
-  /** The position of the invalid byte; null for other faults. */
+  /** The position of the invalid byte. Null for other faults. */
   readonly at: number | null;
 
   constructor(kind: FaultKind, message: string, { path, at }: { path: Path; at: number | null }) {
@@ -159,8 +159,8 @@ export class JsonFault extends Error {
 }
 
 /**
- * A cut. The text between `from` and `to` belongs to the open container: members or elements with commas between
- * them. `open` then begins a nested container, `close` ends the current one.
+ * A place where the text is cut. The text between `from` and `to` belongs to the open container: members or elements
+ * with commas between them. Then `open` begins a nested container, or `close` ends the current one.
  */
 interface Cut {
   kind: 'open' | 'cut' | 'close';
@@ -168,41 +168,41 @@ interface Cut {
   to: number;
   /** Describes the opened container. */
   isArray: boolean;
-  /** The quoted name of the opened container; null in an array. */
+  /** The quoted name of the opened container. Null in an array. */
   name: readonly [from: number, to: number] | null;
 }
 
 interface JsonScan {
   values: number;
-  /** Empty if the text is small enough to be parsed at once, or cannot be cut. */
+  /** The cuts. Empty if the text is small enough to be parsed at once, or cannot be cut. */
   cuts: Cut[];
 }
 
 interface Level {
   isArray: boolean;
   start: number;
-  /** The start of the current uncut group. */
+  /** The start of the current group, which is not cut yet. */
   group: number;
-  /** The last comma. */
+  /** The position of the last comma. */
   comma: number;
   /** The number of members or elements so far. */
   count: number;
   /** The name of the current member. */
   name: [from: number, to: number] | null;
   opened: boolean;
-  /** The names so far, if they are checked. */
+  /** The names up to now. Null if names are not checked. */
   names: Set<string> | null;
 }
 
 interface ScanOptions {
   limits: JsonLimits;
-  /** Maximum bytes that are parsed at once. */
+  /** Maximum number of bytes that are parsed at once. */
   group: number;
-  /** Also checks for duplicate names, which takes three times as long. */
+  /** True to check for duplicate names as well, which takes three times as long. */
   names?: boolean;
 }
 
-/** Bytes scanned per step. */
+/** Number of bytes per step. */
 const STEP = 32_768;
 
 /** @throws JsonFault */
@@ -266,7 +266,7 @@ class Scanner {
     return end;
   }
 
-  /** Returns whether the container closes at once. */
+  /** Begins a container. Returns true if it ends at once, because it is empty. */
   #open(at: number, isArray: boolean): boolean {
     const { limits, names } = this.#options;
     if (this.#levels.length >= limits.depth)
@@ -312,7 +312,7 @@ class Scanner {
   #comma(top: Level, at: number): void {
     top.comma = at;
     if (at - top.group >= this.#options.group) this.#cut(top, at);
-    // An opened container has its own chunk, so the comma after it belongs to none.
+    // An opened container has its own chunk, so the comma after it belongs to no chunk.
     else if (top.opened && this.#isBlank(top.group, at)) top.group = at + 1;
     if (!top.isArray) this.#name(top);
   }
@@ -337,7 +337,7 @@ class Scanner {
     top.group = at + 1;
   }
 
-  /** Cuts the preceding part of the parent, so that the container gets its own chunks. */
+  /** Cuts the preceding part of the parent, so that the container gets chunks of its own. */
   #openUp(level: Level, parent: Level | undefined): void {
     const from = parent?.group ?? 0;
     const to = parent === undefined ? 0 : Math.max(from, parent.comma);
@@ -417,7 +417,7 @@ function addChunk(container: Container, text: string): void {
   else for (const [name, value] of Object.entries(JSON.parse(`{${text}}`) as object)) addOne(container, value, name);
 }
 
-/** Assigning to `__proto__` would replace the prototype instead of adding a member. */
+/** Adds a member or element. An assignment to `__proto__` would replace the prototype instead of adding a member. */
 function addOne(container: Container, value: unknown, name: string | null): void {
   if (Array.isArray(container)) container.push(value);
   else if (name !== '__proto__') container[name as string] = value;
@@ -426,7 +426,7 @@ function addOne(container: Container, value: unknown, name: string | null): void
 
 const MIB = 1024 * 1024;
 
-/** A schema of a thousand tables with thirty columns each contains two million values. */
+/** The limits of a body. A schema of a thousand tables with thirty columns each contains two million values. */
 export const JSON_LIMITS: JsonLimits = {
   values: 5_000_000,
   depth: 64,
@@ -435,7 +435,7 @@ export const JSON_LIMITS: JsonLimits = {
   scalar: 4 * MIB,
 };
 
-/** Maximum bytes that are parsed at once. */
+/** Maximum number of bytes that are parsed at once. */
 const GROUP = 30_000;
 
 /** Parses `bytes`, which must be UTF-8, and awaits `admit` before it builds the value. @throws RejectedError */
@@ -457,15 +457,15 @@ async function parse(bytes: Buffer, options: ScanOptions, admit: (values: number
   const value = await runYielding(buildJson(bytes, scan));
   const { problems, values } = await runYielding(checkJson(value, { maxDepth: options.limits.depth }));
   if (problems.length > 0) throw new RejectedError(problems);
-  // JSON.parse keeps the last of two members with the same name, so fewer values were built than scanned.
+  // Of two members with the same name, JSON.parse keeps the last one, so that fewer values were built than scanned.
   if (values !== scan.values) await runYielding(scanJson(bytes, { ...options, names: true }));
   return value;
 }
 
-/** The documents of a body are nested in an object, an array, and possibly a wrapper. */
+/** Depth of the containers around the documents of a body: an object, an array, and possibly a wrapper. */
 const OUTER_DEPTH = 3;
 
-/** Parses a part of a body. Undefined if it has an error, which `parseJson` of the whole body reports. */
+/** Parses a part of a body. Undefined if the part has an error, which `parseJson` of the whole body then reports. */
 export function* parseFragment(bytes: Uint8Array): Resumable<unknown> {
   try {
     const scan = yield* scanJson(bytes, { limits: JSON_LIMITS, group: GROUP });

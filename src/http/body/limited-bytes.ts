@@ -8,7 +8,7 @@ import { refused, RejectedError } from '../errors.js';
 
 /* Content codings of request bodies (RFC 9110, 8.4). */
 
-/** The output size of a decoder in bytes. */
+/** Number of bytes that a decoder outputs at once. */
 const CHUNK = { chunkSize: 64 * 1024 };
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
@@ -20,7 +20,10 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 
 const TAKEN = ['gzip', 'deflate', 'br', 'identity'];
 
-/** A decoder of the body, or null if it is not encoded. Throws `RejectedError` for unknown and multiple codings. */
+/**
+ * Returns a function that creates the decoder of the body. Null if the body is not encoded. Throws `RejectedError` for
+ * unknown and multiple codings.
+ */
 export function decoderOf(req: IncomingMessage): (() => Transform) | null {
   const coding = req.headers['content-encoding']?.trim().toLowerCase() ?? '';
   const decoder = coding === 'identity' || coding === '' ? null : DECODERS.get(coding);
@@ -32,32 +35,32 @@ export function decoderOf(req: IncomingMessage): (() => Transform) | null {
   );
 }
 
-/** The client disconnected while sending, so no response can reach it. */
+/** Thrown if the client disconnected while sending, so that no response can reach it. */
 export class ClientGone extends AbandonedError {
   override readonly name = 'ClientGone';
 }
 
 /** The minimum speed of a body. Time during which the service paused it does not count. */
 interface BodyPace {
-  /** Milliseconds that a client may send nothing. */
+  /** Maximum number of milliseconds in which a client may send nothing. */
   stallMs: number;
-  /** Milliseconds granted to every body. After that, this number of bytes per second must have arrived. */
+  /** Milliseconds that every body gets. Afterwards, `bytesPerSecond` bytes must have arrived for each second. */
   freeMs: number;
   bytesPerSecond: number;
-  /** Maximum milliseconds for any body. */
+  /** Maximum number of milliseconds for any body. */
   mostMs: number;
 }
 
 const PACE: BodyPace = { stallMs: 20_000, freeMs: 20_000, bytesPerSecond: 32 * 1024, mostMs: 300_000 };
 
-/** Judged by the headers: a chunked body counts even if it is empty. */
+/** True if the headers announce a body. A chunked body counts even if it is empty. */
 export function hasBody(req: IncomingMessage): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = req.headers;
   return encoding !== undefined || (length !== undefined && length !== '0');
 }
 
 export interface Reading {
-  /** The size in bytes, both sent and decoded. */
+  /** Maximum size in bytes, both as sent and decoded. */
   limit: number;
   share: Share;
   disconnected: AbortSignal;
@@ -65,8 +68,8 @@ export interface Reading {
 }
 
 /**
- * The whole decoded body. Rejects with CONTENT_TOO_LARGE as soon as the sent or decoded size exceeds `limit`, with
- * REQUEST_TIMEOUT if it is too slow, and with OVERLOADED if there is no room.
+ * Reads the whole decoded body. Rejects with CONTENT_TOO_LARGE as soon as the sent or decoded size exceeds `limit`,
+ * with REQUEST_TIMEOUT if the body is too slow, and with OVERLOADED if there is no room.
  */
 export async function readRaw(req: IncomingMessage, { pace = PACE, ...reading }: Reading): Promise<Buffer> {
   if (Number(req.headers['content-length']) > reading.limit) throw tooLarge(reading.limit);
@@ -94,7 +97,7 @@ function receive(
       clock.stop();
       req.off('data', onSent).off('close', onDisconnect);
       source.off('data', onData).off('end', onEnd);
-      // The error listener stays: a socket may still fail after its request, and an unhandled error would end the
+      // The error listener remains. A socket may still fail after its request, and an unhandled error would end the
       // process.
       if (decoder !== null) req.unpipe(decoder);
       decoder?.destroy();
@@ -129,7 +132,7 @@ function receive(
     const onEnd = (): void => settle(() => resolve({ chunks, size }));
     const onUndecodable = (error: Error): void => fail(decodingRefusal(req, error));
     const onDisconnect = (): void => {
-      // A complete body may still be waiting for decoding or room.
+      // A complete body may still wait for decoding or room, and must not fail.
       if (!req.complete || decoder === null) fail(new ClientGone('the client disconnected'));
     };
 
@@ -174,7 +177,7 @@ function createPaceClock({ stallMs, freeMs, bytesPerSecond, mostMs }: BodyPace, 
   };
 }
 
-/** `Buffer.concat` of 32 MiB takes a tenth of a second in fresh memory. */
+/** Joins the chunks in steps, because `Buffer.concat` of 32 MiB takes a tenth of a second in fresh memory. */
 async function gather(chunks: readonly Buffer[], size: number): Promise<Buffer> {
   const [first] = chunks;
   if (chunks.length === 1 && first !== undefined) return first;
@@ -188,11 +191,13 @@ async function gather(chunks: readonly Buffer[], size: number): Promise<Buffer> 
   return whole;
 }
 
-/** How much is read and discarded after an early response, so that the client sees the response. */
+/**
+ * Limits for reading and discarding the rest of a body after an early response, so that the client sees the response.
+ */
 const DRAIN = { bytes: 64 * 1024 * 1024, milliseconds: 10_000 } as const;
 
 /**
- * Allows a client to finish sending within limits. Closing the connection earlier would reset it, and the response
+ * Lets a client finish sending within limits. If the connection was closed earlier, it would be reset, and the response
  * would be lost. Beyond the limits, the connection is closed.
  */
 export function drain(req: IncomingMessage): void {
@@ -239,13 +244,13 @@ interface RoomLimits {
   patienceMs: number;
 }
 
-/** The room of one body. */
+/** The room that one body uses. */
 interface Share {
   /** Reserves room for bytes that have arrived. If it returns false, stop reading until `untilFree` resolves. */
   take(bytes: number): boolean;
-  /** @throws OverloadedError if that takes too long, AbandonedError */
+  /** Resolves when there is room again. @throws OverloadedError if that takes too long, AbandonedError */
   untilFree(disconnected: AbortSignal): Promise<void>;
-  /** Releases all of it. Idempotent. */
+  /** Releases the whole room. Repeated calls have no effect. */
   release(): void;
 }
 
@@ -267,8 +272,9 @@ interface HeldBody {
 }
 
 /**
- * Only received bytes count, not a declared length. If the room is full, the body that has waited longest may still
- * arrive completely, one per caller and one in total. Otherwise, partly received bodies would wait for each other.
+ * Creates a room. Only received bytes count, and not a declared length. If the room is full, the body that has waited
+ * longest may still arrive completely, one per caller and one in total. Otherwise, partly received bodies would wait
+ * for each other.
  */
 export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLimits): Room {
   const counts = createCounts();
@@ -291,7 +297,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
   const release = (held: HeldBody): void => {
     counts.add(held.caller, -held.bytes);
     held.bytes = 0;
-    // A body that ended while waiting must not be admitted later.
+    // A body that was released while waiting must not be admitted later.
     if (waiting.has(held)) held.leave();
     if (firstOf.get(held.caller) === held) firstOf.delete(held.caller);
     if (first === held) first = undefined;
@@ -334,7 +340,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
   };
 }
 
-/** A share of `small` that moves to `large` when the body exceeds `longest` bytes. */
+/** Creates a share of `small` that moves to `large` when the body exceeds `longest` bytes. */
 export function createGrowingShare(sender: Sender, { small, large, longest }: GrowingRoom): Share {
   let share = small.open(sender);
   let size = 0;

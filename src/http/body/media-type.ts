@@ -12,7 +12,7 @@ const NOTATIONS: ReadonlyMap<string, Notation> = new Map([
   ['text/x-yaml', 'yaml'],
 ]);
 
-/** Types that clients send for files of unknown type. */
+/** The media types that clients send for files of unknown type. */
 const UNTOLD = new Set(['', 'application/octet-stream', 'text/plain']);
 
 const BY_EXTENSION: ReadonlyMap<string, Notation> = new Map([
@@ -22,24 +22,24 @@ const BY_EXTENSION: ReadonlyMap<string, Notation> = new Map([
 ]);
 
 export interface MediaType {
-  /** Lower case, for example `application/json`; empty without a Content-Type. */
+  /** The type in lower case, such as `application/json`. Empty without a Content-Type. */
   type: string;
   charset: string | null;
 }
 
-/** Uses the first of several charsets. An invalid media type is returned unchanged. */
+/** Parses a media type. Of several charsets, the first one counts. An invalid media type is returned unchanged. */
 export function mediaType(header: string | undefined): MediaType {
   const [type = '', ...parameters] = (header ?? '').split(';');
   const charset = parameters.map((text) => /^\s*charset\s*=\s*"?([^"\s]+)"?\s*$/i.exec(text)?.[1]).find(Boolean);
   return { type: type.trim().toLowerCase(), charset: charset?.toLowerCase() ?? null };
 }
 
-/** Undefined for other types. */
+/** Returns the notation of a media type. Undefined for other types. */
 export function notationOf(type: string): Notation | undefined {
   return NOTATIONS.get(type);
 }
 
-/** Determined by the type, then the file name, then the first character. */
+/** Returns the notation of a file, determined by the media type, then the file name, and then the first character. */
 export function notationOfFile(type: string, name: string, content: Uint8Array): Notation {
   const notation = NOTATIONS.get(type) ?? BY_EXTENSION.get(extname(name).toLowerCase());
   if (notation !== undefined) return notation;
@@ -47,7 +47,7 @@ export function notationOfFile(type: string, name: string, content: Uint8Array):
   throw unsupported(type, 'an uploaded file must be JSON or YAML');
 }
 
-/** Skips the byte-order mark. */
+/** Returns the offset of the content after a byte-order mark. */
 const startOf = ([first]: Uint8Array): number => (first === 0xef ? 3 : 0);
 
 /** Accepts only UTF-8, and ASCII as a subset. */
@@ -58,7 +58,7 @@ export function checkCharset(charset: string | null): void {
   });
 }
 
-/** `instead`: the expected type. */
+/** @param instead the media type that is expected */
 export function unsupported(type: string, instead: string): Error {
   const subject = type === '' ? 'A body without a Content-Type' : `The media type ${JSON.stringify(type)}`;
   return refused('UNSUPPORTED_MEDIA_TYPE', `${subject} is not supported: ${instead}.`, {

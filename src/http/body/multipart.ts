@@ -5,12 +5,12 @@ import { refused } from '../errors.js';
 
 export interface UploadedFile {
   name: string;
-  /** The media type in lower case; empty if the part has none. */
+  /** The media type in lower case. Empty if the part has none. */
   type: string;
   content: Buffer;
 }
 
-/** Rejects bodies without a file, with several files or other parts, and invalid multipart bodies. */
+/** Reads the file. Rejects bodies without a file, with several files or other parts, and invalid multipart bodies. */
 export async function readUpload(raw: Buffer, contentType: string): Promise<UploadedFile> {
   const { files, begun, fields } = await readParts(raw, contentType).catch((error: Error) => {
     throw refused('INVALID_PAYLOAD', `The body is not valid multipart/form-data: ${error.message}.`);
@@ -38,7 +38,7 @@ interface MultipartContent {
   fields: string[];
 }
 
-/** Only one part is accepted. The second is read so that the error can name it. */
+/** Only one part is accepted. A second part is also read, so that the error can contain its name. */
 const LIMITS = {
   parts: 3,
   files: 2,
@@ -49,7 +49,7 @@ const LIMITS = {
   headerSize: 8192,
 };
 
-/** Bytes parsed at once: over a thousand parts in the worst case. */
+/** Number of bytes that are parsed at once. They contain over a thousand parts in the worst case. */
 const SLICE = 64 * 1024;
 
 function readParts(raw: Buffer, contentType: string): Promise<MultipartContent> {
@@ -69,7 +69,7 @@ function readParts(raw: Buffer, contentType: string): Promise<MultipartContent> 
     parser.on('error', (error) => reject(error instanceof Error ? error : new Error(String(error))));
     parser.on('finish', () => resolve(parts));
     const isRefused = () => parts.begun > 1 || parts.fields.length > 0;
-    // After a rejection the rest is not read, and the parser does not finish.
+    // After a rejection, the rest is not read, so the parser never finishes.
     feed(parser, raw, isRefused).then(() => {
       if (isRefused()) resolve(parts);
     }, reject);

@@ -6,13 +6,13 @@ import { parseYaml, YamlError, type YamlLimits, YamlSizeError } from '../formats
 
 export type YamlRead =
   | { kind: 'json'; bytes: Uint8Array<ArrayBuffer> }
-  /** The text is not acceptable YAML. */
+  /** The text is not an acceptable YAML document. */
   | { kind: 'fault'; message: string }
   | { kind: 'too large'; message: string }
-  /** It is YAML with values that JSON cannot represent. */
+  /** The text is YAML with values that JSON cannot represent. */
   | { kind: 'refused'; problems: Problem[] };
 
-/** `bytes` must be UTF-8. */
+/** @param bytes text in UTF-8 */
 export function readYamlAsJson(bytes: Uint8Array, limits: YamlLimits): YamlRead {
   try {
     const value = parseYaml(new TextDecoder().decode(bytes), limits);

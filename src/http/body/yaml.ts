@@ -6,10 +6,10 @@ import { YAML_LIMITS } from '../formats.js';
 import { ClientGone } from './limited-bytes.js';
 import { readYamlAsJson, type YamlRead } from './yaml-json.js';
 
-/** Limits for parsing without a worker, because starting one takes longer. */
+/** Limits of a document that is parsed without a worker, because starting one would take longer. */
 const SMALL = { bytes: 16 * 1024, limits: { values: 10_000, characters: 1024 * 1024 } } as const;
 
-/** Limits of one document: milliseconds, and MiB of heap. */
+/** Limits for a document in a worker: time in milliseconds, and heap in MiB. */
 const BOUNDS = { time: 20_000, heap: 768 } as const;
 
 interface YamlConversion {
@@ -30,7 +30,7 @@ export async function yamlToJson(bytes: Buffer, converting: YamlConversion): Pro
   throw refused('INVALID_PAYLOAD', `The body is not valid YAML: ${read.message}.`);
 }
 
-/** The service exports every snapshot as JSON too. */
+/** The message about the alternative to YAML. The service exports every snapshot as JSON too. */
 const INSTEAD =
   'Export the snapshot as JSON (GET /schema/snapshot, or dps snapshot) and send that, or send it in parts with mode=merge.';
 

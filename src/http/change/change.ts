@@ -47,7 +47,10 @@ import type { Statement } from '../../projector/ddl/step.js';
 
 /* The response to a dry run: statements, costs, and whether PostgreSQL accepted them. */
 
-/** 200 even if PostgreSQL rejects the change. `accepted` is then false and `errors` has the reason. */
+/**
+ * Returns 200 even if PostgreSQL rejects the change. In that case, `accepted` is false and `errors` contains the
+ * reason.
+ */
 async function planAnswer(plan: Plan, { warnings, ...own }: object & { warnings: object }): Promise<Answer> {
   const { accepted, refusal: problem, events, statements, before, preparation } = plan;
   const body = {
@@ -71,14 +74,14 @@ const toShownEvent = ({ type, version, collection, field, data, subject }: LogEv
   ...(subject && { subject }),
 });
 
-/** A statement as plans show it. */
+/** Returns a statement in the form of plans. */
 export function toShownStatement(statement: Statement): object {
   const { sql, summary, lock, loses_data, rewrites_table, may_fail, source } = statement;
   const { event, collection, field } = source;
   return { sql, summary, lock, loses_data, rewrites_table, may_fail, event, collection, field };
 }
 
-/** Slow steps that run before the change while the tables stay in use. */
+/** Returns the slow steps that run before the change, while the tables remain in use. */
 function toPreparation({ collections, steps }: NonNullable<Plan['preparation']>): object {
   return {
     collections,
@@ -95,10 +98,10 @@ function toPreparation({ collections, steps }: NonNullable<Plan['preparation']>)
 
 /* Reads which findings a caller acknowledges: from the header X-Acknowledge or from the body. */
 
-/** The member of a body. */
+/** The name of the member in a body. */
 const MEMBER = 'acknowledge';
 
-/** More than anyone would read. */
+/** Maximum number of acknowledgements. Nobody would read more findings. */
 const MOST = 1_000;
 
 const taken = new WeakMap<object, Acknowledgement[]>();
@@ -137,7 +140,7 @@ function read(list: unknown): Acknowledgement[] {
   return (list as Acknowledgement[]).map(withCanonicalLocation);
 }
 
-/** Uses the location format of findings. */
+/** Converts the location of an acknowledgement to the format that findings use. */
 export const withCanonicalLocation = ({ code, place }: Acknowledgement): Acknowledgement => ({
   code,
   place: canonicalLocation(place) ?? place,
@@ -156,13 +159,13 @@ function problemsOf(entry: unknown, index: number): Problem[] {
   return problems;
 }
 
-/** Prepares the command for `input`. Throws `RejectedError` if there is none. */
+/** Parses `input`. Throws `RejectedError` if it is not a valid command. */
 export async function commandOf<N extends OperationName>(name: N, input: InputOf<N>): Promise<CommandOf<N>> {
   const { parse } = operations[name] as unknown as Operation<N, InputOf<N>, CommandOf<N> & object>;
   return unwrap(await runYielding(stepsTo(parse(input))));
 }
 
-/** Parameters of every route that changes the schema. */
+/** The query parameters of every route that changes the schema. */
 export const rehearsalQuery = {
   dry_run: flag.describe('Executes the change, rolls it back and returns the plan'),
   explain: flag.describe(
@@ -170,7 +173,7 @@ export const rehearsalQuery = {
   ),
 };
 
-/** The same for changes that can be prepared online. */
+/** The query parameters of changes that can be prepared online. */
 export const schemaChangeQuery = {
   ...rehearsalQuery,
   online: flag.describe(
@@ -182,13 +185,16 @@ interface ChangeOptions<N extends OperationName, C extends CommandOf<N>> {
   name: N;
   command: Command<C>;
   render: (done: CompletedChange<C>) => Answer | Promise<Answer>;
-  /** The input of the command, if the change is to be prepared online. */
+  /** The input of the operation. Present if the change must be prepared online. */
   online?: InputOf<N> | undefined;
-  /** Properties of the plan that `planCommand` does not find. */
+  /** Returns members of the plan that `planCommand` does not know. */
   beside?: Rehearsal<C>['beside'];
 }
 
-/** A problem can be about another collection than the changed one, for example if the policy blocks a finding there. */
+/**
+ * Returns the response to a rejected change. A problem can concern another collection than the change itself, for
+ * example if the policy blocks a finding there.
+ */
 const refusalTo = (caller: Pick<Caller, 'credential'>, problems: readonly Problem[]): Answer =>
   refusalAnswer(
     problems.map((problem) =>
@@ -230,14 +236,14 @@ export async function runChange<N extends OperationName, C extends CommandOf<N>>
   return outcome.kind === 'replayed' ? fromStoredAnswer(outcome) : answerTo(outcome);
 }
 
-/** 202 with the created change request. */
+/** Returns 202 with the change request that was opened. */
 async function acceptedAnswer(request: ChangeRequest, { position, document }: CompletedChange): Promise<Answer> {
   const documents = new Map(document && [[document.hash, document]]);
   const answer = await largeJsonAnswer({ data: changeBody(showChange(request, { documents, kept: [], ahead: [] })) });
   return { ...answer, status: 202, headers: [...answer.headers, 'Location', `/changes/${request.id}`], position };
 }
 
-/** A request in API form, with its errors as in error responses. */
+/** Returns a change request in API format. Its errors have the format of error responses. */
 export function changeBody({ problems, ...shown }: ChangeView): object {
   return { ...shown, errors: problems === null ? null : errorBody(problems).errors };
 }
@@ -245,7 +251,7 @@ export function changeBody({ problems, ...shown }: ChangeView): object {
 export interface Recording<C = unknown> {
   run: (context: RequestContext) => Promise<Outcome<C>>;
   render: (done: CompletedChange<C>) => Answer | Promise<Answer>;
-  /** Translates the locations of problems to the request body. */
+  /** Translates the location of a problem to the request body. */
   located?: (problem: Problem) => Problem;
 }
 
@@ -262,9 +268,9 @@ export async function runRecording<C>(
 }
 
 interface PlanDetails extends Pick<DescribedPlan, 'again' | 'further'> {
-  /** For a restore: the names of parts that may be left out. */
+  /** The names of parts that a restore may omit. */
   optional?: readonly string[];
-  /** Replaces the reason of PostgreSQL. */
+  /** A problem that replaces the reason from PostgreSQL. */
   refusal?: Problem;
 }
 
@@ -272,18 +278,18 @@ interface Rehearsal<C> {
   /** The name of the command. */
   command: string;
   run: (context: PlanRequest) => Promise<Plan<C> | Refusal>;
-  /** Returns properties of the plan that only this change has. */
+  /** Returns the members of the plan that only this change has. */
   beside?: (plan: Plan<C>) => PlanDetails | Promise<PlanDetails>;
   located?: Recording['located'];
-  /** The change is prepared online. */
+  /** True if the change is prepared online. */
   online?: boolean;
 }
 
-/** Checks whether the query asks for the plan of a change instead of the change. */
+/** True if the query requests the plan of a change and not the change itself. */
 export const isRehearsal = (call: Call<unknown>): boolean =>
   isRequested(call, 'dry_run') || isRequested(call, 'explain');
 
-/** `explain` plans the change, and `dry_run` also runs it. */
+/** With `explain`, plans the change. With `dry_run`, also runs it. */
 const planCommand = <N extends OperationName, C extends CommandOf<N>>(
   { pipeline, changes }: Pick<ChangeDeps, 'pipeline' | 'changes'>,
   call: Call<unknown>,
@@ -293,7 +299,7 @@ const planCommand = <N extends OperationName, C extends CommandOf<N>>(
   return isRequested(call, 'explain') ? by.plan(name, command, request) : by.dryRun(name, command, request);
 };
 
-/** Responds with the plan of a change. It stores neither the change nor, under its key, the response. */
+/** Returns the plan of a change. Neither the change nor the response (under an idempotency key) is stored. */
 export async function respondWithPlan<C>(
   { plans, config: { keepDeleted } }: Pick<ChangeDeps, 'plans' | 'config'>,
   call: Call<unknown>,
@@ -310,7 +316,7 @@ export async function respondWithPlan<C>(
     online,
     keep: assumedRetention(call, keepDeleted),
   });
-  // Dependents in other collections are findings too.
+  // Findings can also be about dependents in other collections.
   const findings = described.warnings.filter(
     ({ collection }) => collection === undefined || isVisibleTo(call.caller, collection),
   );
@@ -320,7 +326,10 @@ export async function respondWithPlan<C>(
 const withReason = (plan: Plan, reason: Problem | undefined): Plan =>
   plan.accepted === false && reason !== undefined ? { ...plan, refusal: reason } : plan;
 
-/** Milliseconds of retention that the plan assumes. A plan that was run states the retention of each object. */
+/**
+ * Returns the milliseconds of retention that the plan assumes. If the plan was run, it contains the retention of each
+ * object.
+ */
 const assumedRetention = (call: Call<unknown>, keepDeleted: number): number =>
   isRequested(call, 'explain') && !isRequested(call, 'purge') ? keepDeleted : 0;
 
@@ -363,7 +372,7 @@ async function respondWithDryRun<N extends OperationName, C extends CommandOf<N>
   return { ...answer, position: run.before.position };
 }
 
-/** Warns of deletions that left nothing in the trash, unless the change asked for that. */
+/** Adds warnings about deletions that left nothing in the trash, unless the change requested that. */
 export function withLosses(answer: Answer, { events, before, purge = false }: CompletedChange): Answer {
   const isLost = (event: LogEvent): boolean =>
     isDeletion(event) && !isAdopted(event) && event.data.kept_until === undefined && containsData(before, event);
@@ -371,7 +380,10 @@ export function withLosses(answer: Answer, { events, before, purge = false }: Co
   return { ...answer, headers: [...answer.headers, 'X-Warnings', 'DATA_NOT_KEPT'] };
 }
 
-/** A folder has no rows, an alias field has no values, and generated values can be computed again. */
+/**
+ * True if the deleted object contained data. A folder has no rows, an alias field has no values, and generated values
+ * can be computed again.
+ */
 function containsData({ collections }: State, { collection, field }: Pick<LogEvent, 'collection' | 'field'>): boolean {
   const node = collections.get(collection ?? '');
   if (node === undefined) return true;
@@ -380,13 +392,13 @@ function containsData({ collections }: State, { collection, field }: Pick<LogEve
   return schema != null && schema.generation_expression === null;
 }
 
-/** Adds the batch of the change, whose events list all its effects. */
+/** Adds the batch of the change, so that clients can find all of its effects in the log. */
 export function withBatch(answer: Answer, { events }: CompletedChange): Answer {
   const batch = events[0]?.batch;
   return batch === undefined ? answer : { ...answer, headers: [...answer.headers, 'X-Batch-Id', batch] };
 }
 
-/** The actor, reason, source and conditions from the headers. Throws `RejectedError` for malformed ones. */
+/** Returns the actor, reason, source and conditions from the request. Throws `RejectedError` for malformed headers. */
 function planRequest(command: string, call: Call<unknown>): PlanRequest {
   const { req } = call;
   const ifMatch = ifMatchOf(req);
@@ -403,7 +415,10 @@ function planRequest(command: string, call: Call<unknown>): PlanRequest {
   };
 }
 
-/** A plan has no key, so the same request may then be sent without `dry_run`. */
+/**
+ * Returns the request of a change. A plan is not stored under an idempotency key, so the same request may later be sent
+ * without `dry_run`.
+ */
 async function applyRequest<C>(
   command: string,
   call: Call<unknown>,
@@ -423,11 +438,11 @@ async function applyRequest<C>(
   };
 }
 
-/** Checks whether the query sets a flag, on routes that have it. */
+/** True if the query sets a flag. Routes without this flag never set it. */
 export const isRequested = ({ query }: Call<unknown>, name: 'purge' | 'online' | 'dry_run' | 'explain'): boolean =>
   (query as Partial<Record<typeof name, unknown>> | undefined)?.[name] === true;
 
-/** The actor, reason and source. Throws `RejectedError` for malformed headers. */
+/** Returns the actor, reason and source of a request. Throws `RejectedError` for malformed headers. */
 export function causeOf(
   command: string,
   { req, requestId, caller }: Pick<Call<unknown>, 'req' | 'requestId' | 'caller'>,
@@ -445,8 +460,8 @@ export function causeOf(
 }
 
 /**
- * Hashes the parsed body, because another multipart boundary or white space is still the same request. Tokens with
- * different scopes get different responses, so they cannot repeat each other's requests.
+ * Hashes the parsed body. A request with another multipart boundary or other white space is therefore still the same
+ * request. Tokens with different scopes get different responses, so they have different hashes.
  */
 async function requestHash(
   { method = '', url = '' }: IncomingMessage,

@@ -25,20 +25,20 @@ import type { Texts } from '../../kernel/bytes.js';
 import { inManagedSchemas } from '../errors.js';
 import { isVisibleTo, requireNamesInScope } from '../request/scope.js';
 
-/* Routes that change the schema with one operation: they read its input, run it and render the result. */
+/* Define routes that change the schema with one operation. They read its input, run it and return the result. */
 
 interface Change<N extends OperationName, Query> {
   name: N;
   /** Reads the operation's input from path, query and body. */
   input(call: Call<Query>): InputOf<N>;
-  /** The JSON under `data`; if absent, the response is 204. */
+  /** Returns the JSON under `data`. If absent, the response is 204. */
   shows?(state: State, command: CommandOf<N>, call: Call<Query>): Texts;
 }
 
 /** A change whose operation is not statically known. Its name and shapes belong together. */
 interface AnyChange<Query> extends Change<OperationName, Query> {}
 
-/** TypeScript cannot relate a name that is not statically known. */
+/** Converts a change to `AnyChange`, because TypeScript cannot relate a name that is not statically known. */
 export const changeOf = <N extends OperationName, Query>(change: Change<N, Query>): AnyChange<Query> =>
   change as unknown as AnyChange<Query>;
 
@@ -48,13 +48,13 @@ interface ChangeRouteDescription<Query> extends Omit<Documentation, 'changes'> {
   /** Null if the change is not about collections. */
   collections?: null;
   query: z.ZodType<Query>;
-  /** The operation parses it. */
+  /** The body, which the operation parses itself. */
   body?: BodySpec<unknown>;
 }
 
 interface ChangeRoute<N extends OperationName, Query> extends ChangeRouteDescription<Query>, Change<N, Query> {}
 
-/** A route for administrators. */
+/** Creates a route for admins. */
 export function changeRoute<N extends OperationName, Query>(
   deps: ChangeDeps,
   { name, input, shows, ...spec }: ChangeRoute<N, Query>,
@@ -63,11 +63,11 @@ export function changeRoute<N extends OperationName, Query>(
 }
 
 interface SeveralChangesRoute<Query> extends ChangeRouteDescription<Query> {
-  /** Selects the operation from the body. */
+  /** Selects the operation by the body. */
   choose(call: Call<Query>): AnyChange<Query>;
 }
 
-/** Used for routes whose body determines the operation. */
+/** Creates a route whose body determines the operation. */
 export function severalChangesRoute<Query>(
   deps: ChangeDeps,
   { choose, body, ...spec }: SeveralChangesRoute<Query>,
@@ -118,11 +118,11 @@ interface RenameRoute<N extends Name, Query> extends Omit<Documentation, 'change
   body: BodySpec<unknown>;
   name: N;
   input(call: Call<Query>): InputOf<N>;
-  /** The renamed object as JSON. */
+  /** Returns the renamed object as JSON. */
   shows(state: State, command: CommandOf<N>, call: Call<Query>): string;
 }
 
-/** Available to admins. `warnings` is absent if nothing refers to the old name. */
+/** Creates a route for admins. `warnings` is absent if nothing refers to the old name. */
 export function renameRoute<N extends Name, Query>(
   deps: ChangeDeps,
   { name, input, shows, body, ...spec }: RenameRoute<N, Query>,
@@ -136,7 +136,7 @@ export function renameRoute<N extends Name, Query>(
     body: withoutParsing(body),
     async handle(call) {
       const command = await commandOf(name, input(call));
-      // An error about a name would reveal whether a collection has it.
+      // An error about a name would reveal if a collection has this name.
       if (name === 'rename-collection')
         await requireNamesInScope(call.caller, { collection: (command as RenameCollection).to });
       const render = async (done: CompletedChange<CommandOf<N>>): Promise<Answer> => {

@@ -15,7 +15,7 @@ import { collectionScopeOf, visibleTo } from '../request/scope.js';
 
 /* The query parameter `fields`: selects top-level members of the returned objects. */
 
-/** Comma-separated names or a repeated parameter; `*` selects all. Keeps the order of the document. */
+/** Reads comma-separated names or a repeated parameter. `*` selects all members. The order is that of the document. */
 export const membersOf = <const M extends string>(members: readonly M[]) =>
   z
     .string()
@@ -31,14 +31,14 @@ export const membersOf = <const M extends string>(members: readonly M[]) =>
 
 const isOneOf = (name: string, members: readonly string[]): boolean => members.includes(name);
 
-/** `value` with the chosen members alone. */
+/** Returns `value` with only the selected members. */
 export function pick<T extends object>(value: T, members: readonly string[] | undefined): Partial<T> {
   if (members === undefined) return value;
   const chosen = members.filter((member) => Object.hasOwn(value, member));
   return Object.fromEntries(chosen.map((member) => [member, value[member as keyof T]])) as Partial<T>;
 }
 
-/** The same for the JSON of an object. */
+/** Returns the JSON of an object with only the selected members. */
 export function pickText(text: string, members: readonly string[] | undefined): string {
   return members === undefined ? text : JSON.stringify(pick(JSON.parse(text) as object, members));
 }
@@ -54,7 +54,7 @@ export const USER_MEMBERS = [
   'status',
   'created_at',
 ] as const satisfies readonly (keyof User)[];
-/** `members`: the members of an item that `fields` may select. */
+/** @param members the members of an item that `fields` may select */
 export const listQueryOf = <const M extends string>(members: readonly M[]) =>
   z.strictObject({
     offset: count.default(0).describe('Number of items to skip'),
@@ -70,19 +70,22 @@ interface ListQuery {
   fields?: readonly string[] | undefined;
 }
 
-/** Identifies a page among those of one list. */
+/** Returns a key that identifies a page among all pages of one list. */
 export function pageKey({ offset, limit, meta, fields }: ListQuery): string {
   return JSON.stringify([offset, limit, meta, fields]);
 }
 
-/** A JSON array of the output of `textOf`. */
+/** Yields a JSON array of the results of `textOf`. */
 export function* arrayTexts<T>(items: readonly T[], textOf: (item: T) => string): Generator<string, void, void> {
   yield '[';
   for (const [index, item] of items.entries()) yield (index > 0 ? ',' : '') + textOf(item);
   yield ']';
 }
 
-/** The JSON of the response. `texts`: the JSON of every item, in order; empty texts are skipped. */
+/**
+ * Yields the JSON of the response.
+ * @param texts the JSON of every item, in order. Empty texts are skipped
+ */
 export function* listTexts(texts: Texts, { offset, limit, meta, fields }: ListQuery): Generator<string, void, void> {
   const end = limit === undefined ? Infinity : offset + limit;
   let total = 0;
@@ -100,23 +103,23 @@ export function* listTexts(texts: Texts, { offset, limit, meta, fields }: ListQu
   yield meta === undefined ? ']}' : `],"meta":${JSON.stringify(toCounts(meta, total))}}`;
 }
 
-/** Without filters, both counts cover all items, not only those of the page. */
+/** Returns the requested counts. Without filters, both counts cover all items, and not only those of the page. */
 function toCounts(members: readonly MetaMember[], total: number): Partial<Record<MetaMember, number>> {
   return Object.fromEntries(members.map((member) => [member, total]));
 }
 
 /* Routes that read schema documents: paginated lists and single documents. */
 
-/* Reads of the schema: the state at the head, rendered once per state. */
+/* Read the schema at the head. Responses are rendered once per state. */
 
-/** Responds with the JSON that `render` produces; `key` identifies the response among those of one state. */
+/** Returns a response with the JSON that `render` produces. `key` identifies the response among those for one state. */
 type Read = (
   call: Call<unknown>,
   key: string,
   render: (state: State) => Resumable<Buffer | DigestedBytes>,
 ) => Promise<Answer>;
 
-/** Sends an ETag of the content, and 304 if the client already has it. */
+/** Sends an ETag of the content. If the client already has the content, sends 304. */
 function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): Read {
   return async (call, key, render) => {
     const state = visibleTo(call.caller, await store.atHead(call.head));
@@ -138,14 +141,14 @@ interface Reading<Query> extends Omit<Documentation, 'validated'> {
 
 interface ListRoute<Query> extends Reading<Query> {
   /**
-   * The JSON of every item, in order; empty texts are skipped.
+   * Yields the JSON of every item, in order. Empty texts are skipped.
    * @throws RejectedError
    */
   texts: (state: State, call: Call<Query>) => Texts;
   /**
-   * The same as bytes, in pieces of one or more items, for requests of the whole list. Pieces are cached until their
-   * items change, so a list of thousands after one change copies bytes. They follow one sequence of states, so a caller
-   * who sees a part of the schema gets the texts.
+   * Returns the same JSON as bytes, in pieces of one or more items. Used for requests of the whole list. Pieces are
+   * cached until their items change, so a list of thousands of items after one change copies bytes. The cached pieces
+   * follow one sequence of states, so a caller who may read only a part of the schema gets `texts`.
    */
   pieces?: (state: State) => Resumable<Buffer[]>;
 }
@@ -153,7 +156,7 @@ interface ListRoute<Query> extends Reading<Query> {
 const isWhole = ({ offset, limit, meta, fields }: ListQuery): boolean =>
   offset === 0 && limit === undefined && meta === undefined && fields === undefined;
 
-/** Available to readers. The page is cut from the texts, so `texts` ignores pagination. */
+/** Creates a route for readers. The page is selected from the texts, so `texts` ignores pagination. */
 export function listRoute<Query extends ListQuery>(
   deps: Deps,
   { key, texts, pieces, ...spec }: ListRoute<Query>,
@@ -180,13 +183,13 @@ export function listRoute<Query extends ListQuery>(
 
 interface DocumentRoute<Query> extends Reading<Query> {
   /**
-   * The JSON of the whole document.
+   * Returns the JSON of the whole document.
    * @throws RejectedError
    */
   text: (state: State, call: Call<Query>) => string;
 }
 
-/** Available to readers. `fields` selects members from the output of `text`. */
+/** Creates a route for readers. `fields` selects members from the output of `text`. */
 export function documentRoute<Query extends { fields?: readonly string[] | undefined }>(
   deps: Deps,
   { key, text, ...spec }: DocumentRoute<Query>,

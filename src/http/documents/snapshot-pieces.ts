@@ -1,6 +1,6 @@
 /**
- * The snapshot in pieces of bytes, each cached until its documents change. Writing one after a change copies bytes, and
- * reading one back compares bytes.
+ * Writes and reads snapshots in pieces of bytes. Each piece is cached until its documents change. Writing a snapshot
+ * after a change therefore copies bytes, and reading one compares bytes.
  */
 import { createAttachment } from '../../kernel/attachment.js';
 import { type DigestedBytes, createJoiner } from '../../reads/rendered-cache.js';
@@ -18,10 +18,10 @@ import { createRenderings } from '../../schema/snapshot/renderings.js';
 import { SNAPSHOT_VERSION, VENDOR, noteSnapshot } from '../../schema/snapshot/snapshot.js';
 import { BYTE, endOfContainer, parseFragment, skipSpace } from '../body/json.js';
 
-/** Documents of one collection, at most `TOGETHER`. */
+/** The JSON of documents of one collection, at most `TOGETHER`. */
 interface Piece {
   collection: string;
-  /** Their JSON, joined by commas. */
+  /** The JSON of these documents, joined by commas. */
   bytes: Buffer;
   documents: readonly object[];
 }
@@ -30,10 +30,13 @@ const PARTS = ['collections', 'fields', 'relations'] as const;
 
 type Pieces = Record<(typeof PARTS)[number], Piece[]>;
 
-/** Few pieces for many small collections, short ones for a wide collection. */
+/**
+ * Maximum number of documents per piece. Many small collections then need few pieces, and the pieces of a large
+ * collection stay short.
+ */
 const TOGETHER = 50;
 
-/** The pieces of the documents of one collection, by the array or document that represents them. */
+/** The pieces of the documents of one collection. The key is the array or document that they represent. */
 const piecesBySubject = createAttachment<object, readonly Piece[]>();
 
 function* piecesOf(collection: string, key: object, documents: readonly object[]): Resumable<readonly Piece[]> {
@@ -77,7 +80,10 @@ function* snapshotPieces(state: State, include: (collection: string) => boolean)
 const headOf = (release: string): string =>
   `{"version":${SNAPSHOT_VERSION},"service":${JSON.stringify(release)},"vendor":"${VENDOR}","collections":[`;
 
-/** Returns the bytes of `JSON.stringify(snapshotOf(…))`. `join` reuses what did not change since its last call. */
+/**
+ * Returns the bytes of `JSON.stringify(snapshotOf(…))`. `join` reuses the parts that have not changed since its last
+ * call.
+ */
 export function* snapshotBytes(
   state: State,
   release: string,
@@ -115,15 +121,15 @@ export function* fieldPieces(state: State): Resumable<Buffer[]> {
   return bytesOf(fields);
 }
 
-/** Bytes of pieces that differ. Beyond them, parsing the whole body is faster. */
+/** Maximum number of bytes in pieces that differ. With more, parsing the whole body is faster. */
 const MAX_DIFFERENT = 1024 * 1024;
 
 const WRAPPER = '{"data":';
 
 /**
- * Reads a snapshot that was written like ours and mostly equals the current one. Equal pieces become the documents of
- * the state itself, without being parsed, and comparing them costs nothing.
- * @returns undefined if the body has another form, differs in too much, or has errors. It is then parsed as usual.
+ * Reads a snapshot that this service wrote and that mostly equals the current one. Equal pieces become the documents of
+ * the state itself. They are not parsed, and comparing them later costs nothing.
+ * @returns undefined if the body has another form, too many differences, or errors. The caller then parses it as usual.
  */
 export function* readKnownSnapshot(body: Buffer, state: State, release: string): Resumable<unknown> {
   const reader = new PieceReader(body);
@@ -142,15 +148,15 @@ export function* readKnownSnapshot(body: Buffer, state: State, release: string):
 
 interface Parsed {
   document: unknown;
-  /** In bytes. */
+  /** The length in bytes. */
   length: number;
 }
 
-/** A position in a body that is compared with pieces. */
+/** Compares a body with pieces, from a current position onwards. */
 class PieceReader {
-  /** Pieces so far that are equal and in their place. */
+  /** Number of pieces up to now that are equal and at the expected position. */
   same = 0;
-  /** Bytes so far that were parsed. */
+  /** Number of bytes up to now that were parsed. */
   different = 0;
   readonly #body: Buffer;
   #at = 0;
@@ -159,7 +165,7 @@ class PieceReader {
     this.#body = body;
   }
 
-  /** Moves behind these bytes if they come next. */
+  /** Advances over these bytes if they come next. */
   passes(bytes: string | Buffer): boolean {
     const next = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
     const end = this.#at + next.length;
@@ -168,7 +174,7 @@ class PieceReader {
     return true;
   }
 
-  /** Moves behind a whole piece if it comes next. */
+  /** Advances over a whole piece if it comes next. */
   passesPiece(piece: Piece | undefined): piece is Piece {
     const start = this.#at;
     if (piece === undefined || !this.passes(piece.bytes)) return false;
@@ -186,7 +192,7 @@ class PieceReader {
     return skipSpace(this.#body, this.#at) === this.#body.length;
   }
 
-  /** The document that comes next, without moving behind it. Undefined if there is none, or it is too long. */
+  /** Parses the next document without advancing. Undefined if there is none, or if it is too long. */
   *parseNext(): Resumable<Parsed | undefined> {
     const end = endOfContainer(this.#body, this.#at, MAX_DIFFERENT - this.different);
     if (end === undefined) return undefined;
@@ -219,7 +225,7 @@ function* readPart(reader: PieceReader, pieces: readonly Piece[], end: string): 
     if (parsed === undefined) return undefined;
     firsts ??= firstPieces(pieces);
     const first = firsts.get(collectionOf(parsed.document)) ?? -1;
-    // After added or removed collections, another piece comes next.
+    // After an added or removed collection, another piece comes next.
     documents.push(...readNext(reader, parsed, first > next ? pieces[first] : undefined));
     next = Math.max(next, first + 1);
   }
@@ -232,7 +238,7 @@ function readNext(reader: PieceReader, { document, length }: Parsed, piece: Piec
   return [document];
 }
 
-/** The index of the first piece of each collection. */
+/** Returns the index of the first piece of each collection. */
 function firstPieces(pieces: readonly Piece[]): ReadonlyMap<string, number> {
   const firsts = new Map<string, number>();
   for (const [index, { collection }] of pieces.entries()) if (!firsts.has(collection)) firsts.set(collection, index);

@@ -15,22 +15,22 @@ import type { CollectionDocument, HttpDeps } from '../deps.js';
 
 export interface CollectionTexts {
   findText(state: State, name: string): string | undefined;
-  /** Every collection, including those system collections that `isShown` selects, by name. */
+  /** Yields every collection by name, including the system collections for which `isShown` is true. */
   all(state: State, isShown?: (system: string) => boolean): Texts;
-  /** The same as bytes, which are cached as well. */
+  /** Returns the same JSON as bytes, which are cached as well. */
   pieces(state: State): Resumable<Buffer[]>;
 }
 
 interface CachedText {
   text: string;
   targets: (CollectionNode | undefined)[];
-  /** The primary keys of `targets`, which is all that the text shows of them. */
+  /** The primary keys of `targets`. The text contains nothing else about them. */
   keys: string;
 }
 
 type SqlSchemas = Pick<HttpDeps['config'], 'schema' | 'serviceSchema'>;
 
-/** Texts are cached by collection and freed with it. */
+/** Creates the texts. Each text is cached by its collection and freed together with it. */
 export function createCollectionTexts(
   sqlPlace: SqlSchemas,
   systemCollections: readonly CollectionDocument[],
@@ -42,7 +42,7 @@ export function createCollectionTexts(
   function cachedText(state: State, node: CollectionNode): CachedText {
     const targets = targetsOf(state, node);
     const cachedEntry = textsByNode.get(node);
-    // The relations of a node never change, so the lengths are always equal.
+    // The relations of a node never change, so the two lists have the same length.
     if (cachedEntry?.targets.every((target, index) => target === targets[index])) return cachedEntry;
     const keys = JSON.stringify(targets.map(primaryKeyColumns));
     if (cachedEntry !== undefined && cachedEntry.keys === keys) {
@@ -55,7 +55,7 @@ export function createCollectionTexts(
   }
 
   const systemBytes = [...system].map(([name, text]) => ({ name, bytes: Buffer.from(text) }));
-  // The last one first, so that inserting one leaves the indexes of the others.
+  // The last name comes first, so that inserting one does not change the indexes of the others.
   systemBytes.sort((a, b) => byName(b.name, a.name));
   const renderings = createRenderings((state, node) => bytes([cachedText(state, node).text]));
 
@@ -81,13 +81,13 @@ export function createCollectionTexts(
   };
 }
 
-/** The index at which `name` belongs into sorted names. */
+/** Returns the index at which `name` belongs in sorted names. */
 function indexIn(names: readonly string[], name: string): number {
   const index = names.findIndex((each) => byName(each, name) > 0);
   return index === -1 ? names.length : index;
 }
 
-/** A managed collection in API form. */
+/** Returns a managed collection in API format. */
 export function documentOf(state: State, node: CollectionNode, sqlPlace: SqlSchemas): CollectionDocument {
   const { collection, meta, schema } = collectionDocumentOf(state, node);
   if (schema === null) return { collection, meta, schema };
@@ -102,7 +102,10 @@ function targetsOf(state: State, node: CollectionNode): (CollectionNode | undefi
     .map(({ one_collection }) => state.collections.get(one_collection));
 }
 
-/** Sorting thousands of names is a large part of a list's cost, and few names change between states. */
+/**
+ * Keeps the sorted names, because sorting thousands of names is a large part of a list's cost, and few names differ
+ * between states.
+ */
 function createNameOrder(system: ReadonlySet<string>): (state: State) => readonly string[] {
   let last: readonly string[] = [...system].sort(byName);
   return ({ collections }) => {

@@ -1,6 +1,6 @@
 /**
- * Builds the OpenAPI document from the routes and request shapes, so that paths, parameters, roles, bodies and errors
- * cannot drift. Tests check the response shapes.
+ * Builds the OpenAPI document from the routes and request schemas, so that paths, parameters, roles, bodies and errors
+ * always match the code. Tests check the response schemas.
  */
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
@@ -118,7 +118,7 @@ function responsesOf(route: Route, components: Components): Responses {
 
 type Answers = Route['answers'];
 
-/** Routes that accept `dry_run` may respond with a plan instead. */
+/** Returns the responses. Routes that accept `dry_run` may also respond with a plan. */
 function answersOf(route: Route): Answers {
   const { answers, dryRunAnswer = plan } = route;
   const { 200: answer } = answers;
@@ -162,7 +162,7 @@ const CHANGE_CODES: readonly ErrorCode[] = [
   'POLICY_REFUSED',
 ];
 
-/** Codes that every route of this kind may return. */
+/** Returns the codes that every route of this kind may return. */
 function codesOf({ path, access, body, needsPrimary }: Route): ErrorCode[] {
   return [
     'INVALID_QUERY',
@@ -179,7 +179,7 @@ function codesOf({ path, access, body, needsPrimary }: Route): ErrorCode[] {
   ];
 }
 
-/** Codes of requests that no route receives. */
+/** The codes of requests that reach no route. */
 const BEFORE_ROUTING: readonly ErrorCode[] = [
   'INVALID_REQUEST',
   'REQUEST_TIMEOUT',
@@ -187,10 +187,10 @@ const BEFORE_ROUTING: readonly ErrorCode[] = [
   'HEADERS_TOO_LARGE',
 ];
 
-/** `NotFound` */
+/** Returns a name for a component: `NotFound`. */
 const nameOf = (status: number): string => (STATUS_CODES[status] ?? `Status ${status}`).replaceAll(/[^A-Za-z]/g, '');
 
-/** One component per error status, with its codes. */
+/** Creates one component per error status, with its codes. */
 function refusalResponses(components: Components): Responses {
   const schema = components.schemaOf(errors, 'output');
   const statuses = [...new Set(Object.values(STATUS))];
@@ -202,9 +202,9 @@ function refusalResponses(components: Components): Responses {
   );
 }
 
-/* Path and query parameters, from the shapes that read them. */
+/* Create path and query parameters from the schemas that read them. */
 
-/** Descriptions of the named path segments. An `id` is described by the first segment of its path. */
+/** Descriptions of the parts of a path. An `id` is described by the first segment of its path. */
 const PATH_PARTS: Readonly<Record<string, string>> = {
   collection: 'The name of a collection',
   field: 'The name of a field',
@@ -217,7 +217,7 @@ const PATH_PARTS: Readonly<Record<string, string>> = {
   webhooks: 'The id of a webhook',
 };
 
-/** Listed in path order, one for each `:name`. */
+/** Returns a parameter for each `:name`, in path order. */
 function pathParameters(path: string): JsonSchema[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
@@ -228,7 +228,7 @@ function pathParameters(path: string): JsonSchema[] {
   }));
 }
 
-/** Empty for a route without a query. All are optional. */
+/** Returns the query parameters, all of which are optional. Empty for a route without a query. */
 function queryParameters(query: z.ZodType, components: Components): JsonSchema[] {
   if (!(query instanceof z.ZodObject)) return [];
   return Object.entries(query.shape as Record<string, z.ZodType>).map(([name, shape]) => {
@@ -245,7 +245,10 @@ function queryParameters(query: z.ZodType, components: Components): JsonSchema[]
   });
 }
 
-/** A parameter is sent as text but documented with the type it is parsed to, if JSON has it. */
+/**
+ * Returns the schema of a parameter. A parameter is sent as text but documented with the type to which it is parsed, if
+ * JSON has that type.
+ */
 function schemaOf(shape: z.ZodType, components: Components): JsonSchema {
   const read = components.schemaOf(shape, 'output');
   const isKnown = Object.keys(read).some((member) => member !== 'description' && member !== 'default');
@@ -276,10 +279,10 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   docs: 'This description as a page',
 };
 
-/** `collections` for `/collections/:collection`; empty for the root. */
+/** Returns the group of a path: `collections` for `/collections/:collection`. Empty for the root. */
 const tagOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** Listed in route order. */
+/** Returns the groups in the order of the routes. */
 function tagsOf(routes: readonly Route[]): { name: string; description: string }[] {
   const names = [...new Set(routes.map(({ path }) => tagOf(path)))];
   return names.map((name) => ({ name, description: DESCRIPTIONS[name] ?? name }));
@@ -292,7 +295,7 @@ export interface OpenApiDocument {
   [member: string]: unknown;
 }
 
-/** OpenAPI 3.1. */
+/** Returns the document in OpenAPI 3.1. */
 export function openApiDocument(routes: readonly Route[], release: string): OpenApiDocument {
   const components = createComponents();
   const responses = refusalResponses(components);

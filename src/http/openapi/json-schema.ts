@@ -1,19 +1,19 @@
-/** Converts zod shapes to JSON Schema. Shapes with an id become components and are referenced. */
+/** Converts zod schemas to JSON Schema. Schemas with an id become components, and other schemas reference them. */
 import { z } from 'zod';
 
 export type JsonSchema = Record<string, unknown>;
 
-/** `input`: sent by a caller. `output`: part of a response. */
+/** `input` is for requests, `output` for responses. */
 type Direction = 'input' | 'output';
 
 export interface Components {
-  /** The schema of a shape, with references to the components. */
+  /** Returns the JSON Schema of a zod schema, with references to the components. */
   schemaOf(shape: z.ZodType, direction: Direction): JsonSchema;
-  /** The components referenced so far, by name. */
+  /** Returns the components that have been referenced up to now, by name. */
   schemas(): Record<string, JsonSchema>;
 }
 
-/** Create one per document, because it collects the components of that document. */
+/** Create one per document, because it collects the components of one document. */
 export function createComponents(): Components {
   const components = new Map<string, JsonSchema>();
   return {
@@ -30,7 +30,7 @@ export function createComponents(): Components {
 
 const DEFINITIONS = '#/$defs/';
 
-/** Recursive shapes without a name: arbitrary JSON. */
+/** Matches the name of a recursive schema without an id, which means arbitrary JSON. */
 const UNNAMED = /^__schema\d+$/;
 
 interface GeneratedSchema {
@@ -43,7 +43,7 @@ function generate(shape: z.ZodType, io: Direction): GeneratedSchema {
   return z.toJSONSchema(shape, { io, unrepresentable: 'any', override }) as GeneratedSchema;
 }
 
-/** Removes zod's additions that no reader needs: the pattern of a format, the bounds of a double. */
+/** Removes additions of zod that no reader needs: the pattern of a format, and the bounds of a double. */
 function simplify(schema: JsonSchema): void {
   if (schema['format'] !== undefined) delete schema['pattern'];
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];

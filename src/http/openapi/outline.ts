@@ -1,26 +1,26 @@
 /**
- * The document in reading order, and the blocks that a reference shows of it: the page /docs, the admin app and the
- * pages of docs/api render the same blocks.
+ * Arranges the OpenAPI document in reading order, as blocks. The page /docs, the admin app and the pages of docs/api
+ * show the same blocks.
  */
 import type { OpenApiDocument } from './document.js';
 import type { JsonSchema } from './json-schema.js';
 
 interface Member {
   name: string;
-  /** `array of string or null`; names of shapes are in angle brackets: `<Field>`. */
+  /** The type in words: `array of string or null`. Names of schemas are in angle brackets: `<Field>`. */
   type: string;
   required: boolean;
   description: string;
 }
 
 export interface OutlinedParameter extends Member {
-  /** `path`, `query`, `header` */
+  /** The location: `path`, `query` or `header`. */
   in: string;
 }
 
 export interface OutlinedOperation {
   id: string;
-  /** `GET` */
+  /** The method: `GET`. */
   method: string;
   path: string;
   summary: string;
@@ -57,7 +57,10 @@ export type Block = { kind: 'paragraph'; content: Inline[] } | { kind: 'example'
 
 const paragraph = (...content: Inline[]): Block => ({ kind: 'paragraph', content });
 
-/** Parameters, body and responses. Headers and errors are described once, by `headerTable` and `errorTable`. */
+/**
+ * Returns the parameters, body and responses of an operation. Headers and errors are described only once, by
+ * `headerTable` and `errorTable`.
+ */
 export function operationBlocks({ description, parameters, body, answers }: OutlinedOperation): Block[] {
   const blocks: Block[] = [];
   if (description !== '') blocks.push(paragraph({ prose: description }));
@@ -94,7 +97,7 @@ function membersTable(title: string, second: string, members: readonly (Member |
   return { kind: 'table', title, head: ['Name', second, 'Type', 'Description'], rows };
 }
 
-/** Request headers mean the same for every operation. */
+/** Returns the request headers. They have the same meaning for every operation. */
 export function headerTable({ tags }: Outline): Table {
   const all = tags.flatMap(({ operations }) => operations.flatMap(({ parameters }) => parameters));
   const headers = new Map(
@@ -104,7 +107,7 @@ export function headerTable({ tags }: Outline): Table {
   return { kind: 'table', title: 'Request headers', head: ['Name', 'Description'], rows };
 }
 
-/** The codes of each error status. */
+/** Returns a table with the codes of each error status. */
 export function errorTable({ tags }: Outline): Table {
   const answers = tags.flatMap(({ operations }) => operations.flatMap((operation) => operation.answers));
   const codes = new Map(answers.filter(({ refusal }) => refusal).map(({ status, type }) => [status, type]));
@@ -114,7 +117,7 @@ export function errorTable({ tags }: Outline): Table {
   return { kind: 'table', title: 'Errors', head: ['Status', 'Codes'], rows };
 }
 
-/** Tags, operations and shapes in document order. */
+/** Returns tags, operations and schemas in document order. */
 export function outlineOf(document: OpenApiDocument): Outline {
   const { paths, components } = document;
   const all = Object.entries(paths).flatMap(([path, methods]) =>
@@ -178,7 +181,7 @@ function outlinedOperation(
 
 type Content = Record<string, { schema: JsonSchema; example?: unknown }>;
 
-/** With the example of the operation, or else of the shape. */
+/** Returns the body with the example of the operation, or otherwise that of the schema. */
 function bodyOf(body: JsonSchema | undefined, shapes: Record<string, JsonSchema>): OutlinedOperation['body'] {
   if (body === undefined) return undefined;
   const content = body['content'] as Content;
@@ -187,7 +190,7 @@ function bodyOf(body: JsonSchema | undefined, shapes: Record<string, JsonSchema>
   return { type: typeOf(schema), media: Object.keys(content), example: json?.example ?? exampleOf(schema, shapes) };
 }
 
-/** The example of the first shape that has one. */
+/** Returns the example of the first schema that has one. */
 function exampleOf(schema: JsonSchema, shapes: Record<string, JsonSchema>): unknown {
   const [first = schema] = unionOf(schema) ?? [];
   const shape = shapes[textOf(first['$ref']).replace('#/components/schemas/', '')];
@@ -218,7 +221,7 @@ function membersOf(schema: JsonSchema): Member[] {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** A short text for a schema. */
+/** Returns a short text for a schema. */
 function typeOf(schema: JsonSchema): string {
   const { $ref, const: constant, enum: choices, items, properties } = schema;
   const union = unionOf(schema);
@@ -234,7 +237,7 @@ function typeOf(schema: JsonSchema): string {
   return named.join(' or ') || 'any JSON';
 }
 
-/** Small objects are shown completely. */
+/** Returns a text for an object. A small object is shown completely. */
 function objectType(schema: JsonSchema): string {
   const members = membersOf(schema);
   if (members.length > 4) return 'object';

@@ -1,6 +1,6 @@
 /**
- * Renders the document as an HTML page without scripts or external resources. Its content is part of this program and
- * the same in every installation, so it needs no token.
+ * Renders the OpenAPI document as an HTML page without scripts or external resources. The content is part of the
+ * program and the same in every installation, so the page needs no token.
  */
 import { createHash } from 'node:crypto';
 import type { OpenApiDocument } from './document.js';
@@ -41,7 +41,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** HTML as text. Values from the document are escaped. */
+/** Returns the HTML. Values from the document are escaped. */
 export function pageOf(document: OpenApiDocument): string {
   const outline = outlineOf(document);
   const { tags, shapes } = outline;

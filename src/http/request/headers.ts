@@ -10,7 +10,7 @@ import { refused } from '../errors.js';
 import { type Cursor, cursor } from './history-query.js';
 import { INVALID_LOCATION, canonicalLocation } from '../../schema/model/location.js';
 
-/* Request headers that the service uses. Malformed ones are rejected, never ignored. */
+/* Read the request headers that the service uses. Malformed headers are rejected and never ignored. */
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
@@ -19,20 +19,20 @@ const AT_LEAST = 'x-log-position-at-least';
 const MAX_REASON = 1000;
 const MAX_USER_AGENT = 512;
 
-/** The caller's X-Request-Id if it is safe for logs and headers; otherwise a new UUID. */
+/** Returns the client's X-Request-Id if it is safe for logs and headers, and otherwise a new UUID. */
 export function requestIdOf(req: IncomingMessage): string {
   const id = req.headers['x-request-id'];
   return typeof id === 'string' && SANE_REQUEST_ID.test(id) ? id : randomUUID();
 }
 
-/** Null without an Authorization header, undefined if the header is not a bearer token. */
+/** Returns the bearer token. Null without an Authorization header. Undefined if the header is not a bearer token. */
 export function bearerToken(req: Pick<IncomingMessage, 'headers'>): string | null | undefined {
   const header = req.headers.authorization;
   if (header === undefined) return null;
   return /^bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
 }
 
-/** X-Reason: the reason for a change, stored with its events. */
+/** Reads X-Reason, the reason for a change. It is stored with the events of the change. */
 export function reasonOf(req: IncomingMessage): string | null {
   const text = headerText(req, 'x-reason');
   if (text === undefined) return null;
@@ -42,7 +42,7 @@ export function reasonOf(req: IncomingMessage): string | null {
   return text === '' ? null : text;
 }
 
-/** X-Log-Position-At-Least: the minimum position of the response, optionally with the hash of its event. */
+/** Reads X-Log-Position-At-Least, the minimum position of the response. It can contain the hash of the event. */
 export function atLeastOf(req: IncomingMessage): Cursor | undefined {
   const position = req.headers[AT_LEAST];
   if (position === undefined) return undefined;
@@ -54,7 +54,7 @@ export function atLeastOf(req: IncomingMessage): Cursor | undefined {
 }
 
 /**
- * Null if absent.
+ * Returns the Idempotency-Key. Null if absent.
  * @throws RejectedError INVALID_PAYLOAD
  */
 export function idempotencyKeyOf(req: IncomingMessage): string | null {
@@ -67,8 +67,8 @@ export function idempotencyKeyOf(req: IncomingMessage): string | null {
 }
 
 /**
- * If-Match: the required schema hash. Undefined if absent or `*`, because there is always a schema. A weak tag never
- * matches (RFC 9110, 13.1.1).
+ * Reads the required schema hash from If-Match. Undefined if absent or `*`, because a schema always exists. A weak tag
+ * never matches (RFC 9110, 13.1.1).
  */
 export function ifMatchOf(req: IncomingMessage): string | undefined {
   const header = req.headers['if-match']?.trim();
@@ -80,7 +80,7 @@ export function ifMatchOf(req: IncomingMessage): string | undefined {
   return header.startsWith('W/') ? `W/${tag}` : tag;
 }
 
-/** X-Acknowledge: acknowledged findings such as `LOSES_DATA:articles.title`, separated by commas. */
+/** Reads X-Acknowledge, acknowledged findings such as `LOSES_DATA:articles.title`, separated by commas. */
 export function acknowledgeOf(req: IncomingMessage): Acknowledgement[] | undefined {
   const text = headerText(req, 'x-acknowledge');
   if (text === undefined || text.trim() === '') return undefined;
@@ -93,18 +93,18 @@ export function acknowledgeOf(req: IncomingMessage): Acknowledgement[] | undefin
   });
 }
 
-/** Truncated to `MAX_USER_AGENT` code points; null if empty or absent. Never rejected. */
+/** Returns the User-Agent, truncated to `MAX_USER_AGENT` code points. Null if empty or absent. It is never rejected. */
 export function userAgentOf(req: IncomingMessage): string | null {
   const text = headerText(req, 'user-agent') ?? '';
-  // Truncates by code points, because PostgreSQL rejects half a surrogate pair.
+  // The text is truncated by code points, because PostgreSQL rejects half a surrogate pair.
   return Array.from(text).slice(0, MAX_USER_AGENT).join('') || null;
 }
 
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=$|-)/;
 
 /**
- * The trace of the request (W3C Trace Context), as far as this version of the standard defines it. The standard
- * requires ignoring invalid values.
+ * Returns the trace of the request (W3C Trace Context), as far as this version of the standard defines it. The standard
+ * requires services to ignore invalid values.
  */
 export function traceparentOf(req: IncomingMessage): string | undefined {
   const traceparent = String(req.headers['traceparent']);
@@ -114,8 +114,8 @@ export function traceparentOf(req: IncomingMessage): string | undefined {
 }
 
 /**
- * The client address: from the proxies in TRUST_PROXY, otherwise from the socket. Removes the IPv6 prefix of IPv4
- * addresses and the port that some proxies add. Invalid addresses are ignored.
+ * Returns the client address. It comes from the proxies in TRUST_PROXY, or otherwise from the socket. The IPv6 prefix
+ * of IPv4 addresses and a port that some proxies add are removed. Invalid addresses are ignored.
  */
 export function addressOf(req: Pick<Request, 'ip' | 'socket'>): string | null {
   const address = stripBrackets(req.ip);
@@ -131,7 +131,7 @@ function stripBrackets(address: string | undefined): string | null {
   );
 }
 
-/** Node decodes headers as latin1, but nearly all clients send UTF-8. */
+/** Reads a header as UTF-8, which nearly all clients send. Node decodes headers as latin1. */
 function headerText(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   if (value === undefined) return undefined;
@@ -139,9 +139,9 @@ function headerText(req: IncomingMessage, name: string): string | undefined {
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
 }
 
-/* CORS headers: which origins may call the API, and which headers they may send and read. */
+/* Write CORS headers. They tell which origins may call the API, and which headers they may send and read. */
 
-/** Our response headers, beyond those that every script may read. */
+/** The response headers of the service that scripts may read, in addition to those that every script may read. */
 const EXPOSED = [
   'ETag',
   'Location',
@@ -156,7 +156,7 @@ const EXPOSED = [
 /** Seconds that a browser may cache a preflight response. */
 const MAX_AGE = 600;
 
-/** Answers preflights and sets the headers for `origins`. Other origins get no CORS headers. */
+/** Responds to preflight requests, and sets the headers for `origins`. Other origins get no CORS headers. */
 export function crossOrigin(origins: readonly string[]): RequestHandler {
   return cors({
     origin: [...origins],

@@ -11,13 +11,13 @@ export const position = count.describe('A position of the log');
 /** A cursor: a position, optionally with the hash of its event. */
 export interface Cursor {
   position: number;
-  /** The hash or a prefix of it. */
+  /** The hash of the event, or a prefix of the hash. */
   hash?: string;
 }
 
 const CURSOR = /^(\d{1,15})(?:-([0-9a-f]{8,64}))?$/;
 
-/** `42` or `42-3f9a…`: with the hash, the service detects if the client read another log. */
+/** Parses `42` or `42-3f9a…`. With the hash, the service can detect that the client has read another log. */
 export const cursor = z.string().transform((text, context): Cursor => {
   const [, position, hash] = CURSOR.exec(text) ?? [];
   if (position !== undefined) return { position: Number(position), ...(hash !== undefined && { hash }) };
@@ -25,7 +25,7 @@ export const cursor = z.string().transform((text, context): Cursor => {
   return z.NEVER;
 });
 
-/** @throws RejectedError 409 DIVERGED if the log has no event or another event at the position */
+/** @throws RejectedError 409 DIVERGED if the log has no event at the position, or a different one */
 export async function requireInLog({ position, hash }: Cursor, history: Pick<History, 'holds'>): Promise<void> {
   if (hash === undefined || (await history.holds({ position, hash }))) return;
   throw refused(

@@ -1,7 +1,5 @@
-/*
- * Parses query parameters strictly and checks them with a zod shape. Rejects unknown and repeated ones, except for
- * lists.
- */
+/* Parses query parameters and checks them with a zod schema. Unknown parameters are rejected, and so are repeated
+   ones, except for lists. */
 import { z } from 'zod';
 import { textFault } from '../../kernel/text.js';
 import { invalidQuery, RejectedError, type EdgeProblem } from '../errors.js';
@@ -12,7 +10,7 @@ import { createNoFieldsProblem } from '../../schema/operations/operation.js';
 /** The query of a route: a strict object of text parameters. */
 export type QueryShape<T> = z.ZodType<T>;
 
-/** For a route without parameters: rejects every parameter. */
+/** The query of a route without parameters. It rejects every parameter. */
 export const noQuery = z.strictObject({});
 
 /** Parses the query with `shape`. Throws `RejectedError` with INVALID_QUERY. */
@@ -22,7 +20,10 @@ export function readQuery<T>(url: string, shape: QueryShape<T>): T {
   throw new RejectedError(result.error.issues.flatMap(toProblems));
 }
 
-/** The raw parameters, each once. The prototype is null, because a parameter may be called `__proto__`. */
+/**
+ * Returns the raw parameters, each of which may occur once. The prototype is null, because a parameter may be named
+ * `__proto__`.
+ */
 function parameters(url: string): Record<string, string> {
   const values = Object.create(null) as Record<string, string>;
   const mark = url.indexOf('?');
@@ -40,19 +41,16 @@ function parameters(url: string): Record<string, string> {
   return values;
 }
 
-/** Repeated parameters are joined. */
+/** Parameters that may be repeated. Their values are joined. */
 const LISTS: ReadonlySet<string> = new Set(['fields']);
 
-/** The decoded path parameters. Throws `RejectedError` with INVALID_QUERY. */
+/** Decodes the path parameters. Throws `RejectedError` with INVALID_QUERY. */
 export function readParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   for (const name in params) checkText(name, params[name] as string);
   return params;
 }
 
-/**
- * All text of paths and queries is checked here before it may reach the database. `checkJson` does the same for
- * bodies.
- */
+/** Checks text from paths and queries before it can reach the database. `checkJson` does the same for bodies. */
 function checkText(name: string, value: string): void {
   const fault = textFault(value) ?? textFault(name);
   if (fault !== null) throw invalidQuery(name, `${JSON.stringify(name)} ${fault}.`);
@@ -76,7 +74,7 @@ function toProblems(issue: z.core.$ZodIssue): EdgeProblem[] {
 
 const problem = (name: string, message: string): EdgeProblem => ({ code: 'INVALID_QUERY', message, path: name });
 
-/** True for an empty value, `true` and `1`; false for absence, `false` and `0`. */
+/** True for an empty value, `true` and `1`. False for an absent value, `false` and `0`. */
 export const flag = z
   .enum(['', 'true', '1', 'false', '0'], { error: 'must be true or false (empty or 1, or 0).' })
   .transform((text) => text === '' || text === 'true' || text === '1')
@@ -95,7 +93,7 @@ export const count = z
 
 const MAX_PAGE = 1_000;
 
-/** For a list without an upper bound, which is never returned as a whole. */
+/** The page size of a list without an upper bound. Such a list is never returned as a whole. */
 export const pageLimit = count
   .pipe(
     z
@@ -109,7 +107,7 @@ export const pageLimit = count
 const META_MEMBERS = ['total_count', 'filter_count'] as const;
 export type MetaMember = (typeof META_MEMBERS)[number];
 
-/** `total_count`, `filter_count`, both separated by a comma, or `*`. */
+/** Accepts `total_count`, `filter_count`, both separated by a comma, or `*`. */
 export const metaMembers = z
   .string()
   .transform((text, context): readonly MetaMember[] => {
@@ -123,7 +121,7 @@ export const metaMembers = z
   .pipe(z.array(z.enum(META_MEMBERS)).readonly())
   .describe('Counts in the response: `total_count`, `filter_count`, both, or `*`');
 
-/** The `meta` object of a list with the requested counts. A count can read a whole table. */
+/** Returns the `meta` object of a list. Only requested counts are read, because a count can read a whole table. */
 export async function readCounts(
   members: readonly MetaMember[] | undefined,
   counts: Readonly<Record<MetaMember, () => Promise<number>>>,
@@ -133,7 +131,7 @@ export async function readCounts(
   return { meta: Object.fromEntries(counted) };
 }
 
-/** Comma-separated names. As in CSV, a name with a comma or a double quote is in double quotes. */
+/** Accepts comma-separated names. As in CSV, a name with a comma or a double quote must be in double quotes. */
 export const nameList = z
   .string()
   .transform((text, context) => {
@@ -160,7 +158,7 @@ function splitNames(text: string): string[] | null {
   }
 }
 
-/** @throws RejectedError NOT_FOUND if it does not exist or is a system collection */
+/** @throws RejectedError NOT_FOUND if the collection does not exist or is a system collection */
 export function listedCollection(state: State, collection: string): CollectionNode {
   const node = state.collections.get(collection);
   if (node === undefined) throw new RejectedError([createNoFieldsProblem(state, collection)]);

@@ -15,7 +15,7 @@ import { addressOf } from './headers.js';
 
 export const CHALLENGE = 'Bearer realm="data-platform-service"';
 
-/** The requirements of a route for the scope of a token. */
+/** The scope that a route requires of a token. */
 export interface RequiredScope {
   action: RouteAction;
   collections: RouteCollections;
@@ -33,7 +33,7 @@ const scopeRefused = (message: string, missing: string): RejectedError =>
     ['WWW-Authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${missing}"`],
   );
 
-/** The collections that the caller's token is limited to. Undefined if it is not. */
+/** Returns the collections to which the caller's token is limited. Undefined if there is no such limit. */
 export const collectionScopeOf = ({ credential }: Pick<Caller, 'credential'>): CollectionScope | undefined =>
   credential.scope?.collections;
 
@@ -50,8 +50,8 @@ export function isVisibleTo(caller: Pick<Caller, 'credential'>, collection: stri
 }
 
 /**
- * Rejects a path, a body or another document that names a collection outside the scope of the caller's token, also one
- * that does not exist.
+ * Rejects a path, a body or another document that contains the name of a collection outside the scope of the caller's
+ * token, even if no such collection exists.
  * @throws RejectedError FORBIDDEN
  */
 export async function requireNamesInScope(caller: Pick<Caller, 'credential'>, document: unknown): Promise<void> {
@@ -66,8 +66,8 @@ export async function requireNamesInScope(caller: Pick<Caller, 'credential'>, do
 }
 
 /**
- * Rejects a token with a scope of collections. The service carries out some changes later, when they can concern
- * further collections.
+ * Rejects a token with a scope of collections. Used for changes that the service carries out later, when they can
+ * concern further collections.
  * @param subject the kind of change, in the plural
  * @throws RejectedError FORBIDDEN
  */

@@ -44,7 +44,7 @@ const deleteQuery = oneQuery.pick({ id: true }).extend({ purge, ...schemaChangeQ
 type OneQuery = z.output<typeof oneQuery>;
 type CreateQuery = z.output<typeof createQuery>;
 
-/** Available to readers. Changes are for admins, table facts for auditors. */
+/** Readers may use the routes that read. Changes are for admins, and facts about tables for auditors. */
 export function collectionRoutes(deps: HttpDeps): Route[] {
   const texts = createCollectionTexts(deps.config, deps.systemCollections);
   return [...readingRoutes(deps, texts), ...changingRoutes(deps, texts)];
@@ -222,7 +222,10 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
   ];
 }
 
-/** The collection in the path. The API also lists `id` as a query parameter, which may repeat it. */
+/**
+ * Returns the collection in the path. The API also lists `id` as a query parameter, which must have the same value if
+ * it is present.
+ */
 function idOf({ params, query }: Call<Pick<OneQuery, 'id'>>): string {
   const id = params['id'] ?? '';
   if (query.id !== undefined && query.id !== id) throw invalidQuery('id', '"id" must be the collection of the path.');

@@ -41,13 +41,16 @@ const changeQuery = z.strictObject({
 const renameQuery = oneQuery.extend(schemaChangeQuery);
 const deleteQuery = z.strictObject({ purge, ...schemaChangeQuery });
 
-/** Available to readers; changes are for admins. The fields of a collection are rendered once for all routes. */
+/**
+ * Readers may use the routes that read. Changes are for admins. The fields of a collection are rendered once for all
+ * routes.
+ */
 export function fieldRoutes(deps: HttpDeps): Route[] {
   const textsOf = createFieldTexts();
   return [...readingRoutes(deps, textsOf), ...changingRoutes(deps)];
 }
 
-/** The JSON of a collection's fields, in order, cached until they change. */
+/** Yields the JSON of a collection's fields, in order. The texts are cached until the fields change. */
 type FieldTexts = (state: State, node: CollectionNode) => Texts;
 
 function createFieldTexts(): FieldTexts {

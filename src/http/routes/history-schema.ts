@@ -36,7 +36,7 @@ const snapshotQuery = z.strictObject({
 });
 const diffQuery = z.strictObject({ from: moment.default(NOW), to: moment.default(NOW) });
 
-/** Available to authors and auditors. Points in time are positions or timestamps. */
+/** These routes are for authors and auditors. A point in time is a position or a timestamp. */
 export function historySchemaRoutes(deps: HttpDeps): Route[] {
   const pointAt = createPointAt(deps);
   return [snapshotRoute(deps, pointAt), diffRoute(deps, pointAt), documentsRoute(pointAt)];
@@ -80,7 +80,7 @@ function snapshotRoute({ history, rendered, config: { release, objects } }: Http
   });
 }
 
-/** Named after the time of the schema instead of the request. */
+/** Returns the file name, which contains the time of the schema and not that of the request. */
 function attachmentOf(format: (typeof HISTORY_EXPORTS)[number], { head }: Point): string {
   const time = head.occurred_at === null ? new Date() : new Date(head.occurred_at);
   if (format !== 'sql') return attachment(format, time);
@@ -107,7 +107,7 @@ function diffRoute({ history, config: { maxBody } }: HttpDeps, pointAt: PointAt)
       const { query } = call;
       const from = await pointAt(query.from, 'from', call);
       const to = await pointAt(query.to, 'to', call);
-      // A diff from the current schema can be applied.
+      // Only a diff from the current schema can be applied.
       const isFromNow = from.head.position === call.head;
       const obstacles = isFromNow ? await history.obstacles(from, to) : [];
       if (obstacles.length > 0) throw new RejectedError(obstacles.map(unreachable));
@@ -142,7 +142,10 @@ const documentsQuery = z.strictObject({
   collections: nameList.optional(),
 });
 
-/** Names that did not exist at that time are ignored, because clients request many points with the names of one. */
+/**
+ * Returns documents at a point in time. Names that did not exist then are ignored, because clients use the same names
+ * for many points.
+ */
 function documentsRoute(pointAt: PointAt): Route {
   return route({
     method: 'get',
@@ -166,7 +169,7 @@ function documentsRoute(pointAt: PointAt): Route {
 
 interface ShownSchema {
   parts: readonly Part[];
-  /** Limits the response to these collections; undefined for all. */
+  /** The collections in the response. Undefined for all. */
   names: ReadonlySet<string> | undefined;
   meta: object;
 }

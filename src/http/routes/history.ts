@@ -55,7 +55,7 @@ const eventsQuery = z.strictObject({
 
 const collectionHistoryQuery = z.strictObject({ after: cursor.default({ position: 0 }), limit: pageSize });
 
-/** All routes below /history, including those of other files. */
+/** Returns all routes below /history, including those of other files. */
 export function historyRoutes(deps: HttpDeps): Route[] {
   return [
     eventsRoute(deps),
@@ -212,7 +212,7 @@ function exportRoute({ history }: HttpDeps): Route {
   });
 }
 
-/** Each request by an auditor signs a checkpoint. Admins rotate the key. */
+/** Routes for checkpoints. Each request by an auditor signs a checkpoint, and admins rotate the key. */
 function checkpointRoutes({ checkpoints }: Pick<HttpDeps, 'checkpoints'>): Route[] {
   return [
     route({
@@ -276,7 +276,7 @@ const batchesQuery = z.strictObject({
     .describe('Text that a reason or a name contains'),
 });
 
-/** Maximum batches per page: some seconds of a replay. */
+/** Maximum number of batches per page. Replaying them takes some seconds. */
 const MOST_BATCHES = 100;
 
 const changesQuery = z.strictObject({
@@ -291,7 +291,7 @@ const changesQuery = z.strictObject({
     .describe('Maximum number of batches'),
 });
 
-/** Available to auditors. Cursors are positions. */
+/** These routes are for auditors. Cursors are positions. */
 const historyBatchRoutes = (deps: HttpDeps): Route[] => [batchesRoute(deps), changesRoute(deps)];
 
 function batchesRoute({ history }: HttpDeps): Route {
@@ -314,7 +314,7 @@ function batchesRoute({ history }: HttpDeps): Route {
   });
 }
 
-/** The start of the next page. */
+/** Returns the start of the next page. */
 const endOf = (page: readonly Batch[], order: Order): number | null =>
   page.at(-1)?.[order === 'asc' ? 'last_position' : 'first_position'] ?? null;
 
@@ -353,16 +353,16 @@ function* documentTexts({ collections, fields, relations }: NonNullable<ChangedB
   yield '}}';
 }
 
-/* /history/stream: events as they are accepted. Everyone who reads change requests receives their events. */
+/* /history/stream sends events as they are accepted. Everyone who may read change requests receives their events. */
 
-/** `after`: for the first connection of a client that has read the log up to that position. */
+/** `after` is for the first connection of a client that has already read the log up to that position. */
 const streamQuery = z.strictObject({ after: cursor.optional(), subject });
 
 const isAboutChanges = (subject: string | undefined): boolean => subjectFilter(subject).subjectKind === CHANGE;
 
-/** Permission is checked repeatedly: the stream ends when the token expires. */
+/** Permission is checked repeatedly, so that the stream ends when the token expires. */
 function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps): Route {
-  /** Also notices a head without a notification. */
+  /** Checks the permission. This also notices a new head without a notification. */
   const allowed = async (req: Request, requirement: Pick<Route, 'access' | 'action'>): Promise<boolean> => {
     const { head, authEpoch } = await freshness.check();
     void store.atHead(head).catch(() => undefined);
@@ -401,13 +401,14 @@ function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps
           return writeEventStream(res, {
             tail: history.tail,
             after,
-            // Auditors receive the events of auditors as long as they keep the role, and the token its scope.
+            // An auditor keeps receiving the events for auditors as long as the role and the scope of the token allow
+            // that.
             allowed: () => allowed(req, { access: isAuditor ? 'auditor' : 'author or auditor', action }),
             shown: createEventFilter(query.subject, isAuditor),
             watch,
           });
         },
-        // Proxies would buffer events to compress or combine them.
+        // Proxies would otherwise buffer events in order to compress or combine them.
         ['X-Accel-Buffering', 'no'],
       );
       return { ...answer, position: after };
@@ -415,7 +416,7 @@ function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps
   });
 }
 
-/** Sends only events of the subject. The source address is shown to auditors only. */
+/** Selects the events of the subject. Only auditors see the source address. */
 function createEventFilter(about: string | undefined, isAuditor: boolean): (event: EventText) => string | null {
   const { subjectKind: kind, subjectId: id } = subjectFilter(about);
   return ({ text, subject: eventSubject }) => {
@@ -425,7 +426,7 @@ function createEventFilter(about: string | undefined, isAuditor: boolean): (even
   };
 }
 
-/** Without the salt too, which would let guesses of the address be checked. */
+/** Removes the source address. The salt is removed too, because it would let clients check guesses of the address. */
 function withoutOrigin(text: string): string {
   const { context: _, ...event } = JSON.parse(text) as StoredEvent;
   return JSON.stringify({ ...event, request_id: null, ip: null, user_agent: null, salt: null });

@@ -24,7 +24,7 @@ import { trustRoutes } from '../../features/accounts/routes-trust.js';
 import { userRoutes } from '../../features/accounts/routes.js';
 import { webhookRoutes } from '../../features/webhooks/routes.js';
 
-/** Listed in matching order. The OpenAPI document comes last and describes all the others. */
+/** Returns the routes in matching order. The routes of the OpenAPI document come last and describe all others. */
 export function createRoutes(deps: HttpDeps): Route[] {
   const described = [
     ...collectionRoutes(deps),

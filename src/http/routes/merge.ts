@@ -33,7 +33,7 @@ const path = z
   .optional()
   .describe('The member. Absent: the whole object');
 
-/** A location, as a conflict describes it. */
+/** A location in the form that conflicts contain. */
 const mergePlace = z
   .union([
     z.strictObject({
@@ -62,7 +62,7 @@ const MEMBERS = new Set(Object.keys(mergeRequest.shape));
 
 type MergeCall = Call<{ force: boolean; mode: 'mirror' | 'merge' }>;
 
-/** Available to authors. Changes nothing: returns a diff or the conflicts. */
+/** This route is for authors. It changes nothing, and returns a diff or the conflicts. */
 export function mergeRoutes(deps: HttpDeps): Route[] {
   const { store, config } = deps;
   const { release, schemas } = config;
@@ -106,7 +106,7 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
       const options = { ...query, release, ...(await readEquality(deps, theirs, base, ours)) };
       const outcome = unwrap(await runYielding(mergeSnapshot(input, options)));
       if (outcome.kind === 'conflicts') return conflictsAnswer(outcome.conflicts);
-      // Apply compares the hash with that of the whole schema.
+      // `apply` compares the hash with that of the whole schema.
       return answer(ours, { ...outcome, hash: await runYielding(snapshotHash(whole, release)) });
     },
   });
@@ -123,7 +123,7 @@ function membersOf(body: unknown): { base: unknown; ours?: unknown; theirs: unkn
   return body as { base: unknown; theirs: unknown };
 }
 
-/** 409 with every conflict. A list of thousands is written in steps. */
+/** Returns 409 with every conflict. A list of thousands of conflicts is written in steps. */
 async function conflictsAnswer(conflicts: readonly MergeConflict[]): Promise<Answer> {
   const errors = conflicts.map(({ message, ...conflict }) => ({
     message: `${describeLocation(conflict.place)}: ${message}`,

@@ -1,4 +1,4 @@
-/** /objects: views, functions and other objects. Only on instances with OBJECTS=on. */
+/** Routes of /objects for views, functions and other objects, on instances with OBJECTS=on. */
 import { z } from 'zod';
 import {
   OBJECT_KINDS,
@@ -70,7 +70,7 @@ const nameOf = ({ params }: Call<unknown>): { kind: string; id: string } => ({
 
 const OBJECT_ANSWER = { 200: data(shown.object) };
 
-/** Available to readers; changes are for admins. */
+/** Readers may use the routes that read. Changes are for admins. */
 export function objectRoutes(deps: HttpDeps): Route[] {
   return [
     listRoute(deps, {

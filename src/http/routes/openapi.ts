@@ -1,4 +1,4 @@
-/** The API description: for programs, and as a page. */
+/** Routes of the API description, as a document for programs and as a page. */
 import { noQuery } from '../request/query.js';
 import { bytes } from '../../kernel/bytes.js';
 import { type Rendered, renderInChunks } from '../../reads/rendered-cache.js';
@@ -9,7 +9,7 @@ import { type Documentation, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { runShared } from '../../kernel/scheduler.js';
 
-/** Our path, and the path that Directus clients use. */
+/** The path of this service, and the path that Directus clients use. */
 const DOCUMENTS: readonly (Pick<Documentation, 'operationId' | 'summary'> & { path: string })[] = [
   { path: '/server/openapi.json', operationId: 'getOpenApi', summary: 'Retrieve this document' },
   {
@@ -22,8 +22,8 @@ const DOCUMENTS: readonly (Pick<Documentation, 'operationId' | 'summary'> & { pa
 const HTML_TYPE = 'text/html; charset=utf-8';
 
 /**
- * The OpenAPI document of `routes`, including its own. Built on the first request, because most processes never serve
- * it.
+ * Returns the routes of the OpenAPI document. The document describes `routes` and these routes. It is built at the
+ * first request, because most processes never serve it.
  */
 export function openApiRoutes(routes: readonly Route[], release: string): Route[] {
   const own: Route[] = [

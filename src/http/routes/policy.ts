@@ -1,4 +1,4 @@
-/** /policy: read and test (auditors), set (admins). */
+/** Routes of /policy. Auditors may read and test the policy. Admins may set it. */
 import { z } from 'zod';
 import { readPolicy } from '../../log/decisive-events.js';
 import { policyHash } from '../../schema/operations/update-policy.js';
@@ -23,7 +23,7 @@ const readQuery = z.strictObject({ at: moment.optional().describe('A point in ti
 
 const testQuery = diffQuery.extend({ online: flag.describe('Evaluate an online change') });
 
-/** An event of the log replaces the whole policy. */
+/** Setting the policy appends an event that replaces the whole policy. */
 export function policyRoutes(deps: HttpDeps): Route[] {
   const { pool, pipeline, rendered } = deps;
   const pointAt = createPointAt(deps);
@@ -46,7 +46,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
         const { policy, position, updated_at } = await readPolicy(pool, upTo);
         const meta = { position, updated_at, codes: CODES };
         const content = await rendered.get(policy, `policy ${position}`, () => jsonBytes({ data: policy, meta }));
-        // If-Match compares the beginning of this tag; the rest covers the whole response.
+        // If-Match compares the beginning of this tag. The rest covers the whole response.
         const etag = `"${policyHash(policy)}-${content.etag.slice(1)}`;
         return representationAnswer({ ...content, etag, type: JSON_TYPE, position: upTo ?? call.head }, call.req);
       },
@@ -71,7 +71,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       handle(call): Promise<Answer> {
         const policy = readPolicyBody(call.body);
         return runRecording(call, 'update-policy', {
-          // The tag is that of the policy instead of the schema.
+          // The ETag is that of the policy, and not that of the schema as in other routes.
           run: ({ ifMatch, ...context }) =>
             pipeline.apply('update-policy', { policy, expected: ifMatch?.split('-')[0] }, context),
           render: ({ position }) => {

@@ -1,4 +1,4 @@
-/** /relations: identified by their many side. */
+/** Routes of /relations. The many side identifies a relation. */
 import { listedCollection } from '../request/query.js';
 import { z } from 'zod';
 import { existingRelation } from '../../schema/operations/relations.js';
@@ -32,7 +32,7 @@ const oneQuery = z.strictObject({ fields: membersOf(RELATION_MEMBERS).optional()
 const changeQuery = oneQuery.extend(schemaChangeQuery);
 const deleteQuery = z.strictObject(schemaChangeQuery);
 
-/** Available to readers; changes are for admins. */
+/** Readers may use the routes that read. Changes are for admins. */
 export function relationRoutes(deps: HttpDeps): Route[] {
   return [...readingRoutes(deps), ...changingRoutes(deps)];
 }
@@ -51,7 +51,10 @@ function* renderAll(state: State): Generator<string, void, void> {
   yield* textsOf(state, collectionsInOrder(state));
 }
 
-/** The JSON of a collection's relations by their documents, which change with them and the keys that they reference. */
+/**
+ * The JSON of a collection's relations. The key is the array of documents, which changes with the relations and the
+ * keys that they reference.
+ */
 const textByRelations = createAttachment<readonly Relation[], Buffer>();
 
 function* renderPieces(state: State): Resumable<Buffer[]> {
@@ -76,7 +79,7 @@ function* renderPieces(state: State): Resumable<Buffer[]> {
 interface RelationRequest {
   collection: string;
   field: string;
-  /** The selected members; undefined for all. */
+  /** The selected members. Undefined for all. */
   fields?: readonly string[] | undefined;
 }
 

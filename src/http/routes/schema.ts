@@ -1,4 +1,4 @@
-/** /schema: snapshot, diff, apply. */
+/** Routes of /schema for snapshot, diff and apply. */
 import { z } from 'zod';
 import { type Rendered, createJoiner } from '../../reads/rendered-cache.js';
 import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
@@ -37,7 +37,7 @@ const applyQuery = z.strictObject({ ...schemaChangeQuery, purge });
 
 type SnapshotQuery = z.output<typeof snapshotQuery>;
 
-/** Available to authors. Applying without `explain` is for admins. */
+/** These routes are for authors. Applying without `explain` is for admins. */
 export function schemaRoutes(deps: HttpDeps): Route[] {
   return [snapshotRoute(deps), diffRoute(deps), applyRoute(deps)];
 }
@@ -67,19 +67,23 @@ function snapshotRoute({ store, rendered, config: { release, objects } }: HttpDe
         return send(content, type, ['Content-Disposition', attachment(query.export, new Date())]);
       }
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
-      // The pieces of a joined response follow one sequence of states.
+      // The pieces of a joined response follow one sequence of states, so only a caller who may read the whole schema
+      // gets them.
       const isJoined = whole && collectionScopeOf(caller) === undefined;
       const snapshot = await rendered.get(contentOf(state), `snapshot ${filter}`, () =>
         snapshotBytes(state, release, { ...(isJoined ? { join } : { include }), objects }),
       );
-      // The tag of the whole schema is its hash, which If-Match and diffs use.
+      // The tag of the whole schema is its hash, which If-Match and diffs use as well.
       const hash = whole && (await runYielding(snapshotHash(state, release)));
       return send(whole ? { ...snapshot, etag: `"${hash}"` } : snapshot, JSON_TYPE);
     },
   });
 }
 
-/** Rejects unknown names, because a misspelled one would silently export too little or too much. */
+/**
+ * Returns the filter of the export. Unknown names are rejected, because a misspelled name would silently export too
+ * little or too much.
+ */
 function filterOf(state: State, query: SnapshotQuery): (collection: string) => boolean {
   for (const parameter of ['includeCollections', 'excludeCollections'] as const) {
     const unknown = query[parameter]?.find((name) => !state.collections.has(name));
@@ -118,7 +122,7 @@ function diffRoute(deps: HttpDeps): Route {
       await inManagedSchemas(body, schemas, query);
       const options = { ...query, release, ...(await readEquality(deps, body, state)) };
       const comparison = unwrap(await runYielding(compareSnapshot(state, body, options)));
-      // Apply compares the hash with that of the whole schema.
+      // `apply` compares the hash with that of the whole schema.
       return answer(state, { ...comparison, hash: await runYielding(snapshotHash(whole, release)) });
     },
   });
@@ -141,7 +145,7 @@ function applyRoute(deps: HttpDeps): Route {
     path: '/schema/apply',
     operationId: 'applyDiff',
     summary: 'Apply a diff, as a whole or not at all',
-    // Authors may see the plan of their proposal.
+    // Authors may see the plan of their own proposal.
     access: 'author',
     collections: 'judged',
     stricter: { access: 'admin', where: ({ explain }) => !explain, words: 'without `explain`' },
@@ -184,7 +188,7 @@ const MEDIA_TYPES: Readonly<Record<Language, string>> = {
   'json-schema': 'application/schema+json; charset=utf-8',
 };
 
-/** Available to admins. Rendered once per language and state. */
+/** This route is for admins. Types are rendered once per language and state. */
 export function typesRoutes(deps: HttpDeps): Route[] {
   const { rendered, config } = deps;
   const pointAt = createPointAt(deps);

@@ -1,4 +1,4 @@
-/** /server: liveness, health and information. */
+/** Routes of /server for liveness, health and information. */
 import { noQuery } from '../request/query.js';
 import { snapshotHash, VENDOR } from '../../schema/snapshot/snapshot.js';
 import { jsonAnswer, textAnswer, largeJsonAnswer } from '../answer/answer.js';
@@ -10,7 +10,7 @@ import { type Documentation, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { scheduler } from '../../kernel/scheduler.js';
 
-/** Milliseconds after the last rejection during which the service counts as overloaded. */
+/** Number of milliseconds after the last rejection in which the service counts as overloaded. */
 const RECENT = 10_000;
 
 function loadReport(): LoadReport {
@@ -18,7 +18,7 @@ function loadReport(): LoadReport {
   return { overloaded: sinceRefusedMs !== null && sinceRefusedMs < RECENT, waiting, answer_bytes: bytes };
 }
 
-/** The same report under two paths. */
+/** The paths of the readiness report. Both return the same report. */
 const READINESS: readonly (Pick<Documentation, 'operationId' | 'summary'> & { path: string })[] = [
   {
     path: '/server/ready',
@@ -29,7 +29,7 @@ const READINESS: readonly (Pick<Documentation, 'operationId' | 'summary'> & { pa
   { path: '/server/health', operationId: 'getHealth', summary: 'Same as /server/ready' },
 ];
 
-/** Ping, live, ready and health are public; the doctor is for auditors. */
+/** Ping, live, ready and health need no token. The doctor is for auditors. */
 export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route[] {
   const { release, databaseVersion } = config;
   return [
@@ -113,7 +113,7 @@ export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route
 
 /* /metrics for Prometheus. It needs a token, because the numbers reveal usage. */
 
-/** Also served while the database is unavailable. */
+/** Metrics are also served while the database is unavailable. */
 export function metricsRoutes({ metrics }: { metrics: MetricsSource }): Route[] {
   return [
     route({
@@ -125,7 +125,7 @@ export function metricsRoutes({ metrics }: { metrics: MetricsSource }): Route[] 
       action: 'operate',
       query: noQuery,
       answers: { 200: ['text/plain'] },
-      // Metrics are needed most during such a failure.
+      // Operators need metrics most during such a failure.
       whileDatabaseIsAway: true,
       handle: async () => textAnswer(200, await metrics.text(), ['Content-Type', metrics.contentType]),
     }),

@@ -32,7 +32,7 @@ const cause = {
 
 const TYPES = Object.keys(EVENT_KINDS) as EventType[];
 
-/** The data of every version of a type. */
+/** Returns the schema for the data of every version of an event type. */
 function dataOf(type: EventType): z.ZodType {
   const [first, ...others] = EVENT_KINDS[type].versions;
   if (first === undefined) throw new Error(`${type} has no version`);
@@ -67,12 +67,12 @@ const laterEvent = anyEvent
   .extend({ type: text.regex(new RegExp(`^(?!(?:${TYPES.map((type) => type.replace('.', '\\.')).join('|')})$)`)) })
   .meta({ id: 'LaterEvent', description: 'An event of a type that this release does not know' });
 
-/** `collection.created` → `CollectionCreated`. */
+/** Returns the name of a component: `collection.created` becomes `CollectionCreated`. */
 const nameOf = (type: EventType): string =>
   type.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 const shaped = TYPES.map((type) => ({ type, shape: eventOf(type) }));
-/** A union of one or more shapes. */
+/** Returns a union of one or more schemas. */
 const oneOfTypes = <S extends z.core.$ZodTypeDiscriminable>(shapes: S[]) =>
   z.discriminatedUnion('type', shapes as [S, ...S[]]);
 
@@ -189,14 +189,14 @@ export const checkpointKey = z
   })
   .meta({ id: 'CheckpointKey' });
 
-/** Pages of the log: the value for `after` of the next page; null at the end. */
+/** The value of `after` for the next page of the log. Null at the end. */
 const next = z.strictObject({ next: position.nullable() });
 
 export const logPage = <S extends z.ZodType>(shape: S) => z.strictObject({ data: z.array(shape), meta: next });
 
 export const batchPage = logPage(batch);
 
-/** From creation to deletion of a collection, under all its names. */
+/** The life of a collection from creation to deletion, under all its names. */
 const life = z
   .strictObject({
     identity: text.describe('Identity of the collection, which stays the same when it is renamed'),
