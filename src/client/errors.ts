@@ -2,11 +2,11 @@ import type { ErrorCode, Schemas } from './api.js';
 
 export type ServiceProblem = Schemas['Errors']['errors'][number];
 
-/** The service, or a proxy in front of it, rejected a request. The message is the service's. */
+/** Thrown if the service, or a proxy in front of it, rejected a request. The message is that of the service. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly status: number;
-  /** Empty if the response does not come from the service. */
+  /** The problems in the response. Empty if the response does not come from the service. */
   readonly problems: readonly ServiceProblem[];
   readonly headers: Headers;
   /** The body of the response. */
@@ -30,12 +30,12 @@ export class ServiceError extends Error {
     return this.problems[0]?.extensions.code;
   }
 
-  /** Identifies the request in the log of the service. */
+  /** The id of the request in the log of the service. */
   get requestId(): string | null {
     return this.headers.get('x-request-id');
   }
 
-  /** The message for a location in the body: `fields[0].type`. */
+  /** Returns the message for a location in the body: `fields[0].type`. */
   at(path: string): string | undefined {
     return this.problems.find(({ extensions }) => extensions.path === path)?.message;
   }
@@ -51,8 +51,8 @@ function problemsIn(text: string): ServiceProblem[] {
 }
 
 /**
- * There was no response, or it ended early. If the request was a change, the service may have made it. The `cause` is
- * the error of `fetch`.
+ * Thrown if there was no response, or if it ended early. If the request was a change, the service may have carried it
+ * out. The `cause` is the error of `fetch`.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';

@@ -11,7 +11,7 @@ export type { ErrorCode, Operations, Schemas, StreamMessage } from './api.js';
 export { ConnectionError, ServiceError, type ServiceProblem } from './errors.js';
 export type { ClientOptions, OperationName } from './request.js';
 
-/** Members whose types have no required member are optional. */
+/** Makes the member optional if its type has no required member. */
 type Part<Name extends string, T> = [T] extends [never]
   ? { [name in Name]?: never }
   : undefined extends T
@@ -31,7 +31,7 @@ export type Arguments<K extends OperationName> = Part<'params', Operations[K]['p
     signal?: AbortSignal | undefined;
   } & (Content<Operations[K]> | ([Operations[K]['body']] extends [never] ? never : { body?: never; file: SentFile }));
 
-/** A document as it is: JSON, or YAML (`application/yaml`) where the operation accepts it. */
+/** A document that is sent unchanged: JSON, or YAML (`application/yaml`) if the operation accepts it. */
 export interface SentFile {
   content: string | Blob | ArrayBuffer;
   type: string;
@@ -72,8 +72,8 @@ type OperationArguments<K extends OperationName> =
  * A client of one service. Its methods throw `ServiceError` and `ConnectionError`.
  *
  * It repeats requests after a lost connection, and after 502, 503, 504 and 429 where the service tells when to. Reads
- * are repeated as they are, and changes with an `Idempotency-Key`, so that they take effect once. Others are not
- * repeated.
+ * are repeated as they are, and changes with an `Idempotency-Key`, so that they take effect once. Other requests are
+ * not repeated.
  */
 export function createClient(options: ClientOptions): Client {
   const call = async (operation: OperationName, sent: RequestContent = {}): Promise<unknown> => {

@@ -5,41 +5,41 @@ import { ConnectionError, ServiceError } from './errors.js';
 export type OperationName = keyof Operations;
 
 export interface ClientOptions {
-  /** The address of the service: `https://schema.example.com`. A path is kept. */
+  /** The address of the service: `https://schema.example.com`. It may contain a path. */
   url: string;
   /** An API token or an access token. A function is called for each attempt. */
   token?: string | undefined | (() => string | undefined | Promise<string | undefined>);
-  /** How often a request may be repeated. Default: 3. With 0, the client creates no Idempotency-Key. */
+  /** Maximum number of times that a request is repeated. Default: 3. With 0, the client creates no Idempotency-Key. */
   retries?: number;
-  /** Instead of the global `fetch`, for example with a proxy or other time limits. */
+  /** Replaces the global `fetch`, for example to use a proxy or other time limits. */
   fetch?: typeof fetch;
 }
 
 type QueryValue = string | number | boolean | null | undefined | readonly (string | number)[];
 
-/** The content of a request, untyped. */
+/** The content of a request, without types of the operation. */
 export interface RequestContent {
   params?: Readonly<Record<string, string | number>>;
   query?: Readonly<Record<string, QueryValue>>;
   headers?: Readonly<Record<string, string | undefined>>;
-  /** Sent as JSON. */
+  /** A body that is sent as JSON. */
   body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** A body that is sent unchanged, instead of `body`. */
   file?: { content: string | Blob | ArrayBuffer; type: string };
   signal?: AbortSignal | undefined;
 }
 
-/** Milliseconds before the first repetition; each later one waits twice as long. */
+/** Milliseconds before the first repetition. The pause doubles before each further one. */
 const FIRST_WAIT = 250;
-/** Milliseconds, also for `Retry-After`. */
+/** Maximum pause in milliseconds, also for `Retry-After`. */
 const LONGEST_WAIT = 30_000;
 
-/** Statuses of a proxy that received no response. */
+/** Statuses with which a proxy reports that it received no response. */
 const FROM_PROXY: ReadonlySet<number> = new Set([502, 504]);
 
 /**
- * The response of an operation, if it is no error.
- * @throws ServiceError, ConnectionError; the reason of an aborted signal
+ * Returns the response of an operation if it is not an error.
+ * @throws ServiceError, ConnectionError, or the reason of an aborted signal
  */
 export async function sendOperation(
   options: ClientOptions,
@@ -59,7 +59,7 @@ export async function sendOperation(
   }
 }
 
-/** Milliseconds; undefined if a repetition cannot help. */
+/** Returns the milliseconds to wait before a repetition. Undefined if a repetition cannot help. */
 function waitAfter(error: ServiceError | ConnectionError, waitMs: number): number | undefined {
   if (error instanceof ConnectionError || FROM_PROXY.has(error.status)) return waitMs;
   const { status, headers } = error;
@@ -90,7 +90,7 @@ async function attempt(
   }
 }
 
-/** The error for a response whose body ended early. */
+/** Creates the error for a response whose body ended early. */
 export const createInterruptedError = (cause: unknown): ConnectionError =>
   new ConnectionError('The connection to the service was lost before its response ended.', cause);
 
@@ -104,11 +104,11 @@ async function createHeaders({ token }: ClientOptions, { headers = {}, body, fil
   return all;
 }
 
-/** Headers are bytes, so UTF-8 is passed as latin1. */
+/** Encodes text as UTF-8 for a header. Headers are bytes, so the bytes are passed as latin1. */
 const asBytes = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 
-/** The address of an operation. A parameter that is undefined or false is left out. */
+/** Returns the address of an operation. A parameter that is undefined or false is omitted. */
 function addressOf(base: string, operation: OperationName, { params = {}, query = {} }: RequestContent): string {
   const path = OPERATIONS[operation].path.replaceAll(/:(\w+)/g, (_, name: string) => segmentOf(name, params[name]));
   const url = new URL(path.slice(1), base.endsWith('/') ? base : `${base}/`);
@@ -121,19 +121,19 @@ function addressOf(base: string, operation: OperationName, { params = {}, query 
 
 function segmentOf(name: string, value: string | number | undefined): string {
   const text = encodeURIComponent(value ?? '');
-  // An address without the segment, or with one that URLs resolve, would be the address of something else.
+  // An address without this segment, or with one that URLs resolve, would be the address of another resource.
   if (text === '' || text === '.' || text === '..')
     throw new TypeError(`The parameter "${name}" must not be "${text}".`);
   return text;
 }
 
-/** Null if the parameter is left out. */
+/** Returns the text of a value. Null if the parameter is omitted. */
 function textOf(value: QueryValue): string | null {
   if (typeof value === 'object' && value !== null) return value.map(listItem).join(',');
   return value === undefined || value === null || value === false ? null : String(value);
 }
 
-/** Quoted if a list could not contain it otherwise. */
+/** Returns an item of a list. It is quoted if the list could not contain it otherwise. */
 function listItem(item: string | number): string {
   const text = String(item);
   return /[",]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -11,7 +11,7 @@ import {
 } from './request.js';
 
 /**
- * The lines of a response.
+ * Yields the lines of a response.
  * @throws ConnectionError if the connection breaks
  */
 async function* readLines(response: Response): AsyncGenerator<string, void, void> {
@@ -35,7 +35,7 @@ async function* readLines(response: Response): AsyncGenerator<string, void, void
   }
 }
 
-/** One value per line. */
+/** Yields the JSON value of each line. */
 async function* readValues<T>(response: Response): AsyncGenerator<T, void, void> {
   for await (const line of readLines(response)) yield JSON.parse(line) as T;
 }
@@ -47,9 +47,9 @@ interface StreamSource {
 }
 
 /**
- * The events of a stream. After a lost connection, the client reconnects and continues after the last event, so that
- * none is missing or repeated.
- * @throws ServiceError, for example once the token is revoked; ConnectionError if it cannot reconnect
+ * Yields the events of a stream. After a lost connection, the client reconnects and continues after the last event, so
+ * that no event is missing or repeated.
+ * @throws ServiceError, for example after the token was revoked, or ConnectionError if the client cannot reconnect
  */
 async function* messagesOf(response: Response, following: StreamSource): AsyncGenerator<StreamMessage, void, void> {
   const { options, sent } = following;
@@ -70,11 +70,11 @@ async function* messagesOf(response: Response, following: StreamSource): AsyncGe
 
 interface Progress {
   lastId: string | null;
-  /** True if an event arrived since the last connection. */
+  /** True if an event has arrived since the last connection was established. */
   isNew: boolean;
 }
 
-/** @returns the error of the lost connection. A stream has no end, so an end is one too. */
+/** @returns the error of the lost connection. A stream never ends, so an end also counts as a lost connection. */
 async function* readMessages(
   response: Response,
   progress: Progress,
@@ -99,11 +99,11 @@ function reconnect({ options, operation, sent }: StreamSource, lastId: string | 
 
 interface Frame {
   id: string;
-  /** Null for an id alone, which moves the position past events that the stream does not show. */
+  /** The message. Null for an id alone, which advances the position past events that the stream does not show. */
   shown: StreamMessage | null;
 }
 
-/** Milliseconds before it reconnects. */
+/** Milliseconds before the client reconnects. */
 const RECONNECT_MS = 500;
 
 async function* readFrames(response: Response): AsyncGenerator<Frame, void, void> {
@@ -120,13 +120,13 @@ async function* readFrames(response: Response): AsyncGenerator<Frame, void, void
   }
 }
 
-/** The service writes the data of an event in one line. */
+/** Parses a frame. The service writes the data of an event in one line. */
 function frameOf({ event = 'message', id = '', data }: Record<string, string>): Frame | null {
   if (data !== undefined) return { id, shown: { event, id, data: JSON.parse(data) as unknown } as StreamMessage };
   return id === '' ? null : { id, shown: null };
 }
 
-/** The body of a response as its content type says. */
+/** Returns the body of a response, parsed according to its content type. */
 export async function bodyOf(response: Response, following: StreamSource): Promise<unknown> {
   const type = response.headers.get('content-type') ?? '';
   if (type.startsWith('text/event-stream')) return messagesOf(response, following);

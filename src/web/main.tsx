@@ -1,4 +1,4 @@
-// First, so that component styles override those of the library.
+// This import comes first, so that component styles override those of the library.
 import './app/styles.js';
 import { setNonce } from 'get-nonce';
 import { createRoot } from 'react-dom/client';
@@ -63,7 +63,7 @@ const theme = createTheme({
   components: { Modal: { styles: { title: { fontSize: '1.1rem', fontWeight: 650 } } } },
 });
 
-/** Dimmed text keeps a contrast of at least 4.5 to 1 in both colour schemes. */
+/** Overrides colours of the library, so that dimmed text has a contrast of at least 4.5 to 1 in both colour schemes. */
 const cssVariables: CSSVariablesResolver = () => ({
   variables: { '--app-rail': '76px', '--app-top': '56px' },
   light: {
@@ -120,7 +120,7 @@ const queryClient = new QueryClient({
   },
 });
 
-/** Queries that do not depend on the user. */
+/** The first part of the keys of queries that do not depend on the user. */
 const KEPT: readonly unknown[] = ['icon', 'resume'];
 
 // Data of one user must not be shown to the next.
@@ -129,7 +129,7 @@ onUserChange(() => queryClient.removeQueries({ predicate: ({ queryKey }) => !KEP
 /** The CSP nonce for styles. Browsers hide it in the attribute but not in the property. */
 const cspNonce: string = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
 
-/** Routes are inside the session: every address requires a login first, and no page is loaded before. */
+/** The routes are inside the session, so every address requires a login before any page is loaded. */
 function Providers() {
   return (
     <MantineProvider

@@ -10,7 +10,7 @@ declare module 'icon-names' {
   export default names;
 }
 
-/** A part of icon addresses that changes with any icon. */
+/** A part of the addresses of icons. It changes when any icon changes. */
 declare const __ICONS__: string;
 
 /** The titles and headings of the guides in docs/, read by the build. */
@@ -20,16 +20,19 @@ declare module 'docs:headings' {
     page: string;
     title: string;
     text: string;
-    /** The fragment of its address; empty for the page itself. */
+    /** The fragment of the heading's address. Empty for the page itself. */
     anchor: string;
   }
-  /** Listed in page order, and from top to bottom. */
+  /** The headings in the order of the pages, and within a page from top to bottom. */
   const headings: readonly Heading[];
   export default headings;
 }
 
 interface ImportMeta {
-  /** Modules of matching files, loaded on use. The build resolves the patterns; those with `!` exclude files. */
+  /**
+   * Returns the modules of matching files, each loaded on first use. The build resolves the patterns. Patterns with `!`
+   * exclude files.
+   */
   glob<T>(
     patterns: readonly string[],
     options: { query: '?raw' | '?url'; import: 'default' },

@@ -10,7 +10,7 @@ import { MAY, type Info, type Role } from '../service/types.js';
 
 export interface PageEntry {
   to: '/' | '/objects' | '/review' | '/timeline' | '/operations' | '/accounts' | '/api';
-  /** Query parameters of its address. */
+  /** Query parameters of the page's address. */
   search?: { bring: true } | { new: true };
   label: string;
   icon: string;

@@ -12,7 +12,7 @@ import { Shell } from './shell.js';
 
 interface NewSearch {
   as?: 'folder';
-  /** The parent collection. */
+  /** The parent folder of the new collection. */
   group?: string;
 }
 

@@ -33,19 +33,19 @@ import { abbreviate } from '../shared/text.js';
 import { Shortcuts } from './shortcuts.js';
 import type { EditName } from '../editing/edit-names.js';
 
-/* Keyboard handling of the search, which loses no key pressed before it is ready. */
+/* Handles the keyboard in the search. Keys that the user presses before it is ready are not lost. */
 
 interface Options {
   store: SpotlightStore;
   input: RefObject<HTMLInputElement | null>;
   found: readonly SearchHit[];
-  /** The first result will stay first for this input. */
+  /** True if no pending result can precede the first one for this input. */
   isFinal: boolean;
   setQuery: (change: (query: string) => string) => void;
   choose: (found: SearchHit) => void;
 }
 
-/** @returns the key handler that runs before the component's own */
+/** @returns a key handler, which runs before that of the component */
 function useSearchKeys({ store, input, found, isFinal, setQuery, choose }: Options) {
   /** True if Enter was pressed before there were results. */
   const [isPressed, setPressed] = useState(false);
@@ -112,7 +112,7 @@ function useSearchKeys({ store, input, found, isFinal, setQuery, choose }: Optio
 
 const MARK = 'data-selected';
 
-/** Keys that the input handles itself, repeated keys, and browser shortcuts. */
+/** True for keys that the input handles itself, for repeated keys, and for shortcuts of the browser. */
 const isForOthers = (
   { ctrlKey, metaKey, altKey, isComposing, repeat }: KeyboardEvent,
   input: Element | null,
@@ -125,7 +125,7 @@ function typedBy(key: string): ((query: string) => string) | null {
 
 const MOST = 30;
 
-/** @param needle the input; if empty, returns the pages and the first collections */
+/** @param needle the input. If empty, the result is the pages and the first collections */
 function findFor(needle: string, searched: SearchIndex): SearchHit[] {
   const { pages, parts, commands, headings, collections, fields, mayEdit } = searched;
   const wanted = needle.toLowerCase();
@@ -141,7 +141,7 @@ function findFor(needle: string, searched: SearchIndex): SearchHit[] {
   return [...ranked.slice(0, MOST), ...(searched.mayReadHistory && wanted !== '' ? [historyHit(needle)] : [])];
 }
 
-/** The history search finds actors and reasons, which are not names here. */
+/** The result that opens the history search. It also finds actors and reasons, which the search itself does not. */
 const historyHit = (needle: string): SearchHit => ({
   kind: 'history',
   key: 'history',
@@ -151,10 +151,10 @@ const historyHit = (needle: string): SearchHit => ({
   to: { to: '/timeline', search: { q: needle.slice(0, LONGEST) } },
 });
 
-/** The maximum of the timeline. */
+/** Maximum length of a search in the timeline. */
 const LONGEST = 200;
 
-/** `orders.total` is searched in both names. */
+/** Returns the text in which a field is searched. An input such as `orders.total` is searched in both names. */
 const nameFor = (text: string, { collection, field }: SearchIndex['fields'][number]): string =>
   text.includes('.') ? `${collection}.${field}` : field;
 
@@ -223,15 +223,15 @@ const headingsQuery = queryOptions({
 
 interface Finding {
   found: readonly SearchHit[];
-  /** Results for field names are not available yet. */
+  /** True while results for field names are not available yet. */
   isReading: boolean;
-  /** The first result will stay first unless more is typed. */
+  /** True if no pending result can precede the first one for this input. */
   isFinal: boolean;
 }
 
 /**
- * @param isAsked whether the search was opened
- * @param commands the same list until the next change
+ * @param isAsked true once the search was opened
+ * @param commands must be the same array until the commands change
  */
 function useSearchHits(query: string, isAsked: boolean, commands: readonly Command[]): Finding {
   const typed = query.trim();
@@ -266,7 +266,7 @@ function useSearchHits(query: string, isAsked: boolean, commands: readonly Comma
   };
 }
 
-/** Fields, guides and the timeline rank last, so they are awaited only without other results. */
+/** Fields, guides and the timeline rank last, so the search waits for them only if there are no other results. */
 function listAwaited(first: SearchHit | undefined): readonly ('listed' | 'names' | 'guides')[] {
   if (first === undefined || first.kind === 'history') return ['listed', 'names', 'guides'];
   return first.kind === 'guide' ? ['listed', 'names'] : ['listed'];
@@ -282,7 +282,7 @@ interface Command {
   run: () => void;
 }
 
-/** If it fails, the top bar shows that the service does not respond. */
+/** Downloads the snapshot. If that fails, the top bar shows that the service does not respond. */
 const downloadSnapshot = (): Promise<void> =>
   saveAnswer('/history/snapshot?export=json', 'snapshot.json').catch(() => undefined);
 
@@ -342,7 +342,7 @@ export function Search({ onPassword }: { onPassword: () => void }) {
         onQueryChange={(typed) => type(() => typed)}
         onSpotlightOpen={() => setAsked(true)}
         shortcut={['mod + K', 'mod + P']}
-        // Also opens while an input has the focus.
+        // The shortcut also works while an input has the focus.
         tagsToIgnore={[]}
         scrollable
         maxHeight={440}
@@ -353,7 +353,7 @@ export function Search({ onPassword }: { onPassword: () => void }) {
           aria-label="Search"
           ref={input}
           onKeyDownCapture={onKeyDownCapture}
-          // Puts the cursor after text that was typed before the focus.
+          // Moves the cursor behind text that was typed before the input had the focus.
           onFocus={({ currentTarget: { value }, currentTarget }) =>
             currentTarget.setSelectionRange(value.length, value.length)
           }
@@ -392,7 +392,7 @@ function Icon({ of }: { of: SearchHit }) {
   return <Glyph path={ICONS[of.kind]} />;
 }
 
-/* Schema actions that a few words find: `new field articles`. */
+/* Finds schema actions by a few words: `new field articles`. */
 
 /* The input and output of the search. */
 
@@ -414,15 +414,15 @@ interface SearchIndex {
   headings: readonly Heading[];
   collections: readonly ListedCollection[];
   fields: readonly Pick<FieldDocument, 'collection' | 'field' | 'type'>[];
-  /** Includes actions that change the schema. */
+  /** True to include actions that change the schema. */
   mayEdit: boolean;
-  /** Includes the timeline, which searches reasons and actors. */
+  /** True to include the timeline, which searches reasons and actors. */
   mayReadHistory: boolean;
   /** The collection of the open page. */
   here: string | undefined;
 }
 
-/** Equal names first, then prefixes, then other matches. */
+/** Returns the matching items. Equal names come first, then prefixes, then other matches. */
 function best<T>(items: readonly T[], text: string, nameOf: (item: T) => string): T[] {
   const groups: [T[], T[], T[]] = [[], [], []];
   for (const item of items) {
@@ -440,7 +440,7 @@ const MAKING: readonly { label: string; to: NavigateOptions }[] = [
   { label: 'New folder', to: { to: '/new', search: { as: 'folder' } } },
 ];
 
-/** Typed before the name of a collection: `new field articles`. */
+/** Words that the user types before the name of a collection: `new field articles`. */
 const DOING: readonly { words: string; label: (name: string) => string; edit: EditName; ofTables: boolean }[] = [
   { words: 'new field', label: (name) => `New field in ${name}`, edit: 'new-field', ofTables: true },
   { words: 'new relation', label: (name) => `New relation of ${name}`, edit: 'new-relation', ofTables: true },
@@ -449,11 +449,12 @@ const DOING: readonly { words: string; label: (name: string) => string; edit: Ed
   { words: 'delete', label: (name) => `Delete ${name}`, edit: 'delete', ofTables: false },
 ];
 
-/** Maximum per kind. */
+/** Maximum number of actions per kind. */
 const MOST_ACTIONS = 6;
 
 /**
- * Create actions first, then at most six of each edit. They apply to the open collection unless another is named.
+ * Returns the actions that match. Create actions come first, then at most six of each kind of edit. They apply to the
+ * open collection unless the input names another one.
  * @param text the input in lower case
  */
 function actionsFor(text: string, { collections, here }: Pick<SearchIndex, 'collections' | 'here'>): SearchHit[] {
@@ -475,7 +476,7 @@ interface SearchInput {
   here: string | undefined;
 }
 
-/** While the words themselves are typed, the action applies to the open collection. */
+/** If the input contains only the words of an action, the action applies to the open collection. */
 function namesFor({ wanted, words, here }: SearchInput, collections: readonly ListedCollection[]): ListedCollection[] {
   if (!wanted.startsWith(words)) {
     return words.startsWith(wanted) ? collections.filter(({ collection }) => collection === here) : [];

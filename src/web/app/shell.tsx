@@ -45,7 +45,7 @@ import barClasses from './top-bar.module.css';
 import { deleteFiles } from '../pages/review/sources/upload.js';
 import { deleteStored } from '../shared/browser-storage.js';
 
-/* Keeps the frame if a page cannot be loaded or rendered. */
+/* Keeps the frame of the app on the screen if a page cannot be loaded or rendered. */
 
 interface State {
   error: Error | null;
@@ -72,15 +72,16 @@ class PageBoundary extends Component<{ children: ReactNode }, State> {
 
 /* Notices new events and invalidates the queries that depend on them. */
 
-/** Milliseconds. A poll is cheaper than one connection per tab, of which a browser allows six. */
+/** Milliseconds between two polls. Polling is cheaper than a connection per tab, of which a browser allows six. */
 const EVERY = 4_000;
 
-/** Information about the service; undefined until it responds. */
+/** Returns information about the service. Undefined until the service responds. */
 function useLive(): { info: Info | undefined; isLost: boolean } {
   const client = useQueryClient();
-  // Without retries, a lost connection shows after one request.
+  // Without retries, the app notices a lost connection after one request.
   const { data: info, isError } = useQuery({ ...infoQuery(), refetchInterval: EVERY, retry: false });
-  // The browser may be offline while a service on this machine responds, so its event only causes a request.
+  // The browser may be offline while a service on this machine still responds. The browser's event therefore only
+  // triggers a request.
   useEffect(() => {
     const check = () => void client.invalidateQueries({ queryKey: infoQuery().queryKey });
     for (const event of ['offline', 'online']) addEventListener(event, check);
@@ -94,7 +95,7 @@ function useLive(): { info: Info | undefined; isLost: boolean } {
     if (head === undefined) return;
     if (seen.current !== undefined && seen.current !== head) {
       void client.invalidateQueries({ queryKey: [SCHEMA] });
-      // Events of change requests are in the same log.
+      // The log also contains the events of change requests.
       void client.invalidateQueries({ queryKey: [CHANGE] });
     }
     seen.current = head;
@@ -102,7 +103,10 @@ function useLive(): { info: Info | undefined; isLost: boolean } {
   return { info, isLost: isError };
 }
 
-/** Waits until the draft was read, so that no page renders without it. Hides entries that the role may not see. */
+/**
+ * Shows the frame. It waits until the draft was read, so that no page renders without the draft. Entries that the role
+ * may not see are hidden.
+ */
 export function Shell() {
   const role = useRole();
   const pathname = useLocation({ select: (location) => location.pathname });
@@ -158,7 +162,7 @@ function ToApprove() {
 
 const MOST_COUNTED = 99;
 
-/** Addresses outside a page that belong to its navigation entry. */
+/** Addresses that belong to a navigation entry, although they are not below its page. */
 const BELONGS: Readonly<Record<string, readonly string[]>> = {
   '/': ['/collections/', '/new'],
   '/timeline': ['/verification'],
@@ -170,12 +174,15 @@ const isAt = (to: string, pathname: string): boolean =>
   (to !== '/' && pathname.startsWith(`${to}/`)) ||
   (BELONGS[to] ?? []).some((each) => pathname.startsWith(each));
 
-/* Offers to revert after an apply, while that is easy. */
+/* Offers to revert an apply shortly afterwards, while that is easy. */
 
-/** Renders nothing without a recent apply in this tab, after dismissal, and on the review, which shows it itself. */
+/**
+ * Renders nothing if there was no recent apply in this tab, after it was dismissed, and on the review page, which
+ * offers this itself.
+ */
 function UndoNotice() {
   const applied = useLastApplied();
-  // The review shows it itself.
+  // The review page offers the same itself.
   const isReview = useLocation({ select: ({ pathname }) => pathname === '/review' });
   if (applied === null || isReview) return null;
   return (
@@ -204,7 +211,7 @@ const SCHEMES = [
   { value: 'auto', label: 'System', icon: deviceIcon },
 ] as const;
 
-/** Renders nothing without a user. The colour scheme is stored in the browser, not in the account. */
+/** Renders nothing without a user. The browser stores the colour scheme, and not the account. */
 function UserMenu({ onPassword }: { onPassword: () => void }) {
   const session = useSession();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
@@ -256,7 +263,7 @@ function UserMenu({ onPassword }: { onPassword: () => void }) {
   );
 }
 
-/** @param props.onClose also called after the change */
+/** @param props.onClose also called after the password was changed */
 function PasswordDialog({ onClose }: { onClose: () => void }) {
   const session = useSession();
   if (!('user' in session)) return null;
@@ -271,13 +278,16 @@ function PasswordDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Protects users of shared computers. If the browser cannot delete its data, the user must still be signed out. */
+/**
+ * Deletes stored data to protect users of shared computers. If the browser cannot delete it, the user is still signed
+ * out.
+ */
 async function signOutAndForget(): Promise<void> {
   await Promise.allSettled([deleteFiles(), deleteStored(currentUserId())]);
   await signOut();
 }
 
-/** The initials of the first two words. */
+/** Returns the initials of the first two words. */
 function lettersOf(name: string): string {
   const words = name.split(/[\s.@_-]+/).filter((word) => word !== '');
   return words
@@ -287,9 +297,9 @@ function lettersOf(name: string): string {
 }
 
 /**
- * Also sets the title of the tab.
- * @param props.info undefined until the service responds; no head is shown then
- * @param props.isLost the service does not respond, which replaces the head
+ * Shows the bar and sets the title of the tab.
+ * @param props.info undefined until the service responds. The head of the log is not shown then
+ * @param props.isLost true if the service does not respond. A message then replaces the head
  */
 function TopBar({ info, isLost }: { info: Info | undefined; isLost: boolean }) {
   const title = usePageTitle();

@@ -15,7 +15,7 @@ const SHORTCUTS: readonly { label: string; keys: readonly string[] }[] = [
   { label: 'Go to the first or last change of a review', keys: ['Home', 'End'] },
 ];
 
-/** Opens on `?`, unless an input or a dialog has the focus. */
+/** Shows the shortcuts. It opens on `?`, unless an input or a dialog has the focus. */
 export function Shortcuts({ isOpen, onChange }: { isOpen: boolean; onChange: (isOpen: boolean) => void }) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {

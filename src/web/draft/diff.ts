@@ -18,10 +18,10 @@ export interface Head {
   relations: readonly NewRelation[];
 }
 
-/** A concurrent change of something that the draft changes. */
+/** A conflict with a concurrent change of something that the draft changes. */
 interface Conflict extends Difference {
   part: Part;
-  /** In the names of the draft. */
+  /** The name of the collection in the draft. */
   collection: string;
   field: string | null;
 }
@@ -29,13 +29,13 @@ interface Conflict extends Difference {
 interface DraftDiff {
   hash: string;
   diff: SchemaDiff;
-  /** In `diff`, the draft wins. */
+  /** The conflicts. `diff` contains the changes of the draft. */
   conflicts: Conflict[];
 }
 
 /**
- * Contains no entry for what already matches the head. Conflicts are included, so the caller must ask before sending
- * it.
+ * Returns the diff from the head to the draft. It has no entry for changes that the head already contains. It includes
+ * conflicts, so the caller must ask the user before sending it.
  */
 export function draftDiff(draft: Draft, head: Head): DraftDiff {
   const now = byDraftNames(draft, head);
@@ -65,17 +65,17 @@ interface DraftEntry {
 
 type Report = (found: Difference) => void;
 
-/** One list of entries per item of the diff. */
+/** Returns one list of entries for each item of the diff. */
 function entriesOf({ draft, part, key }: DraftEntry, theirs: object | null, report: Report): Entry<unknown>[][] {
   const edit = draft[part].get(key) as Edit<object> | undefined;
   const lists = edit === undefined ? [] : diffEdit(edit, theirs, report);
   const former = formerName(draft, part, key);
-  // A renamed object exists, so its own entries concern members, or there are none.
+  // If a renamed object exists at the head, all its other entries are about members.
   const renamed = former === undefined ? lists : [[renameEntry(part, key, former), ...lists.flat()]];
   return renamed.filter((entries) => entries.length > 0);
 }
 
-/** Two lists if an object is replaced by another of the same name. */
+/** Returns the entries of an edit. There are two lists if another object of the same name replaces the object. */
 function diffEdit(edit: Edit<object>, theirs: object | null, report: Report): Entry<unknown>[][] {
   const { before, after, recreated } = edit;
   if (isWholeConflict(edit, theirs))
@@ -90,7 +90,7 @@ function diffEdit(edit: Edit<object>, theirs: object | null, report: Report): En
   return [entriesBetween(asJson(theirs), asJson(result))];
 }
 
-/** Checks whether the created, changed or removed object no longer has its former state. */
+/** True if the object at the head is no longer the one that the draft created, changed or removed. */
 function isWholeConflict({ before, after, recreated }: Edit<object>, theirs: object | null): boolean {
   if (theirs === null) return before !== null && after !== null && recreated !== true;
   if (before === null) return after !== null && !isSameAsListed(theirs, after);
@@ -99,7 +99,10 @@ function isWholeConflict({ before, after, recreated }: Edit<object>, theirs: obj
 
 const asJson = (document: object): Json => document as unknown as Json;
 
-/** Lists have fewer members than snapshots. Members missing in `base` are no difference. */
+/**
+ * True if the two documents are equal. Lists contain fewer members than snapshots, so members that `base` lacks are no
+ * difference.
+ */
 const isSameAsListed = (theirs: object, base: object): boolean => jsonEqual(overlayMembers(theirs, base), theirs);
 
 type HeadByKey = { [P in Part]: ReadonlyMap<string, Documents[P]> };
@@ -143,7 +146,7 @@ function itemOf(part: Part, key: string, relation: NewRelation | null): Item {
   return { collection, field, related_collection: relation?.one_collection ?? null };
 }
 
-/** The draft without this conflict; the same draft if it no longer contains it. */
+/** Returns the draft without a conflict. Returns the same draft if it no longer contains the conflict. */
 export function resolveConflict(draft: Draft, head: Head, conflict: Conflict, choice: 'mine' | 'theirs'): Draft {
   const { part, collection, field, path } = conflict;
   const key = field === null ? collection : memberKey(collection, field);

@@ -18,7 +18,7 @@ const LOOKS = {
   removed: { color: 'red', label: 'deleted' },
 } as const;
 
-/** Renders nothing without a draft change. */
+/** Renders nothing if the draft does not change the object. */
 export function MarkBadge({ mark }: { mark: Mark | undefined }) {
   if (mark === undefined) return null;
   const { color, label } = LOOKS[mark];
@@ -29,7 +29,10 @@ export function MarkBadge({ mark }: { mark: Mark | undefined }) {
   );
 }
 
-/** Renders nothing for an empty draft. Warns if the browser cannot store it. The review shows no link to itself. */
+/**
+ * Renders nothing for an empty draft. Warns if the browser cannot store the draft. On the review page, there is no link
+ * to the review.
+ */
 export function DraftBar() {
   const { draft, isKept, canUndo } = useDraft();
   const isReviewed = useLocation({ select: ({ pathname }) => pathname === '/review' });

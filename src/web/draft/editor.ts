@@ -1,10 +1,10 @@
-/** Draft edits with their cascades, like the service's deletes. */
+/** Edits the draft. Deletions have the same consequences as in the service. */
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { type MarkedDocument, byKey, withDraftMarks } from './marked-documents.js';
 import { discard, put, remove } from './edits.js';
 import { type Documents, type Draft, type Part, keyOf, memberKey } from './model.js';
 
-/** The part of the head that was read. */
+/** The part of the head that the edit was given. */
 export interface Source {
   collections: readonly Collection[];
   /** Fields of the collections that an edit may affect. */
@@ -15,8 +15,8 @@ export interface Source {
 type DraftedDocuments = { [P in Part]: ReadonlyMap<string, MarkedDocument<Documents[P]>> };
 
 /**
- * Edits a copy of the draft; `draft` is the result. Its readers show the schema with the draft and without removed
- * objects. The caller stores the result.
+ * Edits a copy of the draft, which is then in `draft`. Its getters return the schema with the draft applied, without
+ * removed objects. The caller stores the result.
  */
 export class DraftEditor {
   draft: Draft;
@@ -76,7 +76,7 @@ export class DraftEditor {
     this.#become(put(this.draft, part, { before: was?.mark === 'removed' ? null : (was?.before ?? null), after }));
   }
 
-  /** Like `put`, for objects of which the caller knows more than the source. */
+  /** Puts a document like `put`. Used if the caller knows more of the document than the source. */
   putOver<P extends Part>(part: P, before: Documents[P], after: Documents[P]): void {
     this.#become(put(this.draft, part, { before, after }));
   }
@@ -92,7 +92,7 @@ export class DraftEditor {
     this.#become(isMade ? discard(this.draft, part, key) : remove(this.draft, part, document));
   }
 
-  /** Also removes the alias on the one side and its use in the junction. The column stays. */
+  /** Removes a relation, the alias field on the one side, and its use in the junction. The column stays. */
   dropRelation(relation: NewRelation): void {
     const { many_collection, many_field, one_collection, one_field } = relation;
     this.#remove('relations', relation);
@@ -110,7 +110,7 @@ export class DraftEditor {
     this.#remove('fields', alias);
   }
 
-  /** Also removes its relation and all uses. */
+  /** Removes a field, its relation and all its uses. */
   dropField(field: Field): void {
     const { collection, field: name } = field;
     const own = this.relation(collection, name);
@@ -130,7 +130,7 @@ export class DraftEditor {
     this.#remove('fields', field);
   }
 
-  /** Moves group members up, and clears sort and archive fields. */
+  /** Moves the members of a group to the parent group, and clears sort_field and archive_field. */
   #release(collection: string, { field: name, meta: { group } }: Field): void {
     for (const other of this.fields(collection)) {
       if (other.meta.group === name) this.put('fields', { ...other, meta: { ...other.meta, group } });
@@ -143,7 +143,10 @@ export class DraftEditor {
     this.put('collections', { ...table, meta });
   }
 
-  /** Also removes its relations. Columns that referenced it stay, and group members move up. */
+  /**
+   * Removes a collection and its relations. Columns that referenced it stay, and its group members move to the parent
+   * group.
+   */
   dropCollection(table: Collection): void {
     const { collection: name, meta } = table;
     for (const relation of this.relations()) {

@@ -1,4 +1,7 @@
-/** Edits of a draft. Each returns a new draft; an edit that restores the former state is no change. */
+/**
+ * Defines edits of a draft. Each function returns a new draft. An edit that restores the former state removes the
+ * change.
+ */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import {
   type Documents,
@@ -20,8 +23,9 @@ type Edits<P extends Part> = ReadonlyMap<string, Edit<Documents[P]>>;
 const withEdits = <P extends Part>(draft: Draft, part: P, edits: Edits<P>): Draft => ({ ...draft, [part]: edits });
 
 /**
- * @param before the document at the head, in the draft's names; null if it is new. Used only if the draft does not
- * contain it yet
+ * Creates or changes a document.
+ * @param before the document at the head with the names of the draft. Null if it is new. Used only if the draft does
+ * not contain the document yet
  */
 export function put<P extends Part>(
   draft: Draft,
@@ -36,14 +40,14 @@ export function put<P extends Part>(
   return withEdit(draft, part, key, { before: was, after, ...(recreated && { recreated }) });
 }
 
-/** Also removes the content of a collection. */
+/** Removes a document. For a collection, this includes its fields and relations. */
 export function remove<P extends Part>(draft: Draft, part: P, document: Documents[P]): Draft {
   const key = keyOf[part](document);
   const edit = (draft[part] as Edits<P>).get(key);
   const before = edit === undefined ? document : edit.before;
   if (part === 'collections') return removeCollection(draft, key, before as Documents['collections'] | null);
   if (part !== 'fields') return withEdit(draft, part, key, { before, after: null });
-  // Uses the name at the head.
+  // The removal is stored under the name at the head.
   const { collection, field } = document as Documents['fields'];
   const former = draft.names.fields.get(collection)?.get(field) ?? field;
   const named = former === field ? draft : renameField(draft, collection, field, former);
@@ -59,7 +63,9 @@ function removeCollection(draft: Draft, name: string, before: Documents['collect
   return withEdit(next, 'collections', key, { before: before && { ...before, collection: key }, after: null });
 }
 
-/** Restores the state before the draft. For a collection created in the draft, removes all its content too. */
+/**
+ * Discards the change of a document. If the draft created a collection, all its fields and relations are discarded too.
+ */
 export function discard(draft: Draft, part: Part, key: string): Draft {
   const [collection = '', field = ''] = key.split('\0');
   const isMade = part === 'collections' && draft.collections.get(key)?.before === null;
@@ -70,7 +76,7 @@ export function discard(draft: Draft, part: Part, key: string): Draft {
   return part === 'collections' ? renameCollection(next, key, former) : renameField(next, collection, field, former);
 }
 
-/** Without the fields and relations of a collection. */
+/** Returns the draft without the fields and relations of a collection. */
 function withoutMembers(draft: Draft, collection: string): Draft {
   const others = <T>(edits: ReadonlyMap<string, T>) =>
     new Map([...edits].filter(([key]) => collectionOfKey(key) !== collection));
@@ -86,7 +92,7 @@ function withEdit<P extends Part>(draft: Draft, part: P, key: string, edit: Edit
   return withoutPosition(withEdits(draft, part, edits));
 }
 
-/** An empty draft has no position. */
+/** Returns an empty draft without a position, and any other draft unchanged. */
 const withoutPosition = (draft: Draft): Draft => (isEmpty(draft) ? EMPTY : draft);
 
 function without<T>(map: ReadonlyMap<string, T>, key: string): Map<string, T> {
@@ -95,7 +101,7 @@ function without<T>(map: ReadonlyMap<string, T>, key: string): Map<string, T> {
   return next;
 }
 
-/** @param from its name in the draft */
+/** @param from the name of the collection in the draft */
 export function renameCollection(draft: Draft, from: string, to: string): Draft {
   const isMade = draft.collections.get(from)?.before === null;
   const former = draft.names.collections.get(from) ?? from;
@@ -106,7 +112,7 @@ export function renameCollection(draft: Draft, from: string, to: string): Draft 
   return withoutPosition({ ...next, names: { collections: names, fields } });
 }
 
-/** @param from its name in the draft */
+/** @param from the name of the field in the draft */
 export function renameField(draft: Draft, collection: string, from: string, to: string): Draft {
   const edit = draft.fields.get(`${collection}\0${from}`);
   const isMade = edit?.before === null || edit?.recreated === true;
@@ -120,7 +126,7 @@ export function renameField(draft: Draft, collection: string, from: string, to: 
   return withoutPosition({ ...renamedDraft(draft, renaming), names: { ...draft.names, fields } });
 }
 
-/** Renames in every document of the draft. An object that replaces another keeps the name of that one. */
+/** Renames in every document of the draft. An object that replaces another one keeps the name of the other. */
 function renamedDraft(draft: Draft, renaming: Renaming): Draft {
   const rename = createRenamer(renaming);
   let next = draft;
@@ -137,20 +143,23 @@ function renamedDraft(draft: Draft, renaming: Renaming): Draft {
   return next;
 }
 
-/** The parts that the user left out when a part of the draft was applied. */
+/** The parts of a draft that the user excluded when applying the rest. */
 export interface LeftOutParts {
   /**
-   * Checks whether the user left out the whole object.
-   * @param isReplaced whether it is deleted so that another object takes its name
+   * True if the user excluded the whole object.
+   * @param isReplaced true for the object that is deleted so that another can take its name
    */
   hasObject: (part: Part, key: string, isReplaced?: boolean) => boolean;
-  /** Paths of the members that the user left out of a change: `['collection']` or `['field']` is the new name. */
+  /**
+   * Returns the paths of the members that the user excluded from a change. `['collection']` and `['field']` are the new
+   * name.
+   */
   membersOf: (part: Part, key: string) => readonly (readonly string[])[];
 }
 
 /**
- * The draft that remains after `sent` was applied without what the user left out. Edits that were made since then
- * stay. `sent` is the draft as it was when the request was made.
+ * Returns the draft that remains after `sent` was applied without the excluded parts. Edits that were made in the
+ * meantime stay. `sent` is the draft at the time of the request.
  */
 export function remainingDraft(draft: Draft, sent: Draft, leftOut: LeftOutParts): Draft {
   const remaining = <P extends Part>(part: P): Edits<P> => {
@@ -181,7 +190,7 @@ export function remainingDraft(draft: Draft, sent: Draft, leftOut: LeftOutParts)
   });
 }
 
-/** Null if the whole edit was applied. */
+/** Returns the part of an edit that was not applied. Null if the whole edit was applied. */
 function unappliedEdit<T extends object>(
   edit: Edit<T>,
   part: Part,
@@ -199,7 +208,7 @@ function unappliedEdit<T extends object>(
   return jsonEqual(applied, after) ? null : { before: applied, after };
 }
 
-/** `document` with the member at `path` taken from `source`. */
+/** Returns `document` with the member at `path` replaced by that of `source`. */
 function withMember(document: object, source: object, [step = '', ...rest]: readonly string[]): object {
   const own = document as Record<string, unknown>;
   const other = source as Record<string, unknown>;

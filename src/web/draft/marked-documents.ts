@@ -6,17 +6,18 @@ export type Mark = 'made' | 'changed' | 'removed' | 'renamed';
 
 export interface MarkedDocument<T> {
   document: T;
-  /** The document without the draft, in the draft's names; null if it is new. */
+  /** The document at the head, with the names of the draft. Null if it is new. */
   before: T | null;
-  /** Undefined if the draft does not change it. */
+  /** The change by the draft. Undefined if the draft does not change the document. */
   mark: Mark | undefined;
 }
 
 const NO_REPORT = () => undefined;
 
 /**
- * @param head all documents of the part, in their own names
- * @param within adds only new objects of this collection; undefined: of all
+ * Returns the documents with the draft applied.
+ * @param head all documents of the part, with their names at the head
+ * @param within limits new objects to those of this collection. Undefined for all collections
  */
 export function withDraftMarks<P extends Part>(
   draft: Draft,
@@ -45,7 +46,7 @@ export function withDraftMarks<P extends Part>(
   return documents;
 }
 
-/** The content of a removed collection is removed too. */
+/** True if the collection of the object is removed, and the object with it. */
 const isInRemovedCollection = (draft: Draft, part: Part, key: string): boolean =>
   part !== 'collections' && draft.collections.get(collectionOfKey(key))?.after === null;
 
@@ -58,6 +59,6 @@ function documentNow<T extends object>(edit: Edit<T> | undefined, now: T): T {
   return mergeSides({ was: edit.before, mine: edit.after, now }, NO_REPORT) as T;
 }
 
-/** Keyed by `keyOf`, in their order. */
+/** Returns the documents by `keyOf`, in their order. */
 export const byKey = <P extends Part>(part: P, all: readonly MarkedDocument<Documents[P]>[]) =>
   new Map(all.map((each) => [keyOf[part](each.document), each]));

@@ -1,9 +1,9 @@
 /** Three-way merge of documents, member by member. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 
-/** A member that both changed. `undefined` means absent. */
+/** A member that both sides changed. `undefined` means that the member does not exist. */
 export interface Difference {
-  /** Empty if the whole document was created or removed. */
+  /** The path of the member. Empty if the whole document was created or removed. */
   path: string[];
   base: unknown;
   mine: unknown;
@@ -20,7 +20,10 @@ type Members = { [member: string]: unknown };
 
 const STRUCTURED = ['meta', 'schema'];
 
-/** Applies the changes from `was` to `mine` to `now`, member by member of meta and schema. Reports conflicts. */
+/**
+ * Applies the changes from `was` to `mine` to `now`. `meta` and `schema` are merged member by member. Reports
+ * conflicts.
+ */
 export function mergeSides(
   sides: { was: object; mine: object; now: object },
   report: (found: Difference) => void,
@@ -52,7 +55,7 @@ function mergedMembers({ was, mine, now }: Sides, report: (found: Difference) =>
   return result;
 }
 
-/** Overlays the members of an incomplete document. */
+/** Returns `base` with the members of an incomplete document. */
 export function overlayMembers(now: object, base: object): object {
   const merged = (from: unknown, what: unknown) => (isObject(from) && isObject(what) ? { ...from, ...what } : what);
   const members = Object.entries(base).map(([member, value]) => [

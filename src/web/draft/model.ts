@@ -2,11 +2,11 @@ import type { Collection, Field, NewRelation, Relation } from '../../schema/mode
 import type { CollectionDocument, FieldDocument, ListedCollection, RelationDocument } from '../service/types.js';
 
 export interface Edit<T> {
-  /** The state before the first edit, in the draft's names; null if it is new. */
+  /** The state before the first edit, with the names of the draft. Null if the object is new. */
   before: T | null;
-  /** Null if it is removed. */
+  /** The state after the edits. Null if the object is removed. */
   after: T | null;
-  /** The former object is removed, and `after` is a new one with its name. */
+  /** True if the former object is removed, and `after` is a new one with the same name. */
   recreated?: true;
 }
 
@@ -14,14 +14,14 @@ export interface Edit<T> {
 type FormerNames = ReadonlyMap<string, string>;
 
 export interface Draft {
-  /** The position of the log when it was begun; 0 while it is empty. */
+  /** The position of the log when the draft was begun. 0 while it is empty. */
   position: number;
   names: {
     collections: FormerNames;
     /** Keyed by the collection's name in the draft. */
     fields: ReadonlyMap<string, FormerNames>;
   };
-  /** In the draft's names; fields and relations by `memberKey`. */
+  /** Edits by the names of the draft. The keys of fields and relations are from `memberKey`. */
   collections: ReadonlyMap<string, Edit<Collection>>;
   fields: ReadonlyMap<string, Edit<Field>>;
   relations: ReadonlyMap<string, Edit<NewRelation>>;
@@ -45,11 +45,12 @@ export const EMPTY: Draft = {
 };
 
 /**
- * The key of a field, and of a relation by its many side. The separator is a null character, which no name contains.
+ * Returns the key of a field. A relation has the key of its field on the many side. The separator is a null character,
+ * which no name contains.
  */
 export const memberKey = (collection: string, field: string): string => `${collection}\0${field}`;
 
-/** For the key of a collection: the key itself. */
+/** Returns the collection of a key. The key of a collection is the name itself. */
 export const collectionOfKey = (key: string): string => key.split('\0', 1)[0] ?? '';
 
 /** The key of a document within its part. */
@@ -59,7 +60,7 @@ export const keyOf: { [P in Part]: (document: Documents[P]) => string } = {
   relations: ({ many_collection, many_field }) => memberKey(many_collection, many_field),
 };
 
-/** Ignores the position. */
+/** True if the draft contains no edits. The position does not matter. */
 export function isEmpty({ names, collections, fields, relations }: Draft): boolean {
   return names.collections.size + names.fields.size + collections.size + fields.size + relations.size === 0;
 }
@@ -74,7 +75,10 @@ interface DraftedChange {
   from?: string;
 }
 
-/** One entry per changed object. The content of a new or removed collection counts with it. */
+/**
+ * Returns one entry per changed object. The fields and relations of a new or removed collection have no entries of
+ * their own.
+ */
 export function changesIn(draft: Draft): DraftedChange[] {
   const isWhole = (collection: string): boolean => {
     const edit = draft.collections.get(collection);
@@ -106,7 +110,7 @@ function renamesIn({ names }: Draft): DraftedChange[] {
   return [...collections, ...fields];
 }
 
-/** The collections of the draft by their names at the head, without new ones. */
+/** Returns the collections that the draft changes, by their names at the head. New collections are not included. */
 export function touchedAtHead(draft: Draft): string[] {
   const names = new Set<string>();
   const add = (name: string): void => void names.add(draft.names.collections.get(name) ?? name);
@@ -115,7 +119,7 @@ export function touchedAtHead(draft: Draft): string[] {
   return [...names].sort();
 }
 
-/** The name at the head of an object that the draft renames. */
+/** Returns the name at the head of an object that the draft renames. */
 export function formerName({ names }: Draft, part: Part, key: string): string | undefined {
   const [collection = '', field = ''] = key.split('\0');
   if (part === 'relations') return undefined;
@@ -124,7 +128,7 @@ export function formerName({ names }: Draft, part: Part, key: string): string | 
 
 /* Converts responses to documents in normal form, without derived members. */
 
-/** @param document from a list or a snapshot; only snapshots contain extras */
+/** @param document a document from a list or a snapshot. Only snapshots contain extras */
 export function collectionOf({ collection, meta, schema }: CollectionDocument | ListedCollection): Collection {
   const { collection: _, system: __, ...own } = meta;
   if (schema === null) return { collection, meta: own, schema };
@@ -134,7 +138,10 @@ export function collectionOf({ collection, meta, schema }: CollectionDocument | 
 
 const DERIVED = new Set(['name', 'table', 'schema', 'is_generated', 'foreign_key_table', 'foreign_key_column']);
 
-/** Removes column members derived from the field and its relation: name, table, foreign key. */
+/**
+ * Returns the field without the members of its column that derive from the field and its relation: name, table and
+ * foreign key.
+ */
 export function fieldOf({ collection, field, type, meta, schema }: FieldDocument): Field {
   const { collection: _, field: __, system: ___, ...own } = meta as typeof meta & { system?: boolean };
   if (schema === null) return { collection, field, type, meta: own, schema };
@@ -144,7 +151,7 @@ export function fieldOf({ collection, field, type, meta, schema }: FieldDocument
 
 type RelationMembers = Pick<RelationDocument, 'meta' | 'schema'>;
 
-/** @param document from /relations, or flat from a snapshot */
+/** @param document a document of /relations, or the flat form of a snapshot */
 export function relationOf(document: RelationMembers | NewRelation): NewRelation {
   const ends = 'meta' in document ? document.meta : document;
   const { schema } = document;
@@ -167,7 +174,7 @@ interface StoredDraft {
   relations: Pairs<Edit<object>>;
 }
 
-/** JSON for `readDraft`. */
+/** Returns the JSON that `readDraft` reads. */
 export function draftText({ position, names, collections, fields, relations }: Draft): string {
   const kept: StoredDraft = {
     version: VERSION,
@@ -183,7 +190,7 @@ export function draftText({ position, names, collections, fields, relations }: D
   return JSON.stringify(kept);
 }
 
-/** Invalid drafts and those of another release are read as empty. */
+/** Reads a stored draft. An invalid draft, or one of another release, is read as an empty draft. */
 export function readDraft(text: string | null): Draft {
   if (text === null) return EMPTY;
   try {

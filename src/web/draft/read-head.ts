@@ -1,4 +1,4 @@
-/** Reads the current state of a draft's collections from one version of the schema. */
+/** Reads the current state of a draft's collections. All responses must belong to the same version of the schema. */
 import { request, requestAnswer, withQuery, nameList } from '../service/request.js';
 import { readAnswer } from '../service/send.js';
 import type { CollectionDocument, FieldDocument, Info } from '../service/types.js';
@@ -12,9 +12,9 @@ interface Snapshot {
   relations: NewRelation[];
 }
 
-/** The schema may change between two requests. */
+/** Maximum number of attempts, because the schema may change between two requests. */
 const TRIES = 5;
-/** The maximum length of an address that every proxy accepts. */
+/** Maximum length of an address. Every proxy accepts this length. */
 const LONGEST = 4_000;
 
 /** @throws RefusedError, UnreachableError */
@@ -24,7 +24,7 @@ export async function readHead(draft: Draft, signal?: AbortSignal): Promise<Head
     const { data: info } = await request<{ data: Info }>('/server/info', sending);
     const names = await findExisting(touchedAtHead(draft), sending);
     const answer = await requestAnswer(pathOf(names), sending).catch((error: unknown) => {
-      // A collection may have been removed in between.
+      // A collection may have been removed between two requests.
       if (tried >= TRIES) throw error;
       return null;
     });
@@ -49,7 +49,10 @@ async function findExisting(names: readonly string[], sending: { signal?: AbortS
   return names.filter((name) => there.has(name));
 }
 
-/** Requests the smallest response for no names, and everything if the address would be too long. */
+/**
+ * Returns the address. Without names, it requests the smallest response. If it would be too long, it requests
+ * everything.
+ */
 function pathOf(names: readonly string[]): string {
   const path = withQuery('/schema/snapshot', { includeCollections: nameList(names) });
   return path.length > LONGEST ? '/schema/snapshot' : path;

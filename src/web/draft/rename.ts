@@ -1,8 +1,8 @@
-/** Renames in documents: every member that equals the name follows, as in the service. */
+/** Renames in documents. As in the service, every member that equals the old name is changed. */
 import { foreignKeyName } from '../../schema/model/name-length.js';
 import type { Collection, Field, ForeignKey, NewRelation } from '../../schema/model/model.js';
 
-/** Maps former names to new ones. */
+/** Maps old names to new names. */
 type Names = ReadonlyMap<string, string>;
 
 export interface Renaming {
@@ -18,7 +18,7 @@ const ownOf =
   (name) =>
     (name === null ? name : (names?.get(name) ?? name)) as typeof name;
 
-/** One function per part that returns a renamed copy of a document. */
+/** Returns one function per part. Each returns a copy of a document with new names. */
 export const createRenamer = (renaming: Renaming) => ({
   collections: (document: Collection): Collection => renamedCollection(document, renaming),
   fields: (document: Field): Field => renamedField(document, renaming),
@@ -90,7 +90,7 @@ function renamedRelation(document: NewRelation, { collections, fields }: Renamin
 
 type ManySide = Pick<NewRelation, 'many_collection' | 'many_field'>;
 
-/** A foreign key with a default name is renamed with its ends. */
+/** Renames a foreign key if it has a default name, which derives from its two ends. */
 function renameDefaultKey(key: ForeignKey, before: ManySide, after: ManySide): ForeignKey {
   return key.constraint_name === impliedName(before) ? { ...key, constraint_name: impliedName(after) } : key;
 }

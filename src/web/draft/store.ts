@@ -20,9 +20,9 @@ import { type Source, DraftEditor } from './editor.js';
 
 interface DraftState {
   draft: Draft;
-  /** True if the stored draft was read. Until then the draft is empty. */
+  /** True once the stored draft was read. Before, the draft is empty. */
   isRead: boolean;
-  /** True if the browser can store it; otherwise a reload loses it. */
+  /** True if the browser can store the draft. Otherwise, a reload loses it. */
   isKept: boolean;
   /** True if there is an edit to undo. */
   canUndo: boolean;
@@ -30,19 +30,19 @@ interface DraftState {
 
 let user: string | null = null;
 let state: DraftState = { draft: EMPTY, isRead: false, isKept: true, canUndo: false };
-/** States before the last edits, newest last. */
+/** The drafts before the last edits, newest last. */
 let earlier: Draft[] = [];
 const MOST_EARLIER = 50;
-/** Counters of local edits and reads. */
+/** Counts local edits and reads, to find out if a read is outdated. */
 let edits = 0;
 let reads = 0;
 const listeners = new Set<() => void>();
-/** Tells other tabs whose draft changed. */
+/** Informs other tabs about a changed draft. */
 const tabs = new BroadcastChannel('dps-draft');
 
 const nameOf = (id: string): string => `dps.draft.${id}`;
 
-/** The same object until something changes. */
+/** Returns the draft. It is the same object until something changes. */
 export const currentDraft = (): DraftState => state;
 
 function subscribeDraft(listener: () => void): () => void {
@@ -55,7 +55,7 @@ function setState(changed: Partial<DraftState>): void {
   for (const listener of listeners) listener();
 }
 
-/** Another user's draft stays stored for that user. */
+/** Switches to the draft of the signed-in user. The draft of another user remains stored. */
 function follow(session: Session): void {
   const id = 'user' in session ? session.user.id : null;
   if (id === user) return;
@@ -65,7 +65,7 @@ function follow(session: Session): void {
   if (id !== null) void read(id);
 }
 
-/** A local edit is newer than a pending read, and the last read wins. */
+/** Reads the stored draft. A local edit in the meantime is newer and wins. Of several reads, the last one wins. */
 async function read(id: string): Promise<void> {
   const before = edits;
   const turn = ++reads;
@@ -75,7 +75,7 @@ async function read(id: string): Promise<void> {
   );
   if (id !== user || turn !== reads) return;
   if (edits !== before) return setState({ isRead: true });
-  // Edits in another tab cannot be undone here.
+  // This tab cannot undo edits of another tab.
   earlier = [];
   setState({ ...stored, isRead: true });
 }
@@ -95,7 +95,7 @@ async function write(draft: Draft): Promise<void> {
   if (owner === user && state.draft === draft && state.isKept !== isKept) setState({ isKept });
 }
 
-/** @param position of the log, which becomes the position of an empty draft */
+/** @param position the current position of the log, which becomes that of an empty draft */
 export function editDraft(edit: (draft: Draft) => Draft, position = 0): void {
   const before = state.draft;
   const after = edit(before);
@@ -116,14 +116,14 @@ export function undoEdit(): void {
   void write(before);
 }
 
-/** Empties the draft. `undoEdit` restores it. */
+/** Empties the draft. `undoEdit` restores the previous one. */
 export const discardDraft = (): void => editDraft(() => EMPTY);
 
 addEventListener('beforeunload', (event) => {
   if (!state.isKept && !isEmpty(state.draft)) event.preventDefault();
 });
 
-/** Renders again on every change of the draft, also from other tabs. */
+/** Returns the draft, and renders again when this or another tab changes it. */
 export const useDraft = (): DraftState => useSyncExternalStore(subscribeDraft, currentDraft);
 
 interface Answer<T> {
@@ -132,7 +132,10 @@ interface Answer<T> {
   refetch: UseQueryResult<unknown>['refetch'];
 }
 
-/** Data is undefined until it was read. A failed refetch keeps it without an error. */
+/**
+ * Returns the collections with the draft applied. The data is undefined until it was read. If a refetch fails, the data
+ * stays and there is no error.
+ */
 export function useDraftedCollections(): Answer<MarkedDocument<Collection>[]> {
   const { draft } = useDraft();
   const { data, error, refetch } = useQuery(collectionsQuery());
@@ -140,7 +143,7 @@ export function useDraftedCollections(): Answer<MarkedDocument<Collection>[]> {
   return { data: all, error: data === undefined ? error : null, refetch };
 }
 
-/** Like `useDraftedCollections`, for all relations of the schema. */
+/** Returns all relations of the schema, like `useDraftedCollections`. */
 export function useDraftedRelations(): Answer<MarkedDocument<NewRelation>[]> {
   const { draft } = useDraft();
   const { data, error, refetch } = useQuery(relationsQuery());
@@ -159,14 +162,17 @@ export function useDraftedFields(collection: string | null): Answer<MarkedDocume
   return { data: all, error: all === undefined ? error : null, refetch };
 }
 
-/** The collection's name at the head; null if the draft creates it. */
+/** Returns the name of the collection at the head. Null if the draft creates the collection. */
 export function headName(draft: Draft, collection: string): string | null {
   const edit = draft.collections.get(collection);
   if (edit !== undefined && (edit.before === null || edit.recreated === true)) return null;
   return draft.names.collections.get(collection) ?? collection;
 }
 
-/** The head for an edit of these collections, and of aliases in other collections that show their relations. */
+/**
+ * Reads the head for an edit of these collections. Includes alias fields of other collections that show their
+ * relations.
+ */
 export async function readSource(client: QueryClient, names: readonly string[]): Promise<Source> {
   const { draft } = currentDraft();
   const [collections, relations] = await Promise.all([
@@ -185,7 +191,7 @@ export async function readSource(client: QueryClient, names: readonly string[]):
   return { collections: collections.map(collectionOf), relations: flat, fields: fields.flat().map(fieldOf) };
 }
 
-/** Applies an edit to the draft as it is then. */
+/** Applies an edit to the draft as it is when the source was read. */
 export async function editSchema(
   client: QueryClient,
   names: readonly string[],

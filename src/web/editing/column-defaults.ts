@@ -11,7 +11,7 @@ import {
 import { isIdentity } from '../../schema/model/extras.js';
 import { ALIAS_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
 
-/** The service's defaults: `character varying(255)`, `numeric(10, 5)`. */
+/** Returns the type members that the service uses by default: `character varying(255)`, `numeric(10, 5)`. */
 function typeMembers(
   dataType: string,
 ): Pick<ColumnSchema, 'data_type' | 'max_length' | 'numeric_precision' | 'numeric_scale'> {
@@ -25,7 +25,8 @@ function typeMembers(
 }
 
 /**
- * @param members overrides the defaults of the type
+ * Returns a column with default values.
+ * @param members members that override the defaults of the type
  * @returns null for an alias, which has no column
  */
 export function newColumn(type: string, members: Partial<ColumnSchema> = {}): ColumnSchema | null {
@@ -38,7 +39,7 @@ export function newColumn(type: string, members: Partial<ColumnSchema> = {}): Co
   return settledFlags(column);
 }
 
-/** A key is not null and unique; an identity is not null. */
+/** Sets the flags that a column implies. A primary key is unique and not null, and an identity is not null. */
 export function settledFlags(column: ColumnSchema): ColumnSchema {
   const { is_primary_key: isKey, has_auto_increment: counts, generation_expression: expression } = column;
   return {
@@ -50,10 +51,10 @@ export function settledFlags(column: ColumnSchema): ColumnSchema {
   };
 }
 
-/** @param dataType as PostgreSQL names it */
+/** @param dataType the type in PostgreSQL's spelling */
 export const canCountUp = (dataType: string): boolean => ['smallint', 'integer', 'bigint'].includes(dataType);
 
-/** Converts a column to another type: resets type members and keeps the rest. */
+/** Returns the column with another type. Members that depend on the type are reset. */
 export function columnOfType(column: ColumnSchema, dataType: string): ColumnSchema {
   const { extras: _, ...rest } = column;
   return {
@@ -72,7 +73,7 @@ export interface NewField {
   schema?: Partial<ColumnSchema>;
 }
 
-/** Omitted members get the service's defaults; `schema` is null for an alias. */
+/** Returns a new field. Omitted members get the defaults of the service. `schema` is null for an alias. */
 export const newField = ({ collection, field, type, meta, schema }: NewField): Field => ({
   collection,
   field,
@@ -81,7 +82,7 @@ export const newField = ({ collection, field, type, meta, schema }: NewField): F
   schema: newColumn(type, schema),
 });
 
-/** Without fields: the key of a table is added to the draft separately. */
+/** Returns a new collection without fields. The key of a table is added to the draft separately. */
 export const newCollection = (
   collection: string,
   isFolder: boolean,
@@ -92,7 +93,7 @@ export const newCollection = (
   schema: isFolder ? null : { comment: null },
 });
 
-/** The default interface of a type, as Directus clients choose it. */
+/** The default interface of each type, as in Directus. */
 const INTERFACES: Readonly<Record<string, string>> = {
   text: 'input-multiline',
   boolean: 'boolean',
@@ -105,7 +106,7 @@ const INTERFACES: Readonly<Record<string, string>> = {
   hash: 'input-hash',
 };
 
-/** @returns the name of an interface; `input` by default */
+/** @returns the name of an interface. The default is `input` */
 export const interfaceOf = (type: string): string =>
   INTERFACES[type] ?? (type.startsWith('geometry') ? 'map' : 'input');
 
@@ -118,7 +119,7 @@ const SPECIALS: Readonly<Record<string, string>> = {
   hash: 'hash',
 };
 
-/** The `special` of a type; null for none. */
+/** Returns the `special` of a type. Null for none. */
 export const specialOf = (type: string): string[] | null => {
   const special = SPECIALS[type];
   return special === undefined ? null : [special];

@@ -15,7 +15,10 @@ import type { TableExtras } from '../../schema/model/extras.js';
 
 /* Constraints and indexes of a table that mention a column. */
 
-/** Returns the names of constraints and indexes whose SQL mentions the column. A text search: the service decides. */
+/**
+ * Returns the names of constraints and indexes whose SQL contains the name of the column. This is only a text search.
+ * The service decides which ones use the column.
+ */
 function findMentions({ constraints = [], indexes = [] }: TableExtras, column: string): string[] {
   const quoted = `"${column.replaceAll('"', '""')}"`;
   const isWord = /^[a-z_][a-z0-9_]*$/.test(column);
@@ -26,8 +29,8 @@ function findMentions({ constraints = [], indexes = [] }: TableExtras, column: s
 }
 
 /**
- * Removes constraints and indexes from a table by name. `extras` are the current ones, because lists do not contain
- * them.
+ * Removes constraints and indexes from a table by name.
+ * @param extras the current extras, which lists do not contain
  */
 function dropDefinitions(
   editor: DraftEditor,
@@ -74,7 +77,7 @@ const nameOf = ({ part, document }: DeletionTarget): string => {
   return `${document.many_collection}.${document.many_field}`;
 };
 
-/** Fields and relations with their collection: `Delete articles.title`. */
+/** The title of the dialog. Fields and relations are shown with their collection: `Delete articles.title`. */
 export const deleteTitle = (doomed: DeletionTarget): string =>
   doomed.part === 'relations' ? `Delete relation ${nameOf(doomed)}` : `Delete ${nameOf(doomed)}`;
 
@@ -88,8 +91,9 @@ interface DoomedProps {
 }
 
 /**
- * Offers to delete constraints and indexes that mention a column, if they can be read.
- * @param props.onDone called when the delete is in the draft
+ * Deletes the object in the draft. Also offers to delete constraints and indexes that mention a column, if the user may
+ * read them.
+ * @param props.onDone called when the deletion is in the draft
  */
 export function DeleteForm({ doomed, onDone, onCancel }: DoomedProps) {
   const client = useQueryClient();
@@ -115,7 +119,7 @@ export function DeleteForm({ doomed, onDone, onCancel }: DoomedProps) {
       dropDefinitions(editor, { collection, extras, definitions });
     deletionEdit(doomed)(editor);
   };
-  // A comparison that removes nothing cannot validate a removal; the review does.
+  // A comparison that removes nothing cannot validate the removal. The review validates it later.
   const keep = async () => (await keeping.keep(edit, { unchecked: true })) && onDone();
   return (
     <EditorForm
@@ -172,7 +176,7 @@ const CONSEQUENCES: Readonly<Record<Part, string>> = {
 
 const NOUNS: Readonly<Record<Part, string>> = { collections: 'collection', fields: 'field', relations: 'relation' };
 
-/** Other changes that the delete makes in the draft. */
+/** Describes the other changes that the deletion makes in the draft. */
 function differences(before: Draft, after: Draft, doomed: DeletionTarget): string[] {
   return PARTS.flatMap((part) =>
     [...after[part]].flatMap(([key, edit]) => {

@@ -10,19 +10,21 @@ import { placeBefore } from '../shared/focus.js';
 import { storeText, readKept } from '../shared/browser-storage.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
 
-/* Stores input typed into a form across a reload or a login, and offers it next time. */
+/* Keeps input in a form across a reload or a login, and offers it when the form opens again. */
 
-/* Input typed into a form, stored relative to the original values, so that it can be applied to later ones. */
+/* Store input relative to the original values, so that it can be applied to later values. */
 
 interface TypedMember {
-  /** `['meta', 'note']` */
+  /** The path of the member: `['meta', 'note']`. */
   path: readonly string[];
   value: unknown;
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Members of a document and of its `meta` and `schema`. Deeper values are compared as a whole. */
+/**
+ * Returns the members of a document and of its `meta` and `schema` that differ. Deeper values are compared as a whole.
+ */
 function typedMembers(before: Values, now: Values): TypedMember[] {
   return Object.keys(now).flatMap((name) => {
     const [was, is] = [before[name], now[name]];
@@ -36,7 +38,7 @@ function typedMembers(before: Values, now: Values): TypedMember[] {
 const sameMembers = (one: object, other: object): boolean =>
   Object.keys(one).sort().join('\n') === Object.keys(other).sort().join('\n');
 
-/** Skips members of a `meta` or `schema` that no longer exists. */
+/** Applies stored input to the values. Skips members of a `meta` or `schema` that no longer exists. */
 function withTyped<T extends Values>(values: T, typed: readonly TypedMember[]): T {
   const next: Record<string, unknown> = { ...values };
   for (const { path, value } of typed) {
@@ -48,13 +50,13 @@ function withTyped<T extends Values>(values: T, typed: readonly TypedMember[]): 
   return next as T;
 }
 
-/** Later ones take precedence. */
+/** Joins two lists of input. Later input takes precedence. */
 function mergeTyped(earlier: readonly TypedMember[], later: readonly TypedMember[]): TypedMember[] {
   const keyOf = ({ path }: TypedMember) => path.join('.');
   return [...new Map([...earlier, ...later].map((each) => [keyOf(each), each])).values()];
 }
 
-/** Invalid text is read as empty. */
+/** Reads stored input. Invalid text is read as no input. */
 function readTyped(text: string | null): TypedMember[] {
   if (text === null) return [];
   try {
@@ -65,24 +67,24 @@ function readTyped(text: string | null): TypedMember[] {
   }
 }
 
-/** In milliseconds. */
+/** Milliseconds without a change after which input is stored. */
 const DELAY = 200;
 
 interface StoredInputOffer {
-  /** Stored input; empty without an offer. */
+  /** The stored input. Empty if there is nothing to offer. */
   offered: readonly TypedMember[];
-  /** The number of times that it was restored. Inputs with local text reset on a change. */
+  /** How often stored input was restored. Inputs with local text reset when this number changes. */
   taken: number;
   takeUp: () => void;
   forget: () => void;
 }
 
-/** Stores nothing for a form without a name, see `FormName`. */
+/** Stores the input of a form and offers earlier input. A form without a name (see `FormName`) stores nothing. */
 function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>): StoredInputOffer {
   const name = useFormName();
   const [first] = useState(() => structuredClone(form.getValues()));
   const [offered, setOffered] = useState<readonly TypedMember[]>([]);
-  /** The current value of `offered`; null until it was read. */
+  /** The current value of `offered`. Null until the stored input was read. */
   const kept = useRef<readonly TypedMember[]>(null);
   const [taken, setTaken] = useState(0);
 
@@ -90,7 +92,7 @@ function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>): Stor
     if (name === null) return;
     let isGone = false;
     const note = (values: Values) => {
-      // Stored input must not be overwritten before it is read.
+      // Stored input must be read before it can be overwritten.
       if (kept.current === null) return;
       const typed = mergeTyped(kept.current, typedMembers(first, values));
       void storeText(name, typed.length === 0 ? null : JSON.stringify(typed), DELAY);
@@ -100,7 +102,7 @@ function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>): Stor
       // Input that equals the current values is not offered.
       kept.current = typedMembers(first, withTyped(first, readTyped(text)));
       setOffered(kept.current);
-      // Keeps input typed during the read.
+      // The user may have typed something while the stored input was read.
       if (typedMembers(first, form.getValues()).length > 0) note(form.getValues());
     };
     const unsubscribe = form.subscribe({ formState: { values: true }, callback: ({ values }) => note(values) });
@@ -134,7 +136,7 @@ interface Props {
   onForget: () => void;
 }
 
-/** Renders nothing without an offer. Names the members but not their values. */
+/** Renders nothing if there is nothing to offer. Shows the names of the members but not their values. */
 function TypedOffer({ offered, onTakeUp, onForget }: Props) {
   if (offered.length === 0) return null;
   const names = offered.map(({ path }) => path.at(-1)).join(', ');
@@ -155,9 +157,12 @@ function TypedOffer({ offered, onTakeUp, onForget }: Props) {
   );
 }
 
-/** Restores the focus after a form next to the page has closed. */
+/** Returns the focus after a form next to the page was closed. */
 
-/** The component library does this only for closed elements, not for those removed by a new address. */
+/**
+ * Restores the focus. The component library does this only for an element that closes, and not for one that a new
+ * address removes.
+ */
 function useFocusBack(): void {
   useEffect(
     () => () => {
@@ -178,7 +183,10 @@ interface DrawerProps {
   children: ReactNode;
 }
 
-/** Clicking outside does not close it, because typed input would be hidden. Closing returns the focus. */
+/**
+ * Shows a form next to the page. A click outside does not close it, because the input would be hidden. After closing,
+ * the focus returns.
+ */
 export function EditorDrawer({ name, title, onClose, children }: DrawerProps) {
   useFocusBack();
   return (
@@ -199,22 +207,22 @@ export function EditorDrawer({ name, title, onClose, children }: DrawerProps) {
 
 interface FormProps<Values extends FieldValues> {
   keeping: KeepEditState;
-  /** The form to validate before it is kept, and to provide to its inputs. */
+  /** The form, which is validated before the edit is kept. It is provided to its inputs. */
   form?: UseFormReturn<Values>;
-  /** @param unchecked keep it despite the service's objections */
+  /** @param unchecked true to keep the edit although the service rejects it */
   keep: (unchecked: boolean) => Promise<unknown>;
   onCancel: () => void;
-  /** True if the data needed to keep it was read. */
+  /** True once the data that keeping needs was read. */
   isReady?: boolean;
-  /** The label of the button. */
+  /** The label of the submit button. */
   label?: string;
   color?: string;
   children: ReactNode;
 }
 
 /**
- * Shows the service's objections and offers to keep the edit anyway. Cancel stops a running check and discards the
- * input. Without `form`, no input is stored or validated.
+ * Shows the problems that the service reports, and offers to keep the edit anyway. Cancel stops a running check and
+ * discards the input. Without `form`, no input is stored or validated.
  */
 export function EditorForm<Values extends FieldValues>({ form, ...frameProps }: FormProps<Values>) {
   const { keeping, onCancel } = frameProps;
@@ -226,7 +234,7 @@ export function EditorForm<Values extends FieldValues>({ form, ...frameProps }: 
   return form === undefined ? <Frame {...props} /> : <TypedForm {...props} form={form} />;
 }
 
-/** Stores typed input so that a reload does not lose it. */
+/** Shows a form whose input is stored, so that a reload does not lose it. */
 function TypedForm<Values extends FieldValues>(props: FormProps<Values> & { form: UseFormReturn<Values> }) {
   const { form, children, onCancel } = props;
   const { offered, taken, takeUp, forget } = useTyped(form);
@@ -234,7 +242,7 @@ function TypedForm<Values extends FieldValues>(props: FormProps<Values> & { form
   useEffect(() => {
     if (taken > 0) firstInput(inputs.current)?.focus();
   }, [taken]);
-  // The focused button disappears with the offer.
+  // The button with the focus disappears together with the offer, so the focus must move.
   const refuse = () => {
     forget();
     firstInput(inputs.current)?.focus();

@@ -1,4 +1,4 @@
-/** A field, new or as it is: its type and column, how it is shown, its rules. */
+/** The form of a new or existing field: its type and column, its display, and its rules. */
 import { Accordion, TextInput, NativeSelect, SimpleGrid, Stack, Text, Autocomplete } from '@mantine/core';
 import { useState } from 'react';
 import { type FieldValues, useForm, useFormContext, useWatch, useController } from 'react-hook-form';
@@ -29,7 +29,10 @@ const CALLS: Readonly<Record<string, string[]>> = {
 
 const NUMBERS = new Set(['integer', 'bigInteger', 'float', 'decimal']);
 
-/** Used for the form of a field with a column. Empty means no default. Disabled for generated values. */
+/**
+ * The input of the default value, inside the form of a field with a column. Empty means no default. Disabled if the
+ * values are generated.
+ */
 function DefaultInput() {
   const type = useWatch({ name: 'type' }) as string;
   const column = useWatch({ name: 'schema' }) as ColumnSchema | null;
@@ -68,7 +71,10 @@ function DefaultInput() {
 const textOf = (value: unknown): string =>
   value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** Text that fits no type stays text, and the service's error explains it. */
+/**
+ * Converts the input to a value of the type. Text that does not fit remains text, and the service rejects it with a
+ * reason.
+ */
 function valueOf(text: string, type: string): unknown {
   if (text === '') return null;
   if (NUMBERS.has(type)) return String(Number(text)) === text ? Number(text) : text;
@@ -86,8 +92,9 @@ const SCALE = memberAt('schema.numeric_scale', COLUMN_TYPE);
 const OTHER_TYPE = memberAt('schema.data_type', COLUMN_TYPE);
 
 /**
- * For the form of a field. A new type resets type members; returning to the first type restores them.
- * @param props.before null for a new field, whose interface follows the type
+ * The inputs of the type and the column, inside the form of a field. A new type resets the members that depend on it.
+ * Returning to the first type restores them.
+ * @param props.before null for a new field, whose interface changes with the type
  */
 function ColumnPart({ before, choices }: { before: Field | null; choices: Choices }) {
   const { setValue, getValues } = useFormContext();
@@ -136,7 +143,9 @@ function ColumnPart({ before, choices }: { before: Field | null; choices: Choice
   );
 }
 
-/** A field with a column cannot lose it, and an alias field cannot get one. */
+/**
+ * Returns the types that the field can have. A field with a column cannot lose it, and an alias field cannot get one.
+ */
 function typesFor(before: Field | null): string[] {
   if (before === null) return FIELD_TYPES.filter((type) => type !== UNKNOWN_TYPE || before !== null);
   if (before.schema === null) return [ALIAS_TYPE];
@@ -145,7 +154,7 @@ function typesFor(before: Field | null): string[] {
 
 const hasLength = ({ data_type: type }: ColumnSchema): boolean => type === 'character varying' || type === 'character';
 
-/** Used for types with several column types. */
+/** The input of the column type, for types with several column types. */
 function Variant({ type, column }: { type: string; column: ColumnSchema }) {
   const { setValue } = useFormContext();
   const variants = dataTypesOf(type) ?? [];
@@ -197,15 +206,15 @@ function ColumnMembers({ column, before, choices }: { column: ColumnSchema; befo
 interface Props {
   document: Field;
   isNew: boolean;
-  /** Names in use. */
+  /** Names that are already in use. */
   taken: readonly string[];
   onDone: (field: string) => void;
   onCancel: () => void;
 }
 
 /**
- * @param props.document for a new field its defaults, without a name
- * @param props.onDone called with the field's name when it is in the draft
+ * @param props.document the field. For a new field, its default values without a name
+ * @param props.onDone called with the name of the field when the edit is in the draft
  */
 export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
   const { collection } = document;
@@ -258,8 +267,9 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
 }
 
 /**
+ * Returns the error of a name.
  * @param member the input that shows the error
- * @returns empty if the name is set and free
+ * @returns an empty object if the name is set and free
  */
 export function nameFault(name: string, taken: readonly string[], member = 'field'): Record<string, string> {
   if (name.trim() === '') return { [member]: 'Enter a name.' };

@@ -24,7 +24,8 @@ import { readKept } from '../shared/browser-storage.js';
 import type { RelationFormProps } from './relation-parts.js';
 import classes from './editor-frame.module.css';
 
-/* A new relation: first its kind, then the form of that kind with suggested names. */
+/* The form of a new relation. The user first selects the kind, and then gets the form of that kind with suggested
+   names. */
 
 const KINDS = [
   { value: 'm2o', label: 'Many to one', help: 'Each item references one other item: an article and its author' },
@@ -35,15 +36,15 @@ const KINDS = [
 
 type KindName = (typeof KINDS)[number]['value'];
 
-/** The kind whose form was in use when the page was closed. */
+/** Returns the kind whose form was open when the page was closed. */
 async function typedKind(name: string): Promise<KindName | undefined> {
   const kept = await Promise.all(KINDS.map(({ value }) => readKept(`${name}${value}`).catch(() => null)));
   return KINDS.find((_, index) => kept[index] !== null)?.value;
 }
 
 /**
- * Each kind has its own form with separately stored input. Starts with the kind of the unfinished form, otherwise
- * many-to-one.
+ * Each kind has its own form and its own stored input. The first form is that of the kind with unfinished input, and
+ * otherwise many-to-one.
  */
 function RelationForm(props: RelationFormProps) {
   const [chosen, choose] = useState<KindName | null>(null);
@@ -85,7 +86,7 @@ function FormOf({ kind, ...props }: RelationFormProps & { kind: KindName; choose
 
 interface RenameFormProps {
   collection: string;
-  /** Null for the collection itself. */
+  /** The field to rename. Null to rename the collection itself. */
   field: string | null;
   taken: readonly string[];
   onDone: (name: string) => void;
@@ -93,7 +94,7 @@ interface RenameFormProps {
 }
 
 /**
- * Keeping the old name changes nothing.
+ * The form of a rename. Keeping the old name changes nothing.
  * @param props.taken names that are rejected at once
  * @param props.onDone called with the new name
  */
@@ -103,7 +104,7 @@ function RenameForm({ collection, field, taken, onDone, onCancel }: RenameFormPr
     defaultValues: { to: from },
     resolver: createResolver({}, ({ to }) => (to === from ? {} : nameFault(String(to), taken, 'to'))),
   });
-  // Every objection of the service concerns the name.
+  // All problems that the service reports are about the name.
   const keeping = useKeep({
     names: [collection],
     form,
@@ -139,8 +140,9 @@ function RenameForm({ collection, field, taken, onDone, onCancel }: RenameFormPr
 }
 
 /**
- * @param props.document with the draft on top; a folder has no `schema`
- * @param props.onDone called when it is in the draft, or cancelled
+ * The form of a collection.
+ * @param props.document the collection with the draft applied. A folder has no `schema`
+ * @param props.onDone called when the edit is in the draft or cancelled
  */
 function CollectionForm({ document, onDone }: { document: Collection; onDone: () => void }) {
   const { collection } = document;
@@ -176,7 +178,7 @@ function CollectionForm({ document, onDone }: { document: Collection; onDone: ()
 export interface EditRequest {
   /** The new name of the collection. */
   collection?: string;
-  /** The collection was deleted. */
+  /** True if the collection was deleted. */
   gone?: true;
   /** The field to show. */
   field?: string;
@@ -190,9 +192,9 @@ interface Props {
 }
 
 /**
- * Renders nothing if the edited object does not exist or the draft removed it.
- * @param props.of the field, or the relation by its many field or `memberKey`; undefined for the collection
- * @param props.onClose called without `next` after a cancel, or without another target
+ * Shows the form of an edit. Renders nothing if the edited object does not exist or the draft removed it.
+ * @param props.of the field, or the relation by its many field or `memberKey`. Undefined for the collection
+ * @param props.onClose called without `next` after a cancel, or if there is no other target
  */
 export default function EditingHost({ collection, edit, of = '', onClose }: Props) {
   const { draft } = useDraft();
@@ -301,11 +303,11 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
 
 type ShownForm = { title: string; form: ReactNode } | undefined;
 
-/** If someone else deletes an object that is being edited, the input stays. */
+/** The input stays if another user deletes the object that is being edited. */
 interface ShownProps {
   name: string;
   form: ShownForm;
-  /** True if the draft itself removed it. */
+  /** True if the draft itself removed the object. */
   isOwn: boolean;
   onClose: () => void;
 }
@@ -326,7 +328,7 @@ function ShownForm({ name, form, isOwn, onClose }: ShownProps) {
   );
 }
 
-/** After all others; without order if they have none. */
+/** Returns the `sort` that puts a new field last. Null if the other fields have none. */
 function sortAfter(fields: readonly MarkedDocument<Field>[]): number | null {
   const sorts = fields.map(({ document: { meta } }) => meta.sort);
   return sorts.includes(null) ? null : Math.max(0, ...sorts.map(Number)) + 1;
@@ -349,7 +351,7 @@ const tablesOf = (collections: readonly Collection[]): string[] =>
     .map(({ collection }) => collection)
     .sort();
 
-/** The draft deletes or renames it. */
+/** True if the draft deletes or renames the object. */
 function isRemovedIn(draft: Draft, collection: string, of: string): boolean {
   const keys = [memberKey(collection, of), of];
   const isDeleted = keys.some(

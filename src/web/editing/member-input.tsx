@@ -29,7 +29,7 @@ import type { InputKind } from '../../schema/model/model.js';
 import { MaterialIcon, Glyph } from '../shared/glyph.js';
 import { isObject } from '../../kernel/json.js';
 
-/** Beyond this number, names are searched instead of listed. */
+/** Maximum number of names in a list. If there are more, the user searches instead. */
 export const MOST_LISTED = 500;
 const MOST_FOUND = 50;
 
@@ -39,13 +39,13 @@ interface Props {
   error?: ReactNode;
   names: readonly string[];
   value: string;
-  /** Empty while the input is not a name yet. */
+  /** Called with the name. Empty while the input is not a complete name. */
   onChange: (name: string) => void;
   onBlur: () => void;
   ref: Ref<HTMLInputElement>;
 }
 
-/** Shows a message without matches, and at most fifty matches. */
+/** Shows at most fifty matches, or a message if there are none. */
 export function NameSearch({ names, value, onChange, error, ...input }: Props) {
   const [text, setText] = useState(value);
   const nameSet = useMemo(() => new Set(names), [names]);
@@ -73,7 +73,10 @@ export function NameSearch({ names, value, onChange, error, ...input }: Props) {
 /** Maximum number of icons shown at once, because each is a separate file. */
 const MOST = 24;
 
-/** Accepts unknown names too. Empty means null. The list of names is loaded with the first such input. */
+/**
+ * The input of an icon. It also accepts unknown names. Empty means null. The list of names is loaded with the first
+ * such input.
+ */
 function IconInput({ member, value, onChange, onBlur, ref, error }: InputProps) {
   const name = typeof value === 'string' ? value : '';
   const { data: names = '' } = useQuery({
@@ -105,7 +108,7 @@ function IconInput({ member, value, onChange, onBlur, ref, error }: InputProps) 
   );
 }
 
-/** Names with the prefix first. */
+/** Returns the matching names. Those with the typed prefix come first. */
 function namesFor(names: string, typed: string): string[] {
   const wanted = typed
     .trim()
@@ -140,7 +143,7 @@ const COMMON = [
   'school',
 ];
 
-/** `more`: further members of an entry: `singular`, `plural`. */
+/** An entry of the list. `more` contains further members of the entry: `singular`, `plural`. */
 interface Row {
   language: string;
   translation: string;
@@ -148,8 +151,8 @@ interface Row {
 }
 
 /**
- * Keeps the given format: a list of entries, or an object by language. An object becomes a list while two rows have
- * the same language. Null without rows.
+ * The input of translations. It keeps the format of the value: a list of entries, or an object by language. An object
+ * becomes a list while two rows have the same language. The value is null without rows.
  */
 function TranslationsInput({ member, value, onChange, error }: InputProps) {
   const rows = rowsOf(value);
@@ -160,7 +163,7 @@ function TranslationsInput({ member, value, onChange, error }: InputProps) {
     <Input.Wrapper label={member.label} error={error} labelElement="div">
       <Stack gap="xs" mt={4} role="group" aria-label={member.label}>
         {rows.map((row, index) => (
-          // Rows have no name of their own while they are typed.
+          // While rows are typed, they have no name that could be used as the key.
           // oxlint-disable-next-line react/no-array-index-key
           <Group key={index} gap="xs" wrap="nowrap">
             <TextInput
@@ -226,7 +229,7 @@ function valueOf(rows: readonly Row[], byLanguage: boolean): unknown {
   return rows.map(({ language, translation, more }) => ({ language, translation, ...more }));
 }
 
-/** The names to choose from. */
+/** The names that inputs offer. */
 export interface Choices {
   fields: readonly string[];
   /** Fields without a column. */
@@ -244,7 +247,7 @@ interface InputProps {
   choices: Choices;
 }
 
-/** @param collection null for one that does not exist yet */
+/** @param collection null for a collection that does not exist yet */
 export function useChoices(collection: string | null): Choices {
   const { data: fields = [] } = useDraftedFields(collection);
   const { data: collections = [] } = useDraftedCollections();
@@ -259,7 +262,7 @@ export function useChoices(collection: string | null): Choices {
   };
 }
 
-/** Only inside a form. Empty input becomes null, not an empty text or list. */
+/** Must be inside a form. Empty input becomes null and not an empty text or list. */
 export function MemberInput({ member, choices }: { member: Member; choices: Choices }) {
   const { field, fieldState } = useController({ name: member.path });
   const Input = INPUTS[member.kind];
@@ -364,7 +367,7 @@ const SuggestionOf = (names: readonly string[]) =>
     );
   };
 
-/** An existing name or none. */
+/** Creates an input that accepts an existing name or none. */
 const NameOf = (names: (choices: Choices) => readonly string[]) =>
   function Name(props: InputProps) {
     const value = asString(props.value);
@@ -391,7 +394,7 @@ const NameOf = (names: (choices: Choices) => readonly string[]) =>
     );
   };
 
-/** Keeps the typed text. Invalid JSON becomes the value, so that validation rejects it. */
+/** The input of JSON. It keeps the typed text. Invalid JSON becomes the value, so that validation rejects it. */
 function Json(props: InputProps) {
   const { value } = props;
   const [text, setText] = useState(

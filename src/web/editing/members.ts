@@ -1,4 +1,4 @@
-/* The inputs of collections, fields and relations, from the description of their documents. */
+/* Derives the inputs of collections, fields and relations from the description of their documents. */
 import type { z } from 'zod';
 import {
   type FormInput,
@@ -13,7 +13,7 @@ import {
 
 /** The input of a member. */
 export interface Member extends Omit<FormInput, 'section' | 'position'> {
-  /** `meta.note` */
+  /** The path in the document: `meta.note`. */
   path: string;
 }
 
@@ -22,7 +22,10 @@ export interface Section {
   members: readonly Member[];
 }
 
-/** The inputs of a section, in order. `part`: `meta.`, `schema.` or nothing. */
+/**
+ * Returns the inputs of a section in order.
+ * @param part the prefix of their paths: `meta.`, `schema.` or nothing
+ */
 function membersIn(section: string, part: string, { shape }: z.ZodObject): Member[] {
   return Object.entries(shape)
     .map(([name, member]) => ({ path: part + name, ...memberOf(member).input }))

@@ -30,9 +30,9 @@ import { FOREIGN_KEY_MEMBERS, memberAt, RELATION_MEMBERS } from './members.js';
 import { Members } from './sections.js';
 import { useDraftedFields } from '../draft/store.js';
 
-/* Many-to-any: a junction whose rows name an item and its collection. */
+/* Many-to-any: a junction whose rows contain the key and the collection of an item. */
 
-/* Many-to-one, or one-to-many as seen from the other side. */
+/* Many-to-one, or one-to-many if the user begins on the other side. */
 
 interface Values {
   field: string;
@@ -47,7 +47,7 @@ interface Values {
 
 const NEEDED = ['field', 'junction', 'ownKey', 'item', 'itemCollection'];
 
-/** Needs the key of the collection. Without a single-column key, it shows the reason and keeps nothing. */
+/** Needs a single-column key in this collection. Without one, it shows the reason and cannot be submitted. */
 export function ManyToAnyForm({ collection, names, chooser, onDone }: RelationFormProps & { chooser: ReactNode }) {
   const form = useForm<Values>({
     defaultValues: {
@@ -103,7 +103,7 @@ export function ManyToAnyForm({ collection, names, chooser, onDone }: RelationFo
   );
 }
 
-/** The maximum number of options shown; others are found by search. */
+/** Maximum number of options that are shown. The user finds others by searching. */
 const MOST_SHOWN = 50;
 
 interface AllowedProps {
@@ -151,8 +151,8 @@ const ALLOWED = memberAt('one_allowed_collections', RELATION_MEMBERS);
 const WITHOUT_ALLOWED = RELATION_MEMBERS.filter((member) => member !== ALLOWED);
 
 /**
- * The ends of the relation cannot be changed. A foreign key that is removed and added again keeps its former
- * properties.
+ * The form of an existing relation. Its ends cannot be changed. A foreign key that is removed and added again keeps its
+ * former properties.
  * @param props.onDone called when the edit is in the draft or cancelled
  */
 export function RelationEditForm({ document, onDone }: { document: NewRelation; onDone: () => void }) {
@@ -192,7 +192,10 @@ export function RelationEditForm({ document, onDone }: { document: NewRelation; 
   );
 }
 
-/** The service names new keys, and omits `deferrable` for others. */
+/**
+ * Removes members without a value. The service chooses the name of a new key, and keys that are not deferrable have no
+ * `deferrable`.
+ */
 function withoutNothing({ constraint_name: name, deferrable, ...key }: ForeignKey): ForeignKey {
   return { ...key, ...(name && { constraint_name: name }), ...(deferrable && { deferrable }) } as ForeignKey;
 }
@@ -211,8 +214,8 @@ interface ManyToManyFormValues {
 const MANY_TO_MANY_NEEDED = ['other', 'field', 'junction', 'ownKey', 'otherKey'];
 
 /**
- * Names follow the other side until they are edited. Both sides need a single-column key and may be the same
- * collection.
+ * Suggested names change with the other side until the user edits them. Both sides need a single-column key and may be
+ * the same collection.
  */
 export function ManyToManyForm({ collection, names, chooser, onDone }: RelationFormProps & { chooser: ReactNode }) {
   const form = useForm<ManyToManyFormValues>({
@@ -299,7 +302,7 @@ const ONE_NEEDED = { m2o: ['other', 'field'], o2m: ['other', 'field', 'alias'] }
 const NONE: OneFormValues = { other: '', field: '', alias: '', onDelete: 'SET NULL', required: false };
 
 /**
- * Names follow the other side until they are edited. The one side needs a single-column key.
+ * Suggested names change with the other side until the user edits them. The one side needs a single-column key.
  * @param props.kind the side of this collection: `m2o` has the foreign key, `o2m` is referenced
  */
 export function SingleRelationForm({ collection, names, kind, chooser, onDone }: SingleRelationFormProps) {
@@ -344,7 +347,7 @@ export function SingleRelationForm({ collection, names, kind, chooser, onDone }:
 
 interface InputsProps {
   isHere: boolean;
-  /** Empty until it is selected. */
+  /** The collection on the one side. Empty until it is selected. */
   one: string;
   other: string;
   options: readonly string[];

@@ -6,7 +6,10 @@ import { useDraftedFields } from '../draft/store.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import type { KeyColumn } from './relations.js';
 
-/** Undefined until it is known. Null without a single-column key, so that it cannot be referenced. */
+/**
+ * Returns the key column of a collection. Undefined until it is known. Null if the collection has no single-column key,
+ * so that it cannot be referenced.
+ */
 export function useKeyColumn(collection: string | null): KeyColumn | null | undefined {
   const { data: fields } = useDraftedFields(collection);
   if (fields === undefined) return undefined;
@@ -30,15 +33,15 @@ export function KeyProblem({ collection }: { collection: string | null }) {
   );
 }
 
-/** Suggests free names. */
+/** The names that forms need to suggest free ones. */
 interface DraftedNames {
-  /** Tables that can be referenced. */
+  /** Names of tables that a relation can reference. */
   collections: readonly string[];
   /** All names in use, including folders. */
   taken: ReadonlySet<string>;
 }
 
-/** `articles_tags`, then `articles_tags_1` … */
+/** Returns the first free name: `articles_tags`, then `articles_tags_1` … */
 export function freeName(wanted: string, taken: ReadonlySet<string>): string {
   let name = wanted;
   for (let count = 1; taken.has(name); count++) name = `${wanted}_${count}`;
@@ -58,11 +61,11 @@ export function namesFaults(
 export interface RelationFormProps {
   collection: string;
   names: DraftedNames;
-  /** @param field of this collection that shows the new relation, if any */
+  /** @param field the field of this collection that shows the new relation, if any */
   onDone: (field?: string) => void;
 }
 
-/** @param props.name of the value in the surrounding form */
+/** @param props.name the name of the value in the surrounding form */
 export function NameInput({ name, label, help }: { name: string; label: string; help?: string }) {
   const { register, getFieldState, formState } = useFormContext();
   return (
@@ -85,8 +88,8 @@ interface SelectProps {
 }
 
 /**
- * A list, or a search if there are too many.
- * @param props.onChoose called with a name; a list also passes an empty one when the choice is cleared
+ * Shows a list of names, or a search if there are too many.
+ * @param props.onChoose called with a name. A list also passes an empty one when the choice is cleared
  */
 export function NameSelect(props: SelectProps) {
   return props.options.length > MOST_LISTED ? <SearchedName {...props} /> : <NameList {...props} />;
@@ -122,7 +125,9 @@ function NameList({ name, label, options, onChoose }: SelectProps) {
   );
 }
 
-/** For `onDelete` of the surrounding form. Describes the effect on the row instead of the action. */
+/**
+ * The input of `onDelete` in the surrounding form. The options describe the effect on the row and not the SQL action.
+ */
 export function OnDelete({ label }: { label: string }) {
   const { register } = useFormContext();
   return (

@@ -1,4 +1,4 @@
-/** The four kinds of relations, each created in one step with all its parts. */
+/** Creates the four kinds of relations, each in one step with all its parts. */
 import {
   type Field,
   type ForeignKey,
@@ -22,7 +22,7 @@ interface ManyToOne {
   field: string;
   one: string;
   key: KeyColumn;
-  /** The alias field that shows it there; empty for none. */
+  /** The alias field that shows the relation on the one side. Empty for none. */
   alias: string;
   onDelete: ReferentialAction;
   required: boolean;
@@ -35,10 +35,10 @@ interface OneToMany extends Omit<ManyToOne, 'kind'> {
 interface ManyToMany {
   kind: 'm2m';
   collection: string;
-  /** The alias field that shows it. */
+  /** The alias field that shows the relation. */
   field: string;
   other: string;
-  /** The alias field on the other side; empty for none. */
+  /** The alias field on the other side. Empty for none. */
   otherField: string;
   junction: string;
   /** The two fields of the junction. */
@@ -57,7 +57,7 @@ interface ManyToAny {
   junction: string;
   ownKey: string;
   keys: { own: KeyColumn };
-  /** Fields of the junction for the item and its collection. */
+  /** The fields of the junction that store the key and the collection of the item. */
   item: string;
   itemCollection: string;
   sort: string;
@@ -66,7 +66,7 @@ interface ManyToAny {
 
 export type RelationPlan = ManyToOne | OneToMany | ManyToMany | ManyToAny;
 
-/** The default name of a foreign key follows from its ends, so it is omitted. */
+/** The name is omitted, because the default name derives from the two ends. */
 const foreignKey = (on_delete: ReferentialAction): ForeignKey => ({ ...FOREIGN_KEY_DEFAULTS, on_delete }) as ForeignKey;
 
 type Ends = Pick<NewRelation, 'many_collection' | 'many_field'> & Partial<NewRelation>;
@@ -98,8 +98,8 @@ const aliasField = (collection: string, field: string, kind: 'o2m' | 'm2m' | 'm2
   newField({ collection, field, type: 'alias', meta: { interface: `list-${kind}`, special: [kind] } });
 
 /**
- * Adds relations, their fields and a junction with its key to the draft. Does not check names: an existing object is
- * overwritten, except the field of a foreign key, which is used.
+ * Adds a relation, its fields and a junction with its key to the draft. Names are not checked. An existing object is
+ * overwritten, except the field of a foreign key, which is used as it is.
  */
 export function makeRelation(editor: DraftEditor, plan: RelationPlan): void {
   if (plan.kind === 'm2m') makeManyToMany(editor, plan);
@@ -107,7 +107,7 @@ export function makeRelation(editor: DraftEditor, plan: RelationPlan): void {
   else makeManyToOne(editor, plan);
 }
 
-/** An existing field is used unchanged. */
+/** Creates a many-to-one relation. An existing field is used unchanged. */
 function makeManyToOne(editor: DraftEditor, plan: ManyToOne | OneToMany): void {
   const { many, field, one, key, alias, onDelete, required } = plan;
   if (editor.field(many, field) === undefined) editor.put('fields', keyField(many, field, key, { required }));
@@ -162,7 +162,7 @@ function makeManyToAny(editor: DraftEditor, plan: ManyToAny): void {
 
 export type KeyKind = 'integer' | 'bigInteger' | 'uuid' | 'string';
 
-/** @param kind numbers use auto increment, UUIDs are generated, texts are provided */
+/** @param kind numbers are auto-increment, UUIDs are generated, and texts must be provided by clients */
 export function primaryKey(collection: string, kind: KeyKind, field = 'id'): Field {
   const counts = kind === 'integer' || kind === 'bigInteger';
   return newField({

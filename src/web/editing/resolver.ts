@@ -3,7 +3,7 @@ import type { FieldErrors, FieldValues, Resolver } from 'react-hook-form';
 import { isObject } from '../../kernel/json.js';
 import { InvalidValue, type Checks } from '../../schema/normal-form/checks.js';
 
-/** @param checks the checks of members below a name; `''` for the document itself */
+/** @param checks the checks of members by the name that contains them. `''` is the document itself */
 export function createResolver<T extends FieldValues>(
   checks: Readonly<Record<string, Checks>>,
   more: (values: T) => Record<string, string> = () => ({}),

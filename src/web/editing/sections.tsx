@@ -9,13 +9,13 @@ interface Props {
   choices: Choices;
   open: string[];
   onOpen: (open: string[]) => void;
-  /** Shown before the first. */
+  /** Shown before the first section. */
   children?: ReactNode;
 }
 
 /**
- * A section with an error is always open.
- * @param props.open titles, with hyphens for spaces
+ * Shows the sections. A section with an error is always open.
+ * @param props.open the titles of open sections, with hyphens instead of spaces
  * @param props.onOpen called with all open sections
  */
 export function Sections({ sections, choices, open, onOpen, children }: Props) {
@@ -37,7 +37,7 @@ export function Sections({ sections, choices, open, onOpen, children }: Props) {
   );
 }
 
-/** The title becomes part of an id, which must not contain spaces. */
+/** Returns the title with hyphens, because it becomes part of an id, which must not contain spaces. */
 const idOf = (title: string): string => title.replaceAll(' ', '-');
 
 function hasError(errors: object, path: string): boolean {
@@ -48,7 +48,7 @@ function hasError(errors: object, path: string): boolean {
 
 const NARROW = new Set(['choice', 'number', 'field', 'alias', 'collection', 'color', 'icon', 'flag']);
 
-/** Only inside a form. Small neighbouring inputs share a row. */
+/** Must be inside a form. Small inputs that follow each other share a row. */
 export function Members({ members, choices }: { members: readonly Member[]; choices: Choices }) {
   const isNarrow = ({ kind }: Member) => NARROW.has(kind);
   return (
@@ -68,7 +68,7 @@ export function Members({ members, choices }: { members: readonly Member[]; choi
   );
 }
 
-/** Groups consecutive similar items. */
+/** Groups consecutive items that are alike. */
 function runsOf<T>(items: readonly T[], alike: (item: T) => boolean): T[][] {
   const runs: T[][] = [];
   for (const item of items) {

@@ -12,29 +12,32 @@ import { RefusedError } from '../service/send.js';
 import { request } from '../service/request.js';
 import { useSession } from '../service/session.js';
 
-/* The storage name of a form's input: the same form of the same user finds it again. */
+/* The name under which a form stores input. The same form of the same user has the same name again. */
 
 export const FormName = createContext<string | null>(null);
 
-/** Null if it is not stored. */
+/** Returns the name of the form. Null if its input is not stored. */
 export function useFormName(): string | null {
   const name = useContext(FormName);
   const session = useSession();
   return name === null || !('user' in session) ? null : `dps.form.${session.user.id} ${name}`;
 }
 
-/* Validates a draft with the service before it is applied, without using the database. */
+/* Validates a draft with the service before it is stored. The service does not use the database for this. */
 
 interface Fault {
   part: Part;
-  /** The key of the document; null if no sent document is concerned. */
+  /** The key of the document with the fault. Null if it is not one of the documents that were sent. */
   key: string | null;
-  /** Within the document: `schema.max_length`. */
+  /** The member in the document: `schema.max_length`. */
   member: string;
   message: string;
 }
 
-/** Empty if it is valid or nobody responds. The draft is kept in both cases. */
+/**
+ * Returns the faults of the draft. Empty if it is valid or the service does not respond. In both cases the draft is
+ * kept.
+ */
 async function findFaults(draft: Draft, names: { release: string }): Promise<Fault[]> {
   const keys = Object.fromEntries(PARTS.map((part) => [part, keysOf(draft, part)])) as Record<Part, string[]>;
   const documents = Object.fromEntries(
@@ -63,7 +66,7 @@ function renamedKeys({ names }: Draft, part: Part): string[] {
   );
 }
 
-/** Omitted members stay unchanged, so a new name alone is a complete document. */
+/** Returns the document to send. Omitted members are unchanged, so a document with only a new name is complete. */
 function documentOf(draft: Draft, part: Part, key: string): object {
   const [collection = '', field] = key.split('\0');
   const former = formerName(draft, part, key);
@@ -84,9 +87,9 @@ export interface KeepEditState {
   /** Faults of members that the form does not show. */
   faults: readonly Fault[];
   error: Error | null;
-  /** Resolves to whether it is in the draft and the form is still open. */
+  /** Keeps an edit. The promise resolves to true if the edit is in the draft and the form is still open. */
   keep: (edit: Edit, options?: { unchecked?: boolean }) => Promise<boolean>;
-  /** Discards a running check, so that its edit does not enter the draft. */
+  /** Discards a running check, so that its edit does not get into the draft. */
   giveUp: () => void;
 }
 
@@ -96,7 +99,7 @@ interface Options {
   /** The collections that the edit may affect. */
   names: readonly string[];
   form?: UseFormReturn<FieldValues>;
-  /** The input for a fault; null if there is none. */
+  /** Returns the input that shows a fault. Null if there is none. */
   inputFor?: (fault: Fault) => string | null;
 }
 
@@ -119,7 +122,7 @@ export function useKeep({ names, form, inputFor = ({ member }) => member }: Opti
     return fresh.filter(({ part, key }) => key === null || own.has(`${part} ${key}`));
   };
 
-  /** Faults without an input. */
+  /** Shows faults at their inputs, and returns those without an input. */
   const showAtInputs = (all: readonly Fault[]): Fault[] =>
     all.filter((fault) => {
       const input = form === undefined ? null : inputFor(fault);
@@ -156,7 +159,7 @@ export function useKeep({ names, form, inputFor = ({ member }) => member }: Opti
 
 const hasInput = ({ control }: UseFormReturn<FieldValues>, name: string): boolean => control._names.mount.has(name);
 
-/** The documents that an edit changes. */
+/** Returns the keys of the documents that an edit changes. */
 function ownKeys(before: Draft, after: Draft): Set<string> {
   const own = new Set<string>();
   for (const part of PARTS)

@@ -32,7 +32,7 @@ export function NewToken({ user }: { user: User }) {
         scope: scopeOf(actions, { collections: listOf(collections), networks: listOf(networks) }),
       }),
     onSuccess: (_, given) => {
-      // Input typed in the meantime belongs to the next token.
+      // If the user has typed something in the meantime, it belongs to the next token and stays.
       setName((now) => (now === given ? '' : now));
       return client.invalidateQueries({ queryKey: [ACCOUNTS] });
     },
@@ -97,7 +97,7 @@ export function NewToken({ user }: { user: User }) {
   );
 }
 
-/** Null if nothing is limited. */
+/** Returns the scope of the token. Null if nothing is limited. */
 function scopeOf(actions: TokenAction[], lists: Pick<Required<NewScope>, 'collections' | 'networks'>): NewScope | null {
   const limits = Object.entries({ actions, ...lists }).filter(([, list]) => (list?.length ?? 0) > 0);
   return limits.length === 0 ? null : Object.fromEntries(limits);

@@ -27,11 +27,11 @@ import { abbreviate } from '../../shared/text.js';
 import { ConfirmButton } from '../../shared/buttons.js';
 import { ownSessionId } from '../../service/session.js';
 
-/** Lists names and expiry of tokens, never their values. Only its button and Escape close it. */
+/** Shows the tokens of a user with names and expiry, never their values. It closes only by its button and Escape. */
 function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const tokens = useQuery(tokensQuery(user.id));
   return (
-    // Clicking outside would hide the token, which is shown only once.
+    // A click outside must not close it, because it could hide the token, which is shown only once.
     <Modal
       opened
       closeOnClickOutside={false}
@@ -113,9 +113,9 @@ const scopeText = ({
     ...(networks ? [`from ${networks.join(', ')}`] : []),
   ].join('; ');
 
-/* The latest changes of a user, one line each. */
+/* Shows the latest changes by a user, one line each. */
 
-/** Requested when opened. Shows a message if the user has changed nothing. */
+/** The data is requested when the part is opened. Shows a message if the user has changed nothing. */
 function Lately({ user }: { user: User }) {
   const { data, error } = useQuery(latestQuery(user.id));
   if (error !== null) return <ProblemAlert error={error} />;
@@ -153,7 +153,10 @@ const route = getRouteApi('/accounts');
 
 const NEW: OpenDialog = { what: 'new' };
 
-/** Users by e-mail address in pages of a hundred, and active sessions below. For admins; others see the error. */
+/**
+ * Shows users by e-mail address, a hundred per page, and active sessions below. Only admins may see the page. Other
+ * users see the error.
+ */
 export function AccountsPage() {
   useTitle('Accounts');
   const users = useInfiniteQuery(usersQuery());
@@ -240,7 +243,7 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'token
   );
 }
 
-/** Recognizes common clients. The full text is a tooltip. */
+/** Describes common clients by their User-Agent. The full text is a tooltip. */
 
 const BROWSERS: readonly [sign: RegExp, name: string][] = [
   [/Edg\//, 'Edge'],
@@ -261,8 +264,8 @@ const SYSTEMS: readonly [sign: RegExp, name: string][] = [
 const LONGEST = 60;
 
 /**
- * `Firefox on Linux`. An unknown client is shown as sent, truncated to 60 characters.
- * @param agent the `User-Agent`; null if none was sent
+ * Returns a text such as `Firefox on Linux`. An unknown client is shown as sent, truncated to 60 characters.
+ * @param agent the `User-Agent`. Null if none was sent
  */
 function clientOf(agent: string | null): string {
   if (agent === null) return 'Unknown client';
@@ -272,7 +275,7 @@ function clientOf(agent: string | null): string {
   return agent.length > LONGEST ? `${agent.slice(0, LONGEST)}…` : agent;
 }
 
-/** Grouped by user, most recently used first. Ending the own session shows the login. */
+/** Shows sessions by user, most recently used first. If users end their own session, the login is shown. */
 function SessionsPart() {
   const sessions = useInfiniteQuery(sessionsQuery());
   return (
@@ -315,7 +318,7 @@ function Sessions({ sessions }: { sessions: readonly LiveSession[] }) {
 
 type NonEmptySessions = [LiveSession, ...LiveSession[]];
 
-/** Most recently used first, within and among users. */
+/** Groups sessions by user. Users and their sessions are sorted by last use, newest first. */
 function byUser(sessions: readonly LiveSession[]): NonEmptySessions[] {
   const groups = new Map<string, NonEmptySessions>();
   for (const session of sessions) {

@@ -28,8 +28,8 @@ const EMPTY: UserInput = { email: '', name: '', role: 'reader', status: 'active'
 const SHOWN = ['email', 'name', 'role', 'status', 'password'];
 
 /**
- * Closes when the service accepts it. Existing users can be suspended and removed here.
- * @param props.user null for a new one
+ * The form of a user. It closes when the service accepts the change. Existing users can also be suspended and removed.
+ * @param props.user null for a new user
  */
 export function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
   return (
@@ -45,7 +45,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
 }
 
 /**
- * Refetches the accounts whether the dialog is open or not, and waits for it.
+ * Returns a function that refetches the accounts and waits for the data, even after the dialog was closed.
  * @param deleted the id of a deleted user, whose details no longer exist
  */
 function useReadAgain(deleted?: string): () => Promise<void> {
@@ -153,7 +153,7 @@ function Boxes({ input: { email, name, role, status, password }, isNew, error, o
   );
 }
 
-/** The identities of an OpenID provider that sign in as the user; nothing without any. */
+/** Shows the identities of an OpenID provider that sign in as the user. Renders nothing if there are none. */
 function Identities({ user }: { user: User }) {
   const identities = useQuery(identitiesQuery(user.id));
   const readAgain = useReadAgain();

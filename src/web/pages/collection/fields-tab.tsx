@@ -33,13 +33,13 @@ import otherIcon from 'icon:category';
 import switchIcon from 'icon:toggle_on';
 import textIcon from 'icon:text_fields';
 
-/** Ordered by `sort`; those without one come last in their order. */
+/** Sorts by `sort`. Fields without it come last in their order. */
 const sortFields = (fields: readonly MarkedDocument<Field>[]): MarkedDocument<Field>[] =>
   [...fields].sort((one, other) => placeOf(one) - placeOf(other) || 0);
 
 const placeOf = ({ document: { meta } }: MarkedDocument<Field>): number => meta.sort ?? Number.MAX_SAFE_INTEGER;
 
-/** Changes as few numbers as possible. */
+/** Moves a field and changes as few `sort` values as possible. */
 function move(
   editor: DraftEditor,
   fields: readonly MarkedDocument<Field>[],
@@ -65,8 +65,9 @@ interface FieldMenuProps {
 }
 
 /**
- * Moves change the draft at once; other actions open a form through `onEdit`. A removed field can only be kept again.
- * @param props.mark the draft's change; without one there is nothing to discard
+ * The menu of a field. Moves change the draft at once, and other actions open a form through `onEdit`. For a removed
+ * field, the only action is to keep it.
+ * @param props.mark the change by the draft. Without a change, there is nothing to discard
  */
 function FieldMenu({ fields, field: { collection, field }, mark, onEdit }: FieldMenuProps) {
   const client = useQueryClient();
@@ -100,7 +101,7 @@ function FieldMenu({ fields, field: { collection, field }, mark, onEdit }: Field
   );
 }
 
-/** Null without a default. */
+/** Returns the default value as text. Null without a default. */
 function defaultText({
   default_value: value,
   generation_expression: expression,
@@ -113,8 +114,8 @@ function defaultText({
 }
 
 /**
- * `not null`, `unique` … A key omits both, because it implies them.
- * @param column null for an alias: `no column`
+ * Returns words such as `not null` and `unique`. They are omitted for a key, because a key implies both.
+ * @param column null for an alias, which has the word `no column`
  */
 function flagsOf(column: ColumnSchema | null): string[] {
   if (column === null) return ['no column'];
@@ -129,7 +130,7 @@ function flagsOf(column: ColumnSchema | null): string[] {
 
 /* Finds the last event that changed each field. */
 
-/** @param events newest first */
+/** @param events the events of the collection, newest first */
 function blameOf(events: readonly CollectionEvent[]): ReadonlyMap<string, CollectionEvent> {
   const last = new Map<string, CollectionEvent>();
   for (const event of events) {
@@ -138,7 +139,7 @@ function blameOf(events: readonly CollectionEvent[]): ReadonlyMap<string, Collec
   return last;
 }
 
-/** Fields created with their collection have no event of their own. */
+/** Returns the fields that an event changed. A field that was created with its collection has no event of its own. */
 function fieldsOf(event: CollectionEvent): string[] {
   return changesOf(event.diff).flatMap(({ field }) => (field === null ? [] : [field]));
 }
@@ -147,13 +148,14 @@ interface Props {
   collection: string;
   chosen: string | undefined;
   mayReadHistory: boolean;
-  /** Null without permission. */
+  /** Opens a form. Null if the user may not edit. */
   onEdit: ((edit: EditName, of?: string) => void) | null;
 }
 
 /**
- * Ordered by `sort`. Scrolls to the selected field. Changes are shown only to roles that may read the history.
- * @param props.chosen the name of a field; unknown names are ignored
+ * Shows the fields by `sort`, and scrolls to the selected one. Changes are shown only to roles that may read the
+ * history.
+ * @param props.chosen the name of the selected field. Unknown names are ignored
  */
 export function FieldsTab(props: Props) {
   const { collection, onEdit } = props;
@@ -200,7 +202,7 @@ function FieldTable({
   const indexed = new Set(useIndexesUnderWay(mayReadHistory, head).map((step) => step.field));
   const place = useRef<HTMLTableRowElement>(null);
   useEffect(() => {
-    // Some browsers return a promise, which an effect must not return.
+    // Some browsers return a promise here. An effect must not return one.
     place.current?.scrollIntoView({ block: 'center' });
   }, [chosen]);
   const blame = blameOf(events ?? []);
@@ -253,7 +255,7 @@ function FieldTable({
   );
 }
 
-/** The fields that reference another collection. */
+/** Returns the fields that reference another collection. */
 function useLeading(collection: string): ReadonlySet<string> {
   const { data: relations = [] } = useDraftedRelations();
   return new Set(
@@ -269,7 +271,7 @@ const headField = ({ names }: ReturnType<typeof useDraft>['draft'], collection: 
 interface CellsProps {
   field: Field;
   isLink: boolean;
-  /** Its index is being built. */
+  /** True while the index of the field is being built. */
   isIndexing: boolean;
   mark: React.ReactNode;
 }
@@ -330,7 +332,7 @@ function iconOf(type: Field['type'], schema: Field['schema'], isLink: boolean): 
 
 function Blame({ event, field }: { event: CollectionEvent | undefined; field: string }) {
   if (event === undefined) return null;
-  // Uses names at the head, because the draft may rename.
+  // The history uses the names at the head, because the draft may rename the field.
   const search = { collection: event.collection ?? '', field: event.field ?? field };
   return (
     <>
@@ -367,7 +369,7 @@ const ICONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param type as the service names it
- * @returns the path of an icon; a generic one for unknown types
+ * @param type the type in the spelling of the service
+ * @returns the path of an icon. Unknown types have a generic one
  */
 const typeIcon = (type: string): string => ICONS[type] ?? otherIcon;

@@ -31,7 +31,7 @@ import { Glyph, MaterialIcon } from '../../shared/glyph.js';
 import { inkOf } from '../schema/color.js';
 import { bytesText, counted } from '../../shared/text.js';
 
-/** Reserves its line while it is loading, so that the layout does not move. */
+/** Shows the size of the table. It takes its space while loading, so that the layout does not move. */
 function Size({ collection }: { collection: string }) {
   const { data } = useQuery(databaseTableQuery(collection));
   return (
@@ -46,7 +46,7 @@ function Size({ collection }: { collection: string }) {
   );
 }
 
-/** Null without permission. */
+/** Opens a form. Null if the user may not edit. */
 type OnEdit = ((edit: EditName, of?: string) => void) | null;
 
 interface HeadProps {
@@ -57,8 +57,9 @@ interface HeadProps {
 }
 
 /**
- * An object that the draft creates or renames has no size and no place in the diagram yet.
- * @param props.isSystem one of the service's own tables
+ * Shows the name and size of the collection. An object that the draft creates or renames has no size yet and is not in
+ * the diagram.
+ * @param props.isSystem true for a table of the service itself
  */
 function Head({ document: { collection, meta, schema }, mark, isSystem, onEdit }: HeadProps) {
   const isThere = mark !== 'made' && mark !== 'renamed';
@@ -90,7 +91,7 @@ function Head({ document: { collection, meta, schema }, mark, isSystem, onEdit }
   );
 }
 
-/** Only for roles that may read database facts. */
+/** Shows the size. Rendered only for roles that may read database facts. */
 function KnownSize({ collection }: { collection: string }) {
   return useMay('readOperations') ? <Size collection={collection} /> : null;
 }
@@ -165,7 +166,7 @@ function Facts({ meta, isFolder, isSystem }: { meta: Collection['meta']; isFolde
   );
 }
 
-/** @param props.sql from the service, without the draft */
+/** @param props.sql the SQL from the service, which does not contain the draft */
 function SqlTab({ sql }: { sql: string }) {
   return (
     <div className={classes.copied}>
@@ -181,8 +182,8 @@ const EditingHost = lazy(() => import('../../editing/host.js'));
 const route = getRouteApi('/collections/$name');
 
 /**
- * The former name of a renamed collection redirects to its new one, and back after the draft is discarded. Empty and
- * forbidden tabs are hidden.
+ * Shows a collection. The former name of a renamed collection redirects to the new one, and back after the draft is
+ * discarded. Tabs that are empty or forbidden are hidden.
  */
 export function CollectionPage() {
   const { name } = route.useParams();
@@ -220,7 +221,8 @@ function FormerNameRedirect({ name }: { name: string | null }) {
 }
 
 /**
- * The draft's former change of it, also after a discard. Null for the collection itself, otherwise its other name.
+ * Returns how the draft had changed the collection before, even after it was discarded. Null if the page shows the
+ * collection itself, and otherwise its other name.
  */
 function useBefore(name: string, head: string | null): string | null {
   const [before, setBefore] = useState(head);
@@ -230,7 +232,7 @@ function useBefore(name: string, head: string | null): string | null {
 
 const isNothing = (error: Error): boolean => error instanceof RefusedError && error.status === 404;
 
-/** System collections are in no list. */
+/** Returns the document to show. System collections are in no list. */
 function findShown(
   name: string,
   collections: readonly MarkedDocument<Collection>[],
@@ -242,7 +244,7 @@ function findShown(
 
 interface CollectionViewProps {
   drafted: MarkedDocument<Collection>;
-  /** The document from the service; undefined if it does not exist yet. */
+  /** The document from the service. Undefined if the collection does not exist there yet. */
   asked: CollectionDocument | undefined;
 }
 
@@ -275,7 +277,7 @@ function Editing({ collection, onClose }: { collection: string; onClose: (next?:
   );
 }
 
-/** The open editor is part of the address, so that going back closes it. */
+/** Returns the open form. It is part of the address, so that going back closes it. */
 function useEditing(collection: string) {
   const { edit: _, of: __, ...here } = route.useSearch();
   const navigate = route.useNavigate();
@@ -293,7 +295,7 @@ function useEditing(collection: string) {
 
 interface CollectionTabsProps {
   drafted: MarkedDocument<Collection>;
-  /** Null for a folder, and for a table that does not exist yet. */
+  /** The SQL of the table. Null for a folder, and for a table that does not exist yet. */
   sql: string | null;
   onEdit: OnEdit;
 }
@@ -331,12 +333,12 @@ interface Part {
   content: ReactNode;
 }
 
-/** For a new collection, only the parts from the draft. */
+/** Returns the parts of the page. A new collection has only those that the draft provides. */
 function useParts({ drafted: { document, mark }, sql, onEdit }: CollectionTabsProps): Part[] {
   const { collection } = document;
   const { field } = route.useSearch();
   const mayReadHistory = useMay('readHistory') && mark !== 'made';
-  // The log does not know the new name yet.
+  // The log does not contain the new name yet.
   const hasHistory = mayReadHistory && mark !== 'renamed';
   const hasTable = hasHistory && sql !== null;
   const all: (Part | false)[] = [
@@ -358,7 +360,7 @@ function useParts({ drafted: { document, mark }, sql, onEdit }: CollectionTabsPr
   return all.filter((part) => part !== false);
 }
 
-/* Some rows of the table, read-only. */
+/* Shows some rows of the table. They cannot be changed. */
 
 function RowsTab({ collection }: { collection: string }) {
   return (
@@ -398,7 +400,7 @@ function Rows({ rows, collection }: { rows: NonNullable<Sample['rows']>; collect
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            // A table may have no key, and the rows keep their order here.
+            // The index is the key, because a table may have no primary key and the rows keep their order.
             <tr key={index}>
               {fields.map((field) => (
                 <td key={field}>
@@ -413,7 +415,7 @@ function Rows({ rows, collection }: { rows: NonNullable<Sample['rows']>; collect
   );
 }
 
-/** At most three lines; the rest is in the tooltip. */
+/** Shows a value in at most three lines. The rest is in the tooltip. */
 function Value({ text }: { text: string | null }) {
   if (text === null) return <span className={classes.quiet}>null</span>;
   return (

@@ -16,8 +16,9 @@ import classes from './page.module.css';
 type OnEdit = ((edit: EditName, of?: string) => void) | null;
 
 /**
- * A relation of the collection to itself is in both parts; a many-to-any relation is shown at each target.
- * @param props.onEdit null without permission or a table. Called with `of` as a `memberKey`
+ * Shows the relations on both sides. A relation of the collection to itself is in both parts, and a many-to-any
+ * relation is shown at each target.
+ * @param props.onEdit null if the user may not edit, or if there is no table. `of` is a `memberKey`
  */
 export function RelationsTab({ collection, onEdit }: { collection: string; onEdit: OnEdit }) {
   const { data: relations, error, refetch } = useDraftedRelations();
@@ -140,7 +141,7 @@ function Row({ drafted, onEdit }: { drafted: MarkedDocument<NewRelation>; onEdit
 function Key({ schema }: { schema: NonNullable<NewRelation['schema']> }) {
   return (
     <>
-      {/* The service names a drafted one. */}
+      {/* The service chooses the name of a foreign key in the draft. */}
       <div>{(schema.constraint_name as string | undefined) ?? 'new foreign key'}</div>
       <Badge variant="default" tt="none" fw={500} size="xs" mr={4}>
         on delete {schema.on_delete.toLowerCase()}

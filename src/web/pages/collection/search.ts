@@ -12,10 +12,10 @@ export interface CollectionSearch {
   of?: string;
 }
 
-/** A name of digits is parsed as a number. */
+/** True for a name. The address parses a name of digits as a number. */
 const isName = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number';
 
-/** Ignores unknown tabs and forms, so that any address can be opened. */
+/** Reads the query of the address. Unknown tabs and forms are ignored, so that every address can be opened. */
 export function readCollectionSearch({ tab, field, edit, of }: Record<string, unknown>): CollectionSearch {
   const search: CollectionSearch = {};
   if (TABS.some((each) => each === tab)) search.tab = tab as Tab;

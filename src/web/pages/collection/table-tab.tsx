@@ -1,4 +1,4 @@
-/** The table in PostgreSQL: size, indexes, constraints and dependents. */
+/** Shows the table in PostgreSQL: its size, indexes, constraints and dependents. */
 import { Badge, Code, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -13,7 +13,10 @@ import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import own from './table-tab.module.css';
 
-/** Shows PostgreSQL without the draft. Each opening refetches the data. Missing values are shown as unknown. */
+/**
+ * Shows the data of PostgreSQL, which does not contain the draft. It is refetched each time the tab opens. Missing
+ * values are shown as unknown.
+ */
 export function TableTab({ collection }: { collection: string }) {
   return (
     <QueryResult query={useQuery(databaseTableQuery(collection))} label="Loading the table">
@@ -109,7 +112,7 @@ function Dependent({ kind, children }: { kind: string; children: ReactNode }) {
   );
 }
 
-/** Objects that are being built while the table is in use. */
+/** Shows objects that are being built while the table remains in use. */
 function UnderWay({ collection }: { collection: string }) {
   const own = useIndexesUnderWay(true, collection);
   if (own.length === 0) return null;

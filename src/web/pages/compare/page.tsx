@@ -1,4 +1,4 @@
-/** Compares two points in time: as entries, as SQL, as files. */
+/** Compares two points in time, as entries, as SQL or as files. */
 import { Button, Group, SegmentedControl, TextInput, Title, Stack, Text } from '@mantine/core';
 import { useQuery, useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -18,15 +18,16 @@ import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import classes from './sql-difference.module.css';
 
-/** Time limit of the comparison, in milliseconds. */
+/** Maximum time of the comparison in milliseconds. */
 const LONGEST = 2_000;
 
-/** Unchanged lines shown around a change. */
+/** Number of unchanged lines that are shown around a change. */
 const AROUND = 3;
 
 /**
- * Shows a message for equal texts, and for those that take longer than two seconds to compare.
- * @param props.from positions, times or `now`; `to` too
+ * Shows the difference as SQL. Shows a message for equal texts, and for texts that take longer than two seconds to
+ * compare.
+ * @param props.from a position, a time or `now`. The same applies to `to`
  */
 function SqlDifference({ from, to }: { from: string; to: string }) {
   const before = useQuery(pastScriptQuery(from));
@@ -77,7 +78,7 @@ const linesOf = (text: string): string[] => (text.endsWith('\n') ? text.slice(0,
 
 /* Downloads for both points in time and their difference. */
 
-/** @param props.from positions, times or `now`; `to` too */
+/** @param props.from a position, a time or `now`. The same applies to `to` */
 function Files({ from, to }: { from: string; to: string }) {
   const save = useMutation({
     mutationFn: async () => {
@@ -187,7 +188,7 @@ function Moments({ from, to, onChange }: ComparedPoints & { onChange: (changed: 
   );
 }
 
-/** A position is a number, so that the address needs no quotes. */
+/** Converts a position to a number, so that the address needs no quotes. */
 const parseMoment = (text: string): string | number => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text.trim());
 
 function Entries(moments: ComparedPoints) {

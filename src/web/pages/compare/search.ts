@@ -5,13 +5,13 @@ export interface CompareSearch {
   /** Points in time: positions, times, `now`. */
   from?: string | number;
   to?: string | number;
-  /** `entries` by default. */
+  /** The view. `entries` by default. */
   as?: View;
 }
 
 const MOMENT = /^[0-9A-Za-z:.+-]{1,64}$/;
 
-/** Ignores invalid values. The service checks whether a point exists. */
+/** Reads the query of the address. Invalid values are ignored. The service checks if a point in time exists. */
 export function readCompareSearch({ from, to, as }: Record<string, unknown>): CompareSearch {
   const search: CompareSearch = {};
   if (isMoment(from)) search.from = from;

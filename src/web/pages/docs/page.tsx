@@ -30,10 +30,10 @@ const PICTURES = import.meta.glob<string>('../../../../docs/images/*.svg', {
 
 const FOLDER = '../../../../docs/';
 
-/** @param page path below docs/ without extension: `trash`, `findings/rewrite` */
+/** @param page the path below docs/ without extension: `trash`, `findings/rewrite` */
 const pathOf = (page: string): string => `${FOLDER}${page}.md`;
 
-/** Null for an unknown page. */
+/** Reads a guide. Null for an unknown page. */
 const guideQuery = (page: string) =>
   queryOptions({
     queryKey: ['guide', page],
@@ -41,7 +41,7 @@ const guideQuery = (page: string) =>
     queryFn: async () => (await TEXTS[pathOf(page)]?.()) ?? null,
   });
 
-/** For an image in the guide `page`: `images/log.svg`. */
+/** Returns the address of an image in the guide `page`: `images/log.svg`. */
 const pictureAt = (source: string, page: string): string | undefined => PICTURES[`${FOLDER}${fileAt(source, page)}`];
 
 type Target =
@@ -51,7 +51,7 @@ type Target =
   | { to: 'web'; href: string }
   | { to: 'nowhere' };
 
-/** The target in the app of a link in the guide `page`. */
+/** Returns the target in the app of a link in the guide `page`. */
 function targetOf(href: string, page: string): Target {
   if (/^https?:\/\//.test(href)) return { to: 'web', href };
   const [file = '', hash = ''] = href.split('#');
@@ -61,14 +61,14 @@ function targetOf(href: string, page: string): Target {
   return target !== undefined && pathOf(target) in TEXTS ? { to: 'page', page: target, hash } : { to: 'nowhere' };
 }
 
-/** Relative to docs/. */
+/** Returns the path relative to docs/. */
 const fileAt = (file: string, page: string): string =>
   decodeURIComponent(new URL(file, `http://guides/${page}.md`).pathname.slice(1));
 
 /**
- * Scrolls to the heading in the address when the text is loaded. External links open a new tab; links to other files
- * become text.
- * @param props.page its path below docs/ without extension, the base of its links
+ * Shows a guide, and scrolls to the heading in the address when the text is loaded. External links open in a new tab.
+ * Links to other files become text.
+ * @param props.page the path of the guide below docs/ without extension, to which its links are relative
  * @param props.text Markdown
  */
 function Guide({ page, text }: { page: string; text: string }) {
@@ -95,7 +95,7 @@ function textOf(node: ReactNode): string {
 
 type Level = 'h2' | 'h3' | 'h4';
 
-/** The page has its own first heading. */
+/** Lowers the level of headings, because the page already has a first heading. */
 const LOWER: Readonly<Record<string, Level>> = { h1: 'h2', h2: 'h3', h3: 'h4', h4: 'h4' };
 
 function componentsOf(page: string): Components {
@@ -153,7 +153,7 @@ function Anchored({ target, children }: { target: Target; children: ReactNode })
   }
 }
 
-/** Screenshots of the app are not included in it. */
+/** Shows an image of a guide. Screenshots of the app are not part of the build. */
 function Picture({ address, alt }: { address: string | undefined; alt: string }) {
   return address === undefined ? null : <img src={address} alt={alt} className={classes.picture} />;
 }
@@ -170,10 +170,10 @@ function Block({ children }: { children: ReactNode }) {
 
 const TITLES = headings.filter(({ anchor }) => anchor === '');
 
-/** In order. Guides in a subfolder are linked from their main guide. */
+/** The guides in order. Guides in a subfolder are not included, because their main guide links to them. */
 const GUIDES = TITLES.filter(({ page }) => !page.includes('/'));
 
-/** Shows the first guide by default. An unknown name shows a message next to the list. */
+/** Shows a guide, by default the first one. For an unknown name, a message is shown next to the list. */
 export function DocsPage() {
   const { page = GUIDES[0]?.page ?? '' } = useParams({ strict: false });
   const guide = useQuery(guideQuery(page));

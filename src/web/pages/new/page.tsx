@@ -30,7 +30,10 @@ const KINDS = [
   { value: 'folder', label: 'Folder' },
 ];
 
-/** For admins and authors; others see a message. Opens the created object; cancel returns to the schema. */
+/**
+ * Creates a collection. Only admins and authors may use it. Other users see a message. It opens the new object, and
+ * cancel returns to the schema.
+ */
 export function NewPage() {
   const { as, group = null } = route.useSearch();
   const replace = route.useNavigate();
@@ -142,7 +145,7 @@ const PRESETS: readonly Preset[] = [
   stamp('date_updated', 'Updated on', 'date-updated'),
 ];
 
-/** The metadata that refers to these fields. */
+/** Returns the metadata that refers to the selected common fields. */
 const metaOf = (presets: ReadonlySet<string>) => ({
   ...(presets.has('status') && { archive_field: 'status', archive_value: 'archived', unarchive_value: 'draft' }),
   ...(presets.has('sort') && { sort_field: 'sort' }),
@@ -181,10 +184,10 @@ interface Props {
 const INPUTS = FOLDER_SECTIONS.flatMap(({ members }) => members);
 
 /**
- * Common fields are placed after the key in the offered order.
- * @param props.group the parent folder; null for none
+ * The form of a new collection. The common fields follow the key in the order in which they are offered.
+ * @param props.group the parent folder. Null for none
  * @param props.taken names that are rejected at once
- * @param props.onDone called with its name when it is in the draft
+ * @param props.onDone called with the name when the collection is in the draft
  */
 function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: Props) {
   const form = useForm<FieldValues>({
@@ -220,7 +223,7 @@ function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: Props) 
       <TextInput
         label="Name"
         description={isFolder ? 'Name of the folder' : 'Name of the collection and of its table'}
-        // The page has no other purpose.
+        // The page has no purpose besides this form.
         autoFocus
         autoComplete="off"
         spellCheck={false}
@@ -237,7 +240,7 @@ function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: Props) 
   );
 }
 
-/** The key and the common fields. */
+/** The inputs of the key and the common fields. */
 function KeyPart() {
   const { control } = useFormContext();
   const { field: kind } = useController({ control, name: 'keyKind' });
@@ -272,7 +275,7 @@ function KeyPart() {
   );
 }
 
-/** Errors concern documents; here their names are separate inputs. */
+/** Returns the input that shows an error. Errors are about documents, whose names are separate inputs here. */
 function inputFor(part: string, member: string): string | null {
   if (part === 'fields') return member === 'field' ? 'key' : null;
   return member === '' ? 'collection' : member;

@@ -1,4 +1,4 @@
-/** Views, functions and other objects, with their definitions. Admins create, edit and delete them here. */
+/** Shows views, functions and other objects with their definitions. Admins create, edit and delete them here. */
 import { Button, Code, Group, NativeSelect, Stack, Text, TextInput, Textarea, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
@@ -231,7 +231,7 @@ function NewObject() {
 
 interface FormProps {
   kind: ObjectKind;
-  /** Null for a new one. */
+  /** The object. Null for a new one. */
   object: SchemaObject | null;
   title: string;
   button: string;

@@ -14,8 +14,8 @@ import classes from './page.module.css';
 import { RefusedError } from '../../service/send.js';
 
 /**
- * Errors without a table, and other errors, are shown as usual.
- * @param props.tables the sent tables in order, which errors identify by index
+ * Shows why tables could not be adopted. Other errors, and errors without a table, are shown as usual.
+ * @param props.tables the tables of the request in order. Errors identify them by index
  */
 export function AdoptionRefusal({ error, tables }: { error: Error; tables: readonly string[] }) {
   const problems = error instanceof RefusedError ? error.problems : [];
@@ -40,16 +40,16 @@ export function AdoptionRefusal({ error, tables }: { error: Error; tables: reado
   );
 }
 
-/** `tables[3]` is the fourth selected table. */
+/** Returns the table of a problem. `tables[3]` is the fourth selected table. */
 function tableOf({ extensions: { path, collection } }: Problem, tables: readonly string[]): string | undefined {
   const [, index] = /^tables\[(\d+)\]/.exec(path ?? '') ?? [];
   return index === undefined ? collection : tables[Number(index)];
 }
 
-/** Notes shown before the user asks for all. */
+/** Number of notes that are shown before the user asks for all. */
 const MOST = 20;
 
-/** @param props.isTrial a dry run without events */
+/** @param props.isTrial true for a dry run, which appends no events */
 export function AdoptionReport({ adoption, isTrial = false }: { adoption: Adoption; isTrial?: boolean }) {
   const { adopted, relations, refused, not_represented: notes, events } = adoption;
   const [isWhole, setWhole] = useState(false);
@@ -94,8 +94,8 @@ export function AdoptionReport({ adoption, isTrial = false }: { adoption: Adopti
 }
 
 /**
- * Available to admins; others see a message. A dry run of the same tables precedes an adoption. Shows a message if no table is
- * left.
+ * Adopts tables. Only admins may use it. Other users see a message. A dry run of the same tables must precede an
+ * adoption. Shows a message if no table is left.
  */
 export function AdoptTab() {
   useTitle('Adopt · Operations');
@@ -142,12 +142,12 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
     onSuccess: async (adoption, tables) => {
       onAdopted(adoption);
       trial.reset();
-      // Keeps tables that were selected in the meantime.
+      // Tables that were selected in the meantime stay selected.
       setChosen((now) => now.filter((table) => !tables.includes(table)));
       await client.invalidateQueries({ queryKey: [SCHEMA] });
     },
   });
-  // A plan is valid only for the tables it was made for.
+  // A plan is valid only for the tables for which it was created.
   const choose = (next: readonly string[]) => {
     setChosen(next);
     trial.reset();
@@ -202,7 +202,7 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
   );
 }
 
-/** The maximum number shown; the filter finds others. */
+/** Maximum number of tables that are shown. The user finds others with the filter. */
 const MAX_TABLES_SHOWN = 600;
 
 interface TablesProps {

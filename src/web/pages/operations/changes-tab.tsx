@@ -14,7 +14,10 @@ import classes from './page.module.css';
 import { changeQuery } from '../../service/review-queries.js';
 import { actorName } from '../../../schema/model/events.js';
 
-/** Refetched every second while it makes progress. Hides the withdraw button without permission. */
+/**
+ * Shows a change request. It is refetched every second while it makes progress. The button to withdraw is hidden if the
+ * user may not withdraw.
+ */
 export function ChangeDetails({ id }: { id: string }) {
   return (
     <QueryResult query={useQuery(changeQuery(id))} label="Loading the change request">
@@ -30,7 +33,10 @@ export function ChangeDetails({ id }: { id: string }) {
   );
 }
 
-/** Open requests are expanded; others link to the review. Explains how to start one if there never was any. */
+/**
+ * Lists change requests. Open requests are expanded, and others link to the review. If there never was one, the tab
+ * explains how to open one.
+ */
 export function ChangesTab() {
   useTitle('Change requests · Operations');
   const inWork = useQuery(openRequestsQuery());
@@ -58,7 +64,7 @@ interface LinesProps {
   more: ReactNode;
 }
 
-/** Open requests first, however old they are. */
+/** Shows the requests. Open requests come first, however old they are. */
 function Lines({ inWork, newest, more }: LinesProps) {
   const moving = new Set(inWork.map(({ id }) => id));
   const all = [...inWork, ...newest.filter(({ id }) => !moving.has(id))];

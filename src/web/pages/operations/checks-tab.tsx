@@ -20,7 +20,10 @@ import { SCHEMA } from '../../service/queries.js';
 import { useRole } from '../../service/session.js';
 import { valueText } from '../../shared/changes/sentences.js';
 
-/** Run by its button. Findings first, then all checks with their results. */
+/**
+ * Runs the checks of the doctor when the user presses the button. Shows findings first, then all checks with their
+ * results.
+ */
 export function DoctorPart() {
   const doctor = useMutation({ mutationFn: fetchExamination });
   return (
@@ -92,7 +95,10 @@ function CheckLine({ check: { name, result } }: { check: Check }) {
 
 type DriftTable = Drift['tables'][number];
 
-/** Run by its button, and again after a repair or acceptance. Auditors see the drift; only admins may resolve it. */
+/**
+ * Reads drift when the user presses the button, and again after a repair or acceptance. Auditors see the drift. Only
+ * admins may resolve it.
+ */
 export function DriftPart() {
   const drift = useQuery(driftQuery());
   const look = () => void drift.refetch();
@@ -145,7 +151,7 @@ type DriftObject = NonNullable<Drift['objects']>[number];
 
 const objectText = ({ kind, id }: DriftObject['object']): string => `${kind.replace('_', ' ')} ${id}`;
 
-/** Repairs all tables at once. Destructive statements are left to people. */
+/** Repairs all tables at once. The user must run destructive statements individually. */
 function RepairAllTables({ onChanged }: { onChanged: () => void }) {
   const client = useQueryClient();
   const make = useMutation({
@@ -292,7 +298,7 @@ function Accept({ name, accepted, onChanged }: AcceptProps) {
   );
 }
 
-/** Requests nothing before a button is pressed. */
+/** Shows the checks. Nothing is requested before the user presses a button. */
 export function ChecksTab() {
   useTitle('Checks · Operations');
   return (
@@ -306,7 +312,7 @@ export function ChecksTab() {
 
 /* Two slow checks, run on request. */
 
-/** Both may take as long as the log is long. Each shows its last result until it is run again. */
+/** Shows both checks. Each one may take longer the longer the log is. Its last result stays until it is run again. */
 function Checks() {
   const chain = useMutation({ mutationFn: fetchChainCheck });
   const compared = useMutation({ mutationFn: fetchComparison });
@@ -340,7 +346,7 @@ interface CheckButtonProps {
 
 /**
  * The button of a check.
- * @param props.onAsk not called again while `isAsking`
+ * @param props.onAsk not called again while `isAsking` is true
  */
 function CheckButton({ label, isAsking, onAsk }: CheckButtonProps) {
   return (

@@ -11,7 +11,10 @@ import { ConfirmButton } from '../../shared/buttons.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 
-/** An unhealthy service also responds. An error is shown only if there was never a response. */
+/**
+ * Shows the health of the service. An unhealthy service also responds, so an error is shown only if there was never a
+ * response.
+ */
 export function HealthPart() {
   const health = useQuery(healthQuery());
   return (
@@ -34,7 +37,10 @@ export function HealthPart() {
   );
 }
 
-/** Refetched every few seconds, and every second during a rebuild. Only admins may rebuild. */
+/**
+ * Shows the projections. They are refetched every few seconds, and every second during a rebuild. Only admins may
+ * rebuild.
+ */
 export function ProjectionsPart() {
   const projections = useQuery(projectionsQuery());
   return (
@@ -61,7 +67,7 @@ function Line({ projection }: { projection: Projection }) {
   const client = useQueryClient();
   const again = useMutation({
     mutationFn: () => rebuild(name),
-    // Shows that the rebuild has begun, also after a reload.
+    // The refetch shows that the rebuild has begun. After a reload, it is shown in the same way.
     onMutate: () => void client.invalidateQueries({ queryKey: projectionsQuery().queryKey }),
     onSettled: () => client.invalidateQueries({ queryKey: [SCHEMA] }),
   });
@@ -100,7 +106,7 @@ function Line({ projection }: { projection: Projection }) {
   );
 }
 
-/** From the service, so it is shown to everyone and after a reload. */
+/** Shows a running rebuild. The state comes from the service, so all users see it, also after a reload. */
 function Rebuilding({
   name,
   rebuilding: { since, done },
@@ -124,7 +130,7 @@ function Rebuilding({
   );
 }
 
-/** The default part of operations. */
+/** The tab that the operations page shows by default. */
 export function HealthTab() {
   useTitle('Operations');
   return (

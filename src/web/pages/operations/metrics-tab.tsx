@@ -1,4 +1,4 @@
-/** Load and latency of the last minutes, read while the page is open. */
+/** Shows load and latency of the last minutes, as far as the page was open. */
 import { Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BETWEEN, type Reading, readingsQuery } from '../../service/operations-queries.js';
@@ -21,7 +21,7 @@ import classes from './page.module.css';
 import { useId } from 'react';
 import chartClasses from './metrics/chart.module.css';
 
-/** Lines need two readings; one reading shows only current values. */
+/** Shows charts. A line needs two readings, so the first reading shows only current values. */
 export function MetricsTab() {
   useTitle('Metrics · Operations');
   const readings = useQuery(readingsQuery());
@@ -104,7 +104,10 @@ interface Props {
   say: (value: number) => string;
 }
 
-/** Scaled from 0 to the largest value of its lines. Newest at the right; unknown values are gaps. */
+/**
+ * Shows a chart with a scale from 0 to the largest value of its lines. The newest value is at the right. Unknown values
+ * are gaps.
+ */
 function Chart({ title, unit, series, say }: Props) {
   const id = useId();
   const measured = series.flatMap(({ points }) => points).filter((point) => point !== null);
@@ -160,7 +163,7 @@ const lastOf = (points: Points, say: Props['say']): string => {
 const describeSeries = (title: string, series: readonly Series[], say: Props['say']): string =>
   `${title}: ${series.map(({ label, points }) => `${label} ${lastOf(points, say)}`).join(', ')}`;
 
-/** Draws nothing without known values. */
+/** Returns the path of a line. Empty without known values. */
 function pathOf(points: Points, { top, length }: { top: number; length: number }): string {
   let isDrawing = false;
   return points
@@ -178,7 +181,7 @@ function pathOf(points: Points, { top, length }: { top: number; length: number }
     .join('');
 }
 
-/** The next of 1, 2, 5, 10, 20 … */
+/** Returns the next number of the sequence 1, 2, 5, 10, 20 … */
 function roundUp(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

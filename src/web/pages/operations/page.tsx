@@ -8,7 +8,7 @@ import { useRole } from '../../service/session.js';
 import { LinkTabs } from '../../shared/link-tabs.js';
 import { Page } from '../../shared/page.js';
 
-/** Tabs show the number of open requests and of trash entries. Adoption and webhooks are for admins. */
+/** Shows the tabs with the number of open requests and of trash entries. Adoption and webhooks are only for admins. */
 export function OperationsPage() {
   const isAdmin = useRole() === 'admin';
   const { data: inWork } = useQuery(openRequestsQuery());

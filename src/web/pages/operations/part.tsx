@@ -10,7 +10,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** @param props.action shown next to the heading */
+/** @param props.action an element next to the heading */
 export function Part({ title, about, action, children }: Props) {
   const id = useId();
   return (
@@ -31,7 +31,7 @@ export function Part({ title, about, action, children }: Props) {
   );
 }
 
-/** Green or red with a word. */
+/** Shows a state as a word in green or red. */
 export function State({ ok, children }: { ok: boolean; children: ReactNode }) {
   return (
     <span className={classes.state} data-ok={ok}>

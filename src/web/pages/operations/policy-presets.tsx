@@ -1,4 +1,4 @@
-/* Common policies to start with. */
+/* Offers common policies to start with. */
 import { Button, Text } from '@mantine/core';
 import type { Policy } from '../../service/operations-queries.js';
 import classes from './page.module.css';
@@ -48,7 +48,7 @@ const PRESETS: readonly Preset[] = [
   },
 ];
 
-/** Fills the form with a common policy. Rules for collections stay. Nothing is saved. */
+/** Fills the form with a common policy. Rules for collections are unchanged, and nothing is saved yet. */
 export function Presets({ onChoose }: { onChoose: (members: Partial<Policy>) => void }) {
   return (
     <section className={classes.part} aria-label="Presets">

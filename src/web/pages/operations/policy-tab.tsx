@@ -38,7 +38,7 @@ type Actions = Policy['findings'];
 export type Action = Actions[string];
 export type Code = PolicyAt['meta']['codes'][number];
 
-/** The allowed actions for informational findings. */
+/** The actions that informational findings can have. */
 const SHOWN: ReadonlySet<string> = new Set(['off', 'note', 'warn']);
 
 const LEVELS: Readonly<Record<Code['level'], string>> = { note: 'note', warn: 'warning', danger: 'danger' };
@@ -51,8 +51,9 @@ interface Props {
 }
 
 /**
- * @param props.actions by code; other codes follow their level
- * @param props.onChange called with all actions, without those that follow their level
+ * Shows the action of each code.
+ * @param props.actions the actions by code. For all other codes, the level decides
+ * @param props.onChange called with all actions, except for codes whose level decides
  */
 export function PolicyCodes({ actions, codes, onChange, isReadOnly }: Props) {
   return (
@@ -106,7 +107,7 @@ function withAction(actions: Actions, code: string, action: Action | undefined):
 
 interface SelectProps {
   label: string;
-  /** Without a heading above. */
+  /** True to show the label. Otherwise, only screen readers read it. */
   isLabelled?: boolean;
   code: Code;
   action: Action | undefined;
@@ -114,8 +115,8 @@ interface SelectProps {
 }
 
 /**
- * Offers fewer actions for informational codes.
- * @param props.action undefined: by level
+ * Selects the action of a code. Informational codes have fewer options.
+ * @param props.action undefined if the level decides
  */
 export function ActionSelect({ label, isLabelled = false, code, action, onChange }: SelectProps) {
   const choices = Object.entries(ACTION_WORDS).filter(([value]) => !code.shown_only || SHOWN.has(value));
@@ -132,7 +133,7 @@ export function ActionSelect({ label, isLabelled = false, code, action, onChange
   );
 }
 
-/* Rules for collections by name pattern. The first matching pattern with the code applies. */
+/* Rules for collections by patterns of names. The first rule that matches and contains the code applies. */
 
 interface PolicyPatternsProps {
   policy: Policy;
@@ -143,7 +144,7 @@ interface PolicyPatternsProps {
 
 type Rule = Policy['collections'][number];
 
-/** @param props.onChange called with all rules, new ones last */
+/** @param props.onChange called with all rules. New rules come last */
 export function PolicyPatterns({ policy: { collections }, codes, onChange, isReadOnly }: PolicyPatternsProps) {
   const remove = (at: number, code: string) =>
     onChange({ collections: collections.flatMap((rule, index) => (index === at ? without(rule, code) : [rule])) });
@@ -182,7 +183,7 @@ export function PolicyPatterns({ policy: { collections }, codes, onChange, isRea
   );
 }
 
-/** Removes a rule without codes. */
+/** Returns the rule without a code. A rule without codes is removed. */
 function without(rule: Rule, code: string): Rule[] {
   const { [code]: _, ...findings } = rule.findings;
   return Object.keys(findings).length === 0 ? [] : [{ ...rule, findings }];
@@ -227,7 +228,7 @@ function Adding({ codes, onAdd }: { codes: readonly Code[]; onAdd: (rule: Rule) 
   );
 }
 
-/** Read-only unless the user is an admin. A save is rejected after a concurrent change. */
+/** Shows the policy. It is read-only unless the user is an admin. Saving is rejected after a concurrent change. */
 export function PolicyTab() {
   useTitle('Policy · Operations');
   const policy = useQuery(policyQuery());
@@ -240,11 +241,11 @@ export function PolicyTab() {
 
 function Editor({ read }: { read: ReadPolicy }) {
   const isAdmin = useRole() === 'admin';
-  /** Includes its base version, so that concurrent changes are not overwritten. */
+  /** The edited policy with its base version, so that a save does not overwrite concurrent changes. */
   const [edited, setEdited] = useState<EditedPolicy | null>(null);
   const { policy } = edited ?? { policy: read.data };
   const client = useQueryClient();
-  // A save may have ended since the last rendering.
+  // A save may have ended since the last rendering, so the newest state is changed.
   const change = (members: Partial<Policy>) =>
     setEdited((now) => {
       const { data, etag } = client.getQueryData(policyQuery().queryKey) ?? read;
@@ -337,7 +338,7 @@ function SavePolicy({ read, edited, onEdited }: SaveProps) {
 /** Reads what the current policy requires of a new one. */
 function useCondition(current: Policy, policy: Policy) {
   const [title, setTitle] = useState('');
-  /** Another edit must be acknowledged again. */
+  /** The policy whose warnings were acknowledged. Another edit must be acknowledged again. */
   const [acknowledged, setAcknowledged] = useState<Policy | null>(null);
   const needsApproval = current.policy_changes === 'approve';
   const loosened = current.policy_changes === 'acknowledge' ? findLoosened(current, policy) : [];

@@ -18,22 +18,22 @@ import { Caution, ReasonInput } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { actorName } from '../../../schema/model/events.js';
 
-/** `articles`, or `articles.title` */
+/** Returns `articles` or `articles.title`. */
 export const nameOf = ({ collection, field }: Pick<TrashEntry, 'collection' | 'field'>): string =>
   field === null ? collection : `${collection}.${field}`;
 
 /* Summarizes the plan of a restore. */
 
 export interface RestoreOutlook {
-  /** Restored objects, in the service's words. */
+  /** The objects that are restored, in the words of the service. */
   comes: string[];
-  /** Objects that cannot be restored. */
+  /** The objects that cannot be restored. */
   stays: string[];
-  /** PostgreSQL's errors; empty if it accepts the restore. */
+  /** The errors of PostgreSQL. Empty if it accepts the restore. */
   refused: string[];
 }
 
-/** Three empty lists: everything is restored without notes. */
+/** Summarizes a plan. If all three lists are empty, everything is restored without notes. */
 export function outlookOf({ accepted, errors = [], warnings }: Plan): RestoreOutlook {
   const comes = warnings.filter(({ code }) => code === 'DATA_RESTORED');
   const stays = warnings.filter(({ code }) => code !== 'DATA_RESTORED');
@@ -47,14 +47,14 @@ export function outlookOf({ accepted, errors = [], warnings }: Plan): RestoreOut
 
 /* Restores from the trash. A dry run shows first what cannot be restored. */
 
-/** Milliseconds without input before a dry run. */
+/** Milliseconds without input after which a dry run starts. */
 const PAUSE = 400;
 
 type RestoreResult = Awaited<ReturnType<typeof restore>>;
 
 /**
- * Runs a dry run when it opens and after each pause in typing. An input that would be rejected cannot be sent. Opens
- * the restored object.
+ * Restores a trash entry. A dry run starts when the dialog opens and after each pause in typing. Input that would be
+ * rejected cannot be sent. Afterwards, the restored object is opened.
  */
 export function RestoreDialog({ entry, onClose }: { entry: TrashEntry; onClose: () => void }) {
   const [back, setBack] = useState<RestoreResult | null>(null);
@@ -134,7 +134,7 @@ const messageOf = (error: Error | null, path: string): string | undefined =>
 
 const canBeRestored = (outlook: RestoreOutlook | null): boolean => outlook?.refused.length === 0;
 
-/** An error shown at its input is not repeated. */
+/** Shows the result of the dry run. An error that is shown at its input is not repeated. */
 function Tried({ error, outlook }: { error: Error | null; outlook: RestoreOutlook | null }) {
   if (error !== null) {
     const isAtBox = messageOf(error, 'as') !== undefined || messageOf(error, 'without[0]') !== undefined;
@@ -196,7 +196,7 @@ function Done({ back: { data, warnings = [] }, onClose }: { back: RestoreResult;
 
 /* A purge is permanent, so the user must type the name. */
 
-/** Closes when it is done; shows errors. */
+/** Purges an entry. The dialog closes when the purge is done, and shows errors. */
 export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: () => void }) {
   const name = nameOf(entry);
   const [typed, setTyped] = useState('');
@@ -208,7 +208,7 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    // Only if the dialog is still open.
+    // Closes only the dialog that is still open.
     done.mutate(undefined, { onSuccess: onClose });
   };
   return (

@@ -24,7 +24,7 @@ export const FORMAT_LABELS: Readonly<Record<Webhook['format'], string>> = {
 
 const FORMATS = Object.entries(FORMAT_LABELS).map(([value, label]) => ({ value, label }));
 
-/** Common patterns; the input accepts all others. */
+/** Common patterns. The input also accepts all other patterns. */
 const TYPE_PATTERNS = ['collection.*', 'field.*', 'relation.*', 'object.*', 'change.*', 'policy.*', 'webhook.*'];
 
 const EMPTY: WebhookSettings = { name: '', url: '', format: 'cloudevents', types: ['*'], collections: null };
@@ -38,15 +38,16 @@ const settingsOf = ({ name, url, format, types, collections }: Webhook): Webhook
 });
 
 /**
- * Closes when the service accepts it, but only its button and Escape close it while it shows a secret.
- * @param props.webhook null for a new one
+ * The form of a webhook. It closes when the service accepts the change. While it shows a secret, it closes only by its
+ * button and Escape.
+ * @param props.webhook null for a new webhook
  */
 export function WebhookDialog({ webhook, onClose }: { webhook: Webhook | null; onClose: () => void }) {
   const [secret, setSecret] = useState<string | null>(null);
   return (
     <Modal
       opened
-      // Clicking outside would hide the secret, which is shown only once.
+      // A click outside would hide the secret, which is shown only once.
       closeOnClickOutside={secret === null}
       onClose={onClose}
       title={webhook?.name ?? 'New webhook'}
@@ -107,7 +108,7 @@ function WebhookForm({ webhook, onSecret, onDone }: FormProps) {
   );
 }
 
-/** @returns the member of a path: `types` of `types[0]` */
+/** @returns the member in a path: `types` for `types[0]` */
 const memberOf = (path: string | undefined): string => path?.replace(/\[.*/s, '') ?? '';
 
 const isShownAtInputs = (error: Error): boolean =>
@@ -185,7 +186,7 @@ function SecretAndDeletion({ webhook, onSecret, onDone }: FormProps & { webhook:
   });
   const remove = useMutation({
     mutationFn: () => deleteWebhook(webhook.id),
-    // Without its entry in the list, the page requests no deliveries of the deleted webhook.
+    // Removing the webhook from the list prevents the page from requesting its deliveries.
     onSuccess: () =>
       client.setQueryData(webhooksQuery().queryKey, (list) => list?.filter(({ id }) => id !== webhook.id)),
   });

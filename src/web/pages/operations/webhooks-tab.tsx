@@ -22,7 +22,7 @@ import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import { FORMAT_LABELS, WebhookDialog } from './webhook-dialog.js';
 
-/** Refetched every few seconds. Explains webhooks if there are none. */
+/** Lists webhooks, and refetches them every few seconds. Explains webhooks if there are none. */
 export function WebhooksTab() {
   useTitle('Webhooks · Operations');
   const webhooks = useQuery(webhooksQuery());
@@ -137,7 +137,7 @@ function filterText({ types, collections }: Webhook): string {
   return collections === null ? `${events}.` : `${events} of ${collections.join(', ')}.`;
 }
 
-/** The reasons of the service. */
+/** Descriptions of the reasons that the service sends. */
 const DISABLED: Readonly<Record<string, string>> = {
   requested: 'An admin disabled it.',
   gone: 'The service disabled it, because the receiver responded with status 410.',
@@ -146,7 +146,7 @@ const DISABLED: Readonly<Record<string, string>> = {
   copied: 'The service disabled it, because its database is a copy of another one.',
 };
 
-/** Shows how far it has delivered, and why it does not deliver. */
+/** Shows the position up to which events were delivered, and why the webhook does not deliver. */
 function DeliveryProgress({ webhook }: { webhook: Webhook }) {
   const { behind, position, disabled_because: because, last_error: lastError } = webhook;
   const { failing_since: since, next_attempt_at: next } = webhook;
@@ -230,7 +230,7 @@ function DeliveryLine({ delivery }: { delivery: WebhookDelivery }) {
   );
 }
 
-/** Continues at a position, so that later events are delivered again. */
+/** Delivers the events from a position on again. */
 function Replay({ webhook: { id, name } }: { webhook: Webhook }) {
   const [position, setPosition] = useState<number | null>(null);
   const client = useQueryClient();

@@ -38,7 +38,7 @@ function Shape({ shape }: { shape: Outline['shapes'][number] }) {
   );
 }
 
-/** @param props.about for screen readers */
+/** @param props.about a label for screen readers */
 function Blocks({ of, about }: { of: readonly Block[]; about: string }) {
   return of.map((block, index) => {
     if (block.kind === 'table')
@@ -63,7 +63,7 @@ function InlineText({ inline }: { inline: Inline }) {
     .map((part, index) => (index % 2 === 0 ? part : <code key={`${index} ${part}`}>{part}</code>));
 }
 
-/** @param props.label for screen readers */
+/** @param props.label a label for screen readers */
 function BlockTable({ table: { head, rows }, label }: { table: Table; label: string }) {
   return (
     <div className={classes.scroller} role="region" aria-label={label} tabIndex={0}>
@@ -100,12 +100,12 @@ interface Props {
   onToggle: () => void;
 }
 
-/** Renders details when opened. Scrolls to one that is open initially. */
+/** Shows an operation. Its details are rendered when it is opened. If it is open initially, the page scrolls to it. */
 function Operation({ operation, isOpen, onToggle }: Props) {
   const { method, path, summary } = operation;
   const details = useId();
   const place = useRef<HTMLLIElement>(null);
-  // Only linked operations scroll into view.
+  // The page scrolls only to an operation that the address names.
   const isLinked = useRef(isOpen);
   useEffect(() => {
     if (isLinked.current) place.current?.scrollIntoView();
@@ -138,7 +138,7 @@ function Details({ operation }: { operation: OutlinedOperation }) {
 
 const route = getRouteApi('/api');
 
-/** Rendered from the service's OpenAPI document, which is read once. A filter hides the shapes. */
+/** Shows the service's OpenAPI document, which is read once. While a filter is set, schemas are hidden. */
 export function ReferencePage() {
   useTitle('API');
   const outline = useQuery({
@@ -228,9 +228,9 @@ function Operations({ outline }: { outline: Outline }) {
   );
 }
 
-/* The form for trying an operation, and its response. */
+/* The form to try an operation, with its response. */
 
-/* A request to try: sent with the session, or shown as a command. */
+/* Create a request that is sent with the session or shown as a command. */
 
 interface ReceivedResponse {
   status: number;
@@ -239,16 +239,16 @@ interface ReceivedResponse {
   milliseconds: number;
 }
 
-/** Input by location and name of a parameter: `query limit`. */
+/** The inputs by location and name of the parameter: `query limit`. */
 type ParameterInputs = Readonly<Record<string, string>>;
 
-/** Maximum shown characters, because streams never end. */
+/** Maximum number of characters that are shown, because streams never end. */
 const MOST = 100_000;
 const LONGEST_MS = 4_000;
 
 const SHOWN = ['content-type', 'etag', 'x-log-position', 'x-batch-id', 'x-request-id', 'location', 'retry-after'];
 
-/** Fills in the encoded input. Empty values are omitted from the query and stay empty in the path. */
+/** Returns the path with the encoded input. Empty values are omitted from the query and remain empty in the path. */
 function pathOf({ path, parameters }: OutlinedOperation, typed: ParameterInputs): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(typed[`path ${name}`] ?? ''),
@@ -267,8 +267,9 @@ const headersOf = ({ parameters }: OutlinedOperation, typed: ParameterInputs): R
   );
 
 /**
- * @param body JSON text; undefined for none
- * @throws SyntaxError if it is invalid
+ * Sends the request.
+ * @param body JSON text. Undefined for no body
+ * @throws SyntaxError if the body is invalid
  */
 async function sendOperation(
   operation: OutlinedOperation,
@@ -301,7 +302,7 @@ async function sendOperation(
   }
 }
 
-/** Reads until the limit or a timeout. */
+/** Reads a response up to a maximum length or time. */
 async function readSome(answer: Response): Promise<string> {
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
@@ -322,7 +323,7 @@ function indented(text: string): string {
   }
 }
 
-/** The same as a shell command. The token is left to the reader. */
+/** Returns the request as a shell command. The user must add the token. */
 function curlOf(operation: OutlinedOperation, typed: ParameterInputs, body: string | undefined): string {
   const parts = [
     `curl ${quoteForShell(location.origin + pathOf(operation, typed))}`,
@@ -339,7 +340,7 @@ function curlOf(operation: OutlinedOperation, typed: ParameterInputs, body: stri
 
 const JSON_TYPE = 'application/json';
 
-/** Requests are sent for real with the user's session. JSON bodies can be edited. */
+/** Sends real requests with the session of the user. JSON bodies can be edited. */
 function TryOut({ operation }: { operation: OutlinedOperation }) {
   const { method, parameters } = operation;
   const [typed, setTyped] = useState<ParameterInputs>({});
@@ -390,7 +391,7 @@ function TryOut({ operation }: { operation: OutlinedOperation }) {
   );
 }
 
-/** The initial body; undefined unless JSON is accepted. */
+/** Returns the initial body. Undefined if the operation does not accept JSON. */
 function exampleOf({ body }: OutlinedOperation): string | undefined {
   if (!body?.media.includes(JSON_TYPE)) return undefined;
   return body.example === undefined ? '' : JSON.stringify(body.example, null, 2);

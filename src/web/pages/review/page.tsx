@@ -34,9 +34,11 @@ import { itemsIn } from '../../service/request.js';
 import { UploadForm } from './sources/upload.js';
 import { actorName } from '../../../schema/model/events.js';
 
-/* The start page of reviews: a file, a past state, a change request. */
+/* The start page of reviews. The user can review a file, a past state or a change request. */
 
-/** Users who may propose also see files and the draft. Change requests are listed below, newest first. */
+/**
+ * Users who may propose also see the inputs for files and the draft. Change requests are listed below, newest first.
+ */
 function Begin() {
   useTitle('Review');
   const mayPropose = useMay('propose');
@@ -126,10 +128,13 @@ function Requests({ changes }: { changes: readonly ChangeSummary[] }) {
   );
 }
 
-/** Changes shown before the actions. */
+/** Number of changes that are shown before the actions. */
 const AT_FIRST = 20;
 
-/** Refetches while it is open. Without a response it keeps the last progress and reports that. */
+/**
+ * Shows a change request, and refetches it while it is open. If the service does not respond, the last progress stays
+ * with a message.
+ */
 function RequestView({ id }: { id: string }) {
   useTitle('Change request · Review');
   const query = useQuery(changeQuery(id));
@@ -197,8 +202,9 @@ function ProposedChanges({ request }: { request: ChangeRequest }) {
 /* The applied change and a way to revert it. */
 
 /**
- * Shows a message for an unknown batch. Undo opens a review of the revert without changing anything.
- * @param props.batch its id
+ * Shows an applied change, or a message for an unknown batch. Undo opens a review of the revert and changes nothing
+ * itself.
+ * @param props.batch the id of the batch
  */
 function Done({ batch: id }: { batch: string }) {
   useTitle('Applied · Review');
@@ -265,7 +271,8 @@ function What({ batch }: { batch: Batch }) {
 const route = getRouteApi('/review');
 
 /**
- * Selected by the address: an applied batch, a request, a past state, a file, otherwise the draft or the start page.
+ * Shows the review that the address selects: an applied batch, a request, a past state or a file, and otherwise the
+ * draft or the start page.
  */
 export function ReviewPage() {
   const search = route.useSearch();

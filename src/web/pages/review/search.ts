@@ -3,24 +3,27 @@ export interface ReviewSearch {
   to?: string | number;
   /** The name of an imported file in this browser. */
   file?: string;
-  /** The point in time of the file; `now` compares it directly. */
+  /** The point in time at which the file was created. `now` compares the file with the current schema. */
   base?: string | number;
-  /** Delete collections, fields and relations that are missing from the file. */
+  /** True to delete collections, fields and relations that are missing from the file. */
   mirror?: true;
-  /** Accept a file of another release, vendor or service. */
+  /** True to accept a file of another release, vendor or service. */
   force?: true;
-  /** A change request. */
+  /** The id of a change request. */
   change?: string;
-  /** The applied batch. */
+  /** The id of the applied batch. */
   done?: string;
-  /** Shows the import form even if there is a draft. */
+  /** True to show the import form even if there is a draft. */
   bring?: true;
 }
 
 const MOMENT = /^[0-9A-Za-z:.+-]{1,64}$/;
 const ID = /^[0-9a-f-]{36}$/;
 
-/** Ignores invalid points and ids. Whether they exist is checked later. */
+/**
+ * Reads the query of the address. Invalid points in time and ids are ignored. A later check finds those that do not
+ * exist.
+ */
 export function readReviewSearch(search: Record<string, unknown>): ReviewSearch {
   const valid: ReviewSearch = {};
   for (const name of ['to', 'base'] as const) {

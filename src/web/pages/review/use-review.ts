@@ -21,29 +21,32 @@ import { suggestTitle } from './model/sentences.js';
 import { newId } from '../../shared/use-attempt.js';
 
 export interface Source {
-  /** Identifies it, for the stored input. */
+  /** Identifies the source, for the stored input. */
   key: string;
   title: string;
   about: ReactNode;
   reviewed: Reviewed;
-  /** It describes the whole schema, so it would undo concurrent changes. A draft describes only its changes. */
+  /**
+   * True if the source describes the whole schema, so that applying it would undo concurrent changes. A draft describes
+   * only its own changes.
+   */
   isWhole: boolean;
-  /** Refetches for the current schema. Keeps the input. */
+  /** Refetches the source for the current schema. The input stays. */
   renewal: RefreshState;
-  /** Known conflicts of the source, with a way to resolve them. */
+  /** The known conflicts of the source, with a function that resolves each. */
   conflicts?: readonly (Conflict & { settle: (choice: 'mine' | 'theirs') => void })[];
-  /** Called when the chosen part was applied or has become a change request. */
+  /** Called when the selected part was applied, or when a change request was opened for it. */
   onApplied: (leftOut: LeftOutItems) => void;
 }
 
 export interface RefreshState {
   renew: () => Promise<unknown>;
   isRenewing: boolean;
-  /** Why the shown state is outdated. */
+  /** The reason why the shown state is outdated. */
   error: Error | null;
 }
 
-/** Its error is null during a refetch. */
+/** Returns the state of the refetch. During a refetch, there is no error. */
 export const renewalOf = ({ refetch, isFetching, error }: UseQueryResult): RefreshState => ({
   renew: refetch,
   isRenewing: isFetching,
@@ -60,8 +63,8 @@ const NOTHING: ReviewInput = { reason: '', leftOut: [] };
 const nameOf = (source: string): string => `dps.review ${currentUserId()} ${source}`;
 
 /**
- * Without valid stored input, the reason is empty and everything is selected.
- * @param source its `key`
+ * Reads the stored input. If there is no valid one, the reason is empty and everything is selected.
+ * @param source the `key` of the source
  */
 function readTyped(source: string): ReviewInput {
   try {
@@ -77,29 +80,30 @@ function readTyped(source: string): ReviewInput {
   }
 }
 
-/** Replaces the stored input for this source. Ignores a full browser storage. */
+/** Replaces the stored input of this source. If the storage of the browser is full, nothing is stored. */
 function storeTyped(source: string, typed: ReviewInput): void {
   try {
     sessionStorage.setItem(nameOf(source), JSON.stringify(typed));
   } catch {
-    // Without storage space it is kept in memory only.
+    // Without storage, the input is only in memory.
   }
 }
 
-/** Called after an apply, so that the next review of this source starts fresh. */
+/** Deletes the stored input after an apply, so that the next review of this source begins without it. */
 const deleteTyped = (source: string): void => sessionStorage.removeItem(nameOf(source));
 
 interface Options {
   source: Source;
-  /** The schema has changed since then, so a plan for the previous one is rejected. */
+  /** True if the schema has changed since the source was read. A plan for the earlier schema is then rejected. */
   isBehind: boolean;
-  /** Called while the review is still open. */
+  /** Called after the apply if the review is still open. */
   onDone: (applied: ApplyResult) => Promise<void>;
 }
 
 /**
- * Sends only plan requests until `rehearsal` or `carryOut` is called. `plan` is undefined until the first response,
- * without selected items, and for users who may not propose. `problems` belong to the last attempt, by item.
+ * Manages a review. It sends only plan requests until `rehearsal` or `carryOut` is called. `plan` is undefined until
+ * the first response, if nothing is selected, and for users who may not propose. `problems` are those of the last
+ * attempt, by item.
  */
 export function useReview({ source, isBehind, onDone }: Options) {
   const { reviewed } = source;
@@ -108,7 +112,7 @@ export function useReview({ source, isBehind, onDone }: Options) {
   const [online, setOnline] = useState(false);
   const [purge, setPurge] = useState(false);
   const groups = useMemo(() => byCollection(items), [items]);
-  // Computed when it is sent or an error is located.
+  // The selection is computed when it is sent, or when an error must be located in it.
   const chosen = useMemo(
     () => memoize(() => selectChosen(reviewed.diff, items, leftOut)),
     [reviewed.diff, items, leftOut],
@@ -149,9 +153,9 @@ export function useReview({ source, isBehind, onDone }: Options) {
     rehearsal,
     isRehearsed: rehearsal.data?.about === about,
     carryOut,
-    /** Changes with the content to send. */
+    /** The identity of the content to send, which changes with it. */
     about,
-    /** The review is a change request now. */
+    /** Called when the review has become a change request. */
     onProposed: () => {
       deleteTyped(source.key);
       source.onApplied(left);
@@ -164,7 +168,7 @@ export type Review = ReturnType<typeof useReview>;
 
 const NO_FINDINGS: readonly Finding[] = [];
 
-/** Findings that the policy blocks, and those that the reader acknowledged. */
+/** Returns the findings that block the change because of the policy, and those that the user acknowledged. */
 function useStops(plan: Plan | undefined, { length: count }: readonly unknown[]) {
   const findings = count === 0 || plan === undefined ? NO_FINDINGS : plan.warnings;
   const [acknowledged, setAcknowledged] = useState<ReadonlySet<string>>(() => new Set());
@@ -188,7 +192,7 @@ const chosenItems = (items: ReturnType<typeof itemsOf>, leftOut: ReadonlySet<str
       !leftOut.has(key) && (members.length === 0 || members.some((member) => !leftOut.has(member.key))),
   );
 
-/** The plan, refetched when the content changes. */
+/** Returns the plan. It is refetched when the content changes. */
 function usePlan(applying: ApplyInput, { key, isWanted }: { key: readonly unknown[]; isWanted: boolean }) {
   const client = useQueryClient();
   const mayPropose = useMay('propose');
@@ -208,7 +212,7 @@ function usePlan(applying: ApplyInput, { key, isWanted }: { key: readonly unknow
   return { plan, isStale, refusal: isStale ? null : plan.error };
 }
 
-/** Computed lazily once. */
+/** Returns a function that computes the value at its first call. */
 function memoize<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
@@ -223,7 +227,7 @@ function problemsOf(error: Error | null, planned: readonly Problem[] | undefined
   return planned ?? NO_PROBLEMS;
 }
 
-/** Concurrent changes are kept unless the user wants to undo them. */
+/** Returns the input. Concurrent changes are kept unless the user selects to undo them. */
 function useTyped(source: Source, items: ReturnType<typeof itemsOf>) {
   const [typed, setTyped] = useState(() => readTyped(source.key));
   const [kept, setKept] = useState<readonly string[]>([]);
@@ -262,7 +266,7 @@ function useTyped(source: Source, items: ReturnType<typeof itemsOf>) {
 interface ApplyRequest {
   applying: ApplyInput;
   why: string;
-  /** Changes with the content to send. */
+  /** The identity of the content to send, which changes with it. */
   about: object;
   source: Source;
   left: LeftOutItems;
@@ -281,9 +285,9 @@ function useSending({ applying, why, about, source, left, onDone }: ApplyRequest
       const user = currentUserId();
       const of = JSON.stringify([applying.acknowledge, why]);
       const isSame = attempt.current?.about === about && attempt.current.of === of;
-      // Without a response, a retry with the same key takes effect once.
+      // If there was no response, a retry with the same key takes effect only once.
       if (attempt.current === null || !isSame) attempt.current = { key: newId(), about, of };
-      // With the sent content, because the shown one may have changed.
+      // The result refers to the content that was sent, because the shown content may have changed.
       return { applied: await apply(applying, { reason: why, key: attempt.current.key }), sent: source, left, user };
     },
     onSuccess: async ({ applied, sent, left: leftThen, user }) => {

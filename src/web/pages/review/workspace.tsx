@@ -19,7 +19,7 @@ import type { SchemaDiff } from '../../service/types.js';
 
 /* Checks whether a diff is empty. */
 
-/** A missing part counts as empty. */
+/** True if the diff contains no items. A missing part counts as empty. */
 const isEmptyDiff = ({ collections = [], fields = [], relations = [], objects = [] }: Partial<SchemaDiff>): boolean =>
   collections.length + fields.length + relations.length + objects.length === 0;
 
@@ -28,7 +28,10 @@ const PARTS = [
   { value: 'risks', label: 'Risks' },
 ];
 
-/** Shows a message without differences. After concurrent schema changes it must be reviewed again before applying. */
+/**
+ * Shows the review, or a message if there are no differences. After concurrent changes of the schema, the user must
+ * review again before applying.
+ */
 export function Workspace({ source }: { source: Source }) {
   const navigate = useNavigate();
   const mayPropose = useMay('propose');
@@ -143,7 +146,7 @@ function Columns({ source, review }: PartProps) {
   );
 }
 
-/** Concurrent schema changes since it was read; undefined for none. */
+/** Returns the concurrent schema changes since the source was read. Undefined if there are none. */
 function useSince({ reviewed }: Source) {
   const { data: info } = useQuery(infoQuery());
   const isBehind = info !== undefined && info.position > reviewed.position && info.hash !== reviewed.hash;

@@ -2,7 +2,7 @@ import type { Reading, Sample } from '../../../service/operations-queries.js';
 
 /* Rates and quantiles between two readings of the metrics. */
 
-/** One value per reading except the first; null if unknown. */
+/** One value for each reading except the first. Null if unknown. */
 export type Points = readonly (number | null)[];
 
 export interface Series {
@@ -14,7 +14,7 @@ export interface Series {
 
 type Pick = (sample: Sample) => boolean;
 
-/** The rate per second, for all counters that `pick` selects. Counters restart with the process. */
+/** Returns the rate per second of all counters that `pick` selects. Counters restart at 0 with the process. */
 function ratesOf(readings: readonly Reading[], pick: Pick): Points {
   return pairReadings(readings).map(([before, after]) => {
     const grown = increaseOf(before, after, pick);
@@ -23,8 +23,8 @@ function ratesOf(readings: readonly Reading[], pick: Pick): Points {
 }
 
 /**
- * The quantile `share` of the durations between two readings, from histogram buckets. Milliseconds; null without
- * observations.
+ * Returns the quantile `share` of the durations between two readings, from the buckets of a histogram. In milliseconds.
+ * Null without observations.
  */
 function quantilesOf(readings: readonly Reading[], histogram: string, share: number): Points {
   return pairReadings(readings).map(([before, after]) => quantile(bucketsBetween(before, after, histogram), share));
@@ -33,7 +33,7 @@ function quantilesOf(readings: readonly Reading[], histogram: string, share: num
 const pairReadings = (readings: readonly Reading[]): [Reading, Reading][] =>
   readings.slice(1).map((after, index) => [readings[index] as Reading, after]);
 
-/** 0 if `pick` selects none. */
+/** Returns the sum of the samples that `pick` selects. 0 if there are none. */
 const sumOf = ({ samples }: Reading, pick: Pick): number =>
   samples.reduce((sum, sample) => (pick(sample) ? sum + sample.value : sum), 0);
 
@@ -43,7 +43,7 @@ function increaseOf(before: Reading, after: Reading, pick: Pick): number | null 
 }
 
 interface Bucket {
-  /** Seconds; Infinity for the last. */
+  /** The upper limit of the bucket in seconds. Infinity for the last one. */
   upTo: number;
   /** The cumulative count of the bucket. */
   count: number;
@@ -63,7 +63,7 @@ function bucketsBetween(before: Reading, after: Reading, histogram: string): Buc
   return [...counts].map(([upTo, count]) => ({ upTo, count })).sort((one, other) => one.upTo - other.upTo);
 }
 
-/** Interpolated linearly like in Prometheus; the last bucket yields its lower bound. */
+/** Returns a quantile by linear interpolation, like Prometheus. For the last bucket, returns its lower limit. */
 function quantile(buckets: readonly Bucket[], share: number): number | null {
   const total = buckets.at(-1)?.count ?? 0;
   if (total <= 0) return null;
@@ -129,7 +129,7 @@ export interface Fact {
   as: 'count' | 'bytes' | 'ms';
 }
 
-/** From the last reading, of the process that responded. */
+/** Returns facts from the last reading, about the process that responded. */
 export function factsOf(reading: Reading): Fact[] {
   const sum = (name: string): number => sumOf(reading, (sample) => sample.name === name);
   const has = (name: string): boolean => reading.samples.some((sample) => sample.name === name);

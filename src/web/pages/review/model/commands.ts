@@ -1,6 +1,9 @@
 import { quoteForShell } from '../../../../kernel/shell.js';
 
-/** The review as a shell command. The token comes from the shell variable TOKEN. No line of JSON is END alone. */
+/**
+ * Returns the review as a shell command. The token comes from the shell variable TOKEN. The body ends at a line END,
+ * which no line of JSON can equal.
+ */
 export function curlFor({ origin, path, body, reason }: CurlInput): string {
   const headers = ['Authorization: Bearer $TOKEN', 'Content-Type: application/json'].map((text) => ` -H "${text}"`);
   const why = reason.trim() === '' ? '' : ` -H ${quoted(`X-Reason: ${reason.trim()}`)}`;
@@ -9,12 +12,12 @@ export function curlFor({ origin, path, body, reason }: CurlInput): string {
 
 interface CurlInput {
   origin: string;
-  /** Including the query. */
+  /** The path with the query. */
   path: string;
   /** JSON. */
   body: string;
   reason: string;
 }
 
-/** Quoted for a POSIX shell. */
+/** Returns the text quoted for a POSIX shell. */
 const quoted = (text: string): string => quoteForShell(text.replaceAll(/[\r\n]+/g, ' '));

@@ -5,7 +5,7 @@ const PARTS = ['collections', 'fields', 'relations'] as const;
 
 type Problem = { extensions: { path?: string | undefined; collection?: string | undefined } };
 
-/** @returns the names of the collections that the problems concern; null where one of them concerns the whole file */
+/** @returns the names of the collections with problems. Null if a problem concerns the whole file */
 export function failingCollections(problems: readonly Problem[], document: unknown): string[] | null {
   const collections = new Set<string>();
   for (const { extensions } of problems) {
@@ -22,7 +22,7 @@ function collectionAt(path: string, document: unknown): string | undefined {
   return Array.isArray(list) ? collectionOf(list[Number(index)]) : undefined;
 }
 
-/** The document without the collections, their fields and the relations that they hold. */
+/** Returns the document without these collections, their fields, and the relations whose many side they are. */
 export function withoutCollections(document: unknown, names: ReadonlySet<string>): unknown {
   const snapshot = snapshotOf(document);
   const lists = PARTS.filter((part) => Array.isArray(snapshot[part])).map((part) => [
@@ -32,7 +32,7 @@ export function withoutCollections(document: unknown, names: ReadonlySet<string>
   return { ...snapshot, ...(Object.fromEntries(lists) as object) };
 }
 
-/** Clients of Directus send the snapshot inside `data`. */
+/** Returns the snapshot of a document. Directus clients send it inside `data`. */
 function snapshotOf(document: unknown): Record<string, unknown> {
   if (!isObject(document)) return {};
   return isObject(document['data']) ? document['data'] : document;
@@ -63,20 +63,20 @@ export function directusRelease(beginning: string): string | null {
   return match === null || SERVICE.test(beginning.slice(0, match.index)) ? null : (match[1] ?? null);
 }
 
-/** Reads the creation time of a snapshot from its file name. */
+/** Reads the time at which a snapshot was created from the name of its file. */
 
 /** `snapshot-20261121-074501.json`, as the service names it (UTC), and similar names: `2026-11-21T07-45`. */
 const TIME = /(?<!\d)(20\d{2})-?(\d{2})-?(\d{2})[-T_ ](\d{2})[-:.]?(\d{2})(?:[-:.]?(\d{2}))?(?!\d)/;
 
 /**
  * @param now milliseconds since 1970
- * @returns ISO 8601, not in the future; null if the name contains none
+ * @returns ISO 8601. Null if the name contains no time, or one in the future
  */
 export function timeInName(name: string, now: number): string | null {
   const [match, year, month, day, hour, minute, second = '00'] = TIME.exec(name) ?? [];
   if (match === undefined) return null;
   const time = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  // Rejects days and hours that do not exist.
+  // Days and hours that do not exist are rejected.
   if (Number.isNaN(time.getTime()) || time.getUTCDate() !== Number(day) || time.getTime() > now) return null;
   return time.toISOString();
 }

@@ -10,11 +10,11 @@ export const PARTS: readonly Part[] = ['collections', 'fields', 'relations', 'ob
 /** A changed member of a document. */
 export interface Member {
   key: string;
-  /** Ends at the first array index, because an array is one member. */
+  /** The path of the member. It ends before the first array index, because an array is one member. */
   path: readonly string[];
   before: unknown;
   after: unknown;
-  /** Indexes of its entries in the item. */
+  /** Indexes of the member's entries in the item. */
   entries: readonly number[];
 }
 
@@ -22,19 +22,19 @@ export interface Member {
 export interface Item {
   key: string;
   part: Part;
-  /** The name of the view for a view. Tables and views share their names. */
+  /** The name of the collection or view. Tables and views share a namespace. */
   collection: string;
   field: string | null;
-  /** `materialized_view`. Null for collections, fields and relations. */
+  /** The kind of a view: `materialized_view`. Null for collections, fields and relations. */
   kind: string | null;
   mark: 'made' | 'changed' | 'removed' | 'renamed';
-  /** The whole document of a new or removed object. */
+  /** The whole document of a new or removed object. Otherwise null. */
   document: Readonly<Record<string, unknown>> | null;
   /** The members of a change. */
   members: readonly Member[];
-  /** The deletion's position, for an object restored from the trash. */
+  /** Position of the deletion, for an object that is restored from the trash. Otherwise null. */
   restores: number | null;
-  /** Its index in the part of the diff. */
+  /** The index of the item in its part of the diff. */
   index: number;
 }
 
@@ -49,8 +49,8 @@ interface RawItem {
 }
 
 /**
- * The same for a removed and a new object with one name, see `itemsOf`.
- * @param field the field of a relation, or the kind of a view; null for a collection
+ * Returns the key of an item. If one name belongs to a removed and a new object, both have the same key, see `itemsOf`.
+ * @param field the field of a relation, or the kind of a view. Null for a collection
  */
 export const keyOf = (part: Part, collection: string, field: string | null): string =>
   JSON.stringify(field === null ? [part, collection] : [part, collection, field]);
@@ -60,7 +60,10 @@ export const memberKeyOf = (item: string, path: readonly string[]): string => `$
 
 const rawItems = (diff: Partial<SchemaDiff>, part: Part): readonly RawItem[] => diff[part] ?? [];
 
-/** The content of a new or removed collection counts with it, as in the draft. */
+/**
+ * Returns the items without the contents of new and removed collections, which count as part of the collection, as in
+ * the draft.
+ */
 export function dropContents(items: readonly Item[]): Item[] {
   const whole = new Set(
     items
@@ -70,7 +73,7 @@ export function dropContents(items: readonly Item[]): Item[] {
   return items.filter(({ part, collection }) => part === 'collections' || part === 'objects' || !whole.has(collection));
 }
 
-/** Listed in diff order: collections, fields, relations, views. */
+/** Returns the items in the order of the diff: collections, fields, relations, views. */
 export function itemsOf(diff: Partial<SchemaDiff>): Item[] {
   return PARTS.flatMap((part) => {
     const names = new Map<string, number>();
@@ -82,7 +85,7 @@ export function itemsOf(diff: Partial<SchemaDiff>): Item[] {
   });
 }
 
-/** A view has an id instead of a collection. */
+/** Returns the names of an item. A view has an id instead of a collection. */
 function namesOf({ collection, id, field, kind }: RawItem): Pick<Item, 'collection' | 'field' | 'kind'> {
   return { collection: collection ?? id ?? '', field: field ?? null, kind: kind ?? null };
 }
@@ -96,7 +99,7 @@ function itemOf(part: Part, raw: RawItem, index: number, names: ReadonlyMap<stri
   const { restores = null, diff } = raw;
   const name = nameKey(part, raw);
   const whole = diff.find(({ path }) => path === undefined);
-  // A removed object appears twice if another one takes its name.
+  // If a new object takes the name of a removed one, the name occurs twice.
   const isReplaced = whole?.kind === 'D' && (names.get(name) ?? 0) > 1;
   const key = isReplaced ? `${name} gone` : name;
   const base = { key, part, ...namesOf(raw), restores, index };
@@ -116,7 +119,7 @@ function changeOf(key: string, entries: readonly Entry[]): ItemChange {
   return { mark: members.some((member) => isRename(member)) ? 'renamed' : 'changed', document: null, members };
 }
 
-/** The new name of the object itself. */
+/** True if the member is the name of the object itself. */
 export const isRename = ({ path }: Pick<Member, 'path'>): boolean =>
   path.length === 1 && (path[0] === 'collection' || path[0] === 'field' || path[0] === 'id');
 
@@ -150,7 +153,7 @@ function valuesOf(entries: readonly Entry[], depth: number): { before: unknown; 
   return { before: elementsOf(entries, depth, 'lhs'), after: elementsOf(entries, depth, 'rhs') };
 }
 
-/** For an array: its differing elements by index. */
+/** Returns the elements of an array that differ, by index. */
 function elementsOf(entries: readonly Entry[], depth: number, side: 'lhs' | 'rhs'): Record<string, unknown> {
   const elements: Record<string, unknown> = {};
   for (const entry of entries) {
@@ -161,7 +164,7 @@ function elementsOf(entries: readonly Entry[], depth: number, side: 'lhs' | 'rhs
   return elements;
 }
 
-/** A location in the sent diff. */
+/** A location in the diff that was sent. */
 interface DiffLocation {
   item: string;
   member: string | null;
@@ -169,11 +172,11 @@ interface DiffLocation {
 
 export interface Chosen {
   diff: SchemaDiff;
-  /** The object at an entry of an item; without an entry, at the item. Undefined if there is none. */
+  /** Returns the object at an entry of an item. Without an entry, at the item itself. Undefined if there is none. */
   placeAt(part: Part, index: number, entry?: number): DiffLocation | undefined;
 }
 
-/** The diff without unselected items. */
+/** Returns the diff without items that are not selected. */
 export function selectChosen(diff: Partial<SchemaDiff>, items: readonly Item[], leftOut: ReadonlySet<string>): Chosen {
   const chosen: Record<Part, RawItem[]> = { collections: [], fields: [], relations: [], objects: [] };
   const sent: Record<Part, { item: Item; kept: readonly number[] | null }[]> = {
@@ -192,7 +195,7 @@ export function selectChosen(diff: Partial<SchemaDiff>, items: readonly Item[], 
   }
   const { objects, ...others } = chosen;
   return {
-    // A service that does not manage views rejects the member.
+    // A service that does not manage views rejects this member, so it is omitted if it is empty.
     diff: (objects.length === 0 ? others : chosen) as unknown as SchemaDiff,
     placeAt(part, index, entry) {
       const element = sent[part][index];
@@ -205,7 +208,7 @@ export function selectChosen(diff: Partial<SchemaDiff>, items: readonly Item[], 
   };
 }
 
-/** Null for all of them. */
+/** Returns the indexes of the entries to send. Null for all of them. */
 function listKeptEntries({ members }: Item, raw: RawItem, leftOut: ReadonlySet<string>): number[] | null {
   const left = members.filter(({ key }) => leftOut.has(key));
   if (left.length === 0) return null;
@@ -217,7 +220,10 @@ function listKeptEntries({ members }: Item, raw: RawItem, leftOut: ReadonlySet<s
 export const deletedCollections = (items: readonly Item[]): readonly Item[] =>
   items.filter(({ part, mark }) => part === 'collections' && mark === 'removed');
 
-/** The items left out together with an item: the fields of a new collection, the relation of a new field. */
+/**
+ * Returns the items that are excluded together with an item: the fields of a new collection, and the relation of a new
+ * field.
+ */
 export function withDependents(items: readonly Item[], { key, part, collection, field, mark }: Item): string[] {
   if (mark !== 'made' || part === 'relations' || part === 'objects') return [key];
   const isDeletedWith = (each: Item): boolean =>
@@ -225,14 +231,14 @@ export function withDependents(items: readonly Item[], { key, part, collection, 
   return [key, ...items.filter((each) => each.key !== key && isDeletedWith(each)).map((each) => each.key)];
 }
 
-/** The parts of the reviewed diff that the user did not choose. */
+/** The parts of the reviewed diff that the user excluded. */
 export interface LeftOutItems {
   items: readonly Item[];
   /** Keys of items and of their members. */
   keys: ReadonlySet<string>;
 }
 
-/** The same in the format of the draft. */
+/** Returns the excluded parts in the format of the draft. */
 export function leftOutOf({ items, keys }: LeftOutItems): LeftOutParts {
   const byName = new Map<string, Item[]>();
   for (const item of items) {
@@ -257,11 +263,14 @@ export function leftOutOf({ items, keys }: LeftOutItems): LeftOutParts {
   };
 }
 
-/** `articles.title` */
+/** Returns `articles.title`. */
 export const titleOf = ({ collection, field }: Pick<Item, 'collection' | 'field'>): string =>
   field === null ? collection : `${collection}.${field}`;
 
-/** Ordered by their first item, with the collection itself first. */
+/**
+ * Groups items by collection. Groups have the order of their first item. In each group, the collection itself comes
+ * first.
+ */
 export function byCollection(items: readonly Item[]): [collection: string, items: Item[]][] {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
@@ -272,19 +281,19 @@ export function byCollection(items: readonly Item[]): [collection: string, items
   return [...groups].sort(([one], [other]) => ORDER.compare(one, other));
 }
 
-/** Much faster than localeCompare. */
+/** A collator is much faster than localeCompare. */
 const ORDER = new Intl.Collator();
 
-/* Compares concurrent changes with the review: three values where both changed the same. */
+/* Compare concurrent changes with the review. If both changed the same member, there are three values. */
 
-/** The key of the item or member that is left out if theirs is chosen. */
+/** The key of the item or member that is excluded if the user chooses the concurrent change. */
 export interface Conflict extends ShownConflict {
   path: readonly string[];
 }
 
 /**
  * @param mine the reviewed items
- * @param since the changes of others to the same schema
+ * @param since the concurrent changes to the same schema
  */
 export function conflictsOf(mine: readonly Item[], since: Partial<SchemaDiff>): Conflict[] {
   const theirs = new Map(itemsOf(since).map((item) => [item.key, item]));
@@ -319,7 +328,7 @@ function wordOf({ mark, members }: Item): string {
   return `changed: ${members.map(({ path }) => path.join('.')).join(', ')}`;
 }
 
-/** Items in the new review that were not in the previous one: they would undo concurrent changes. */
+/** Returns the keys of items that only the new review contains. Applying these would undo concurrent changes. */
 export function keysSince(before: readonly Item[], now: readonly Item[]): string[] {
   const keysOf = (items: readonly Item[]) =>
     items.flatMap(({ key, members }) => (members.length === 0 ? [key] : members.map((member) => member.key)));

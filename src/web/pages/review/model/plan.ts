@@ -5,7 +5,10 @@ import { type Chosen, type Item, PARTS, type Part, keyOf } from './items.js';
 export type Statement = Plan['statements'][number];
 export type LockedTable = NonNullable<Plan['tables']>[number];
 
-/** Keyed by the key of the item; others by collection: `collections`. */
+/**
+ * Returns the statements of a plan by the key of their item. Statements without an item are listed by collection:
+ * `collections`.
+ */
 export function statementsByItem(plan: Pick<Plan, 'statements' | 'events'>, items: readonly Item[]) {
   const keys = new Set(items.map(({ key }) => key));
   const statements = new Map<string, Statement[]>();
@@ -34,7 +37,7 @@ function itemOf(statement: Statement, { events }: Pick<Plan, 'events'>, keys: Re
     keyOf(part, collection, part === 'collections' ? null : field),
     keyOf('fields', collection, field),
     keyOf('relations', collection, field),
-    // A view that is created again belongs to the change that requires it.
+    // A view that is recreated belongs to the change that requires it.
     ...(event === undefined ? [] : keysOfEvent(event)),
   ];
   return candidates.find((key) => keys.has(key)) ?? keyOf('collections', collection, null);
@@ -49,13 +52,13 @@ const keysOfEvent = ({ collection, field }: Plan['events'][number]): string[] =>
 const PLACE = /^diff\.(\w+)\[(\d+)\](?:\.diff\[(\d+)\])?/;
 
 export interface Located {
-  /** Keyed by the key of the item or the member of the path. */
+  /** Problems by the key of their item or member. */
   at: ReadonlyMap<string, readonly Problem[]>;
-  /** Problems without a location in the sent diff. */
+  /** Problems without a location in the diff that was sent. */
   elsewhere: readonly Problem[];
 }
 
-/** Assigns problems by path, otherwise by the names they contain. */
+/** Assigns problems to items by path, and otherwise by the names that they contain. */
 export function locateProblems(
   problems: readonly Problem[],
   chosen: () => Pick<Chosen, 'placeAt'>,
@@ -103,19 +106,21 @@ function groupBy<T>(items: readonly T[], keyFor: (item: T) => string): Map<strin
   return groups;
 }
 
-/** Prefers the field to the relation; the collection if neither is an item. */
+/**
+ * Returns the item with these names. The field precedes the relation. If neither is an item, returns the collection.
+ */
 function itemNamed(items: readonly Item[], collection: string, field: string | undefined): Item | undefined {
   const own = items.filter((item) => item.collection === collection);
   const named = field === undefined ? undefined : own.find((item) => item.field === field);
   return named ?? own.find((item) => item.part === 'collections');
 }
 
-/** Lost data, and until when it can be restored. */
+/** A loss of data, with the time until which the data can be restored. */
 export interface Loss {
   key: string;
   collection: string;
   field: string | null;
-  /** ISO 8601; null if the loss is permanent or unknown. */
+  /** ISO 8601. Null if the loss is permanent or the time is unknown. */
   until: string | null;
   /** The service's message. */
   message: string;
@@ -124,7 +129,7 @@ export interface Loss {
 
 const NOT_KEPT = 'DATA_NOT_KEPT';
 
-/** From the plan's events and statements; one per statement that loses data. */
+/** Returns the losses in the events and statements of a plan, one for each statement that loses data. */
 export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' | 'accepted'>): Loss[] {
   const nameOf = (collection: string | undefined, field: string | null | undefined) =>
     JSON.stringify([collection, field ?? null]);
@@ -143,13 +148,13 @@ export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' |
     });
 }
 
-/** Shown on another part of the page. */
+/** Codes of findings that another part of the page shows. */
 const TOLD: ReadonlySet<string> = new Set(['LOSES_DATA', NOT_KEPT]);
 
-/** Ascending. */
+/** The levels in ascending order. */
 const LEVELS = ['note', 'warn', 'danger'];
 
-/** Each once, most severe first. */
+/** Returns the other findings, each once, most severe first. */
 export function otherFindings(findings: readonly Finding[]): Finding[] {
   const shown = new Set<string>();
   const own = findings.filter(({ code, collection, field, message }) => {
@@ -164,7 +169,7 @@ export function otherFindings(findings: readonly Finding[]): Finding[] {
 export const sortByLevel = (findings: readonly Finding[]): Finding[] =>
   [...findings].sort((one, other) => LEVELS.indexOf(other.level) - LEVELS.indexOf(one.level));
 
-/** The statements as a script in one transaction, with comments. */
+/** Returns the statements as a script that runs in one transaction, with comments. */
 export function scriptOf({ statements }: Pick<Plan, 'statements'>): string {
   const parts = statements.map(({ sql, summary, lock }) => {
     const comment = `-- ${toOneLine(summary)}${lock === 'none' ? '' : `; locks ${lock}`}`;
@@ -173,5 +178,5 @@ export function scriptOf({ statements }: Pick<Plan, 'statements'>): string {
   return `BEGIN;\n\n${parts.join('\n\n')}\n\nCOMMIT;\n`;
 }
 
-/** A line break in a name would end the comment. */
+/** Replaces line breaks, because a line break in a name would end the comment. */
 const toOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');

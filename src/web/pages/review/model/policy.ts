@@ -12,12 +12,12 @@ const STOPPING: ReadonlySet<string | undefined> = new Set(['acknowledge', 'appro
 export interface Stop {
   key: string;
   finding: Finding;
-  /** An acknowledgement is enough. */
+  /** True if an acknowledgement is enough. */
   canBeKnown: boolean;
   isKnown: boolean;
 }
 
-/** Blocked findings; each location of a code once, rejections first. */
+/** Returns the findings that block the change, with each location of a code once. Rejections come first. */
 export function stopsOf(findings: readonly Finding[], acknowledged: ReadonlySet<string>): Stop[] {
   const stops = new Map<string, Stop>();
   for (const finding of findings) {
@@ -29,7 +29,7 @@ export function stopsOf(findings: readonly Finding[], acknowledged: ReadonlySet<
   return [...stops.values()].sort((one, other) => Number(one.canBeKnown) - Number(other.canBeKnown));
 }
 
-/** For the service, only those that the user acknowledged. */
+/** Returns the acknowledgements to send: those of findings that the user acknowledged. */
 export const acknowledgementsOf = (stops: readonly Stop[]): Acknowledgement[] =>
   stops
     .filter(({ isKnown }) => isKnown)
@@ -37,7 +37,7 @@ export const acknowledgementsOf = (stops: readonly Stop[]): Acknowledgement[] =>
 
 /** A member of a policy that differs. */
 export interface PolicyChange {
-  /** A member, a code, or a pattern with a code. */
+  /** The name of a member, of a code, or of a pattern with a code. */
   name: string;
   from: string;
   to: string;

@@ -1,11 +1,11 @@
-/** The diff in the document of a change request, if it is one. */
+/** Reads the diff in the document of a change request. */
 import { isObject } from '../../../../kernel/json.js';
 import type { Acknowledgement } from '../../../../schema/policy.js';
 import type { Policy } from '../../../service/operations-queries.js';
 import type { ApplyInput } from '../../../service/review-queries.js';
 import type { ChangeRequest, SchemaDiff } from '../../../service/types.js';
 
-/** Null if the document is another operation or was erased. */
+/** Null if the document was erased or contains another operation. */
 export function requestedDiff(content: unknown): Partial<SchemaDiff> | null {
   const input = memberOf(content, 'input');
   const diff = memberOf(memberOf(input, 'body'), 'diff');
@@ -18,7 +18,7 @@ export function requestedPolicy({ operation, document: { content } }: ChangeRequ
   return isObject(policy) ? (policy as Policy) : null;
 }
 
-/** The request as an apply to the schema with `hash`. Null if its document is not a diff. */
+/** Returns the request as an apply to the schema with `hash`. Null if its document is not a diff. */
 export function applyingOf(
   { document, online }: Pick<ChangeRequest, 'document' | 'online'>,
   hash: string,

@@ -3,10 +3,10 @@ import { abbreviate, counted } from '../../../shared/text.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { type Item, type Member, dropContents, isRename } from './items.js';
 
-/** A sentence with names, which are highlighted and always rendered as text. */
+/** A sentence with names. Names are highlighted and always rendered as text. */
 export type Phrase = readonly (string | { name: string })[];
 
-/** `say\`${name} becomes required\``: interpolated values are names. */
+/** Creates a phrase: `say\`${name} becomes required\``. Interpolated values are names. */
 function say(texts: TemplateStringsArray, ...names: readonly string[]): Phrase {
   return texts.flatMap((text, index) => {
     const name = names[index];
@@ -18,7 +18,7 @@ function say(texts: TemplateStringsArray, ...names: readonly string[]): Phrase {
 export const toPlainText = (phrase: Phrase): string =>
   phrase.map((part) => (typeof part === 'string' ? part : part.name)).join('');
 
-/** Longer values are shown below the sentence. */
+/** Maximum length of a value in a sentence. Longer values are shown below the sentence. */
 const SHORT = 40;
 
 const abbreviateValue = (value: unknown): string => abbreviate(valueText(value), SHORT);
@@ -30,10 +30,10 @@ const isNothing = (value: unknown): boolean => value === null || value === undef
 
 export const nameOf = ({ collection, field }: Pick<Item, 'collection' | 'field'>): string => field ?? collection;
 
-/** `materialized view` */
+/** Returns the kind in words: `materialized view`. */
 export const kindWords = ({ kind }: Pick<Item, 'kind'>): string => (kind ?? '').replaceAll('_', ' ');
 
-/** One sentence for a created or deleted object. One for each changed member otherwise. */
+/** Returns one sentence for a created or deleted object, and otherwise one for each changed member. */
 export function sentencesOf(item: Item, fieldsOfNew: (collection: string) => number): Phrase[] {
   if (item.mark === 'made') return [createdSentence(item, fieldsOfNew)];
   if (item.mark === 'removed') return [deletedSentence(item)];
@@ -78,7 +78,7 @@ function relationSentence({ collection, field, document }: Item, verb: 'Add' | '
 
 type DescribeMember = (name: string, member: Member) => Phrase;
 
-/** `*` stands for the name. */
+/** Creates a phrase from a text in which `*` stands for the name. */
 const template = (text: string, name: string): Phrase => {
   const [start = '', end = ''] = text.split('*');
   return [start, { name }, end].filter((part) => part !== '');
@@ -138,13 +138,13 @@ const SENTENCES: Readonly<Record<string, DescribeMember>> = {
 /** Labels for members with unclear names. */
 const LABELS: Readonly<Record<string, string>> = { one_field: 'reverse field' };
 
-/** `display template`: the last name of the path, as words. */
+/** Returns the last name of the path in words: `display template`. */
 const labelOf = ({ path }: Pick<Member, 'path'>): string => {
   const last = path.at(-1) ?? '';
   return LABELS[last] ?? last.replaceAll('_', ' ');
 };
 
-/** Leaves out objects and long values: they are shown below the sentence. */
+/** Describes the change of a member. Objects and long values are omitted, because they are shown below the sentence. */
 export function memberSentence(item: Item, member: Member): Phrase {
   const name = item.part === 'relations' ? `${item.collection}.${item.field ?? ''}` : nameOf(item);
   if (isRename(member)) return say`Rename ${valueText(member.before)} to ${name}`;
@@ -162,7 +162,7 @@ const setSentence: DescribeMember = (name, member) => {
   return [...start, `${isNothing(before) ? '' : ` from ${quoted(before)}`} to ${quoted(after)}`];
 };
 
-/** Short enough for the sentence. */
+/** True if a value is short enough for the sentence. */
 const isShort = (value: unknown): boolean =>
   isNothing(value) || (typeof value !== 'object' && valueText(value).length <= SHORT);
 
@@ -189,7 +189,7 @@ function sentenceOf(item: Item, items: readonly Item[]): string {
   return `${text}${more}`;
 }
 
-/** A field is named with its collection: there is no heading above a title. */
+/** Adds the collection to the name of a field, because no heading precedes a title. */
 function withCollectionName(phrase: Phrase, { collection }: Item): Phrase {
   const at = phrase.findIndex((part) => typeof part !== 'string');
   return phrase.map((part, index) =>
@@ -200,7 +200,7 @@ function withCollectionName(phrase: Phrase, { collection }: Item): Phrase {
 /** Counts are cached per list of items. */
 const fieldCounts = new WeakMap<readonly Item[], ReadonlyMap<string, number>>();
 
-/** The new fields of a collection. */
+/** Returns the number of new fields of a collection. */
 export function countFields(items: readonly Item[], collection: string): number {
   const counts = fieldCounts.get(items) ?? countsOf(items);
   fieldCounts.set(items, counts);

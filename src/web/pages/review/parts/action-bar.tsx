@@ -36,7 +36,8 @@ import { newId } from '../../../shared/use-attempt.js';
 import { ProblemAlert, PurgeOffer } from '../../../shared/problem-alert.js';
 import { useHere } from '../../../shared/focus.js';
 
-/* Proposes the review instead of applying it: as a new change request, or as an update of the user's own one. */
+/* Proposes the review instead of applying it, either as a new change request or as an update of one of the user's
+   requests. */
 
 interface ProposeProps {
   review: Review;
@@ -44,14 +45,14 @@ interface ProposeProps {
 }
 
 /**
- * The main button for users who may not apply. Opens the change request.
- * @param props.isHeld whether nothing can be sent now
+ * The main button for users who may not apply. Afterwards, the change request is opened.
+ * @param props.isHeld true if nothing can be sent now
  */
 function Propose({ review, isHeld }: ProposeProps) {
   const isAll = !useMay('carryOut');
-  // Acknowledgements are needed here; approvals are what the request is for.
+  // Acknowledgements are needed before the request is opened. Approvals are given to the request itself.
   const isAsked = review.stops.some(({ canBeKnown, isKnown }) => canBeKnown && !isKnown);
-  // State is here instead of in the popover, so that closing it keeps the input.
+  // The state is stored here and not in the popover, so that closing the popover keeps the input.
   const [typed, setTyped] = useState<ActionInput>({ title: null, into: '' });
   const proposing = useProposing(review);
   return (
@@ -69,9 +70,9 @@ function Propose({ review, isHeld }: ProposeProps) {
 }
 
 interface ActionInput {
-  /** Null: a new request has the suggested title, and another keeps its own. */
+  /** The typed title. If null, a new request has the suggested title, and an existing request keeps its own. */
   title: string | null;
-  /** The request to update; empty for a new one. */
+  /** The id of the request to update. Empty for a new one. */
   into: string;
 }
 
@@ -138,14 +139,14 @@ function useProposing({ applying, about, why, onProposed }: Review) {
   return useMutation({
     mutationFn: async ({ title, into }: { title: string; into: string }) => {
       const of = JSON.stringify([applying.acknowledge, why, title, into]);
-      // Without a response, a retry with the same key takes effect once.
+      // If there was no response, a retry with the same key takes effect only once.
       const isSame = attempt.current?.about === about && attempt.current.of === of;
       if (attempt.current === null || !isSame) attempt.current = { key: newId(), about, of };
       const { key } = attempt.current;
       const { id } = await (into === ''
         ? propose(applying, { title, reason: why, key })
         : proposeInstead(into, applying, { title, reason: why === '' ? undefined : why, key }));
-      // Uses the sent content, because the shown one may have changed.
+      // The result refers to the content that was sent, because the shown content may have changed.
       return { id, onSent: onProposed };
     },
     onSuccess: async ({ id, onSent }) => {
@@ -161,7 +162,7 @@ function useProposing({ applying, about, why, onProposed }: Review) {
   });
 }
 
-/* The result of the last dry run, and why another is not possible. */
+/* Shows the result of the last dry run, and why no other dry run is possible. */
 
 interface VerdictProps {
   review: Review;
@@ -169,8 +170,8 @@ interface VerdictProps {
 }
 
 /**
- * Empty without a dry run or obstacle.
- * @param props.held why it cannot be applied now; null if it can
+ * Renders nothing if there is neither a dry run nor an obstacle.
+ * @param props.held why the change cannot be applied now. Null if it can
  */
 function Verdict({ review, held }: VerdictProps) {
   const { carriedOut, isPlanning, plan } = review;
@@ -202,7 +203,7 @@ function ByPolicy({ review: { stops } }: { review: Review }) {
   );
 }
 
-/** Longer messages are shown with the steps of the request. */
+/** Maximum length of a message. Longer messages are shown with the steps of the request. */
 const LONGEST = 400;
 
 function Planned({ review: { plan, isRehearsed } }: { review: Review }) {
@@ -266,7 +267,7 @@ const ErrorText = ({ children }: { children: ReactNode }) => (
 const JSON_TYPE = 'application/json';
 const YAML_TYPE = 'application/yaml';
 
-/** Without unselected items. SQL is available with a plan. */
+/** Exports the selected items. SQL can be exported once there is a plan. */
 function ExportMenu({ review }: { review: Review }) {
   const { copy, copied } = useCopy();
   const { applying, plan, why } = review;
@@ -308,13 +309,13 @@ function ExportMenu({ review }: { review: Review }) {
 
 interface Props {
   review: Review;
-  /** Why it cannot be applied now. */
+  /** Why the change cannot be applied now. Null if it can. */
   held: string | null;
 }
 
 /**
- * For users who may propose; dry runs and applying are for admins. Data loss needs a second confirmation that lists
- * it.
+ * The actions for users who may propose. Dry runs and applying are for admins. A loss of data needs a second
+ * confirmation that lists the data.
  */
 export function ActionBar({ review, held }: Props) {
   const { why, setReason, carryOut, carriedOut } = review;
@@ -370,7 +371,7 @@ function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
     rehearsal.reset();
     carryOut.mutate();
   };
-  // Data loss is shown before it can be applied.
+  // The user must see a loss of data before applying.
   const isDisabled = isHeld || isPlanning || stops.some(({ isKnown }) => !isKnown);
   const deleted = deletedCollections(carriedOut).length;
   const action = options.online ? 'Prepare and apply' : 'Apply';
