@@ -21,8 +21,8 @@ export interface CheckpointInput {
 }
 
 /**
- * --checkpoint and --key.
- * @throws OperatorError naming the invalid file
+ * Reads the files of --checkpoint and --key.
+ * @throws OperatorError with the name of the invalid file
  */
 export async function readCheckpoints({ values }: Pick<Invocation, 'values'>): Promise<CheckpointInput> {
   const [paths, keyFiles] = [texts(values, 'checkpoint'), texts(values, 'key')];
@@ -34,8 +34,9 @@ export async function readCheckpoints({ values }: Pick<Invocation, 'values'>): P
 }
 
 /**
+ * Reads public keys.
  * @param files the values of --key
- * @throws OperatorError if one is not a public key
+ * @throws OperatorError if a file does not contain a public key
  */
 export async function readKeys(files: readonly string[]): Promise<NoteKey[]> {
   const keys: NoteKey[] = [];
@@ -43,7 +44,7 @@ export async function readKeys(files: readonly string[]): Promise<NoteKey[]> {
   return keys;
 }
 
-/** A folder means all checkpoints in it. */
+/** Returns the files at a path. For a folder, these are all checkpoints in it. */
 async function listFilesAt(path: string): Promise<string[]> {
   const stats = await stat(path).catch((cause: Error) => {
     throw new OperatorError(`${path} cannot be read (${cause.message}).`, { cause });
@@ -54,7 +55,10 @@ async function listFilesAt(path: string): Promise<string[]> {
   return names.map((name) => join(path, name));
 }
 
-/** A larger file is neither a checkpoint nor a list of keys, and a device never ends. */
+/**
+ * Maximum number of bytes. A larger file is neither a checkpoint nor a list of keys, and reading a device would never
+ * end.
+ */
 const MAX_BYTES = 1024 * 1024;
 
 async function startOf(file: string): Promise<Buffer> {
@@ -84,7 +88,7 @@ async function keysOf(file: string): Promise<NoteKey[]> {
   }
 }
 
-/** One line each, and a note about unverified signatures. */
+/** Returns one line per checkpoint, and a note about signatures that were not verified. */
 export function describeCheckpoints(held: readonly CheckedCheckpoint[]): string[] {
   const lines = held.map(({ file, ok, position, time, reason, signed_by }) => {
     const what = `Checkpoint ${file} (position ${position}, ${time})`;

@@ -1,4 +1,4 @@
-/** The input and output of a `dps` command. Each command is a file in commands/. */
+/** Defines the input and output of a `dps` command. Each command is a file in commands/. */
 import type { Config } from '../config.js';
 import { OperatorError } from '../kernel/operator-error.js';
 
@@ -19,31 +19,31 @@ export interface Invocation {
 export interface Terminal {
   /**
    * Writes results to stdout. Throws once they cannot be written.
-   * @param options isExact: a document that is written byte for byte unless stdout is a terminal
+   * @param options `isExact` is for a document, which is written byte for byte unless stdout is a terminal
    */
   print(text: string, options?: { isExact?: boolean }): void;
   /** Writes messages to stderr. */
   note(text: string): void;
-  /** A status line that the next one overwrites; absent without a terminal. An empty line removes it. */
+  /** Writes a status line, which the next one overwrites. An empty line removes it. Absent without a terminal. */
   rewrite?(line: string): void;
   /**
-   * Prompts at the terminal; absent without one.
+   * Prompts at the terminal. Absent without a terminal.
    * @returns the answer without its line end
    */
   ask?(question: string): Promise<string>;
-  /** True if output may have colours: stdout is a terminal. */
+  /** True if stdout is a terminal, so that output may have colours. */
   colours?: boolean;
   read(): Promise<string>;
 }
 
 export type Run = (invocation: Invocation) => ExitCode | Promise<ExitCode>;
 
-/** The command line is invalid. The message refers to the command's help. */
+/** Thrown if the command line is invalid. The message refers to the help of the command. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The policy blocks the command. */
+/** Thrown if the policy blocks the command. */
 export class PolicyRefusedError extends OperatorError {
   readonly code: ExitCode = 3;
 }

@@ -1,12 +1,12 @@
 import { quoteForShell } from '../kernel/shell.js';
 import type { Command } from 'commander';
 
-/** A command and the words before it: `''`, `users`, `users add`. */
+/** A command with the words before it: `''`, `users`, `users add`. */
 interface CompletedCommand {
   path: string;
   commands: { name: string; summary: string }[];
   options: { flags: string[]; summary: string; takesValue: boolean; choices: readonly string[] }[];
-  /** The choices of its first argument. */
+  /** The choices for the first argument. */
   choices: readonly string[];
 }
 
@@ -73,7 +73,10 @@ function zsh(commands: readonly CompletedCommand[]): string {
   return `#compdef dps\nautoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;
 }
 
-/** One line each. After a command, only its options and arguments are offered. */
+/**
+ * Returns the script for fish, with one line per completion. After a command, only its options and arguments are
+ * completed.
+ */
 function fish(all: readonly CompletedCommand[]): string {
   const lines = all.flatMap(({ path, commands, options, choices }) => {
     const after = path.split(' ').filter((name) => name !== '');

@@ -10,7 +10,7 @@ export interface DocumentBody {
 }
 
 /**
- * Not parsed; the beginning decides its type.
+ * Reads a document without parsing it. The beginning of the file decides the media type.
  * @throws OperatorError if the file cannot be read
  */
 export async function readDocument(invocation: Invocation, file: string): Promise<DocumentBody> {
@@ -52,12 +52,12 @@ function parse(type: string, content: string, file: string): unknown {
   }
 }
 
-/** The file in messages. */
+/** Returns the name of the file for messages. */
 export const nameOf = (file: string): string => (file === '-' ? 'The content of stdin' : file);
 
 /**
- * The content of a file, or of stdin for `-`.
- * @throws OperatorError if it cannot be read
+ * Returns the content of a file, or of stdin for `-`.
+ * @throws OperatorError if the file cannot be read
  */
 export async function readContent({ terminal }: Invocation, file: string): Promise<Buffer> {
   if (file === '-') return Buffer.from(await terminal.read());

@@ -11,27 +11,27 @@ import { formatCount } from '../kernel/text.js';
 
 type Finding = z.output<typeof finding>;
 
-/** Earlier releases return no level. */
+/** A finding in a response. Earlier releases of the service return no level. */
 export type PrintedFinding = Pick<Finding, 'code' | 'message'> & Partial<Finding>;
 
 export interface Source {
-  /** The name of the checked file; null for stdin or no file. */
+  /** The name of the checked file. Null for stdin, or if there is no file. */
   file: string | null;
-  /** Its text; empty without a file. */
+  /** The text of the file. Empty without a file. */
   text: string;
-  /** For several files: the location within them; null if there is none. */
+  /** Finds locations in several files. Returns null for a location that they do not contain. */
   locate?: Locate;
 }
 
 export type Locate = (collection?: string, field?: string) => { file: string; line: number } | null;
 
-/** `articles.title`; empty without a location. */
+/** Formats the location: `articles.title`. Empty without a location. */
 const placeOf = ({ object, ...finding }: PrintedFinding): string => {
   const location = locationText(finding);
   return object === undefined ? location : `${location} (${object.kind} ${object.name})`;
 };
 
-/** `PATCH /fields/articles/title?online {"schema":…}` */
+/** Formats the alternative request: `PATCH /fields/articles/title?online {"schema":…}`. */
 function requestOf({ safer }: PrintedFinding): string | undefined {
   const request = safer?.request;
   if (request === undefined) return undefined;
@@ -46,8 +46,8 @@ const MEMBER = /^[\s-]*(?:\{\s*)?"?(collection|field)"?\s*:\s*(?:"((?:[^"\\]|\\.
 type LineLookup = (collection: string | undefined, field?: string) => number;
 
 /**
- * Starts at 1; the first line if the location is not found. Members are searched line by line, so one-line JSON has
- * one line.
+ * Finds the line of a location, starting at 1. If the location is not found, this is the first line. The text is
+ * searched line by line, so all locations in one-line JSON are on line 1.
  */
 function linesOf({ text }: Source): LineLookup {
   const countByLine = new Map<string, number>();
@@ -63,7 +63,7 @@ function linesOf({ text }: Source): LineLookup {
   return (of = '', field) => countByLine.get(field === undefined ? of : `${of}\0${field}`) ?? countByLine.get(of) ?? 1;
 }
 
-/** The file and line of a location. */
+/** Returns a function that finds the file and line of a location. */
 function locatorOf(source: Source): Locate {
   const { file, locate } = source;
   if (locate !== undefined) return locate;
@@ -73,13 +73,13 @@ function locatorOf(source: Source): Locate {
 }
 
 /**
- * Findings as GitHub workflow commands, which GitHub shows next to the lines of a pull request.
+ * Writes findings as GitHub workflow commands, which GitHub shows next to the lines of a pull request.
  * https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
  */
 
 const COMMANDS: Readonly<Record<string, string>> = { danger: 'error', warn: 'warning', note: 'notice' };
 
-/** One line per finding; empty without findings. Findings that the policy blocks are errors. */
+/** Returns one line per finding. Empty without findings. Findings that the policy blocks are errors. */
 function githubAnnotations(findings: readonly PrintedFinding[], source: Source): string {
   const locate = locatorOf(source);
   const lines = findings.map((finding) => {
@@ -103,7 +103,7 @@ const property = (text: string): string => data(text).replaceAll(':', '%3A').rep
 
 const LEVEL: Readonly<Record<Level, 'note' | 'warning' | 'error'>> = { note: 'note', warn: 'warning', danger: 'error' };
 
-/** @param release of this command */
+/** @param release the release of this command */
 function sarifLog(findings: readonly PrintedFinding[], source: Source, release: string): object {
   const used = RULES.filter(({ code }) => findings.some((finding) => finding.code === code));
   const locate = locatorOf(source);
@@ -161,7 +161,7 @@ function resultOf(finding: PrintedFinding, { locate, used }: FileLocations): obj
 const uriOf = (file: string): string =>
   isAbsolute(file) ? pathToFileURL(file).href : file.split(/[\\/]/).map(encodeURIComponent).join('/');
 
-/** Each with the reason and the alternative. */
+/** Returns each finding with its reason and its alternative. */
 function findingsText(findings: readonly PrintedFinding[]): string {
   const blocks = findings.map((finding) => {
     const { level = 'warn', code, message, why, safer } = finding;
@@ -177,7 +177,7 @@ function findingsText(findings: readonly PrintedFinding[]): string {
   return [...blocks, countText(findings)].join('\n\n');
 }
 
-/** `3 findings: 1 danger, 2 notes` */
+/** Returns the number of findings: `3 findings: 1 danger, 2 notes`. */
 function countText(findings: readonly PrintedFinding[]): string {
   if (findings.length === 0) return 'No findings.';
   const counts = LEVELS.toReversed().flatMap((level) => {
@@ -189,7 +189,7 @@ function countText(findings: readonly PrintedFinding[]): string {
 
 const MARKS: Readonly<Record<string, string>> = { danger: '🛑', warn: '⚠️', note: 'ℹ️' };
 
-/** A table with a count, or the count alone. */
+/** Returns a table with the number of findings. Without findings, only the number. */
 function findingsMarkdown(findings: readonly PrintedFinding[]): string {
   if (findings.length === 0) return `${countText(findings)}\n`;
   const rows = findings.map((finding) => {
@@ -210,7 +210,7 @@ function findingsMarkdown(findings: readonly PrintedFinding[]): string {
   ].join('\n');
 }
 
-/** Names are untrusted: nothing in them may be markup or end a cell. */
+/** Escapes a text for a cell. Names are untrusted, so nothing in them may be markup or end the cell. */
 const cell = (text: string): string =>
   text.replaceAll(/[\\`*_{}[\]<>#|!@&]/g, String.raw`\$&`).replaceAll(/\s*\n\s*/g, ' ');
 

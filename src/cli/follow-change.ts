@@ -1,4 +1,7 @@
-/** Waits for a change request: a progress bar on a terminal, otherwise a line per change. Both go to stderr. */
+/**
+ * Waits for a change request. Shows a progress bar on a terminal, and otherwise prints a line per change. Both go to
+ * stderr.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { changeRequest } from '../features/change-requests/routes-answers.js';
@@ -11,10 +14,10 @@ import { requestData } from './connections/service.js';
 export type ShownChange = z.output<typeof changeRequest>;
 type ShownStep = ShownChange['steps'][number];
 
-/** Milliseconds between two requests. */
+/** Milliseconds between two requests to the service. */
 const LOOK = 500;
 
-/** @throws OperatorError if the service rejects it, for example for an unknown id */
+/** @throws OperatorError if the service rejects the request, for example for an unknown id */
 export const readChange = (invocation: Invocation, id: string): Promise<ShownChange> =>
   requestData(invocation, 'getChange', { params: { id } });
 
@@ -38,7 +41,7 @@ export async function followChange(invocation: Invocation, { data }: { data: Sho
   return change.state === 'applied' ? 0 : 2;
 }
 
-/** Prints the current activity: on a terminal in one updated line, otherwise a line per change. */
+/** Prints the current activity. On a terminal, one line is updated. Otherwise, each change is a new line. */
 export function createProgressPrinter({ terminal }: Pick<Invocation, 'terminal'>): (change: ShownChange) => void {
   let last = '';
   return (change) => {
@@ -53,7 +56,7 @@ export function createProgressPrinter({ terminal }: Pick<Invocation, 'terminal'>
   };
 }
 
-/** From 0 to 1. Steps are weighted by their rows. */
+/** Returns the completed share from 0 to 1. Steps are weighted by their number of rows. */
 function completedShare({ steps, state }: ShownChange): number {
   if (state === 'applied') return 1;
   const weight = ({ bytes }: ShownStep): number => Math.max(1, bytes ?? 1);
@@ -63,7 +66,7 @@ function completedShare({ steps, state }: ShownChange): number {
   return all === 0 ? 0 : Math.min(0.99, done / all);
 }
 
-/** The current activity and what blocks it. */
+/** Describes the current activity and what blocks it. */
 export function describeNow(change: ShownChange): string {
   const { state, steps, queued_behind: ahead, waiting_for: holders, cleaning } = change;
   const step = steps.findIndex((each) => each.state !== 'done');
@@ -82,7 +85,7 @@ function describeHolder({ pid, application_name: name }: ShownChange['waiting_fo
   return pid === null ? 'a prepared transaction' : `${who}, process ${pid}`;
 }
 
-/** The result of an ended request and its reason. */
+/** Describes the result of an ended request, and the reason. */
 export function describeEnd({ state, result, errors, id }: ShownChange): string {
   if (state === 'applied') return `Applied: position ${result?.position}, batch ${result?.batch}.`;
   const why = (errors ?? []).map(({ message }) => `  ${message}`);

@@ -2,7 +2,7 @@ import { OBJECT_KINDS, type ObjectName } from '../schema/model/objects.js';
 import { INVALID_LOCATION, parseLocation } from '../schema/model/location.js';
 import { UsageError } from './command.js';
 
-/** The object that an argument such as `posts` or `posts.title` names. */
+/** The collection or field that an argument such as `posts` or `posts.title` names. */
 export interface NamedObject {
   collection: string;
   field?: string;
@@ -19,7 +19,10 @@ export function parseObjectName(text: string): NamedObject {
   return typeof field === 'string' ? { collection, field } : { collection };
 }
 
-/** Parses the argument for an object other than a table: `view:active_posts`. Undefined if it names another object. */
+/**
+ * Parses the argument for an object other than a table: `view:active_posts`. Undefined if it names a collection or
+ * field.
+ */
 export function parseObjectKind(text: string): ObjectName | undefined {
   const kind = OBJECT_KINDS.find((each) => text.startsWith(`${each}:`));
   return kind && { kind, id: text.slice(kind.length + 1) };

@@ -5,7 +5,7 @@ import { OperatorError } from '../kernel/operator-error.js';
 import type { Result } from '../kernel/problem.js';
 import { type Invocation, isSet, text, type Terminal } from './command.js';
 
-/** Columns as wide as their widest cell. */
+/** Formats a table. Each column is as wide as its widest cell. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -13,23 +13,23 @@ export function table(header: readonly string[], rows: readonly (readonly string
   return all.map((row) => line(row).trimEnd()).join('\n');
 }
 
-/** Indented by two spaces, without a final newline. */
+/** Formats JSON with an indentation of two spaces and without a final newline. */
 export function json(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
-/** Readable text, or JSON with --json. */
+/** Prints readable text, or JSON with --json. */
 export function show({ values, terminal }: Invocation, value: unknown, render: () => string): void {
   terminal.print(isSet(values, 'json') ? json(value) : render());
 }
 
-/** The value, or an OperatorError for a rejection. */
+/** Returns the value of a result. Throws an OperatorError for a rejection. */
 export function unwrapResult<T>(result: Result<T>): T {
   if (result.ok) return result.value;
   throw new OperatorError(result.problems.map((problem) => problem.message).join(' '));
 }
 
-/** To the file of --output, or to stdout. @param content without its last line end */
+/** Writes to the file of --output, or to stdout. @param content the text without its last line end */
 export async function writeResult({ values, terminal }: Invocation, content: string): Promise<void> {
   const output = text(values, 'output');
   if (output === undefined) return terminal.print(content, { isExact: true });
@@ -38,8 +38,8 @@ export async function writeResult({ values, terminal }: Invocation, content: str
 }
 
 /**
- * @throws OperatorError if the file cannot be written; an existing file is then kept, because half a snapshot may
- * describe a smaller schema
+ * @throws OperatorError if the file cannot be written. An existing file is kept in this case, because half a snapshot
+ * could describe a smaller schema
  */
 export async function writeOutput(file: string, content: string): Promise<void> {
   await writeWhole(file, content).catch((cause: Error) => {
@@ -47,7 +47,7 @@ export async function writeOutput(file: string, content: string): Promise<void> 
   });
 }
 
-/** Replaces the file as a whole. Writes directly to devices and into folders without write permission. */
+/** Replaces the file as a whole. Devices, and files in folders without write permission, are written directly. */
 async function writeWhole(file: string, content: string): Promise<void> {
   const location = await resolveTarget(file);
   if (location === null) return writeFile(file, content);
@@ -65,17 +65,20 @@ async function writeWhole(file: string, content: string): Promise<void> {
 
 const NOT_BESIDE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ENAMETOOLONG', 'EROFS', 'EBUSY', 'EXDEV']);
 
-/** Names and comments are untrusted: control characters that move the cursor are escaped. */
+/** Escapes control characters that move the cursor. Names and comments are untrusted. */
 export const toOneLine = (untrusted: string): string =>
   untrusted.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, shownControl);
 
-/** The same for text with our own line breaks and colours. */
+/** Escapes control characters like `toOneLine`, but keeps line breaks and the colours that this command uses. */
 export const manyLines = (text: string): string => text.replaceAll(NEITHER_LINE_NOR_COLOUR, shownControl);
 
 // eslint-disable-next-line no-control-regex
 const NEITHER_LINE_NOR_COLOUR = /(?!\u001B\[(?:0|2|3[0-7])m)(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Uses JSON escapes, so that printed JSON keeps its values. JSON.stringify does not escape DEL and above. */
+/**
+ * Uses the escapes of JSON, so that printed JSON keeps its values. JSON.stringify does not escape DEL and greater code
+ * points.
+ */
 const shownControl = (control: string): string =>
   control < '\u007F'
     ? JSON.stringify(control).slice(1, -1)
@@ -84,7 +87,7 @@ const shownControl = (control: string): string =>
         (_, at) => `\\u${control.charCodeAt(at).toString(16).padStart(4, '0')}`,
       ).join('');
 
-/* Progress of long work: a bar on a terminal, otherwise an occasional line. Both go to stderr. */
+/* Shows the progress of long work: a bar on a terminal, and otherwise an occasional line. Both go to stderr. */
 
 export interface Progress {
   at(done: number, total: number): void;
@@ -98,8 +101,8 @@ const REDRAW = 100;
 const LINE = 5_000;
 
 /**
- * Prints nothing until the work takes a while or is done.
- * @param now in milliseconds
+ * Prints nothing at first, until the work takes longer or is done.
+ * @param now returns the time in milliseconds
  */
 export function createProgress(
   terminal: Terminal,
@@ -128,7 +131,7 @@ export function createProgress(
   };
 }
 
-/** The bar in brackets without numbers. Full if there is nothing to do. */
+/** Returns the bar in brackets, without numbers. It is full if there is nothing to do. */
 export function renderBar(done: number, total: number): string {
   const filled = total === 0 ? WIDTH : Math.min(WIDTH, Math.floor((done / total) * WIDTH));
   return `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}]`;

@@ -6,17 +6,17 @@ import { type JudgedWarning, selectBlocked } from './planned-changes.js';
 import { type PipelineContext, createOperatorRequest, toOperatorError } from './connections/pipeline.js';
 
 export interface PlannedAndApplied<C> {
-  /** The command that was decided. It may have been read from the database. */
+  /** The command that was decided. Parts of it may have been read from the database. */
   command: C;
-  /** The findings that would block it; empty if it was done. */
+  /** The findings that would block the command. Empty if it was carried out. */
   warnings: readonly JudgedWarning[];
-  /** 3: the policy would block it; undefined: it would not. */
+  /** 3 if the policy would block the command. Otherwise undefined. */
   code: ExitCode | undefined;
 }
 
 /**
- * With --dry-run nothing is stored.
- * @throws OperatorError if it is rejected
+ * Carries out a command. With --dry-run, nothing is stored.
+ * @throws OperatorError if the command is rejected
  */
 export async function planAndApply<N extends OperationName, C extends CommandOf<N>>(
   invocation: Invocation,

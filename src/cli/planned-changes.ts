@@ -8,7 +8,7 @@ import { type Values, UsageError, texts } from './command.js';
 
 /* The policy's effect on a change, and acknowledged findings. */
 
-/** A finding in a response. Earlier releases return no action, and later ones may have others. */
+/** A finding in a response. Earlier releases of the service return no action, and later ones may return others. */
 type FindingAnswer = Pick<z.output<typeof finding>, 'code' | 'collection' | 'field'> & { action?: string | undefined };
 
 /**
@@ -27,7 +27,7 @@ export function readAcknowledgements(values: Values): Acknowledgement[] {
 }
 
 /**
- * The X-Acknowledge header.
+ * Returns the X-Acknowledge header.
  * @throws UsageError
  */
 export function acknowledgeHeader(values: Values): Record<string, string> {
@@ -47,7 +47,7 @@ export function selectBlocked<F extends FindingAnswer>(findings: readonly F[] | 
 
 const findingKey = (answered: FindingAnswer): string => keyOf({ code: answered.code, place: locationText(answered) });
 
-/** The policy's action in words; undefined if it does not block the finding. */
+/** Describes the action of the policy. Undefined if the policy does not block the finding. */
 export function policyText(finding: FindingAnswer): string | undefined {
   switch (finding.action) {
     case 'refuse':
@@ -61,7 +61,7 @@ export function policyText(finding: FindingAnswer): string | undefined {
   }
 }
 
-/** The header name. In messages of the CLI, the option replaces it. */
+/** The header in messages of the service. In messages of this command, the option replaces it. */
 const HEADER = 'X-Acknowledge';
 export const OPTION = '--acknowledge';
 
@@ -75,10 +75,10 @@ export function withOptionNames(message: string, path?: string): string {
   return `${path === HEADER ? OPTION : path}: ${text}`;
 }
 
-/** Quoted for a shell. */
+/** Returns the text quoted for a shell, if necessary. */
 export const shellWord = (text: string): string => (/^[\w.:%-]+$/.test(text) ? text : quoteForShell(text));
 
-/** One line per rule, then collections, online changes and approvals. */
+/** Returns one line per rule, then lines about collections, online changes and approvals. */
 export function describePolicy({ findings, collections, online_above_rows: rows, ...people }: Policy): string {
   const lines = Object.entries(findings).map(([code, action]) => `${code}: ${action}`);
   for (const rule of collections)
@@ -92,7 +92,7 @@ export function describePolicy({ findings, collections, online_above_rows: rows,
   return lines.join('\n');
 }
 
-/** Requirements of a change of the policy; none if it is free. */
+/** What a change of the policy requires. Absent if it requires nothing. */
 const POLICY_CHANGES: Readonly<Partial<Record<Policy['policy_changes'], string>>> = {
   acknowledge: 'A change that loosens the policy requires an acknowledgement.',
   approve: 'A change of the policy requires an approved change request.',
@@ -100,14 +100,14 @@ const POLICY_CHANGES: Readonly<Partial<Record<Policy['policy_changes'], string>>
 
 export type DiffDocument = z.output<typeof diff>;
 
-/** A changed object: what it is, its name, and its changes. */
+/** A changed object with its kind, its name and its changes. */
 export interface Entry {
   kind: string;
   name: string;
   diff: DiffDocument['diff']['collections'][number]['diff'];
 }
 
-/** The members of a finding that one line shows. */
+/** The members of a finding that are shown in one line. */
 export type JudgedWarning = Pick<z.output<typeof finding>, 'code' | 'message' | 'collection' | 'field' | 'action'>;
 
 /** Earlier releases of the service return no objects. */
@@ -120,10 +120,10 @@ export function entriesOf({ collections, fields, relations, objects = [] }: Diff
   ];
 }
 
-/** True without entries, even if there are warnings. */
+/** True if the diff has no entries. Warnings do not count. */
 export const isEmpty = ({ diff }: DiffDocument): boolean => entriesOf(diff).length === 0;
 
-/** One line per entry, such as `+ field articles.title`, then the warnings. */
+/** Returns one line per entry, such as `+ field articles.title`, and then the warnings. */
 export function describeDiff(document: DiffDocument): string {
   const lines = entriesOf(document.diff).map(describeEntry);
   if (lines.length === 0) lines.push('No differences.');
@@ -131,11 +131,11 @@ export function describeDiff(document: DiffDocument): string {
   return lines.join('\n');
 }
 
-/** One line each. */
+/** Returns one line per warning. */
 export const describeWarnings = (warnings: readonly JudgedWarning[] = []): string[] =>
   warnings.map((warning) => `! ${describeWarning(warning)}`);
 
-/** One line: code, location, and the policy's action if any. */
+/** Returns one line with the code, the location, and the action of the policy if there is one. */
 export function describeWarning(warning: JudgedWarning): string {
   const { code, message } = warning;
   const location = locationText(warning);

@@ -9,7 +9,7 @@ import type { CommandEffect } from './declarations/options.js';
 import { declareSchema } from './declarations/schema.js';
 import { withLocation } from './connections/database.js';
 
-/** Output of commander's own texts: help to `print`, errors to `note`. */
+/** Receives the texts that commander itself writes: help with `print`, errors with `note`. */
 export interface CliOutput {
   print(text: string): void;
   note(text: string): void;
@@ -26,7 +26,7 @@ export function createProgram({ print, note }: CliOutput, effect: CommandEffect)
       'after',
       '\nEvery command except completion accepts --json to print JSON. Exit codes: 0 success, 1 differences found, 2 wrong usage or failure, 3 rejected by the policy.',
     )
-    // Settings first: a command inherits those that its parent has when it is created.
+    // Settings come first, because a command inherits those that its parent has when it is created.
     .exitOverride()
     .configureOutput({ writeOut: (text) => print(trimmed(text)), writeErr: (text) => note(trimmed(text)) })
     .showHelpAfterError('See "dps help" and "dps COMMAND --help".');
@@ -61,7 +61,7 @@ export async function runCli(args: readonly string[], surroundings: CliEnvironme
   }
 }
 
-/** Commander has already printed its message. */
+/** True for an error whose message commander has already printed. */
 const isCommanders = (error: unknown): error is CommanderError =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 
@@ -74,9 +74,9 @@ async function call(command: Command, run: Run, surroundings: CliEnvironment): P
   return run({ ...surroundings, positionals: command.args, values, config });
 }
 
-/** Prints an error for an operator: a sentence for mistakes, and a stack only for bugs. */
+/** Explains an error to an operator, with a sentence for a mistake. Only bugs have a stack. */
 
-/** @param environment secrets in it and in options are never shown */
+/** @param environment contains secrets, which are never shown, like those in options */
 export function explain(
   error: unknown,
   environment: Readonly<Record<string, string | undefined>>,
@@ -105,11 +105,11 @@ const refusedByServer = (state: string, message: string): string =>
     ? readOnly(null).message
     : `PostgreSQL rejected the statement: ${message} (SQLSTATE ${state}).`;
 
-/** An error of the file system or the network: `ENOENT: no such file or directory, open '…'`. */
+/** True for an error of the file system or the network: `ENOENT: no such file or directory, open '…'`. */
 const isSystemError = (error: Error): boolean =>
   'code' in error && typeof error.code === 'string' && 'syscall' in error && error.message !== '';
 
-/** The SQLSTATE from anywhere in the chain of causes. */
+/** Returns the SQLSTATE from anywhere in the chain of causes. */
 function sqlStateOf(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > 4) return undefined;
   if ('severity' in error && 'code' in error && typeof error.code === 'string') return error.code;
@@ -126,7 +126,7 @@ function passwords(environment: Readonly<Record<string, string | undefined>>, va
     values['url'],
   ];
   return urls.flatMap((url) => {
-    // With several hosts it is not a valid URL, but still contains user and password.
+    // An address with several hosts is not a valid URL, but can still contain user and password.
     const [, password] = typeof url === 'string' ? (/^\w+:\/\/[^/?#:]*:([^/?#]*)@/.exec(url) ?? []) : [];
     if (password === undefined) return [];
     return [password, decoded(password)];

@@ -1,4 +1,4 @@
-/** The terminal or its replacement. Output that cannot be written is a failure. */
+/** Implements the terminal of commands. If output cannot be written, the command fails. */
 import { createInterface } from 'node:readline/promises';
 import { text as readStream } from 'node:stream/consumers';
 import { OperatorError } from '../kernel/operator-error.js';
@@ -21,9 +21,9 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
   let printed = false;
   let broken: NodeJS.ErrnoException | null = null;
   stdout.on('error', (error: NodeJS.ErrnoException) => (broken ??= error));
-  // Nobody reads the output anymore.
+  // An error means that nobody reads the output anymore.
   stderr.on('error', () => undefined);
-  // Names of tables may contain escape sequences, which a CI log or a later "cat" of the output would obey.
+  // Names of tables may contain escape sequences. A CI log, or a later "cat" of the output, would execute them.
   const writeNote = (text: string): void => void stderr.write(`${manyLines(text)}\n`);
   const terminal: Terminal = {
     print(text, { isExact = false } = {}) {
@@ -41,7 +41,7 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
     // A full device rejects even an empty write.
     if (printed) await new Promise<void>((resolve) => stdout.write('', () => resolve()));
     if (broken === null) return code;
-    // The reader that closed the pipe needs no message.
+    // If the reader closed the pipe, no message is needed.
     if (code !== 2 && broken.code !== 'EPIPE') writeNote(new OutputLost(broken).message);
     return 2;
   };

@@ -4,7 +4,7 @@ import { describeDivergence } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { createOperatorRequest, withPipeline } from '../connections/pipeline.js';
 
-/** 0, also if there was nothing to acknowledge. */
+/** Returns 0, even if there was nothing to acknowledge. */
 export async function acknowledgeLog(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const { cause } = createOperatorRequest(ACKNOWLEDGE, invocation);

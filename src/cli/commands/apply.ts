@@ -21,7 +21,8 @@ export interface AppliedSummary {
 }
 
 /**
- * Exit code 2 if PostgreSQL rejects the change or the user declines, 3 if the policy blocks it.
+ * Applies a diff or a snapshot. Exit code 2 if PostgreSQL rejects the change or the user declines, 3 if the policy
+ * blocks it.
  * @throws OperatorError if data would be lost and there is no terminal to ask for confirmation
  */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
@@ -51,13 +52,13 @@ export async function confirmAndApply(invocation: Invocation, body: DocumentBody
   return printResult(invocation, answer, plan);
 }
 
-/** The exit code if the plan cannot be applied; 0 if it can. */
+/** Returns the exit code of a plan that cannot be applied. 0 if it can. */
 export function exitCodeOf({ accepted, warnings }: Plan, values: Invocation['values']): ExitCode {
   if (accepted === false) return 2;
   return selectBlocked(warnings, values).length > 0 ? 3 : 0;
 }
 
-/** Waits if the change is prepared online first. */
+/** Prints the result. If the change is prepared online first, waits for the request. */
 function printResult(invocation: Invocation, answer: ServiceResponse, plan: Plan): ExitCode | Promise<ExitCode> {
   if (answer.status === 202) return followChange(invocation, JSON.parse(answer.text) as { data: ShownChange });
   const applied = toApplied(answer, plan);
@@ -66,7 +67,7 @@ function printResult(invocation: Invocation, answer: ServiceResponse, plan: Plan
   return 0;
 }
 
-/** The diff to send, or null if the snapshot changes nothing. */
+/** Returns the diff to send. Null if the snapshot changes nothing. */
 export async function readDiff(invocation: Invocation): Promise<DocumentBody | null> {
   const [file = ''] = invocation.positionals;
   const { values } = invocation;
@@ -81,7 +82,7 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
   const query = { mode, force: isSet(values, 'force') };
   const answer = await requestText(invocation, 'diffSnapshot', { query, file: body });
   const document = JSON.parse(answer) as DiffDocument;
-  // Skipped parts of an imported snapshot are not part of the plan.
+  // The plan does not contain the warnings about skipped parts of an imported snapshot.
   const remarks = (document.warnings ?? []).filter(({ code }) => /LEFT_OUT|IGNORED/.test(code));
   for (const remark of remarks) invocation.terminal.note(`! ${describeWarning(remark)}`);
   if (isEmpty(document)) return null;
@@ -96,7 +97,7 @@ export function reportNoChanges({ values, terminal }: Invocation): ExitCode {
   return 0;
 }
 
-/** Asks at a terminal. Data loss needs a separate confirmation. */
+/** Asks for confirmation at a terminal. Data loss needs a separate confirmation. */
 async function confirmPlan({ values, terminal }: Invocation, plan: Plan): Promise<boolean> {
   const allowed = new Set(texts(values, 'allowDrop').map((text) => locationText(parseObjectName(text))));
   const lost = lossesOf(plan).filter((name) => !allowed.has(name));
@@ -114,13 +115,13 @@ async function confirmPlan({ values, terminal }: Invocation, plan: Plan): Promis
   return /^y(es)?$/i.test((await terminal.ask('Apply it? [y/N] ')).trim());
 }
 
-/** Has the format of --allow-drop: `posts`, `articles.title`. */
+/** Returns the lost objects in the format of --allow-drop: `posts`, `articles.title`. */
 function lossesOf({ statements }: Plan): string[] {
   const names = statements.filter((statement) => statement.loses_data).map(locationText);
   return [...new Set(names)];
 }
 
-/** @param lost collections, or fields as `articles.title` */
+/** @param lost collections, or fields such as `articles.title` */
 export function lossRefusedMessage(lost: readonly string[]): string {
   const options = lost.map((name) => `--allow-drop ${shellWord(name)}`);
   return `Nothing was changed: the data of ${lost.map(toOneLine).join(', ')} would be lost. To allow that, use ${options.join(' ')}`;
@@ -136,12 +137,12 @@ function toApplied(answer: ServiceResponse, plan: Plan): AppliedSummary {
   };
 }
 
-/** One line. */
+/** Returns one line about the applied change. */
 export function describeApplied({ batch, position, events, statements }: AppliedSummary): string {
   return `Applied: ${formatCount(events, 'event')}, ${formatCount(statements, 'statement')}; position ${position}, batch ${batch ?? 'none'}.`;
 }
 
-/** One line per statement, then the findings, and whether PostgreSQL accepts it. */
+/** Returns one line per statement, then the findings, and then whether PostgreSQL accepts the change. */
 export function describePlan({ events, statements, warnings, accepted, errors = [], online }: Plan): string {
   const lines = statements.map(({ summary }) => toOneLine(summary));
   for (const warning of warnings) lines.push(`! ${describeWarning(warning)}`);

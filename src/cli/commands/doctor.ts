@@ -63,7 +63,7 @@ const databaseCheck = (unreachable: Finding): ExaminedCheck => ({
   findings: [unreachable],
 });
 
-/** One line per check with its findings, and the totals. */
+/** Returns one line per check with its findings, and then the totals. */
 export function describeChecks(examined: readonly ExaminedCheck[]): string {
   const lines = examined.flatMap(({ name, result, findings }) => [
     `${result.padEnd(8)} ${name}`,

@@ -8,7 +8,7 @@ import { requestText, requestData } from '../connections/service.js';
 import { locationText } from '../../schema/model/location.js';
 import { actorName } from '../../schema/model/events.js';
 
-/** Events per request. */
+/** Number of events per request. */
 const PAGE = 1_000;
 
 /** Prints batches as they arrive, or all at the end with --json. */
@@ -55,7 +55,7 @@ function readLimit(value: string | undefined): number | undefined {
 }
 
 /**
- * One event with its changes.
+ * Prints one event with its changes.
  * @throws UsageError if the position is not a number
  */
 export async function show(invocation: Invocation): Promise<ExitCode> {
@@ -72,7 +72,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Exit code 1 if the two points in time differ. */
+/** Compares two points in time. Exit code 1 if they differ. */
 export async function diff(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const [from = '', to] = invocation.positionals;
@@ -83,7 +83,7 @@ export async function diff(invocation: Invocation): Promise<ExitCode> {
   return isEmpty(document) ? 0 : 1;
 }
 
-/** Without a point in time: the current schema. */
+/** Prints the schema as SQL, at a point in time or now. */
 export async function sql(invocation: Invocation): Promise<ExitCode> {
   const [at] = invocation.positionals;
   const script = await requestText(invocation, 'getPastSnapshot', { query: { at, export: 'sql' } });
@@ -109,7 +109,10 @@ const colour =
   (text: string): string =>
     `\u001B[${code}m${text}\u001B[0m`;
 
-/** ANSI colours, which each terminal displays differently. Without colours the text is unchanged. */
+/**
+ * Returns a function that adds ANSI colours, which terminals may display differently. Without colours, the text is
+ * unchanged.
+ */
 export function createPaint(colours: boolean): Paint {
   if (!colours)
     return {
@@ -122,7 +125,7 @@ export function createPaint(colours: boolean): Paint {
   return { position: colour(33), time: colour(2), actor: colour(36), added: colour(32), removed: colour(31) };
 }
 
-/** One line per batch, and one for its reason. */
+/** Returns one line for the batch, and one for its reason. */
 export function describeBatch(
   {
     first_position: first,
@@ -144,7 +147,7 @@ export function describeBatch(
   return reason === null ? line : `${line}\n${' '.repeat(11)}why: ${toOneLine(reason)}`;
 }
 
-/** All members of an event and its change. */
+/** Returns lines with all members of an event, and with its change. */
 export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], paint: Paint): string {
   const { position, type, subject, actor, occurred_at } = event;
   const about = [locationText(event), subject && `${subject.kind} ${subject.id}`].filter(Boolean).join(', ');
@@ -167,7 +170,7 @@ export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], p
   return lines.join('\n');
 }
 
-/** One line per change: `~ field articles.title: meta.note "old" → "new"`. */
+/** Returns one line per change: `~ field articles.title: meta.note "old" → "new"`. */
 const describeChange = (diff: DiffDocument['diff'], paint: Paint): string[] =>
   entriesOf(diff).flatMap((entry) => describeEntry(entry, paint));
 

@@ -10,7 +10,7 @@ import type { ExitCode, Invocation } from '../command.js';
 import { withDatabase, silentLogger } from '../connections/database.js';
 import { show, table } from '../output.js';
 
-/** Listed in creation order, with public keys only. */
+/** Lists the keys in the order of their creation. Only public keys are shown. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const keyList = await withKeys(invocation, (keys) => keys.list());
   const rows = keyList.map(({ key, from_position, created_at, kept }) => [
@@ -23,7 +23,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** One per line, in the format for verifiers of signed notes. */
+/** Prints the public keys, one per line, in the format of verifiers of signed notes. */
 export async function showPublic(invocation: Invocation): Promise<ExitCode> {
   const keyList = await withKeys(invocation, (keys) => keys.list());
   const all = keyList.map(({ key }) => key);
@@ -31,7 +31,7 @@ export async function showPublic(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Existing checkpoints stay valid, because the old public key is kept. */
+/** Rotates the key. Existing checkpoints remain valid, because the old public key is kept. */
 export async function rotate(invocation: Invocation): Promise<ExitCode> {
   const { made, all } = await withKeys(invocation, async (keys) => ({
     made: await keys.rotate(),
@@ -74,7 +74,7 @@ function withKeys<T>({ config }: Invocation, work: (keys: Keys) => Promise<T>): 
   return withDatabase(settings, async (pool) => work(await openKeys(pool, settings)));
 }
 
-/** Uses the key in CHECKPOINT_KEY_FILE, or the one in the database. */
+/** Opens the key in CHECKPOINT_KEY_FILE or, without this setting, in the database. */
 export async function openKeys(
   pool: pg.Pool,
   { schema, checkpoints }: Pick<Config, 'schema' | 'checkpoints'>,

@@ -33,7 +33,7 @@ const oneOf = <T extends string>(value: string, all: readonly T[]): T => {
   return match;
 };
 
-/** Reads a snapshot, a diff, a folder or a change request. Runs nothing and takes no lock. */
+/** Returns the findings of a snapshot, a diff, a folder or a change request. Nothing is run or locked. */
 async function find(invocation: Invocation): Promise<LintedSource> {
   const [what = ''] = invocation.positionals;
   if (isUuid(what) && !(await fileExists(what))) {
@@ -86,7 +86,7 @@ async function findOf(
   return answer === '' ? [] : ((JSON.parse(answer) as { warnings?: PrintedFinding[] }).warnings ?? []);
 }
 
-/** The findings of a request. For an open diff, they include those of applying it. */
+/** Returns the findings of a change request. For an open request with a diff, they include those of applying it. */
 async function findIn(invocation: Invocation, id: string): Promise<LintedSource> {
   const request = await readChange(invocation, id);
   const { operation, document, warnings, online } = request;
@@ -94,9 +94,9 @@ async function findIn(invocation: Invocation, id: string): Promise<LintedSource>
   const diff = operation === 'apply-diff' && !isEnded(request) ? content?.input.body : undefined;
   const source = { file: null, text: '' };
   if (diff === undefined) return { findings: warnings, source };
-  // The hash in the request is outdated, because a request applies to the current schema.
+  // The hash in the request is outdated. A request applies to the current schema, so its hash is used.
   const body = { ...diff, hash: await hashOf(invocation) };
-  // Without `online`, the request's own preparation would block it.
+  // Without `online`, the policy could block the request because of its own preparation.
   const query = { explain: true, online, purge: content?.purge };
   return {
     findings: withoutRepetitions([...(await findOf(invocation, 'applyDiff', { body, query })), ...warnings]),
@@ -108,7 +108,6 @@ async function hashOf(invocation: Invocation): Promise<string> {
   return (await readInfo(invocation)).hash;
 }
 
-/** Removes repetitions. */
 export function withoutRepetitions(findings: readonly PrintedFinding[]): readonly PrintedFinding[] {
   const seen = new Set<string>();
   return findings.filter(({ code, collection, field, message }) => {

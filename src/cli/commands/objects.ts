@@ -17,7 +17,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Prints the definition so that `create` and `update` accept it. */
+/** Prints the definition in a form that `create` and `update` accept. */
 export async function showObject(invocation: Invocation): Promise<ExitCode> {
   const object = await requestData(invocation, 'getObject', { params: { ...namedObject(invocation) } });
   if (isSet(invocation.values, 'json')) show(invocation, object, () => '');
@@ -25,7 +25,7 @@ export async function showObject(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** The statement determines kind and name. */
+/** Creates an object. Its kind and name follow from the statement. */
 export async function create(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
   const definition = await readDefinition(invocation, file);
@@ -58,7 +58,9 @@ export function remove(invocation: Invocation): Promise<ExitCode> {
   return change(invocation, 'deleteObject', { params: { ...object } }, `${objectArgument(object)} was deleted.`);
 }
 
-/** Applies a change, or shows its plan with --dry-run: exit code 2 if it is rejected, 3 if the policy blocks it. */
+/**
+ * Applies a change, or shows its plan with --dry-run. Exit code 2 if the change is rejected, 3 if the policy blocks it.
+ */
 async function change(
   invocation: Invocation,
   operation: 'createObject' | 'updateObject' | 'renameObject' | 'deleteObject',
@@ -86,7 +88,7 @@ function namedObject({ positionals: [argument = ''] }: Invocation): ObjectName {
   throw new UsageError(`${JSON.stringify(argument)} does not name an object. Write ${kinds}.`);
 }
 
-/** Without the line end of the file, so that `show` prints the same statement. */
+/** Reads a definition without the last line end of the file, so that `show` prints the same statement. */
 async function readDefinition(invocation: Invocation, file: string): Promise<string> {
   const content = await readContent(invocation, file);
   try {

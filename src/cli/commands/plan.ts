@@ -13,10 +13,10 @@ import { writeResult, json } from '../output.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
 import { formatCount } from '../../kernel/text.js';
 
-/** GitHub rejects comments longer than 65,536 characters. */
+/** Maximum number of characters. GitHub rejects comments with more than 65,536 characters. */
 const MAX_LENGTH = 60_000;
 
-/** Truncated to the maximum length of a comment. */
+/** Returns the plan in Markdown, truncated to the maximum length of a comment. */
 export function planMarkdown(document: DiffDocument): string {
   if (isEmpty(document)) return '### Schema plan\n\nNothing to do: the schema already has this state.';
   const rows = entriesOf(document.diff).map(row);
@@ -39,7 +39,7 @@ function row({ kind, name, diff }: Entry): string {
   return `| ${sign} | ${kind} | ${code(name)} | ${members.map(code).join(', ')} |`;
 }
 
-/** Names are untrusted: nothing in them may be a link, mention, cell or heading. */
+/** Escapes a text. Names are untrusted, so nothing in them may be a link, a mention, a cell or a heading. */
 const escaped = (text: string): string =>
   text.replaceAll(/[\\`*_{}[\]()#+!|<>@~&]/g, (character) => `&#${character.charCodeAt(0)};`).replaceAll(/\s+/g, ' ');
 
@@ -64,7 +64,7 @@ const WRITERS: Readonly<Record<string, (document: DiffDocument, source: Source) 
   sarif: ({ warnings = [] }, source) => printFindings(warnings, 'sarif', source),
 };
 
-/** 0: no changes; 1: changes; 3: changes that the policy blocks. */
+/** Returns 0 without changes, 1 with changes, and 3 if the policy blocks the changes. */
 export async function plan(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
   const { document, files } = await mergeFiles(invocation, directory);

@@ -7,7 +7,7 @@ import { show as print } from '../output.js';
 import { requestData, changeHeaders } from '../connections/service.js';
 import { openRequest } from '../../features/change-requests/cli-proposals.js';
 
-/** The current policy; with --json in the format of `set`. */
+/** Prints the current policy. With --json, the output is in the format that `set` reads. */
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const policy = await requestData(invocation, 'getPolicy');
   print(invocation, policy, () => describePolicy(policy));
@@ -31,7 +31,7 @@ export async function propose(invocation: Invocation): Promise<ExitCode> {
 
 type PolicyTestResult = z.output<typeof policyTest>;
 
-/** Returns 3 unless the policy allows the change. Changes nothing. */
+/** Tests a change against the policy without changing anything. Returns 3 unless the policy allows the change. */
 export async function test(invocation: Invocation): Promise<ExitCode> {
   const { values, positionals } = invocation;
   const change = await documentOf(invocation, positionals[0] ?? '');
@@ -54,7 +54,7 @@ export async function test(invocation: Invocation): Promise<ExitCode> {
 const documentOf = async (invocation: Invocation, file: string, kind?: 'a policy'): Promise<object> =>
   parseDocument(await readDocument(invocation, file), file, kind);
 
-/** One line per finding, and the outcome. */
+/** Returns one line per finding, and then the outcome. */
 export function describeTest({ outcome, approvals, findings }: PolicyTestResult): string {
   const lines = findings.map((finding) => `! ${describeWarning(finding)}`);
   const needed = approvals === null || outcome !== 'approve' ? '' : ` (${approvals})`;

@@ -5,7 +5,10 @@ import { LOCK } from '../schema-files/contents.js';
 import { OBJECT_FOLDER, readPresentFiles, withLock, readLockIn } from '../schema-files/read-folder.js';
 import { type FolderChange, changeOf, updateFolder } from '../schema-files/write-folder.js';
 
-/** With --check nothing is written: returns 1 if the files differ from the service's schema. */
+/**
+ * Writes the schema of the service to files. With --check, nothing is written, and the result is 1 if the files differ
+ * from the schema.
+ */
 export async function pull(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
   return isSet(invocation.values, 'check') ? check(invocation, directory) : write(invocation, directory);
@@ -25,7 +28,7 @@ async function write(invocation: Invocation, directory: string): Promise<ExitCod
   return 0;
 }
 
-/** `2 collections`, `2 collections and 1 object`. */
+/** Describes the number of files: `2 collections`, `2 collections and 1 object`. */
 function contentsOf(files: readonly string[]): string {
   const objects = files.filter((file) => file.startsWith(`${OBJECT_FOLDER}/`)).length;
   const collections = formatCount(files.length - objects, 'collection');
@@ -48,7 +51,10 @@ const SHOWN = 10;
 const listNames = (names: readonly string[]): string =>
   names.length <= SHOWN ? names.join(', ') : `${names.slice(0, SHOWN).join(', ')} and ${names.length - SHOWN} more`;
 
-/** The lock may name another position, for example after a push from another base. Equal files mean equal schemas. */
+/**
+ * Compares the files with the schema. Equal files mean equal schemas, even if the lock contains another position, for
+ * example after a push from another base.
+ */
 async function check(invocation: Invocation, directory: string): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const present = await readPresentFiles(invocation);

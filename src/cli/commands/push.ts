@@ -7,7 +7,7 @@ import { confirmAndApply, reportNoChanges } from './apply.js';
 import { propose } from '../../features/change-requests/cli-proposals.js';
 import { pullInto } from './pull.js';
 
-/** On success it rewrites the files, unless --base or --dry-run is given. */
+/** Applies the files to the service. On success, the files are rewritten, unless --base or --dry-run is set. */
 export async function push(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
   changeHeaders(invocation);
@@ -17,13 +17,13 @@ export async function push(invocation: Invocation): Promise<ExitCode> {
   const proposes = isSet(invocation.values, 'propose');
   if (proposes && !isEmpty(document)) return propose(invocation, diff);
   const code = isEmpty(document) ? reportNoChanges(invocation) : await confirmAndApply(invocation, diff);
-  // With another base, the files belong to another service or a commit, so their origin stays.
+  // With --base, the files belong to another service or to a commit, so their lock must not change.
   const keepsUp = code === 0 && !isSet(invocation.values, 'dryRun') && text(invocation.values, 'base') === undefined;
   if (keepsUp) await pullInto(invocation, directory, await readPresentFiles(invocation));
   return code;
 }
 
-/** Checks options that apply only to change requests or only to direct changes. */
+/** Rejects options that apply only to change requests or only to direct changes. */
 function expectProposal({ values }: Invocation): void {
   const title = text(values, 'title');
   if (!isSet(values, 'propose')) {

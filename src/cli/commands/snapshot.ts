@@ -5,7 +5,7 @@ import { type DiffDocument, describeDiff, isEmpty } from '../planned-changes.js'
 import { readDocument } from '../document.js';
 import { readFile } from 'node:fs/promises';
 
-/** The service's response, in the format of --format or the file extension. */
+/** Writes the snapshot as the service returns it. --format or the extension of the file decides the format. */
 export async function snapshot(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const output = text(values, 'output');
@@ -26,7 +26,7 @@ function formatOf({ values }: Invocation, output: string | undefined): string {
   return /\.ya?ml$/i.test(output ?? '') ? 'yaml' : 'json';
 }
 
-/** Exit code 1 if there are differences. */
+/** Prints a diff. Exit code 1 if there are differences. */
 export async function diff(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
   const { values, terminal } = invocation;
@@ -45,8 +45,8 @@ export async function diff(invocation: Invocation): Promise<ExitCode> {
 }
 
 /**
- * With --check nothing is written, and --json prints `file` and `current`. Returns 1 if the file of --output is
- * missing or outdated.
+ * Writes type definitions. With --check, nothing is written, and --json prints `file` and `current`. Returns 1 if the
+ * file of --output is missing or outdated.
  */
 export async function types(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;

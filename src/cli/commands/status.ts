@@ -54,7 +54,7 @@ async function readStatus(pool: pg.Pool, schema: string): Promise<Status> {
 
 const seconds = (lag: number): string => String(Math.ceil(lag * 1000) / 1000);
 
-/** The service, the log and the rows, then a table of projections and their failures. */
+/** Returns lines about the service, the log and the rows, then a table of projections and their failures. */
 export function describeStatus({ release, database, log, rows, projections }: Status): string {
   const change =
     log.occurred_at === null

@@ -30,7 +30,7 @@ import { createPlanReplay } from '../../schema/change-requests/replay-plans.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { requestText, readInfo, send } from '../connections/service.js';
 
-/** Exit code 1 if anything differs. With --file or --against it needs no database. */
+/** Verifies the log. Exit code 1 if anything differs. With --file or --against, no database is needed. */
 export async function verify(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   if (values['file'] !== undefined || values['against'] !== undefined) return verifyFile(invocation);
@@ -43,9 +43,9 @@ export async function verify(invocation: Invocation): Promise<ExitCode> {
 export interface Result {
   ok: boolean;
   chain: LogVerification;
-  /** A message if the log cannot be folded. */
+  /** The result of verifying the projections. A message if the log cannot be folded. */
   projections: Verified | { ok: false; error: string };
-  /** The given checkpoints. */
+  /** The results for the checkpoints that the user passed. */
   checkpoints?: CheckedCheckpoint[];
 }
 
@@ -66,7 +66,10 @@ async function verifyAll(
   return { ok, chain, projections, ...(files.length > 0 && { checkpoints }) };
 }
 
-/** A broken log may not fold, which is a finding and not a failure of the command. */
+/**
+ * Verifies the projections. A damaged log may be impossible to fold, which is a finding and not a failure of the
+ * command.
+ */
 async function compare({ load, projections }: ProjectionTools): Promise<Result['projections']> {
   try {
     await load();
@@ -77,7 +80,7 @@ async function compare({ load, projections }: ProjectionTools): Promise<Result['
   }
 }
 
-/** The chain, the projections with each difference, and the checkpoints. */
+/** Returns lines about the chain, the projections with each difference, and the checkpoints. */
 export function describeVerification({ chain, projections, checkpoints = [] }: Result): string {
   const lines = [
     describeChain(chain),
@@ -102,7 +105,7 @@ function describeChain({ checked, head, broken, erased }: ChainVerification): st
 interface ServiceComparison {
   url: string;
   ok: boolean;
-  /** The head of the service's log. */
+  /** The position of the head of the service's log. */
   head: number;
   /** The first position at which the logs differ. */
   position?: number;
@@ -110,7 +113,7 @@ interface ServiceComparison {
 }
 
 /**
- * The part of `dps verify` that needs no database: `--file FILE`, `--against URL`, optionally with `--checkpoint
+ * Runs the part of `dps verify` that needs no database: `--file FILE`, `--against URL`, optionally with `--checkpoint
  * FILE`.
  */
 async function verifyFile(invocation: Invocation): Promise<ExitCode> {
@@ -178,7 +181,7 @@ async function* splitLines(content: string): AsyncGenerator<string> {
   yield* content.replace(/\n$/, '').split('\n');
 }
 
-/** Compares line by line in constant memory: the service writes the same bytes for the same events. */
+/** Compares the logs line by line in constant memory. The service writes the same bytes for the same events. */
 async function compareWithService(invocation: Invocation, url: string, file: string): Promise<ServiceComparison> {
   const { position: head } = await readInfo(withUrl(invocation, url));
   const theirs = await readExport(invocation, url);
@@ -191,12 +194,12 @@ const withUrl = (invocation: Invocation, url: string): Invocation => ({
   values: { ...invocation.values, url },
 });
 
-/** The log of a service, line by line. */
+/** Yields the log of a service, line by line. */
 async function readExport(invocation: Invocation, url: string): Promise<AsyncGenerator<string>> {
   const service = withUrl(invocation, url);
   const answer = await send(service, 'exportLog').catch(() => null);
   if (answer?.body) return readLines(Readable.fromWeb(answer.body));
-  // Repeats the request to get the error message.
+  // The request is repeated to get the error message.
   await requestText(service, 'exportLog');
   throw new OperatorError(`The service at ${url} does not export its log.`);
 }
@@ -221,13 +224,13 @@ async function findFirstDifference(
   }
 }
 
-/** True if the lines are the same event, whose personal data was erased in one of them. */
+/** True if the lines are the same event, with personal data that was erased in one of them. */
 function isSameButErased(ours: string, theirs: string): boolean {
   const [line, other] = [erasedLine(ours), erasedLine(theirs)];
   return line !== null && line === other && (line === ours || line === theirs);
 }
 
-/** Null if the line is not an event. */
+/** Returns the line of the event without personal data. Null if the line is not an event. */
 function erasedLine(text: string): string | null {
   try {
     const event = JSON.parse(text) as EventRecord;
@@ -240,8 +243,8 @@ function erasedLine(text: string): string | null {
 }
 
 /**
- * One line.
- * @param what the subject if the chain is broken: "The log"
+ * Returns one line about the chain.
+ * @param what the subject of the sentence about a broken chain: "The log"
  */
 export function describeFileChain(
   { head, broken, erased }: Pick<ExportedLog, 'head' | 'broken' | 'erased'>,
@@ -254,7 +257,7 @@ export function describeFileChain(
   return `${what} is broken at position ${broken.position}: ${broken.reason}.${before}`;
 }
 
-/** One line: whether the service has the same log. */
+/** Returns one line that tells if the service has the same log. */
 export function describeComparison({ url, ok, head, position, reason }: ServiceComparison): string {
   if (ok) return `The service at ${url} has the same events; its log ends at position ${head}.`;
   return `The service at ${url} differs at position ${position}: ${reason}.`;

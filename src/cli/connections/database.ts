@@ -13,7 +13,9 @@ import type { Logger } from '../../postgres/logger.js';
 
 type Environment = Invocation['environment'];
 
-/** The settings with the given options. An explicit data directory takes precedence over DATABASE_URL. */
+/**
+ * Returns the settings with the location in the options. An explicit data directory takes precedence over DATABASE_URL.
+ */
 export function withLocation(environment: Environment, values: Invocation['values']): Environment {
   const { dataDir, databaseUrl } = values as { dataDir?: string; databaseUrl?: string };
   if (dataDir !== undefined) return { ...atDatabase(environment, undefined), DATA_DIR: dataDir };
@@ -23,8 +25,8 @@ export function withLocation(environment: Environment, values: Invocation['value
 const OTHERS = ['DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL', 'DB_POOLER'];
 
 /**
- * The settings with another DATABASE_URL.
- * @param url undefined: the embedded server
+ * Returns the settings with another DATABASE_URL.
+ * @param url undefined for the embedded server
  */
 function atDatabase(environment: Environment, url: string | undefined): Environment {
   const others = ['DATABASE_URL', ...OTHERS].flatMap((name) => [name, `${name}_FILE`]);
@@ -33,12 +35,15 @@ function atDatabase(environment: Environment, url: string | undefined): Environm
 
 const doNothing = (): void => undefined;
 
-/** Commands print their own messages. */
+/** Discards log lines, because commands print their own messages. */
 export const silentLogger: Logger = { debug: doNothing, info: doNothing, warn: doNothing, error: doNothing };
 
 const POOL_SIZE = 3;
 
-/** Runs `work` on a pool of the service's database. Starts a stopped embedded server for it. */
+/**
+ * Runs `work` with a pool of connections to the service's database. If an embedded server is stopped, it runs for this
+ * time.
+ */
 export function withDatabase<T>(
   config: Config,
   work: (pool: pg.Pool, connectionString: string) => Promise<T>,
@@ -55,9 +60,9 @@ export function withDatabase<T>(
 }
 
 /**
- * Connects to the server itself, without a pooler, because operator commands run for a long time. Does not check what
- * the database contains.
- * @param mayBeNew whether an embedded server may be set up
+ * Connects to the server itself and not to a pooler, because operator commands run for a long time. The content of the
+ * database is not checked.
+ * @param mayBeNew true if an embedded server may be set up
  */
 export async function withServer<T>(
   config: Config,
@@ -72,7 +77,7 @@ export async function withServer<T>(
   }
 }
 
-/** The same on the server at another address, which is validated like DATABASE_URL. */
+/** Connects to a server at another address. The address is validated like DATABASE_URL. */
 export function withServerAt<T>(
   { environment }: Invocation,
   address: string,
@@ -82,8 +87,8 @@ export function withServerAt<T>(
 }
 
 /**
- * Runs `work` on an empty database that is dropped afterwards, also after a failure. It is on the server of `pool`,
- * or on an embedded server if the account cannot create databases.
+ * Runs `work` on an empty database, which is dropped afterwards, even after a failure. The database is on the server of
+ * `pool`, or on an embedded server if the account cannot create databases.
  */
 export async function withScratchDatabase<T>(
   config: Config,
@@ -107,12 +112,15 @@ interface DatabaseLocale {
   encoding: string;
   collate: string;
   ctype: string;
-  /** c: C library, i: ICU, b: PostgreSQL. Null before PostgreSQL 15, which has only the first. */
+  /**
+   * The provider of the locale. c: C library, i: ICU, b: PostgreSQL. Null before PostgreSQL 15, which supports only the
+   * C library.
+   */
   provider: string | null;
   locale: string | null;
 }
 
-/** In older releases these columns are missing or have other names. */
+/** Reads the locale as JSON members, because older releases lack these columns or name them differently. */
 const DATABASE_LOCALE = `
   SELECT r.rolcreatedb OR r.rolsuper AS can_create, pg_catalog.pg_encoding_to_char(d.encoding) AS encoding,
          d.datcollate::text AS collate, d.datctype::text AS ctype, pg_catalog.to_jsonb(d) ->> 'datlocprovider'::text AS provider,
@@ -120,7 +128,10 @@ const DATABASE_LOCALE = `
     FROM pg_catalog.pg_database d, pg_catalog.pg_roles r
    WHERE d.datname = current_database() AND r.rolname = current_user`;
 
-/** The scratch database must sort text like the original, because partition bounds and keys depend on it. */
+/**
+ * Returns the options of CREATE DATABASE. The scratch database must sort text like the original, because partition
+ * bounds and keys depend on the order.
+ */
 function localeOptions({ encoding, collate, ctype, provider, locale }: DatabaseLocale): string {
   const text = (value: string): string => pg.escapeLiteral(value);
   const options = `ENCODING ${text(encoding)} LC_COLLATE ${text(collate)} LC_CTYPE ${text(ctype)}`;
@@ -129,7 +140,7 @@ function localeOptions({ encoding, collate, ctype, provider, locale }: DatabaseL
   return provider === null ? options : `${options} LOCALE_PROVIDER libc`;
 }
 
-/** The address with another database. It may contain several hosts, which URL cannot parse. */
+/** Returns the address with another database. The address may contain several hosts, which URL cannot parse. */
 const otherDatabase = (connectionString: string, name: string): string =>
   connectionString.replace(/^([a-z]+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${name}`);
 
@@ -142,7 +153,7 @@ async function withScratchServer<T>(config: Config, work: (connectionString: str
   }
 }
 
-/** A few connections for a command. The caller closes the pool. */
+/** Opens a few connections for a command. The caller closes the pool. */
 export function openPool(connectionString: string, { schema, serviceSchema }: Schemas): pg.Pool {
   return createPool({
     connectionString,
@@ -163,7 +174,7 @@ async function openSource(config: Config, mayBeNew: boolean): Promise<DatabaseSo
     return await openDatabase(options);
   } catch (error) {
     if (!(error instanceof DataDirInUseError)) throw error;
-    // The service is running, so its server can be used.
+    // If the service is running, its embedded server can be used.
     const connectionString = await recordedConnection(dataDir);
     return openDatabase({ ...options, databaseUrl: connectionString });
   }

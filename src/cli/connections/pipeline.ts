@@ -20,7 +20,7 @@ import { unwrapResult } from '../output.js';
 export interface PipelineContext {
   pipeline: Pipeline;
   pool: pg.Pool;
-  /** Past a pooler. */
+  /** The address of the server itself, without a pooler. */
   connectionString: string;
   /** The default schema. */
   schema: string;
@@ -30,7 +30,7 @@ export interface PipelineContext {
   objects: boolean;
 }
 
-/** Folds the whole log first. Waits for `work` and then closes the connections. */
+/** Runs `work` after folding the whole log, and then closes the connections. */
 export function withPipeline<T>(invocation: Invocation, work: (workplace: PipelineContext) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, async (pool, connectionString) => {
@@ -39,7 +39,7 @@ export function withPipeline<T>(invocation: Invocation, work: (workplace: Pipeli
   });
 }
 
-/** Folds the whole log first. The caller closes the pool. */
+/** Folds the whole log first. The caller must close the pool. */
 async function openPipeline(pool: pg.Pool, config: Config): Promise<Pipeline> {
   const { database } = await readDatabase(pool);
   const store = createStore({ pool, logger: silentLogger });
@@ -57,7 +57,7 @@ async function openPipeline(pool: pg.Pool, config: Config): Promise<Pipeline> {
   });
 }
 
-/** The actor of shell commands, which have no user of the service. */
+/** Returns the actor of shell commands, which have no user of the service. */
 export const operatorActor = (name: string) => ({ id: 'dps', name: `${name} (dps)` });
 
 export function createOperatorRequest(command: string, { environment, values }: Invocation): RequestContext {
@@ -69,7 +69,7 @@ export function createOperatorRequest(command: string, { environment, values }: 
   };
 }
 
-/** An OperatorError with one line per problem. */
+/** Creates an OperatorError with one line per problem. */
 export function toOperatorError({ problems }: Refusal): OperatorError {
   const location = renderPath([OPTION]);
   const lines = problems.map(({ message, path }) => withOptionNames(message, path === location ? OPTION : undefined));
@@ -82,12 +82,12 @@ interface Accounts {
   tokens: Tokens;
   /**
    * Commits an account change together with its events.
-   * @throws OperatorError if it is rejected
+   * @throws OperatorError if the change is rejected
    */
   change<T>(command: string, change: AccountChange<T>): Promise<T>;
 }
 
-/** Waits for `work` and then closes the connections. Does not check whether the service runs. */
+/** Runs `work` and then closes the connections. It does not matter if the service is running. */
 export function withAccounts<T>(invocation: Invocation, work: (accounts: Accounts) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, (pool) =>
@@ -102,7 +102,7 @@ export function withAccounts<T>(invocation: Invocation, work: (accounts: Account
   );
 }
 
-/** Finds a user by e-mail address (in any case) or id. */
+/** Finds a user by id or by e-mail address, ignoring case. */
 export async function findUser(users: Users, named: string): Promise<User> {
   const user = await users.find(named);
   if (!user) throw new OperatorError(`User "${named}" does not exist. List all users with "dps users list".`);

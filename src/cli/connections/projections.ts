@@ -16,12 +16,12 @@ import { json } from '../output.js';
 export interface ProjectionTools {
   pool: pg.Pool;
   projections: Projections;
-  /** Folds the log. Needed for everything but `list` and rebuilding the metadata rows. */
+  /** Folds the log. Required for everything except `list` and rebuilding the metadata rows. */
   load(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Waits for `work` and then closes everything. */
+/** Runs `work` and then closes everything. */
 export function withProjections<T>(invocation: Invocation, work: (tools: ProjectionTools) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, async (pool, connectionString) => {
@@ -34,7 +34,10 @@ export function withProjections<T>(invocation: Invocation, work: (tools: Project
   });
 }
 
-/** The caller closes it and the pool. Ignores stored folds, because verification must not depend on them. */
+/**
+ * Opens the tools. The caller must close them and the pool. Stored folds are ignored, because verification must not
+ * depend on them.
+ */
 export async function openProjectionTools({
   config,
   pool,
@@ -58,7 +61,7 @@ interface ProjectionConnections {
   connectionString: string;
 }
 
-/** @throws UnreadableEventError if it cannot be read to the end */
+/** @throws UnreadableEventError if the log cannot be read to its end */
 async function loadWhole(store: Store): Promise<void> {
   await store.load();
   const unreadable = store.unreadable();
@@ -79,7 +82,7 @@ function builder(options: Building, store: Store): IndexProjection {
 interface ReplayInto extends Pick<ReplayOptions, 'tables' | 'documents' | 'onReplayed' | 'onTables' | 'fill'> {
   connectionString: string;
   schema: string;
-  /** All managed schemas. Absent: only the default schema. */
+  /** All managed schemas. If absent, only the default schema is managed. */
   schemas?: readonly string[] | undefined;
   serviceSchema: string;
   pages: AsyncIterable<EventRecord[]>;
@@ -101,7 +104,7 @@ export async function replayInto({
   }
 }
 
-/** Exit code 1 if the result differs from the log, or the log is damaged. */
+/** Prints the result. Exit code 1 if it differs from the log, or if the log is damaged. */
 export function showReplay({ values, terminal }: Invocation, replayed: Replayed): ExitCode {
   const { head, collections, statements, verification, damaged } = replayed;
   const { differences } = verification;

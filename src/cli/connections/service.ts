@@ -14,7 +14,7 @@ import { readStoredToken } from './sessions.js';
 import { acknowledgeHeader, withOptionNames } from '../planned-changes.js';
 
 export interface ServiceRequest extends Omit<RequestContent, 'file'> {
-  /** A document as it is, instead of `body`. */
+  /** A document that is sent unchanged, instead of `body`. */
   file?: DocumentBody;
 }
 
@@ -24,11 +24,11 @@ export interface ServiceResponse {
   headers: Headers;
 }
 
-/** The `data` in the response of an operation. */
+/** The type of `data` in the response of an operation. */
 type DataOf<K extends OperationName> = Operations[K]['answer'] extends { body: { data: infer D } } ? D : never;
 
 /**
- * The headers of a change: the reason and acknowledgements.
+ * Returns the headers of a change, which are the reason and the acknowledgements.
  * @throws UsageError
  */
 export const changeHeaders = (invocation: Invocation): Record<string, string> => ({
@@ -37,8 +37,8 @@ export const changeHeaders = (invocation: Invocation): Record<string, string> =>
 });
 
 /**
- * The X-Reason header for --reason.
- * @throws UsageError if it has several lines
+ * Returns the X-Reason header for --reason.
+ * @throws UsageError if the reason has several lines
  */
 export function reasonHeader({ values }: Invocation): Record<string, string> {
   const reason = text(values, 'reason');
@@ -49,7 +49,7 @@ export function reasonHeader({ values }: Invocation): Record<string, string> {
 
 /**
  * Sends one request and returns the text of the response.
- * @throws OperatorError unless it succeeds
+ * @throws OperatorError if the request fails
  */
 export async function requestText(
   invocation: Invocation,
@@ -59,7 +59,7 @@ export async function requestText(
   return (await requestChecked(invocation, operation, request)).text;
 }
 
-/** The `data` of a JSON response. Its type is not verified, because the service may have another release. */
+/** Returns the `data` of a JSON response. Its type is not verified, because the service may have another release. */
 export async function requestData<K extends OperationName>(
   invocation: Invocation,
   operation: K,
@@ -71,12 +71,12 @@ export async function requestData<K extends OperationName>(
 /** Reads the version of the service and the state of its schema. */
 export const readInfo = (invocation: Invocation): Promise<DataOf<'getInfo'>> => requestData(invocation, 'getInfo');
 
-/** Items per page. */
+/** Number of items per page. */
 const PAGE = 1_000;
 
 /**
- * All items of a paginated list, or as many as `limit` says. Concurrent changes shift pages, so items may be repeated
- * or missing.
+ * Returns all items of a paginated list, or as many as `limit` allows. Concurrent changes shift pages, so items may be
+ * repeated or missing.
  */
 export async function requestAll<K extends 'listChanges' | 'listObjects' | 'listTrash'>(
   invocation: Invocation,
@@ -94,7 +94,7 @@ export async function requestAll<K extends 'listChanges' | 'listObjects' | 'list
   return all as DataOf<K>;
 }
 
-/** The same with the response headers. */
+/** Sends one request and returns the response with its headers. Throws an OperatorError if the request fails. */
 export async function requestChecked(
   invocation: Invocation,
   operation: OperationName,
@@ -106,7 +106,7 @@ export async function requestChecked(
   return answer;
 }
 
-/** Side effects of a change, by the code in `X-Warnings`. */
+/** Messages about side effects of a change, by their code in `X-Warnings`. */
 const WARNINGS: Readonly<Record<string, string>> = {
   DATA_NOT_KEPT: 'the trash did not keep everything that was deleted',
 };
@@ -127,8 +127,8 @@ function isByPolicy(status: number, content: string): boolean {
 }
 
 /**
- * The same for any status.
- * @throws OperatorError without a response
+ * Sends one request and returns the response, whatever its status is.
+ * @throws OperatorError if there is no response
  */
 export async function requestAnyStatus(
   invocation: Invocation,
@@ -164,7 +164,10 @@ export function send(
   return sendOperation(options, operation, { ...request, ...(document && { file: document }) });
 }
 
-/** The global fetch gives up after five minutes, which is too short for changes of large tables. */
+/**
+ * Sends a request without a time limit. The global fetch gives up after five minutes, which is too short for changes of
+ * large tables.
+ */
 const fetchWithoutTimeLimit: typeof fetch = async (input, { method = 'GET', headers: given, body } = {}) => {
   const url = new URL(input instanceof Request ? input.url : input);
   const headers: Record<string, string | number> = Object.fromEntries(new Headers(given));
@@ -180,7 +183,7 @@ const fetchWithoutTimeLimit: typeof fetch = async (input, { method = 'GET', head
   }
 };
 
-/** Statuses whose responses have no body. */
+/** Statuses of responses without a body. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 function responseOf(answer: IncomingMessage): Response {
@@ -194,10 +197,10 @@ function responseOf(answer: IncomingMessage): Response {
   return new Response(body, { status, headers });
 }
 
-/** Errors before anything was sent. After any other error, the change may have been made. */
+/** Errors that occur before anything is sent. After any other error, the service may have made the change. */
 const NEVER_REACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
-/** The error for a request without a response. */
+/** Creates the error for a request without a response. */
 export function noResponse(url: URL, cause: unknown): OperatorError {
   const { code = '', message } = cause as NodeJS.ErrnoException;
   const what = NEVER_REACHED.has(code)
@@ -206,7 +209,7 @@ export function noResponse(url: URL, cause: unknown): OperatorError {
   return new OperatorError(what, { cause });
 }
 
-/** The token of --token or DPS_TOKEN, or of "dps login". */
+/** Returns the token of --token, of DPS_TOKEN, or of "dps login". */
 async function authorization(invocation: Invocation): Promise<string | undefined> {
   const { values, environment } = invocation;
   const apiToken = text(values, 'token') ?? environment['DPS_TOKEN'];
@@ -216,8 +219,8 @@ async function authorization(invocation: Invocation): Promise<string | undefined
 }
 
 /**
- * The address of the service, with a slash at its end.
- * @throws OperatorError, which never repeats an invalid value, because it may contain a password
+ * Returns the address of the service with a slash at its end.
+ * @throws OperatorError if it is invalid. The message does not contain the value, because it may contain a password
  */
 export function baseOf({ values, environment }: Invocation): string {
   const address = text(values, 'url') ?? (environment['DPS_URL'] || 'http://127.0.0.1:8055');
@@ -235,7 +238,7 @@ export function baseOf({ values, environment }: Invocation): string {
 
 type Problem = Errors['errors'][number];
 
-/** The service's own error messages, if the response is from a service. */
+/** Returns the error messages of the service, if the response comes from a service. */
 export function describeRejection(status: number, content: string): string {
   try {
     const { errors } = JSON.parse(content) as { errors: (Pick<Problem, 'message'> & Partial<Problem>)[] };

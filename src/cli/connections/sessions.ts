@@ -1,4 +1,4 @@
-/* Sessions of "dps login", by the address of the service, in a file that only its owner can read. */
+/* Stores the sessions of "dps login" by the address of the service, in a file that only its owner can read. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -16,10 +16,10 @@ interface StoredSession {
 
 type Sessions = Record<string, StoredSession>;
 
-/** Milliseconds before its expiry at which an access token is replaced. */
+/** Milliseconds before the expiry of an access token at which the token is replaced. */
 const AHEAD = 30_000;
 
-/** Undefined without a home directory. */
+/** Returns the path of the file. Undefined without a home directory. */
 function fileOf({ environment }: Pick<Invocation, 'environment'>): string | undefined {
   const { XDG_CONFIG_HOME: configured, HOME: home } = environment;
   const folder = configured || (home ? join(home, '.config') : undefined);
@@ -35,7 +35,7 @@ async function readSessions(file: string): Promise<Sessions> {
   }
 }
 
-/** Readers see the old file or the new one. */
+/** Writes the file atomically, so that readers see either the old file or the new one. */
 async function writeSessions(file: string, sessions: Sessions): Promise<void> {
   const draft = `${file}.${randomUUID()}`;
   await writeFile(draft, `${JSON.stringify(sessions, null, 2)}\n`, { mode: 0o600 });
@@ -45,7 +45,7 @@ async function writeSessions(file: string, sessions: Sessions): Promise<void> {
 /** Milliseconds after which a lock belongs to a process that was killed. */
 const STALE_LOCK = 20_000;
 
-/** A refresh token works once, so commands that run at the same time take turns. */
+/** Runs `work` while no other command does. A refresh token works only once, so concurrent commands must take turns. */
 async function withLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   const lock = `${file}.lock`;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -67,7 +67,7 @@ async function withLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Stores the session, or removes it with null. @param base the address of the service */
+/** Stores the session. Null removes it. @param base the address of the service */
 export async function storeSession(invocation: Invocation, base: string, grant: Grant | null): Promise<void> {
   const file = fileOf(invocation);
   if (file === undefined) throw new OperatorError('The session cannot be stored. Set HOME or XDG_CONFIG_HOME.');
@@ -85,14 +85,14 @@ const toStored = ({ access_token, expires, refresh_token }: Grant): StoredSessio
   refresh_token,
 });
 
-/** The refresh token of the stored session; undefined without one. */
+/** Returns the refresh token of the stored session. Undefined without a session. */
 export async function readStoredRefreshToken(invocation: Invocation, base: string): Promise<string | undefined> {
   const file = fileOf(invocation);
   return file === undefined ? undefined : (await readSessions(file))[base]?.refresh_token;
 }
 
 /**
- * The access token of the stored session, refreshed if it expires soon; undefined without a session.
+ * Returns the access token of the stored session, and refreshes it if it expires soon. Undefined without a session.
  * @throws OperatorError if the session has ended
  */
 export async function readStoredToken(invocation: Invocation, base: string): Promise<string | undefined> {
@@ -105,7 +105,7 @@ export async function readStoredToken(invocation: Invocation, base: string): Pro
   const first = await usable();
   if (typeof first !== 'object') return first;
   return withLock(file, async () => {
-    // Another command may have refreshed it in the meantime.
+    // Another command may have refreshed the session in the meantime.
     const session = await usable();
     if (typeof session !== 'object') return session;
     const grant = await refresh(base, session.refresh_token);
@@ -115,7 +115,7 @@ export async function readStoredToken(invocation: Invocation, base: string): Pro
   });
 }
 
-/** Null if the session has ended. */
+/** Refreshes a session. Null if the session has ended. */
 async function refresh(base: string, token: string): Promise<Grant | null> {
   const response = await fetch(new URL('auth/refresh', base), {
     method: 'POST',

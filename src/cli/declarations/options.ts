@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { Run } from '../command.js';
 
-/** Sets the action of a command, loaded on use so that help and completion start fast. */
+/** Sets the action of a command. The module is loaded when the command runs, so that help and completion start fast. */
 export type CommandEffect = (command: Command, load: () => Promise<Run>) => void;
 
-/** A command on the service's database. */
+/** Adds the options of a command that connects to the service's database. */
 export function onDatabase(command: Command): Command {
   return command
     .addOption(
@@ -19,7 +19,7 @@ export function onDatabase(command: Command): Command {
 }
 
 /**
- * A command for a running service.
+ * Adds the options of a command that sends requests to a running service.
  * @param role the required role
  */
 export function onService(command: Command, role = 'an admin'): Command {
@@ -31,10 +31,10 @@ export function onService(command: Command, role = 'an admin'): Command {
 
 export const FORCE = 'accept a snapshot of another release, service or database vendor';
 
-/** A new one each time, because an option belongs to one command. */
+/** Creates the option for each command, because an option belongs to one command. */
 export const reason = (): Option => new Option('--reason <text>', 'reason, recorded in the events');
 
-/** Options of commands that change the schema: dry run, online, confirmation. */
+/** Adds the options of commands that change the schema: dry run, online, confirmation. */
 export const changes = (command: Command): Command =>
   command
     .option('--dry-run', 'execute it, roll it back, and print the plan; exit code 2 if it would be rejected')
@@ -45,11 +45,11 @@ export const changes = (command: Command): Command =>
       repeatableOption('--allow-drop <name>', 'allow data loss of this collection or field (posts.title); repeatable'),
     );
 
-/** Acknowledged findings. */
+/** Creates the option for acknowledged findings. */
 export const acknowledge = (): Option =>
   repeatableOption('--acknowledge <code:place>', 'acknowledge a finding (LOSES_DATA:posts.title); repeatable');
 
-/** @param what the text in the help */
+/** @param what the description in the help */
 export const output = (what = 'write to this file instead of stdout'): Option =>
   new Option('-o, --output <file>', what);
 
@@ -71,10 +71,10 @@ const BASE = 'the base of the files: a point in time of the log, a folder of fil
 const TAKE = 'resolve conflicts with the value of the service (ours) or of the files (theirs)';
 
 /**
- * For a folder of files.
- * @param of set if the command also accepts other input
+ * Creates an option for a folder of files.
+ * @param of a prefix of the description, if the command also accepts other input
  */
 export const base = (of = ''): Option => new Option('--base <base>', `${of}${BASE}`);
 
-/** Used for a folder of files. */
+/** Creates an option for a folder of files. */
 export const take = (of = ''): Option => oneOf('--take <side>', `${of}${TAKE}`, ['ours', 'theirs']);

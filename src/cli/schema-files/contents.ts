@@ -1,4 +1,5 @@
-/* Converts a snapshot to one document per collection, with its fields and relations, and one text per object, and back. */
+/* Converts a snapshot to one document per collection (with its fields and relations) and one text per object, and
+   back. */
 import { DERIVED_MEMBERS } from '../../schema/model/model.js';
 import type { SchemaObject } from '../../schema/model/objects.js';
 import { byName } from '../../schema/model/state.js';
@@ -12,11 +13,11 @@ export interface SnapshotParts {
   collections: Document[];
   fields: Document[];
   relations: Document[];
-  /** Absent if the snapshot says nothing about objects other than tables. */
+  /** Absent if the snapshot has no part for objects other than tables. */
   objects?: SchemaObject[];
 }
 
-/** The documents by collection name, in order. */
+/** Returns the documents by collection name, in order. */
 export function documentsOf({ collections, fields, relations }: SnapshotParts): ReadonlyMap<string, Document> {
   const fieldsOf = grouped(fields, 'collection');
   const relationsOf = grouped(relations, 'many_collection');
@@ -32,7 +33,10 @@ export function documentsOf({ collections, fields, relations }: SnapshotParts): 
   return documents;
 }
 
-/** Outside the default schema, the name of the table does not follow from that of the collection. */
+/**
+ * True if the table is outside the default schema. The name of such a table does not follow from that of its
+ * collection.
+ */
 const isElsewhere = ({ schema }: Document): boolean =>
   typeof schema === 'object' && schema !== null && 'schema' in schema;
 
@@ -59,10 +63,12 @@ function without(document: Document, members: readonly string[], inner: Readonly
 const omitMembers = (document: Document, members: readonly string[]): Document =>
   Object.fromEntries(Object.entries(document).filter(([member]) => !members.includes(member)));
 
-/** Maps each document of a snapshot except objects, by part and index, to its collection and location in the file. */
+/**
+ * Tells where a document of a snapshot comes from: its collection and its location in the file. Objects have no origin.
+ */
 interface Origin {
   collection: string;
-  /** `['fields', 3]`; empty for the whole file. */
+  /** The location, such as `['fields', 3]`. Empty for the whole file. */
   at: readonly (string | number)[];
 }
 
@@ -72,8 +78,8 @@ export interface AssembledSnapshot {
 }
 
 /**
- * The snapshot that the files describe together.
- * @param files each names its collection
+ * Returns the snapshot that the files describe together.
+ * @param files documents, each of which contains the name of its collection
  */
 export function assemble(files: Iterable<Document>): AssembledSnapshot {
   const parts: SnapshotParts = { collections: [], fields: [], relations: [] };
@@ -94,26 +100,26 @@ export function assemble(files: Iterable<Document>): AssembledSnapshot {
   return { parts, origins };
 }
 
-/* dps.lock: the schema from which the files were written. */
+/* Read and write dps.lock, which describes the schema from which the files were written. */
 
 export const LOCK = 'dps.lock';
 
 export interface Lock {
   hash: string;
-  /** A position with the hash of its event: `42-3f9a…`; `0` before the first event. */
+  /** A position with the hash of its event: `42-3f9a…`. `0` before the first event. */
   position: string;
   release: string;
-  /** True if the files contain all objects other than tables of the service. */
+  /** True if the files contain all managed objects other than tables. */
   objects?: true;
 }
 
 const REMARK = '# Written by "dps pull": the base of these files. Keep it with them.\n';
 
-/** The text of the file with a comment for readers. */
+/** Returns the text of the file, with a comment for readers. */
 export const writeLock = ({ hash, position, release, objects }: Lock): string =>
   REMARK + writeYaml({ hash, position, release, ...(objects && { objects }) });
 
-/** @throws OperatorError if it is invalid */
+/** @throws OperatorError if the lock is invalid */
 export function readLock(text: string, file: string): Lock {
   const lock = parsed(text, file) as Partial<Record<keyof Lock, unknown>> | null;
   const { hash, position, release, objects } = lock ?? {};

@@ -1,4 +1,4 @@
-/** Merges the changes of a folder with those that others made on a running service since their base. */
+/** Merges the changes in a folder with those that others made on a running service since the base of the folder. */
 import type { Errors } from '../../http/openapi/answers/envelopes.js';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ import { LOCK } from './contents.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';
 import { formatCount } from '../../kernel/text.js';
 
-/* Describes merge conflicts for the person who resolves them. */
+/* Describe merge conflicts for the user who resolves them. */
 
 export interface ConflictAnswer {
   message: string;
   extensions: { kind: string; place: MergeLocation; base?: unknown; ours?: unknown; theirs?: unknown };
 }
 
-/** One or more lines per conflict, with the locations in files and the options. */
+/** Returns one or more lines per conflict, with the locations in files and the options to resolve it. */
 export function describeConflicts(conflicts: readonly ConflictAnswer[], files: SchemaFiles): string {
   const lines = conflicts.map((conflict) => describe(conflict, files));
   const count = formatCount(conflicts.length, 'conflict');
@@ -35,7 +35,7 @@ function describe({ message, extensions }: ConflictAnswer, files: SchemaFiles): 
   return `${at === null ? '' : `${at}: `}${message}${values}`;
 }
 
-/** The file and line of the location. */
+/** Returns the file and line of the location. Null if the files do not contain it. */
 function fileOf(location: MergeLocation, { parts, placeOf }: SchemaFiles): string | null {
   if (location.part === 'objects') {
     const { kind, id, path: member = [] } = location;
@@ -60,7 +60,7 @@ function shorten(value: unknown): string {
 
 /** Parses the locations in errors. */
 
-/** `theirs.fields[2]["a b"]` → `['theirs', 'fields', 2, 'a b']`. */
+/** Parses `theirs.fields[2]["a b"]` to `['theirs', 'fields', 2, 'a b']`. */
 export function parseLocation(path: string): (string | number)[] {
   const steps: (string | number)[] = [];
   for (const [, name, index, quoted] of path.matchAll(/\.?([A-Za-z_$][\w$-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)) {
@@ -70,7 +70,7 @@ export function parseLocation(path: string): (string | number)[] {
   return steps;
 }
 
-/** The location in the files; null if there is none, for example for removed objects. */
+/** Returns a function that finds a location in the files. Null if there is none, for example for removed objects. */
 export const locateIn =
   ({ parts, placeOf }: SchemaFiles, directory: string): Locate =>
   (collection, field) => {
@@ -82,14 +82,14 @@ export const locateIn =
   };
 
 export interface MergedFiles {
-  /** The service's response, for apply. */
+  /** The response of the service, which can be sent to apply. */
   answer: string;
   document: DiffDocument;
   files: SchemaFiles;
 }
 
 /**
- * Changes nothing.
+ * Merges without changing anything.
  * @throws OperatorError for invalid files and for conflicts that --take does not resolve
  */
 export async function mergeFiles(invocation: Invocation, directory: string): Promise<MergedFiles> {
@@ -106,13 +106,13 @@ export async function mergeFiles(invocation: Invocation, directory: string): Pro
   return { answer: answer.text, document: JSON.parse(answer.text) as DiffDocument, files };
 }
 
-/** Resolved conflicts can reveal others: first names, then members, then rule violations. */
+/** Maximum number of rounds. Resolving conflicts can reveal others: first names, then members, then violated rules. */
 const MAX_ROUNDS = 10;
 
 async function mergeWithService(invocation: Invocation, body: object, files: SchemaFiles): Promise<ServiceResponse> {
   const take = text(invocation.values, 'take');
   const query = { force: isSet(invocation.values, 'force') };
-  // Absent until there is something to resolve.
+  // The member is absent until there is a conflict to resolve.
   let resolve: { place: MergeLocation; take: string }[] | undefined;
   for (let round = 1; ; round += 1) {
     const answer = await requestAnyStatus(invocation, 'mergeSnapshot', { query, body: { ...body, resolve } });
@@ -132,7 +132,7 @@ function conflictsIn(content: string): ConflictAnswer[] {
 
 type CreateSnapshot = (files: Pick<SchemaFiles, 'parts' | 'lock'>) => object;
 
-/** --base, or the lock. */
+/** Reads the base from --base, or from the lock. */
 async function readBase(
   invocation: Invocation,
   directory: string,
@@ -147,7 +147,7 @@ async function readBase(
   );
 }
 
-/** A point in time, a folder, or a snapshot. */
+/** Reads a base that is a point in time, a folder, or a snapshot. */
 async function readNamedBase(invocation: Invocation, base: string, snapshotOf: CreateSnapshot): Promise<unknown> {
   const stats = await stat(base).catch(() => null);
   if (stats === null) return base;
@@ -175,7 +175,7 @@ function errorsIn(content: string): Errors['errors'] {
   }
 }
 
-/** Includes file and line if it concerns the files. */
+/** Returns the message of a problem. It includes file and line if the problem is about the files. */
 function located({ message, extensions: { path } }: Errors['errors'][number], files: SchemaFiles): string {
   if (path === undefined) return message;
   const [member, ...steps] = parseLocation(path);

@@ -1,4 +1,4 @@
-/* Reads the files of a folder, as "dps pull" writes them and people edit them. */
+/* Reads the files of a folder. "dps pull" writes them and people edit them. */
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { type Event, EVENT_ID, getScalarValue, parseEvents } from 'js-yaml';
@@ -19,21 +19,24 @@ import {
 import type { Invocation } from '../command.js';
 import { describeRejection, requestAnyStatus, requestChecked } from '../connections/service.js';
 
-/** The line of a location in a YAML text. */
+/** Finds the line of a location in a YAML text. */
 
 /** The maximum nesting of parsed texts. */
 const MAX_DEPTH = 100;
 
 type Steps = readonly (string | number)[];
 
-/** Starts at 1. For a missing value, the line of its parent. The text must be valid YAML. */
+/**
+ * Returns the line of a value, starting at 1. For a missing value, returns the line of its parent. The text must be
+ * valid YAML.
+ */
 export function lineOf(text: string, path: Steps): number {
   const reader: Reader = { text, events: parseEvents(text, { maxDepth: MAX_DEPTH }), at: 0 };
   while (reader.events[reader.at]?.type === EVENT_ID.DOCUMENT) reader.at += 1;
   return lineAt(text, offsetOf(reader, path) ?? 0);
 }
 
-/** The line of the first alias; null if there is none. */
+/** Returns the line of the first alias. Null if there is none. */
 export function aliasLine(text: string): number | null {
   if (!text.includes('*')) return null;
   const alias = parseEvents(text, { maxDepth: MAX_DEPTH }).find((event) => event.type === EVENT_ID.ALIAS);
@@ -41,7 +44,7 @@ export function aliasLine(text: string): number | null {
 }
 
 /**
- * Starts at 1.
+ * Returns the line of an offset, starting at 1.
  * @param offset in UTF-16 units
  */
 const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
@@ -52,7 +55,10 @@ interface Reader {
   at: number;
 }
 
-/** The start of the value at `path`, or of its deepest existing parent. Leaves the reader after the value. */
+/**
+ * Returns the start of the value at `path`, or of its deepest existing parent. Moves the reader to the end of the
+ * value.
+ */
 function offsetOf(reader: Reader, path: Steps | null): number | undefined {
   const event = reader.events[reader.at];
   reader.at += 1;
@@ -84,7 +90,7 @@ function findInMapping(reader: Reader, path: Steps | null): number | undefined {
     const name = key?.type === EVENT_ID.SCALAR ? getScalarValue(reader.text, key) : undefined;
     const isMeant = path !== null && path.length > 0 && path[0] === name;
     const offset = offsetOf(reader, isMeant ? path.slice(1) : null);
-    // A member begins at its name; nested values begin deeper.
+    // A member begins at its name. A nested value begins further inside.
     if (isMeant) keyOffset = path.length === 1 ? start : (offset ?? start);
   }
   reader.at += 1;
@@ -92,19 +98,20 @@ function findInMapping(reader: Reader, path: Steps | null): number | undefined {
 }
 
 /**
- * Names of collections as names of files, and back. Every file system has these: lower-case letters of ASCII, digits,
- * `_`, `-`, and `%` with two hexadecimal digits for each byte of anything else. Two names never meet, also where
- * the file system sees no difference of case; the longest name (63 bytes) makes 194 characters.
+ * Converts names of collections to names of files, and back. File names contain only characters that every file system
+ * allows: lower-case letters of ASCII, digits, `_`, `-`, and `%` with two hexadecimal digits for each other byte. Two
+ * collections never have the same file, even if the file system ignores case. The longest name (63 bytes) results in
+ * 194 characters.
  */
 
 const END = '.yaml';
 
 const PLAIN = /^[a-z0-9_-]$/;
 
-/** Device names on Windows, with any extension. */
+/** Matches names of devices on Windows, where they are reserved with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 
-/** `posts.yaml`, `%50osts.yaml`. */
+/** Returns the file of a collection: `posts.yaml`, `%50osts.yaml`. */
 export const fileNameOf = (collection: string): string => stemOf(collection) + END;
 
 function stemOf(collection: string): string {
@@ -121,7 +128,7 @@ function renderByte(byte: number): string {
 
 const escaped = (byte: number): string => `%${byte.toString(16).padStart(2, '0')}`;
 
-/** The collection of a file name; null for other names. */
+/** Returns the collection of a file. Null for other files. */
 export function collectionOf(fileName: string): string | null {
   const name = nameOfStem(fileName.slice(0, -END.length));
   return name !== null && fileNameOf(name) === fileName ? name : null;
@@ -129,10 +136,10 @@ export function collectionOf(fileName: string): string | null {
 
 const SQL_END = '.sql';
 
-/** `objects/view.adults.sql`. */
+/** Returns the file of an object: `objects/view.adults.sql`. */
 const objectFileOf = ({ kind, id }: ObjectName): string => `${OBJECT_FOLDER}/${kind}.${stemOf(id)}${SQL_END}`;
 
-/** The object of a file; null for other names. */
+/** Returns the object of a file. Null for other files. */
 export function objectOf(file: string): ObjectName | null {
   const [, kind, stem = ''] = /^([a-z_]+)\.([^.]+)\.sql$/.exec(file.slice(OBJECT_FOLDER.length + 1)) ?? [];
   const id = nameOfStem(stem);
@@ -156,15 +163,18 @@ export const FOLDER = 'collections';
 export const OBJECT_FOLDER = 'objects';
 export const FOLDERS = [FOLDER, OBJECT_FOLDER] as const;
 
-/** Maximum bytes of a file: a table of 1,600 columns needs a tenth of it. */
+/** Maximum number of bytes of a file. A table with 1,600 columns needs a tenth of this. */
 const MAX_FILE = 16 * 1024 * 1024;
 const MAX_LOCK = 64 * 1024;
-/** Limits of a text that is shown in an error. */
+/** Limits for the values and characters of a YAML file. */
 const LIMITS = { values: 500_000, characters: MAX_FILE } as const;
 
 export interface SchemaFiles extends AssembledSnapshot {
   lock: Lock | null;
-  /** `collections/posts.yaml:12`, for a location in the snapshot: `['fields', 3, 'meta', 'note']`. */
+  /**
+   * Returns the file and line, such as `collections/posts.yaml:12`, for a location in the snapshot: `['fields', 3,
+   * 'meta', 'note']`.
+   */
   placeOf(path: Steps): string | null;
 }
 
@@ -212,7 +222,7 @@ async function readObjectFiles(directory: string): Promise<ObjectFile[]> {
   return files;
 }
 
-/** Git may check files out with CRLF. */
+/** Replaces CRLF, which Git may use when it checks files out. */
 export const withLineFeeds = (text: string): string => text.replaceAll('\r\n', '\n');
 
 function objectPlace(file: ObjectFile | undefined, [member]: Steps): string | null {
@@ -222,7 +232,7 @@ function objectPlace(file: ObjectFile | undefined, [member]: Steps): string | nu
   return `${objectFileOf(file.object)}:${line}`;
 }
 
-/** The sorted names in the folder; empty if it does not exist. */
+/** Returns the sorted names in the folder. Empty if the folder does not exist. */
 export async function listNames(directory: string, folder: (typeof FOLDERS)[number]): Promise<string[]> {
   try {
     await expectInside(directory, folder);
@@ -233,7 +243,7 @@ export async function listNames(directory: string, folder: (typeof FOLDERS)[numb
   }
 }
 
-/** Null if there is none. */
+/** Reads the lock. Null if there is none. */
 export async function readLockIn(directory: string): Promise<Lock | null> {
   try {
     return readLock(await readWithin(directory, LOCK, MAX_LOCK), LOCK);
@@ -243,11 +253,11 @@ export async function readLockIn(directory: string): Promise<Lock | null> {
   }
 }
 
-/** Checks whether the file system error means that the file does not exist. */
+/** True for the error of a file that does not exist. */
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /**
- * The text of a regular file, also through a link inside the directory.
+ * Reads a regular file, also through a link inside the directory.
  * @throws OperatorError
  */
 export async function readWithin(directory: string, file: string, limit: number): Promise<string> {
@@ -264,14 +274,14 @@ export async function readWithin(directory: string, file: string, limit: number)
 
 async function expectFile(path: string, file: string): Promise<{ size: number }> {
   const stats = await lstat(path);
-  // Reading a pipe would wait for its writer.
+  // Reading a pipe would wait for a process that writes to it.
   if (!stats.isFile()) throw new OperatorError(`${file} is not a regular file. Nothing was read.`);
   return stats;
 }
 
 /**
  * Resolves a name in the directory.
- * @throws OperatorError if it does not exist or is outside the directory
+ * @throws OperatorError if the file does not exist or is outside the directory
  */
 async function expectInside(directory: string, file: string): Promise<string> {
   const root = await realpath(directory);
@@ -338,11 +348,10 @@ function parsed(text: string, file: string): unknown {
   }
 }
 
-/** The text of a file. */
 const textOf = (document: object): string => writeYaml(document);
 
 interface FolderFiles {
-  /** Keyed by path in the directory, without the lock. */
+  /** The texts of the files by path in the directory, without the lock. */
   files: ReadonlyMap<string, string>;
   lock: Lock;
 }
@@ -367,13 +376,13 @@ export async function readPresentFiles(invocation: Invocation): Promise<FolderFi
   return { files, lock };
 }
 
-/** All files of the directory, by path. */
+/** Returns all files of the directory by path, including the lock. */
 export const withLock = ({ files, lock }: FolderFiles): Map<string, string> =>
   new Map([...files, [LOCK, writeLock(lock)]]);
 
 /**
- * `42-3f9a…`: a position of this log. Without the hash if the scope of the token does not cover the history. The service
- * then cannot detect that the files were pulled from another log.
+ * Returns a position of this log such as `42-3f9a…`. The hash is missing if the scope of the token does not cover the
+ * history. The service can then not detect that the files were pulled from another log.
  */
 async function placeOf(invocation: Invocation, position: string): Promise<string> {
   if (position === '0') return position;

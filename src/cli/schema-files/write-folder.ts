@@ -18,17 +18,20 @@ import {
 } from './read-folder.js';
 import { LOCK } from './contents.js';
 
-/* Allows one process at a time to write into a folder, because mixed files would look like changes. */
+/* Allows only one process at a time to write into a folder, because mixed files would look like changes. */
 
-/** Contains the id of the writing process. If that process was killed, the file is recognized as abandoned. */
+/** The file with the id of the writing process. If that process was killed, others recognize the file as abandoned. */
 export const WRITING = '.dps-writing';
 
-/** Milliseconds. Writing ten thousand files takes seconds, so an older writer is dead or on another machine. */
+/**
+ * Milliseconds after which a writer counts as dead or on another machine. Writing ten thousand files takes only
+ * seconds.
+ */
 const LONGEST = 600_000;
-/** Used for a writer that has not recorded its id yet. */
+/** The same limit for a writer that has not recorded its id yet. */
 const LONGEST_NAMELESS = 5_000;
 
-/** @throws OperatorError while another process writes there */
+/** @throws OperatorError while another process writes into the folder */
 export async function runExclusively<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const file = join(directory, WRITING);
   await lockDirectory(file, directory);
@@ -53,13 +56,13 @@ async function lockDirectory(file: string, directory: string): Promise<void> {
         { cause },
       );
     }
-    // A finished process has already removed its file, so the current one belongs to another.
+    // A finished process has already removed its file, so the current file belongs to another process.
     if (holder === null) await rm(file, { force: true });
     await lockDirectory(file, directory);
   }
 }
 
-/** Creates the file with its content atomically, because others would wait for a nameless dead writer. */
+/** Creates the file atomically with its content. If a writer died before writing its id, others would wait for it. */
 async function writeNamed(file: string): Promise<void> {
   const name = `${process.pid}\n`;
   const own = join(dirname(file), `.${randomUUID()}.tmp`);
@@ -69,16 +72,16 @@ async function writeNamed(file: string): Promise<void> {
   } catch (error) {
     const { code = '', syscall } = error as NodeJS.ErrnoException;
     if (syscall !== 'link') throw error;
-    // The writer has just cleaned up.
+    // Another writer has just removed this temporary file.
     if (code === 'ENOENT') return await writeNamed(file);
-    // Some file systems have no hard links. This call also fails if the file exists.
+    // Some file systems have no hard links. This call also fails if the file already exists.
     await writeFile(file, name, { flag: 'wx' });
   } finally {
     await rm(own, { force: true });
   }
 }
 
-/** The writing process; null if it is dead; undefined if it has finished. */
+/** Returns the writing process. Null if it is dead. Undefined if it has finished. */
 async function readHolder(file: string): Promise<string | null | undefined> {
   try {
     const [text, { mtimeMs }] = [await readFile(file, 'utf8'), await stat(file)];
@@ -102,18 +105,18 @@ function isAlive(id: number): boolean {
 }
 
 export interface FolderChange {
-  /** Files to write, by path in the directory. */
+  /** The files to write, by path in the directory. */
   written: ReadonlyMap<string, string>;
-  /** Files of collections and objects that no longer exist. */
+  /** Paths of files of collections and objects that no longer exist. */
   removed: readonly string[];
-  /** Files of others, which stay. */
+  /** Paths of other files, which are not changed. */
   foreign: readonly string[];
 }
 
-/** Our files are never larger. */
+/** Maximum number of bytes that are read. Files of this command are never larger. */
 const MAX_FILE = 16 * 1024 * 1024;
 
-/** The changes that make the directory contain exactly `files`. Reads only. */
+/** Returns the changes after which the directory contains exactly `files`. Only reads. */
 export async function changeOf(directory: string, files: ReadonlyMap<string, string>): Promise<FolderChange> {
   const written = new Map<string, string>();
   for (const [file, text] of files) if ((await readTextOf(directory, file)) !== text) written.set(file, text);
@@ -129,7 +132,7 @@ export async function changeOf(directory: string, files: ReadonlyMap<string, str
   return { written, removed, foreign };
 }
 
-/** With LF line ends. Null if the file does not exist. */
+/** Reads a file with LF line ends. Null if it does not exist. */
 async function readTextOf(directory: string, file: string): Promise<string | null> {
   try {
     return withLineFeeds(await readWithin(directory, file, MAX_FILE));
@@ -139,21 +142,22 @@ async function readTextOf(directory: string, file: string): Promise<string | nul
   }
 }
 
-/** Empty if the folder does not exist. */
+/** Returns the names in a folder. Empty if the folder does not exist. */
 const namesOf = (folder: string): Promise<string[]> =>
   readdir(folder).catch((error: unknown) => {
     if (isMissing(error)) return [];
     throw error;
   });
 
-/** Other files in the directory, ignoring hidden ones. */
+/** Returns the other files in the directory. Hidden files are ignored. */
 async function listOtherFiles(directory: string): Promise<string[]> {
   const own: ReadonlySet<string> = new Set([...FOLDERS, LOCK]);
   return (await namesOf(directory)).filter((name) => !own.has(name) && !name.startsWith('.')).sort();
 }
 
 /**
- * Checks whether a file belongs to a collection, because others may have similar names. Null if it was just removed.
+ * True if a file belongs to a collection. The content is checked, because other files may have similar names. Null if
+ * the file was just removed.
  */
 async function isOurs(directory: string, name: string): Promise<boolean | null> {
   const collection = collectionOf(name);
@@ -168,7 +172,7 @@ async function isOurs(directory: string, name: string): Promise<boolean | null> 
   }
 }
 
-/** Checks whether a file contains the object that its name states. Null if it was just removed. */
+/** True if a file contains the object of its name. Null if the file was just removed. */
 async function isObjectFile(directory: string, file: string): Promise<boolean | null> {
   const name = objectOf(file);
   if (name === null) return false;
@@ -183,8 +187,8 @@ async function isObjectFile(directory: string, file: string): Promise<boolean | 
 }
 
 /**
- * Updates the directory to `files`. Of two concurrent updates, one fails. The lock is written last: until then, a
- * merge treats the new files as changes that both sides made alike.
+ * Updates the directory to `files`. Of two concurrent updates, one fails. The lock is written last. Until then, a merge
+ * treats the new files as equal changes on both sides.
  * @returns the changes
  */
 export async function updateFolder(directory: string, files: ReadonlyMap<string, string>): Promise<FolderChange> {
@@ -195,7 +199,7 @@ export async function updateFolder(directory: string, files: ReadonlyMap<string,
   );
   for (const folder of folders) await writing(() => mkdir(join(directory, folder), { recursive: true }));
   return runExclusively(directory, async () => {
-    // Another process may have written in the meantime.
+    // Another process may have written since the changes were computed.
     const now = await changeOf(directory, files);
     await writing(() => writeFolder(directory, now));
     return now;
@@ -233,7 +237,7 @@ async function writeFolder(directory: string, change: FolderChange): Promise<voi
 
 const TEMPORARY = /^\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 
-/** Temporary files of killed processes, or of one that is still writing. */
+/** Returns temporary files of processes that were killed or are still writing. */
 async function listTemporaryFiles(directory: string): Promise<string[]> {
   const leftovers: string[] = [];
   for (const folder of [directory, ...FOLDERS.map((each) => join(directory, each))]) {
