@@ -5,9 +5,16 @@ import type { Resumable } from '../kernel/resumable.js';
 import { changesSchema, collectionsTouchedBy } from './fold/event-schemas.js';
 import type { LogEvent } from './model/events.js';
 import type { Collection, Relation } from './model/model.js';
-import { type ObjectName, objectNameParts } from './model/objects.js';
+import type { ObjectName } from './model/objects.js';
 import { followsTable } from './transition/objects.js';
-import { type CollectionNode, type State, contentOf, extrasOfTable, findDifferingNames } from './model/state.js';
+import {
+  type CollectionNode,
+  type State,
+  collectionOfObject,
+  contentOf,
+  extrasOfTable,
+  findDifferingNames,
+} from './model/state.js';
 import { matchesPattern } from './policy.js';
 
 /** Patterns of collection names, as in rules of the policy. Never empty. */
@@ -28,12 +35,13 @@ export const isInScope = (scope: CollectionScope, name: string): boolean =>
   scope.some((pattern) => matchesPattern(pattern, name));
 
 /**
- * A trigger belongs to the collection of its table. Other objects belong to no collection, so they are outside every
- * scope.
+ * A trigger belongs to the collection of its table. Other objects, and triggers of views, belong to no collection, so
+ * they are outside every scope.
+ * @param states the states before and after a change, in which the trigger may have different names
  */
-export function isObjectInScope(scope: CollectionScope, object: ObjectName): boolean {
-  const { table } = objectNameParts(object);
-  return table !== null && isInScope(scope, table);
+export function isObjectInScope(scope: CollectionScope, states: readonly State[], object: ObjectName): boolean {
+  const collections = states.flatMap((state) => collectionOfObject(state, object) ?? []);
+  return collections.length > 0 && collections.every((collection) => isInScope(scope, collection));
 }
 
 /* The part of a state that a caller may read. */
@@ -114,13 +122,14 @@ interface Batch {
  * True if a batch concerns a collection outside the scope, by its former or its new name: as the subject of an event,
  * as one end of a relation, as a group, or because its documents change with those of another collection. All events
  * that are not about collections are outside every scope, except events about change requests and about triggers that
- * follow their table.
+ * are deleted or renamed with their table.
  */
 export function reachesOutside({ before, after, events }: Batch, scope: CollectionScope): boolean {
   const isOutside = (name: string): boolean => !isInScope(scope, name);
   return (
-    events.some((event) => isEventOutside(event, isOutside) && !followsTable(event, events)) ||
-    namesChanged(before, after).some(isOutside)
+    events.some(
+      (event) => isEventOutside(event, isOutside) && !followsTable(event, events, { before, mayRestore: false }),
+    ) || namesChanged(before, after).some(isOutside)
   );
 }
 

@@ -201,7 +201,7 @@ describe('rejections', () => {
     expect(headersOf(of('NOT_FOUND'))).to.deep.equal([]);
     expect(headersOf([])).to.deep.equal([]);
     expect(refused('IN_USE', 'used', { path: 'a' })).to.include({ message: 'used' });
-    expect(new RejectedError([]).message).to.equal('refused');
+    expect(new RejectedError([]).message).to.equal('rejected');
     expect(STATUS).to.include({ CONTENT_TOO_LARGE: 413, IN_USE: 409, DATABASE_REFUSED: 422, LOG_DIVERGED: 503 });
   });
 

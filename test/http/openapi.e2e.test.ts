@@ -42,7 +42,7 @@ describe('the OpenAPI document, served', () => {
         const headers = Object.keys((responses['200'] ?? responses['204'])?.headers ?? {});
         expect(headers.includes('X-Batch-Id'), `${method} ${path}`).equal(isChange);
         const names = parameters.map(({ name }) => name);
-        const isRepeatable = isChange || `${method} ${path}` === 'put /policy';
+        const isRepeatable = isChange || ['put /policy', 'put /auth/trust'].includes(`${method} ${path}`);
         expect(names.includes('Idempotency-Key'), `${method} ${path}`).equal(isRepeatable);
       }
     }

@@ -244,7 +244,7 @@ async function executeRewriting<C>(
   }
   const rewriting = { before: point.state, after, events, facts, schema: options.location.schema };
   const rewritten = await withRewrittenObjects(client, rewriting);
-  if (rewritesOutside(request, events, rewritten.events))
+  if (rewritesOutside(request, { before: point.state, events }, rewritten))
     return finishRefused(client, options, { request, outcome: outOfScope(), head: point.head });
   return finishDone(client, options, await prepare({ ...deciding, ...rewritten, changes }, false));
 }
@@ -332,7 +332,7 @@ export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Pro
   const { facts: _, ...shown } = plan;
   const isRun = problems === null && plan.preparation === undefined;
   const { events, after } = isRun ? await planRewriting(client, options, plan) : plan;
-  if (rewritesOutside(job.request, plan.events, events)) return rollback(client, outOfScope());
+  if (rewritesOutside(job.request, plan, { events, after })) return rollback(client, outOfScope());
   const accepted = { accepted: problems === null, ...(refusal && { refusal }) };
   return rollback(client, showSentSql(client, { ...shown, events, after, ...accepted }));
 }
@@ -352,13 +352,16 @@ const planRewriting = async (
  */
 const rewritesOutside = (
   { collections }: Pick<RequestContext, 'collections'>,
-  planned: readonly LogEvent[],
-  rewritten: readonly LogEvent[],
+  planned: Pick<Plan, 'before' | 'events'>,
+  { events, after }: Pick<Plan, 'events' | 'after'>,
 ): boolean =>
   collections !== undefined &&
-  rewritten.length > planned.length &&
-  rewritten.some(
-    (event) => changesObjects(event) && isConsequence(event) && !isObjectInScope(collections, event.subject),
+  events.length > planned.events.length &&
+  events.some(
+    (event) =>
+      changesObjects(event) &&
+      isConsequence(event) &&
+      !isObjectInScope(collections, [planned.before, after], event.subject),
   );
 
 /** Checks that acknowledgements match findings. The policy does not reject plans. */

@@ -200,7 +200,8 @@ async function planObjectsAndTables(
   if (isOutOfScope({ before: state, after: state, events }, scope)) return outOfScope();
   const { schema } = options.location;
   const isManaging = options.objects === true;
-  if (!isManaging && events.some((event) => changesObjects(event) && !followsTable(event, events)))
+  const following = { before: state, mayRestore: true };
+  if (!isManaging && events.some((event) => changesObjects(event) && !followsTable(event, events, following)))
     return { kind: 'refused', problems: [{ code: 'INVALID_PAYLOAD', message: OBJECTS_OFF }] };
   // A process without OBJECTS=on, such as a command of dps, must not leave the views of another process behind.
   const objects = isManaging || !state.objects.isEmpty();

@@ -210,7 +210,7 @@ export interface ChangeStep {
  * Payloads of events that change the schema, newest version. `adopted`: the event only records what the database
  * already contained, and runs no statements.
  */
-interface SchemaEventData {
+export interface SchemaEventData {
   /**
    * A collection with all its fields. `concurrent_indexes`: its indexes are built after the commit. `restored`: its
    * table comes from the trash. A replay of the log into another database creates it empty.

@@ -1,10 +1,10 @@
 /** Returns the events about objects between two states. The statements of these events are ordered separately. */
 import { patchBetween } from '../fold/rename-events.js';
 import { changesObjects, changesSchema } from '../fold/event-schemas.js';
-import { type LogEvent, type ObjectEvent, newObjectEvent, readRestored } from '../model/events.js';
+import { type LogEvent, type ObjectEvent, type SchemaEventData, newObjectEvent } from '../model/events.js';
 import { type SchemaObject, isTrigger, objectKey, objectNameParts, triggerId } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
-import { type State, NEW_IDENTITY, byName, triggersOn } from '../model/state.js';
+import { type State, NEW_IDENTITY, byName, hasTableAt, triggersOn } from '../model/state.js';
 import { renamedDefinition } from '../sql-text/object-definition.js';
 
 interface ObjectTransition {
@@ -45,23 +45,42 @@ export const renamedObject = (object: SchemaObject, id: string): SchemaObject =>
   definition: renamedDefinition(object.definition, id),
 });
 
+interface TableFollowing {
+  before: State;
+  /**
+   * False for a caller who cannot restore from the trash. A diff can restore a table too, but the triggers that it
+   * creates on the table are those that the caller wrote.
+   */
+  mayRestore: boolean;
+}
+
 /**
  * True if an event about a trigger follows from an event about its table in the same batch. The trigger is deleted,
- * renamed or restored together with the table.
+ * renamed or restored together with the table. A folder, or a collection of another schema, may have the name of a view
+ * with triggers, and is not its table.
  */
-export function followsTable(event: LogEvent, events: readonly LogEvent[]): boolean {
+export function followsTable(
+  event: LogEvent,
+  events: readonly LogEvent[],
+  { before, mayRestore }: TableFollowing,
+): boolean {
   if (!changesObjects(event) || !isTrigger(event.subject)) return false;
-  const { table } = objectNameParts(event.subject);
+  const { name, table } = objectNameParts(event.subject);
+  if (table === null) return false;
   return events.some((other) => {
     if (!changesSchema(other) || other.collection !== table) return false;
     if (other.type === 'collection.created')
-      return event.type === 'object.created' && readRestored(other.data) !== undefined;
+      return mayRestore && event.type === 'object.created' && isRestoredTable(other.data);
+    if (!hasTableAt(before, undefined, table)) return false;
     if (other.type === 'collection.deleted') return event.type === 'object.deleted';
     if (other.type !== 'collection.renamed' || event.type !== 'object.renamed') return false;
-    const { name } = objectNameParts(event.subject);
     return event.data.to === triggerId(name, other.data.to);
   });
 }
+
+/** True for a table of the default schema that comes from the trash, with or without its rows. */
+const isRestoredTable = ({ collection: { schema }, restored }: SchemaEventData['collection.created']): boolean =>
+  restored !== undefined && schema !== null && schema.schema === undefined;
 
 /** Returns the objects after tables and views were renamed. Triggers on these get new ids but keep their identities. */
 export function renameTriggers(objects: State['objects'], names: ReadonlyMap<string, string>): State['objects'] {

@@ -263,12 +263,48 @@ describe('scopes over collections', () => {
       return compared.json as { hash: string };
     });
     const id = 'mark on shop_remarks';
-    const removal = { hash, diff: { objects: [{ kind: 'trigger', id, diff: [{ kind: 'D' }] }] } };
-    expect((await change('/schema/apply', removal)).status).to.be.within(400, 409);
+    const { data: lhs } = await api.ok<{ data: object }>('GET', `/objects/trigger/${id}`);
+    const removal = { hash, diff: { objects: [{ kind: 'trigger', id, diff: [{ kind: 'D', lhs }] }] } };
+    expect(missingOf(await change('/schema/apply', removal))).deep.equal(REJECTED);
     expect((await api.ok<{ data: object[] }>('GET', '/objects?kind=trigger&fields=id')).data).deep.equal([{ id }]);
     const deleted = await send('/collections/shop_remarks', { method: 'DELETE' });
     expect(deleted.status, deleted.text).to.be.within(200, 204);
     await api.ok('DELETE', '/objects/function/mark()');
+  });
+
+  it('reject a trigger in a diff that deletes a namesake of its view, or restores its table', async () => {
+    const call = 'FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()';
+    const view = 'CREATE VIEW shop_view AS SELECT label FROM shop_items';
+    await api.ok('POST', '/objects', { kind: 'view', definition: view });
+    const guard = `CREATE TRIGGER guard INSTEAD OF UPDATE ON shop_view ${call}`;
+    await api.ok('POST', '/objects', { kind: 'trigger', definition: guard });
+    await api.ok('POST', '/collections', { collection: 'shop_view', schema: null });
+    const hashNow = async (): Promise<string> =>
+      ((await change('/schema/diff', await read('/schema/snapshot'))).json as { hash: string }).hash;
+    const objectEntry = (id: string, entry: object) => ({ kind: 'trigger', id, diff: [entry] });
+    const { data: folder } = await api.ok<{ data: object }>('GET', '/collections/shop_view');
+    const { data: trigger } = await api.ok<{ data: object }>('GET', '/objects/trigger/guard on shop_view');
+    const namesake = {
+      collections: [{ collection: 'shop_view', diff: [{ kind: 'D', lhs: folder }] }],
+      objects: [objectEntry('guard on shop_view', { kind: 'D', lhs: trigger })],
+    };
+    const deletion = await change('/schema/apply', { hash: await hashNow(), diff: namesake });
+    expect(missingOf(deletion), deletion.text).deep.equal(REJECTED);
+
+    await api.ok('POST', '/collections', { collection: 'shop_old', schema: {}, fields: [KEY] });
+    const position = await api.head();
+    await api.ok('DELETE', '/collections/shop_old');
+    const rhs = {
+      kind: 'trigger',
+      id: 'mark on shop_old',
+      definition: `CREATE TRIGGER mark BEFORE UPDATE ON shop_old ${call}`,
+    };
+    const { diff: whole } = await api.ok<{ diff: object }>('GET', `/history/diff?to=${position}`);
+    const restoring = { ...whole, objects: [objectEntry(rhs.id, { kind: 'N', rhs })] };
+    const restoration = await change('/schema/apply', { hash: await hashNow(), diff: restoring });
+    expect(missingOf(restoration), restoration.text).deep.equal(REJECTED);
+    for (const path of ['/collections/shop_view', '/objects/trigger/guard on shop_view', '/objects/view/shop_view'])
+      await api.ok('DELETE', path);
   });
 
   it('apply a diff that a snapshot within the scope produces', async () => {

@@ -161,7 +161,7 @@ describe('the response checks of the tests', () => {
     role: 'admin',
     status: 'active',
     created_at: '2026-01-01T00:00:00.000Z',
-    access: { credential: 'password', role: 'admin', actions: ['read'], expires_at: null, scope: null },
+    access: { credential: 'password', role: 'admin', actions: ['read'], expires_at: null, scope: null, rule: null },
   };
   const fails = (observed: object): void => {
     expect(() => expectContract({ ...answered, received: { data: me }, ...observed })).throw(/document|media type/);
