@@ -193,7 +193,7 @@ describe('dps apply', () => {
       [['snapshot', '--url', 'http://u:secret-word@127.0.0.1:9'], 'must not contain a user'],
       [['status', '--database-url', 'mysql://u:secret-word@h'], 'DATABASE_URL'],
       [['status', '--database-url', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'no server listens'],
-      [['restore', '--file', broken, '--into', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'Line 1 is not an event'],
+      [['restore', '--file', broken, '--into', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'no server listens'],
       [['restore', '--file', broken, '--into', 'elsewhere'], 'DATABASE_URL'],
       [['rebuild', 'tables', '--into', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'no server listens'],
     ] as const) {

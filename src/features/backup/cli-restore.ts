@@ -29,13 +29,20 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
     throw new UsageError('--key requires --backup, whose signature it verifies.');
   }
   const keys = await readKeys(texts(values, 'key'));
-  // The whole file is checked before anything changes.
-  await (backup === undefined ? checkFile(invocation, file ?? '') : checkBackup(invocation, backup, keys));
+  const check = () =>
+    backup === undefined ? checkFile(invocation, file ?? '') : checkBackup(invocation, backup, keys);
   const work = (connectionString: string) =>
     file === undefined
       ? restoreBackup(invocation, { file: backup ?? '', keys, connectionString })
       : restoreFile(invocation, file, connectionString);
-  return into === undefined ? withServer(invocation.config(), work, true) : withServerAt(invocation, into, work);
+  // The whole file is checked before anything changes, and before an embedded server starts. An address is checked first.
+  if (into !== undefined)
+    return withServerAt(invocation, into, async (connectionString) => {
+      await check();
+      return work(connectionString);
+    });
+  await check();
+  return withServer(invocation.config(), work, true);
 }
 
 async function checkBackup({ terminal, config }: Invocation, file: string, keys: readonly NoteKey[]): Promise<void> {
