@@ -31,7 +31,7 @@ export const identitiesQuery = (user: string) =>
     queryFn: async ({ signal }) => (await request<{ data: Identity[] }>(`/users/${user}/identities`, { signal })).data,
   });
 
-/** Ends its sessions. */
+/** Unlinks an identity and ends its sessions. */
 export const unlinkIdentity = (user: string, id: string) =>
   request(`/users/${user}/identities/${id}`, { method: 'DELETE' });
 
@@ -40,7 +40,7 @@ export interface UserInput {
   name: string;
   role: Role;
   status: User['status'];
-  /** Empty: unchanged; for a new user: no password, so only tokens work. */
+  /** The new password. Empty leaves it unchanged. A new user then has no password, and only tokens work. */
   password: string;
 }
 
@@ -54,7 +54,7 @@ const bodyOf = ({ password, name, ...input }: UserInput) => ({
 export const createUser = (user: UserInput) => request('/users', { method: 'POST', json: bodyOf(user) });
 
 /**
- * An empty name or password stays unchanged.
+ * Changes a user. An empty name or password stays unchanged.
  * @throws RefusedError like `createUser`, and if no admin would remain
  */
 export async function changeUser(id: string, user: UserInput): Promise<void> {
@@ -81,20 +81,20 @@ async function signInAgain({ id, email }: Pick<User, 'id' | 'email'>, password: 
 }
 
 /**
- * Also deletes tokens and sessions; the log keeps the user's actions.
+ * Deletes a user with tokens and sessions. The log keeps the user's actions.
  * @throws RefusedError if no admin would remain
  */
 export const removeUser = (id: string) => request(`/users/${id}`, { method: 'DELETE' });
 
 /**
- * Also erases the personal data of the user in the log, permanently.
+ * Deletes a user and permanently erases the personal data of the user in the log.
  * @throws RefusedError if no admin would remain
  */
 export const eraseUser = (id: string) => request(`/users/${id}?erase`, { method: 'DELETE' });
 
 /**
- * @param given.expires_at ISO 8601; null: never
- * @returns it with the token's value, which is shown only once
+ * @param given.expires_at ISO 8601. Null if the token never expires
+ * @returns the token with its value, which is shown only once
  */
 export const createToken = async (
   user: string,
@@ -102,14 +102,14 @@ export const createToken = async (
 ) => (await request<{ data: NewToken }>(`/users/${user}/tokens`, { method: 'POST', json: token })).data;
 
 /**
- * Revokes it at once.
- * @param id of the token
+ * Revokes a token at once.
+ * @param id the id of the token
  */
 export const removeToken = (user: string, id: string) => request(`/users/${user}/tokens/${id}`, { method: 'DELETE' });
 
 export const sessionsQuery = () => pagedQuery<LiveSession>([ACCOUNTS, 'sessions'], '/sessions', LISTED);
 
-/** For any user, including the caller's own session. */
+/** Ends a session of any user, even the current one. */
 export const endSession = (id: string) => request(`/sessions/${id}`, { method: 'DELETE' });
 
 export const endSessions = (user: string) => request(`/users/${user}/sessions`, { method: 'DELETE' });

@@ -12,12 +12,12 @@ export const changesQuery = () => pagedQuery<ChangeSummary>([SCHEMA, 'changes'],
 
 const IN_WORK = ['queued', 'preparing', 'prepared'] as const satisfies readonly ChangeSummary['state'][];
 
-/** It has locked its tables or waits for them. */
+/** True if the request has locked its tables or waits for them. */
 export const isInWork = ({ state }: Pick<ChangeSummary, 'state'>): boolean => IN_WORK.some((each) => each === state);
 
 /**
  * All requests in progress, newest first.
- * @param collection only those that change it
+ * @param collection limits the result to requests that change this collection
  */
 export const openRequestsQuery = (collection?: string) =>
   queryOptions({
@@ -37,9 +37,9 @@ export const openRequestsQuery = (collection?: string) =>
 
 interface ProposalRequest {
   title: string;
-  /** Undefined: unchanged. */
+  /** The new reason. Undefined leaves it unchanged. */
   reason: string | undefined;
-  /** Identifies the attempt, so that a retry takes effect once. */
+  /** Identifies the attempt, so that a retry takes effect only once. */
   key: string;
 }
 
@@ -103,9 +103,9 @@ export const rename = (id: string, json: { title: string; reason: string | null 
   request(`/changes/${id}`, { method: 'PATCH', json });
 
 /**
- * Opens a reverting request.
- * @param keyFor returns a key for the content, so that a retry takes effect once
- * @returns it
+ * Opens a request that reverts another one.
+ * @param keyFor returns a key for the content, so that a retry takes effect only once
+ * @returns the new request
  */
 export const revert = (
   id: string,

@@ -54,7 +54,7 @@ export interface PastDocuments {
   relations: RelationDocument[];
 }
 
-/** @param isSmall includes all fields */
+/** @param isSmall true to include all fields */
 export const momentQuery = (position: number, isSmall: boolean) =>
   queryOptions({
     queryKey: ['replay', 'moment', position, isSmall],
@@ -106,7 +106,7 @@ export interface BatchFilter {
 
 const BATCHES_PER_PAGE = 50;
 
-/** Newest first, in pages. */
+/** Batches in pages, newest first. */
 export const batchesQuery = (filter: BatchFilter) =>
   infiniteQueryOptions({
     queryKey: [SCHEMA, 'batches', filter],
@@ -119,7 +119,7 @@ export const batchesQuery = (filter: BatchFilter) =>
     getNextPageParam: ({ meta }) => meta.next,
   });
 
-/** Events of a batch per page. */
+/** Number of events of a batch per page. */
 const TOGETHER = 200;
 
 /** The changes of a batch; for a large one, in pages of its events. */
@@ -136,7 +136,7 @@ export const batchDifferenceQuery = ({ first_position: first, last_position: las
     getNextPageParam: ({ to }) => (to < last ? to : null),
   });
 
-/** The same between points in time: positions, times, `now`. */
+/** The changes between two points in time: positions, times or `now`. */
 export const momentDifferenceQuery = (from: string, to: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'difference of moments', from, to],
@@ -152,7 +152,7 @@ export const pastScriptQuery = (at: string) =>
   });
 
 const EVENTS = 500;
-/** Maximum pages for one collection. */
+/** Maximum number of pages for one collection. */
 const MOST_PAGES = 10;
 
 /** All events of a collection under every name, newest first. */
@@ -172,7 +172,7 @@ export const collectionEventsQuery = (collection: string) =>
     },
   });
 
-/** A batch by id; null if there is none. */
+/** A batch by its id. Null if there is none. */
 export const batchQuery = (id: string) =>
   queryOptions({
     queryKey: ['batch', id],

@@ -2,7 +2,7 @@
 
 export type ReaderMessage =
   | { kind: 'piece'; path: readonly string[]; elements: readonly unknown[] }
-  /** Arrays sent in pieces are empty here. */
+  /** The value. Arrays that are sent in pieces are empty in it. */
   | { kind: 'done'; value: unknown }
   | { kind: 'failed'; message: string };
 

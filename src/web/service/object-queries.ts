@@ -17,12 +17,12 @@ const pathOf = ({ kind, id }: ObjectName): string => `/objects/${kind}/${encodeU
 
 export interface ObjectInput {
   definition: string;
-  /** Empty for none. */
+  /** The comment. Empty for none. */
   comment: string;
 }
 
 interface SavedObject {
-  /** Null for a new one. */
+  /** The object to change. Null to create one. */
   object: ObjectName | null;
   kind: SchemaObject['kind'];
   input: ObjectInput;

@@ -23,7 +23,7 @@ import { LOOSENS_POLICY, PURGE_FINDINGS } from '../../schema/model/policy.js';
 /** Milliseconds between two readings. */
 export const BETWEEN = 5_000;
 
-/** Maximum readings: ten minutes. */
+/** Maximum number of readings, which cover ten minutes. */
 const KEPT = 120;
 
 export interface Sample {
@@ -79,7 +79,7 @@ export interface ReadPolicy extends PolicyAt {
   etag: string;
 }
 
-/** Without a stored policy, returns the defaults. */
+/** The policy. If none is stored, the defaults. */
 export const policyQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'policy'],
@@ -139,10 +139,10 @@ export interface Restoring {
 
 const bodyOf = ({ as, without }: Restoring) => ({ ...(as !== '' && { as }), ...(without.length > 0 && { without }) });
 
-/** The plan of a restore. Stores nothing. */
+/** The plan of a restore. The service stores nothing. */
 export const restorePlanQuery = (position: number, restoring: Restoring) =>
   queryOptions({
-    // Outside the schema keys: a restored entry is not planned again.
+    // The key is outside the schema keys, because a restored entry must not be planned again.
     queryKey: ['restore', position, restoring],
     gcTime: 0,
     retry: false,
@@ -157,7 +157,9 @@ export const restore = (position: number, restoring: Restoring, reason: string) 
     { method: 'POST', json: bodyOf(restoring), headers: reasonHeader(reason) },
   );
 
-/** Deletes it permanently with its rows. The user has confirmed that, which acknowledges both findings of a purge. */
+/**
+ * Purges an entry with its rows, permanently. The user has confirmed that, which acknowledges both findings of a purge.
+ */
 export const purge = (entry: TrashEntry, reason: string) => {
   const names = entry.field === null ? [entry.collection] : [entry.collection, entry.field];
   const location = names.map((name) => encodeURIComponent(name).replaceAll('.', '%2E')).join('.');
@@ -168,12 +170,12 @@ export const purge = (entry: TrashEntry, reason: string) => {
 
 /** Milliseconds between refetches of current values. */
 const EVERY = 5_000;
-/** The same during progress. */
+/** Milliseconds between refetches while there is progress. */
 const SOON = 1_000;
 
 /**
- * Refetched every five seconds.
- * @throws UnreachableError without a document
+ * The health of the service, refetched every five seconds.
+ * @throws UnreachableError if the response contains no document
  */
 export const healthQuery = () =>
   queryOptions({
@@ -203,11 +205,11 @@ export const projectionsQuery = () =>
 export const rebuild = async (name: string) =>
   (await request<{ data: RebuildResult }>(`/projections/${name}/rebuild`, { method: 'POST' })).data;
 
-/** Run on request only, because both read everything. */
+/** Compares on request only, because the comparison reads everything. */
 export const fetchComparison = async () => (await request<{ data: Verification }>('/projections/verify')).data;
 /** Run on request only. A broken chain is a result and not an error. */
 export const fetchChainCheck = async () => (await request<{ data: LogVerification }>('/history/verify')).data;
-/** Run on request only; the result stays until the next run. */
+/** Runs on request only. The result stays until the next run. */
 export const driftQuery = () =>
   queryOptions({
     queryKey: ['drift'],
@@ -230,7 +232,7 @@ export const acceptDrift = (accepted: AcceptedDrift, reason: string) =>
 /** The checks of `dps doctor`. */
 export const fetchExamination = async () => (await request<{ data: Examination }>('/server/doctor')).data;
 
-/** Adopts unmanaged tables; a trial stores nothing. */
+/** Adopts unmanaged tables. With `isTrial`, nothing is stored. */
 export const adopt = (tables: readonly string[], { isTrial, reason }: { isTrial: boolean; reason: string }) =>
   request<Adoption>(isTrial ? '/schema/adopt?dry_run' : '/schema/adopt', {
     method: 'POST',

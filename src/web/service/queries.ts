@@ -38,7 +38,7 @@ export const collectionsQuery = () =>
   });
 
 /**
- * Includes its SQL; also for system collections.
+ * A collection with its SQL. Also works for system collections.
  * @throws RefusedError 404 for an unknown name
  */
 export const collectionQuery = (name: string) =>
@@ -49,7 +49,8 @@ export const collectionQuery = (name: string) =>
   });
 
 /**
- * @param collection by its name at the head
+ * The fields of a collection.
+ * @param collection the name of the collection at the head
  * @throws RefusedError for an unknown name
  */
 export const fieldsQuery = (collection: string) =>

@@ -2,7 +2,10 @@ import { infiniteQueryOptions } from '@tanstack/react-query';
 import { RefusedError, answerTo, type SendOptions, send } from './send.js';
 import { accessToken, renewOrWait, sessionSignal } from './session.js';
 
-/** Like `send` with the session. An expired session is renewed, by login if needed, and the request is repeated. */
+/**
+ * Sends a request like `send`, with the session. An expired session is renewed, by a login if necessary, and the
+ * request is repeated.
+ */
 export const request = <T>(path: string, sending: SendOptions = {}): Promise<T> =>
   withSession(sending, (within) => send<T>(path, within));
 
@@ -24,7 +27,7 @@ async function withSession<T>(sending: SendOptions, work: (within: SendOptions) 
   }
 }
 
-/** Reads are aborted by a logout; writes are completed. */
+/** Returns the signal of a request. A logout aborts reads, but writes are completed. */
 function signalOf({ method = 'GET', signal }: SendOptions): { signal?: AbortSignal } {
   if (method !== 'GET') return {};
   return { signal: signal === undefined ? sessionSignal() : AbortSignal.any([sessionSignal(), signal]) };
@@ -50,8 +53,8 @@ interface ListPage<T> {
 }
 
 /**
- * @param path of a list with `offset`, `limit` and `meta`
- * @param limit items per page
+ * @param path the path of a list with `offset`, `limit` and `meta`
+ * @param limit the number of items per page
  */
 export const pagedQuery = <T>(queryKey: readonly unknown[], path: string, limit: number) =>
   infiniteQueryOptions({
@@ -63,12 +66,12 @@ export const pagedQuery = <T>(queryKey: readonly unknown[], path: string, limit:
       data.length > 0 && offset + data.length < meta.filter_count ? offset + data.length : null,
   });
 
-/** Concurrent changes shift pages, so duplicates are removed. */
+/** Returns the items of all pages without duplicates, which occur because concurrent changes shift pages. */
 export const itemsIn = <T extends { id: string }>(pages: readonly { data: readonly T[] }[]): T[] => [
   ...new Map(pages.flatMap(({ data }) => data).map((item) => [item.id, item])).values(),
 ];
 
-/** The reason header: UTF-8 bytes as latin1. Absent for an empty reason. */
+/** Returns the reason header. Its UTF-8 bytes are passed as latin1. Absent for an empty reason. */
 export function reasonHeader(reason: string): Record<string, string> {
   if (reason.trim() === '') return {};
   return {

@@ -29,10 +29,10 @@ export async function sendResolutions<T>(
   }
 }
 
-/** The service names the first unused resolution: `resolve[2].place`. */
+/** Matches the path of the first unused resolution in an error of the service: `resolve[2].place`. */
 const NEEDLESS = /^resolve\[(\d+)\]\.place$/;
 
-/** Null for other errors. */
+/** Returns the resolutions that are still needed. Null for other errors. */
 function neededResolutions(resolutions: readonly Resolution[], error: unknown): readonly Resolution[] | null {
   if (!(error instanceof RefusedError)) return null;
   const named = error.problems.map(({ extensions }) => NEEDLESS.exec(extensions.path ?? '')?.[1]);
@@ -67,9 +67,9 @@ export interface SentFile {
 }
 
 /**
- * The diff from the current schema to a file. Changes nothing.
- * @param options.mirror delete what is missing from the file
- * @param options.force accept a file of another release or product
+ * The diff from the current schema to a file. Nothing is changed.
+ * @param options.mirror true to delete what is missing from the file
+ * @param options.force true to accept a file of another release or product
  */
 export async function compareFile(
   file: SentFile,
@@ -81,7 +81,7 @@ export async function compareFile(
 }
 
 export interface Merging {
-  /** The point in time of the file. */
+  /** The point in time at which the file was created. */
   base: string | number;
   resolve: readonly Resolution[];
   mirror: boolean;
@@ -89,7 +89,7 @@ export interface Merging {
 }
 
 /**
- * The file's changes since its base, applied to the current schema.
+ * The changes of a file since its base, applied to the current schema.
  * @throws RefusedError MERGE_CONFLICT with each location and its three values
  */
 export async function mergeFile(
@@ -107,10 +107,10 @@ export async function mergeFile(
   });
 }
 
-/** U+FEFF in UTF-8. */
+/** The byte order mark U+FEFF in UTF-8. */
 const MARK = [0xef, 0xbb, 0xbf];
 
-/** A JSON file is sent unchanged but for a byte order mark, which is allowed at the start of a body only. */
+/** Sends a JSON file unchanged, except for a byte order mark, which is allowed only at the start of a body. */
 async function jsonOf(file: SentFile): Promise<Blob | string> {
   if (file.type !== 'application/json') return JSON.stringify((await readDocument(file)) ?? null);
   const blob = new Blob([file.content]);
@@ -153,7 +153,7 @@ export const momentsQuery = () =>
 
 export interface ApplyInput {
   hash: string;
-  /** Computed when it is sent. */
+  /** Returns the diff. It is computed when it is sent. */
   diff: () => Partial<SchemaDiff> | DraftedDiff;
   online: boolean;
   purge: boolean;
@@ -178,7 +178,7 @@ const bodyOf = ({ hash, diff, acknowledge = [] }: ApplyInput) => ({
 export const explain = (applying: ApplyInput, signal: AbortSignal): Promise<Plan> =>
   request(applyPath(applying, 'explain'), { method: 'POST', json: bodyOf(applying), signal });
 
-/** A dry run: PostgreSQL runs it and rolls back. */
+/** Starts a dry run, which PostgreSQL runs and rolls back. */
 export const rehearse = (applying: ApplyInput): Promise<Plan> =>
   request(applyPath(applying, 'dry_run'), { method: 'POST', json: bodyOf(applying) });
 
@@ -186,10 +186,15 @@ export const rehearse = (applying: ApplyInput): Promise<Plan> =>
 export const addressOf = (applying: ApplyInput): string => applyPath(applying, null);
 
 export type ApplyResult =
-  /** `isDataLost`: deleted rows or values are not in the trash, although nobody requested that. */
+  /**
+   * The change was applied. `isDataLost` is true if deleted rows or values are not in the trash, although nobody
+   * requested that.
+   */
   { kind: 'done'; batch: string | null; isDataLost: boolean } | { kind: 'opened'; change: ChangeRequest };
 
-/** @param key identifies the attempt: the same key repeats the response and takes effect once */
+/**
+ * @param key identifies the attempt. A repetition with the same key gets the same response and takes effect only once
+ */
 export async function apply(
   applying: ApplyInput,
   { reason, key }: { reason: string; key: string },
@@ -209,7 +214,7 @@ const isDataLost = ({ headers }: Response): boolean =>
 
 /**
  * Changes of others since a position.
- * @param isNamed includes actors, if the user may read them
+ * @param isNamed true to include actors, if the user may read them
  */
 export const sinceQuery = (position: number, now: number | undefined, isNamed: boolean) =>
   queryOptions({
@@ -235,7 +240,7 @@ export const recentChangesQuery = (collection: string) =>
   });
 
 const FOLLOWED_EVERY = 1_000;
-/** Milliseconds: approvals and the plan may change while it waits for people. */
+/** Milliseconds between refetches. Approvals and the plan may change while the request waits for people. */
 const LOOKED_AT_EVERY = 10_000;
 const WAITS: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'scheduled']);
 

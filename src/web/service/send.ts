@@ -3,7 +3,7 @@ import type { Problem } from './types.js';
 import type { ReaderMessage } from './json.worker.js';
 import { jsonTokens } from '../../kernel/canonical.js';
 
-/** The service rejected the request. The message is the service's. */
+/** Thrown if the service rejected the request. The message is that of the service. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly status: number;
@@ -29,7 +29,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** There was no response. */
+/** Thrown if there was no response. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 
@@ -45,9 +45,9 @@ export function isPassing(error: unknown): boolean {
 
 /* Serializes request bodies in slices, so that the page stays responsive for changes of 10,000 collections. */
 
-/** Milliseconds per slice. */
+/** Maximum number of milliseconds per slice. */
 const SLICE = 12;
-/** Characters passed to the browser at once. */
+/** Number of characters that are passed to the browser at once. */
 const PIECE = 256 * 1024;
 
 /**
@@ -72,7 +72,7 @@ async function jsonBody(value: unknown, signal?: AbortSignal): Promise<string | 
   return pieces.length === 0 ? text : new Blob([...pieces, text]);
 }
 
-/** Runs after input and rendering. A timer would wait at least 4 ms, a message does not. */
+/** Resolves in a task after input and rendering. A timer would wait at least 4 ms, but a message does not. */
 const nextTask = (): Promise<void> =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -85,7 +85,7 @@ const nextTask = (): Promise<void> =>
 
 /* Parses JSON responses. Large ones are parsed in a worker and arrive in pieces. */
 
-/** Bytes parsed at once: about ten milliseconds. */
+/** Number of bytes that are parsed at once, in about ten milliseconds. */
 const LARGE = 1024 * 1024;
 
 /**
@@ -124,7 +124,7 @@ const arrayAt = (value: unknown, path: readonly string[]): unknown[] =>
 export interface SendOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers?: Readonly<Record<string, string>>;
-  /** Sent as a JSON body. */
+  /** A value that is sent as a JSON body. */
   json?: unknown;
   /** A raw body of this type. */
   file?: { content: Blob | string; type: string };
@@ -132,7 +132,7 @@ export interface SendOptions {
 }
 
 /**
- * The parsed response.
+ * Returns the parsed response.
  * @throws RefusedError for an error of the service, UnreachableError without a response
  */
 export async function send<T>(path: string, sending: SendOptions = {}): Promise<T> {
@@ -141,7 +141,7 @@ export async function send<T>(path: string, sending: SendOptions = {}): Promise<
 }
 
 /**
- * The body of a response.
+ * Returns the parsed body of a response.
  * @throws UnreachableError if the connection breaks
  */
 export async function readAnswer<T>(answer: Response): Promise<T> {
@@ -170,7 +170,7 @@ function unreachable(cause: unknown): unknown {
   return cause instanceof DOMException && cause.name === 'AbortError' ? cause : new UnreachableError(cause);
 }
 
-/** A proxy may respond with its own error format. */
+/** Reads the problems of an error response. A proxy may respond with its own format. */
 async function readProblems(answer: Response): Promise<Problem[]> {
   const body: unknown = await jsonAnswer(answer).catch(() => null);
   const errors = (body as { errors?: Problem[] } | null)?.errors;

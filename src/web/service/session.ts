@@ -21,17 +21,17 @@ interface Access {
 
 /** Tells that the cookie may exist; otherwise every first visit would log an error in the console. */
 const HINT = 'dps.session';
-/** How long before its expiry a token is renewed. */
+/** Milliseconds before the expiry of a token at which it is renewed. */
 const AHEAD = 30_000;
 const LOCK = 'dps-session';
 
 let session: Session = { status: 'starting' };
 let access: Access | null = null;
-/** Requests of a session are aborted with it. */
+/** Aborts the requests of the session when it ends. */
 let life = new AbortController();
 let waiting: { resolve: () => void; reject: (error: unknown) => void }[] = [];
 const listeners = new Set<() => void>();
-/** Callbacks that clear user data. */
+/** Functions that delete the data of a user. */
 const forgetting = new Set<() => void>();
 const tabs = new BroadcastChannel(LOCK);
 
@@ -50,7 +50,7 @@ export function subscribeSession(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The id of the signed-in or expired user; empty without a session. */
+/** Returns the id of the user who is signed in or whose session has expired. Empty without a session. */
 export const currentUserId = (): string => ('user' in session ? session.user.id : '');
 
 /** `forget` is called on every change of the user, before anything renders for the next one. */
@@ -82,7 +82,7 @@ function clearAccess(): void {
 let outcome: SignInOutcome | null = null;
 export const signInOutcome = (): SignInOutcome | null => outcome;
 
-/** The provider's redirect ends with `?sign_in=…`. A reload must not show the outcome again. */
+/** Reads the outcome from `?sign_in=…`, with which the provider's redirect ends. A reload must not show it again. */
 function takeOutcome(): void {
   const url = new URL(location.href);
   const result = url.searchParams.get('sign_in') as SignInOutcome | null;
@@ -95,7 +95,7 @@ function takeOutcome(): void {
   tabs.postMessage('signed-in');
 }
 
-/** Another tab signed in while this one waits. */
+/** Continues after another tab has signed in while this tab waits. */
 async function continueSession(): Promise<void> {
   if (session.status !== 'expired' || session.by === 'token') return;
   try {
@@ -120,13 +120,13 @@ export async function resume(): Promise<void> {
   }
 }
 
-/** The pending logout, whose response deletes the cookie, also that of a later session. */
+/** The pending logout. Its response deletes the cookie, even that of a later session. */
 let leaving: Promise<unknown> = Promise.resolve();
-/** Milliseconds to wait for its response. */
+/** Milliseconds to wait for the response of a logout. */
 const LEAVING = 5_000;
 
 /**
- * Also resumes an expired session and its waiting requests.
+ * Signs in. This also resumes an expired session and the requests that wait for it.
  * @param path `/auth/oidc/link` links the identity of this browser to the account
  * @throws RefusedError for a wrong password
  */
@@ -146,7 +146,7 @@ export async function signIn(
 }
 
 /**
- * Ends with the page, because no cookie is set.
+ * Signs in with a token. The session ends with the page, because no cookie is set.
  * @throws RefusedError for an invalid token, which changes nothing
  */
 export async function signInWithToken(token: string): Promise<void> {
@@ -161,8 +161,8 @@ export async function signInWithToken(token: string): Promise<void> {
 }
 
 /**
- * In all tabs at once; a token entered by hand only here. Resolves when the service has ended the session, or after 5
- * s. Never throws.
+ * Signs out in all tabs at once. A token that was entered by hand is removed only in this tab. Resolves when the
+ * service has ended the session, or after 5 s. Never throws.
  */
 export async function signOut(): Promise<void> {
   const hasCookie = 'by' in session && session.by === 'cookie';
@@ -198,7 +198,7 @@ function storeGrant({ access_token, expires }: Grant): void {
 const readUser = async (): Promise<User> =>
   (await send<{ data: User }>('/users/me', { headers: { Authorization: `Bearer ${access?.token ?? ''}` } })).data;
 
-/** Tabs take turns, so that each uses the cookie that the previous one received. */
+/** Runs `work` in one tab at a time, so that each tab uses the cookie that the previous one received. */
 const runInTurn = (work: () => Promise<void>): Promise<void> =>
   'locks' in navigator ? navigator.locks.request(LOCK, work) : work();
 
@@ -222,14 +222,14 @@ function renew(): Promise<void> {
   return renewing;
 }
 
-/** The current access token. Renews it in time, or waits for a login. */
+/** Returns the access token. Renews it in time, or waits for a login. */
 export async function accessToken(): Promise<string> {
   if (session.status === 'out') throw new Error('signed out');
   if (access !== null && access.until - AHEAD < Date.now()) await renewOrWait();
   return access?.token ?? '';
 }
 
-/** After a 401: resolves when a retry is useful. */
+/** Called after a 401. Resolves when a retry is useful. */
 export async function renewOrWait(): Promise<void> {
   if ('by' in session && session.by === 'cookie' && session.status === 'in') {
     try {
@@ -246,7 +246,7 @@ export async function renewOrWait(): Promise<void> {
 /** The session id in the access token; null for a token entered by hand. */
 export const ownSessionId = (): string | null => partsOf(access?.token ?? '').sid ?? null;
 
-/** The claims of an access token; empty for one entered by hand. */
+/** Returns the claims of an access token. Empty for a token that was entered by hand. */
 function partsOf(token: string): { sub?: string; sid?: string } {
   const [, payload = ''] = token.split('.');
   try {
@@ -260,13 +260,13 @@ function partsOf(token: string): { sub?: string; sid?: string } {
 /** Renders again on every change. */
 export const useSession = (): Session => useSyncExternalStore(subscribeSession, currentSession);
 
-/** The user's role; the lowest without a user. */
+/** Returns the role of the user. Without a user, the lowest role. */
 export function useRole(): Role {
   const session = useSession();
   return 'user' in session ? session.user.role : 'reader';
 }
 
-/** For the signed-in user, also with an expired session. */
+/** True if the signed-in user has the ability, even with an expired session. */
 export const useMay = (ability: Capability): boolean => hasAbility(useRole(), ability);
 
 /** True if the user may update, rebase and withdraw a request. Authors may only do so with their own. */

@@ -5,13 +5,13 @@ import { currentUserId, onUserChange } from '../service/session.js';
 export interface LastApplied {
   batch: string;
   before: number;
-  /** Deleted rows or values are not in the trash. */
+  /** True if deleted rows or values are not in the trash. */
   isDataLost: boolean;
 }
 
 export const DATA_LOST = 'Some of the deleted data is not in the trash and cannot be restored.';
 
-/** Milliseconds during which undo is offered. */
+/** Milliseconds for which undo is offered. */
 const OFFERED = 10 * 60_000;
 
 let last: LastApplied | null = null;
@@ -19,8 +19,9 @@ let ending: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
 /**
+ * Offers to undo an apply.
  * @param next null ends the offer
- * @param user the offer is for this user only
+ * @param user the only user who gets the offer
  */
 export function noteApplied(next: LastApplied | null, user = currentUserId()): void {
   if (user !== currentUserId()) return;
@@ -32,7 +33,7 @@ export function noteApplied(next: LastApplied | null, user = currentUserId()): v
 
 onUserChange(() => noteApplied(null));
 
-/** Null without a recent apply, after dismissal, or for another user. */
+/** Returns the last apply. Null without a recent apply, after it was dismissed, or for another user. */
 export const useLastApplied = (): LastApplied | null =>
   useSyncExternalStore(
     (listener) => {

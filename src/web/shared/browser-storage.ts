@@ -5,11 +5,11 @@
 import { createStore, del, delMany, get, keys, set } from 'idb-keyval';
 
 const store = createStore('dps', 'kept');
-/** Milliseconds until a browser without a response counts as one without storage. */
+/** Milliseconds after which a browser that does not respond counts as one without storage. */
 const LONGEST = 15_000;
 
 interface Writing {
-  /** Null deletes it. */
+  /** The text to write. Null deletes the stored text. */
   text: string | null;
   done: Promise<boolean>;
 }
@@ -32,8 +32,9 @@ export async function readKept(name: string): Promise<string | null> {
 }
 
 /**
- * @param text null deletes it
- * @param delay in milliseconds, to combine typed letters
+ * Stores a text.
+ * @param text null deletes the stored text
+ * @param delay milliseconds before the write, so that typed letters are combined
  * @returns false if the browser cannot store it
  */
 export function storeText(name: string, text: string | null, delay = 0): Promise<boolean> {
@@ -54,7 +55,7 @@ async function write(name: string, writing: Writing, delay: number): Promise<boo
     for (;;) {
       const { text } = writing;
       await withTimeLimit(text === null ? del(name, store) : set(name, text, store));
-      // The fallback of an ended page is older.
+      // The fallback was written by a page that has ended, so it is older.
       localStorage.removeItem(name);
       if (writing.text === text) return true;
     }
@@ -90,7 +91,7 @@ addEventListener('pagehide', () => {
     try {
       localStorage.setItem(name, text ?? '');
     } catch {
-      // Too large for the fallback. A running write may still complete.
+      // The text is too large for the fallback. A running write may still complete.
     }
   }
 });

@@ -18,7 +18,7 @@ export function SteadyButton({ loading = false, disabled = false, onClick, child
       {...others}
       {...attributesOf(loading, disabled)}
       onClick={(event) => {
-        // Does not submit a form either.
+        // A button that is off must not submit a form either.
         if (isOff) event.preventDefault();
         else onClick?.(event);
       }}
@@ -38,18 +38,18 @@ const attributesOf = (isBusy: boolean, isHeld: boolean) => ({
 /** A button that asks for confirmation before an irreversible action. */
 
 interface Props extends ButtonProps {
-  /** Its label, and the label of the confirmation. */
+  /** The label of the button, and of its confirmation. */
   label: string;
-  /** Null: no confirmation. */
+  /** The text of the confirmation. Null for no confirmation. */
   sure: string | null;
-  /** The object, if it is not visible next to it. */
+  /** The name of the object, if it is not visible next to the button. */
   about?: string;
   onConfirm: () => void;
 }
 
 /**
- * Blur cancels the confirmation.
- * @param props.onConfirm called by the second click; by the first if `sure` is null
+ * Asks for a second click. The confirmation is cancelled when the button loses the focus.
+ * @param props.onConfirm called by the second click, or by the first one if `sure` is null
  */
 export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props) {
   const [isAsked, setAsked] = useState(false);
@@ -67,7 +67,7 @@ export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props
         if (isAsking || sure === null) onConfirm();
         else setAsked(true);
       }}
-      // A held key must not confirm either.
+      // A key that is held down must not confirm either.
       onKeyDown={(event) => event.repeat && event.preventDefault()}
       onBlur={() => setAsked(false)}
     >
@@ -78,7 +78,7 @@ export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props
 
 /* Copies text, also over plain http, where browsers offer no clipboard API. */
 
-/** Milliseconds for which it is shown. */
+/** Milliseconds for which the message is shown. */
 const SAID = 2_000;
 
 /** `copied` is true for two seconds, and stays false if the browser refuses. */
@@ -103,7 +103,9 @@ export function useCopy(): { copy: (text: string) => void; copied: boolean } {
   return { copy, copied };
 }
 
-/** Next to the focused element, because a dialog would take the focus from other elements. */
+/**
+ * Copies from an element next to the one with the focus, because a dialog would take the focus from elements outside.
+ */
 function copySelected(text: string): boolean {
   const holder = document.activeElement;
   const place = document.createElement('textarea');

@@ -5,7 +5,10 @@ import { useCallback, useLayoutEffect, useRef } from 'react';
 /** The element that had the focus when a form was opened. */
 let opener: HTMLElement | null = null;
 
-/** For a menu item, the button of the menu, because the menu is closed by then. */
+/**
+ * Remembers the element with the focus. For a menu item, this is the button of the menu, because the menu will be
+ * closed.
+ */
 export function rememberOpener(): void {
   const { activeElement } = document;
   const button = activeElement?.closest('[role="menu"]')?.getAttribute('aria-labelledby');
@@ -13,7 +16,7 @@ export function rememberOpener(): void {
   opener = place instanceof HTMLElement && place !== document.body ? place : null;
 }
 
-/** The recorded element, or the page if it no longer exists. */
+/** Returns the remembered element, or the page if the element no longer exists. */
 export const placeBefore = (): HTMLElement | null =>
   opener?.isConnected === true ? opener : document.getElementById('page');
 

@@ -33,8 +33,9 @@ interface SwappedFormProps {
 }
 
 /**
+ * Shows a button or, after a click, a form.
  * @param props.button receives `place`, to which the focus returns, and calls `open`
- * @param props.form calls `close`, with or without a request
+ * @param props.form calls `close`, after a request or without one
  */
 export function SwappedForm({ button, form }: SwappedFormProps) {
   const [isOpen, setOpen] = useState(false);
@@ -47,7 +48,7 @@ export function SwappedForm({ button, form }: SwappedFormProps) {
     isLeft.current = false;
   }, [isOpen]);
   const close = () => {
-    // Keeps the focus if the user has moved on.
+    // If the user has moved on, the focus must not move back.
     isLeft.current = holdsKeyboard(place.current);
     setOpen(false);
   };
@@ -58,7 +59,7 @@ export function SwappedForm({ button, form }: SwappedFormProps) {
 export const firstInput = (within: HTMLElement | null): HTMLElement | null =>
   within?.querySelector<HTMLElement>('input, textarea, select') ?? null;
 
-/** Also if nothing has the focus. */
+/** True if the element contains the focus, or if nothing has the focus. */
 function holdsKeyboard(place: HTMLElement | null): boolean {
   const { activeElement } = document;
   return activeElement === null || activeElement === document.body || place?.contains(activeElement) === true;
@@ -76,11 +77,11 @@ export function useKeyboard(place: RefObject<HTMLElement | null>): void {
 interface CautionProps {
   title: string;
   children: ReactNode;
-  /** True if the user's last action caused it. */
+  /** True if the last action of the user caused the warning. */
   isNews?: boolean;
 }
 
-/** Announced at once if it is news. */
+/** Shows a warning. If it is news, screen readers announce it at once. */
 export function Caution({ title, children, isNews = false }: CautionProps) {
   return (
     <Alert color="orange" variant="light" role={isNews ? 'alert' : 'note'}>

@@ -7,7 +7,9 @@ import type { ChangeRequest } from '../service/types.js';
 /** One step of a change request. */
 export type IndexUnderWay = ChangeRequest['steps'][number] & { request: string };
 
-/** @param collection only for it; null if it does not exist yet; undefined for all */
+/**
+ * @param collection limits the result to this collection. Null if it does not exist yet. Undefined for all collections
+ */
 export function useIndexesUnderWay(isAsked: boolean, collection?: string | null): readonly IndexUnderWay[] {
   const isWanted = isAsked && collection !== null;
   const { data: changes = [] } = useQuery({ ...openRequestsQuery(collection ?? undefined), enabled: isWanted });

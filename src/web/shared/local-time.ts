@@ -1,7 +1,7 @@
 /** Values of datetime inputs: in the viewer's zone, to the minute. */
 
 /**
- * `2026-11-22T08:05`
+ * Returns the value of an input: `2026-11-22T08:05`.
  * @param time ISO 8601
  */
 export function localOf(time: string): string {
@@ -9,10 +9,10 @@ export function localOf(time: string): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** The end of the minute in ISO 8601; null if incomplete. */
+/** Returns the end of the minute in ISO 8601. Null if the input is incomplete. */
 export const isoOf = (local: string): string | null => isoAt(local, '59.999');
 
-/** The beginning of the minute in ISO 8601; null if incomplete. */
+/** Returns the beginning of the minute in ISO 8601. Null if the input is incomplete. */
 export const startOf = (local: string): string | null => isoAt(local, '00');
 
 function isoAt(local: string, seconds: string): string | null {

@@ -3,7 +3,7 @@ import { Title, Anchor, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import classes from './page.module.css';
 
-/** @param props.wide for wide tables */
+/** @param props.wide true for a page with wide tables */
 export function Page({ wide = false, children }: { wide?: boolean; children: ReactNode }) {
   return (
     <div className={classes.page} data-wide={wide || undefined}>
@@ -22,7 +22,7 @@ function setTitle(next: string): void {
   for (const listener of listeners) listener();
 }
 
-/** Empty before the first page has set it. */
+/** Returns the title. Empty before the first page has set it. */
 export const usePageTitle = (): string =>
   useSyncExternalStore(
     (listener) => {
@@ -32,7 +32,7 @@ export const usePageTitle = (): string =>
     () => title,
   );
 
-/** Call it in every page. */
+/** Sets the title. Every page must call it. */
 export function useTitle(next: string): void {
   useEffect(() => setTitle(next), [next]);
 }
@@ -51,7 +51,7 @@ export function Section({ title, children }: { title: string; children: ReactNod
 
 /* Used for unknown addresses. */
 
-/** Also for unknown guides. */
+/** Also shown for unknown guides. */
 export function NotFound() {
   return (
     <Stack align="center" justify="center" mih="60vh" p="xl" gap="xs">

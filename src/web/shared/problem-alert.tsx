@@ -54,7 +54,7 @@ interface PurgeOfferProps {
   onAccept: () => void;
 }
 
-/** Names what is lost with the option. Renders nothing if no problem requires it. */
+/** Shows what the option deletes permanently. Renders nothing if no problem requires the option. */
 export function PurgeOffer({ problems, isBusy = false, onAccept }: PurgeOfferProps) {
   const asking = problems.filter(({ extensions }) => extensions['option'] === 'purge');
   if (asking.length === 0) return null;
@@ -95,7 +95,7 @@ interface Props<T> {
   children: (data: T) => ReactNode;
 }
 
-/** Data stays during a refetch, even if it fails. */
+/** Shows the data. It stays during a refetch, even if the refetch fails. */
 export function QueryResult<T>({ query: { data, error, refetch }, label, children }: Props<T>) {
   if (data !== undefined) return children(data);
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
@@ -113,7 +113,7 @@ interface LoadMoreProps {
   children: ReactNode;
 }
 
-/** Renders nothing after the last page. An error can be retried. */
+/** Loads the next page. Renders nothing after the last page. After an error, the user can retry. */
 export function LoadMoreButton({ of, children }: LoadMoreProps) {
   const { hasNextPage, isFetchingNextPage: isLoading, isFetchNextPageError: isRefused, error, fetchNextPage } = of;
   if (!hasNextPage) return null;

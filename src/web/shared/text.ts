@@ -10,13 +10,13 @@ export function bytesText(bytes: number): string {
   return `${value.toLocaleString(undefined, { maximumFractionDigits: digits })} ${bytes === 1 ? 'byte' : UNITS[step]}`;
 }
 
-/** PostgreSQL's estimate; null without statistics. */
+/** Formats PostgreSQL's estimate. Null without statistics. */
 export function sizeText({ rows, bytes }: { rows: number | null; bytes: number | null }): string | null {
   const parts = [rows !== null && `about ${counted(rows, 'row')}`, bytes !== null && bytesText(bytes)];
   return parts.filter((part) => part !== false).join(', ') || null;
 }
 
-/** `1 row`, `3,000 rows` */
+/** Formats an amount: `1 row`, `3,000 rows`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString()} ${count === 1 ? one : many}`;
 
@@ -27,7 +27,7 @@ export function durationText(milliseconds: number): string {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
-/** The beginning of a text on one line. */
+/** Returns the beginning of a text on one line. */
 export function abbreviate(text: string, length = 160): string {
   const line = text
     .slice(0, length * 4)
@@ -40,14 +40,14 @@ export function abbreviate(text: string, length = 160): string {
 /* A column as SQL for display. */
 
 /**
- * `"title" character varying(255) NOT NULL`
- * @param name an ellipsis replaces an empty one
+ * Formats a column: `"title" character varying(255) NOT NULL`.
+ * @param name an ellipsis replaces an empty name
  */
 export function columnText(name: string, column: ColumnSchema): string {
   return [name === '' ? '…' : `"${name.replaceAll('"', '""')}"`, typeText(column), ...clausesOf(column)].join(' ');
 }
 
-/** `numeric(10, 5)`: with its length and digits. */
+/** Formats a type with its length and digits: `numeric(10, 5)`. */
 export function typeText({
   data_type: type,
   max_length: length,

@@ -14,7 +14,7 @@ const shortDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
 
 /**
- * `3 days ago`, `in 2 hours`; within 45 seconds `just now`.
+ * Returns `3 days ago` or `in 2 hours`. Within 45 seconds, returns `just now`.
  * @param now milliseconds since 1970
  */
 function relativeTime(time: Date, now = Date.now()): string {
@@ -24,7 +24,7 @@ function relativeTime(time: Date, now = Date.now()): string {
 }
 
 /**
- * The day with its weekday, in the viewer's zone and language.
+ * Returns the day with its weekday, in the viewer's zone and language.
  * @param time ISO 8601
  */
 export const dayOf = (time: string): string => day.format(new Date(time));

@@ -2,7 +2,7 @@
 import { useMemo, useRef } from 'react';
 import { UnreachableError } from '../service/send.js';
 
-/** A UUID. Plain http has no randomUUID. */
+/** Returns a UUID. Over plain http, browsers have no randomUUID. */
 export function newId(): string {
   const hex = [...crypto.getRandomValues(new Uint8Array(16))]
     .map((byte) => byte.toString(16).padStart(2, '0'))
@@ -12,15 +12,18 @@ export function newId(): string {
 
 interface Attempt {
   /**
-   * @param of the content; another content is another attempt
-   * @returns its `Idempotency-Key`
+   * Returns the `Idempotency-Key` of an attempt.
+   * @param of the content. Another content is another attempt
    */
   keyFor: (of: string) => string;
-  /** @param error null on success. Without a response, it may have taken effect */
+  /**
+   * Ends the attempt.
+   * @param error null on success. Without a response, the request may have taken effect
+   */
   end: (error: Error | null) => void;
 }
 
-/** The same object while the component is mounted. */
+/** Returns the same object while the component is mounted. */
 export function useAttempt(): Attempt {
   const last = useRef<{ key: string; of: string } | null>(null);
   return useMemo(

@@ -23,9 +23,9 @@ import { Glyph } from '../../shared/glyph.js';
 import { CopyButton } from '../../shared/buttons.js';
 import welcomeClasses from './welcome.module.css';
 
-/* The current schema, with the draft in the tree. The diagram shows it without the draft. */
+/* Shows the current schema. The tree includes the draft, and the diagram does not. */
 
-/** A rename is a change. */
+/** Returns the marks of the draft. A rename is shown as a change. */
 const draftMarks = (drafted: readonly MarkedDocument<Collection>[]): ReadonlyMap<string, Mark> =>
   new Map(
     drafted.flatMap(({ document, mark }) =>
@@ -33,7 +33,7 @@ const draftMarks = (drafted: readonly MarkedDocument<Collection>[]): ReadonlyMap
     ),
   );
 
-/** Moves a collection among its siblings. Changes as few numbers as possible. */
+/** Moves a collection among its siblings, and changes as few `sort` values as possible. */
 const moving =
   (collections: readonly ListedCollection[], { collection: name }: ListedCollection, to: number) =>
   (editor: DraftEditor): void => {
@@ -64,9 +64,9 @@ interface Props {
 }
 
 /**
- * Drafted objects open as a page. Moving is for users who may propose.
- * @param props.collections those of the diagram
- * @param props.drafted those of the tree
+ * Shows the current schema. Objects of the draft open as a page. Only users who may propose can move objects.
+ * @param props.collections the collections of the diagram
+ * @param props.drafted the collections of the tree
  */
 function Present({ collections, drafted }: Props) {
   const client = useQueryClient();
@@ -83,7 +83,7 @@ function Present({ collections, drafted }: Props) {
           void editSchema(client, [], moving(listed, node.collection, place - 1 + by))
       : undefined,
   };
-  /** Objects outside the diagram have their page. */
+  /** Opens the page of an object that is not in the diagram. */
   const elsewhere = (name: string) => {
     if (there.has(name)) return false;
     void navigate({ to: '/collections/$name', params: { name } });
@@ -95,7 +95,10 @@ function Present({ collections, drafted }: Props) {
 const Past = lazy(() => import('./past-schema.js'));
 const route = getRouteApi('/');
 
-/** Shows a welcome without collections and drafts. The past is available even if the current schema cannot be read. */
+/**
+ * Shows a welcome if there are no collections and no draft. The past is available even if the current schema cannot be
+ * read.
+ */
 export function SchemaPage() {
   const { data: collections, error, refetch } = useQuery(collectionsQuery());
   const { c, at } = route.useSearch();
@@ -126,7 +129,7 @@ interface StartOption {
   icon: string;
   title: string;
   text: string;
-  /** The page where it is done in the app. */
+  /** The page of the app that does this. */
   here?: { label: string; to: '/review' | '/operations/adopt' | '/new'; search?: { bring: true } };
   command: (origin: string) => string;
 }
@@ -156,7 +159,7 @@ const WAYS: readonly StartOption[] = [
   },
 ];
 
-/** Admins see how to begin, authors what they can propose, others that an admin must begin. */
+/** Admins see how to begin, authors what they can propose, and all others that an admin must begin. */
 function Greeting() {
   const isAdmin = useMay('administer');
   const mayPropose = useMay('propose');

@@ -1,4 +1,4 @@
-/** The schema page in the past, with the slider over the log. */
+/** Shows the schema in the past, with the slider over the log. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
@@ -10,17 +10,17 @@ import { useReplay } from './replay/use-replay.js';
 
 const route = getRouteApi('/');
 
-/** Above this number, not all fields are read at once. */
+/** Maximum number of collections for which all fields are read at once. */
 const SMALL = 300;
 
-/** Milliseconds at one position until the address is updated, because browsers throttle frequent changes. */
+/** Milliseconds at one position after which the address is updated, because browsers throttle frequent updates. */
 const SETTLED = 250;
 
 /**
- * Loaded on first use.
+ * The module is loaded when it is first needed.
  * @param props.at a position
- * @param props.tables number of current collections, which decides whether all fields are read at once; Infinity if
- * unknown
+ * @param props.tables the number of current collections, which decides if all fields are read at once. Infinity if it
+ * is unknown
  */
 export default function Past({ at, tables }: { at: number; tables: number }) {
   const navigate = route.useNavigate();
@@ -45,7 +45,10 @@ export default function Past({ at, tables }: { at: number; tables: number }) {
   return <SchemaPanels collections={collections} past={{ replay, marks: replay.marks, bar }} />;
 }
 
-/** The address follows after the last move; an external change of the address takes precedence. */
+/**
+ * Returns the position and a setter. The address is updated after the last move, and an external change of the address
+ * takes precedence.
+ */
 function usePosition(at: number): [number, (position: number) => void] {
   const navigate = route.useNavigate();
   const isHere = useHere();
@@ -59,7 +62,7 @@ function usePosition(at: number): [number, (position: number) => void] {
   useEffect(() => {
     if (position === reported.current) return;
     const timer = setTimeout(() => {
-      // Must not undo a navigation to another page that is loading.
+      // The update must not undo a navigation to another page that is still loading.
       if (!isHere()) return;
       reported.current = position;
       void navigate({ search: (before) => ({ ...before, at: position }), replace: true });

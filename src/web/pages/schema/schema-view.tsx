@@ -60,13 +60,13 @@ interface TreePanelProps {
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
   onChoose: (collection: string) => void;
-  /** Changes of the batch in the past, or of the draft in the current schema. */
+  /** The changes to mark: those of the batch in the past, or those of the draft in the current schema. */
   marks?: Pick<FrameMarks, 'collections'> | undefined;
-  /** Set if the user may change the schema. */
+  /** Moves a row. Undefined unless the user may change the schema. */
   onMove?: ((row: TreeRow, by: -1 | 1) => void) | undefined;
 }
 
-/** The filter and expanded rows are not in the address. Shows a message without rows. */
+/** Shows the tree, or a message without rows. The filter and the expanded rows are not in the address. */
 function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: TreePanelProps) {
   const [text, setText] = useState('');
   const filter = useDeferredValue(text.trim());
@@ -155,7 +155,7 @@ function Languages({ languages, lang, onChange }: LanguagesProps) {
   );
 }
 
-/** The download matches the shown state. */
+/** Returns the point in time of the download, which is that of the shown state. */
 const momentOf = ({ at }: SchemaSearch): { at?: string } => (at === undefined ? {} : { at: String(at) });
 
 function describeEmpty(collections: number, filter: string): string {
@@ -168,11 +168,11 @@ const route = getRouteApi('/');
 
 interface SchemaPanelsProps {
   collections: readonly ListedCollection[];
-  /** Set while the page shows an earlier point in time. */
+  /** Present while the page shows an earlier point in time. */
   past?: { replay: Replay; marks: FrameMarks; bar: ReactNode };
-  /** Set for the current schema: extras of the tree. */
+  /** Additions to the tree. Present for the current schema. */
   tree?: DraftedTree;
-  /** Opens an object outside the diagram; false if it is in the diagram. */
+  /** Opens an object that is not in the diagram. Returns false for an object in the diagram. */
   elsewhere?: (collection: string) => boolean;
 }
 

@@ -18,11 +18,14 @@ export interface SchemaSearch {
   drift?: true;
 }
 
-/** Ignores invalid values. Whether a collection or position exists is checked later. */
+/**
+ * Reads the query of the address. Invalid values are ignored. A later check finds collections and positions that do not
+ * exist.
+ */
 export function readSchemaSearch(search: Record<string, unknown>): SchemaSearch {
   const valid: SchemaSearch = {};
   const { c, depth, near, hidden, lang, at, drift } = search;
-  // A name of digits is parsed as a number.
+  // The address parses a name of digits as a number.
   if (typeof c === 'string' || typeof c === 'number') valid.c = String(c);
   if (DEPTHS.some((each) => each === depth)) valid.depth = depth as Depth;
   if (near === 1 || near === 2) valid.near = near;

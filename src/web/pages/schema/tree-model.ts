@@ -9,14 +9,14 @@ export interface TreeNode {
 /** A rendered row of the tree. */
 export interface TreeRow {
   node: TreeNode;
-  /** 1 for a root. */
+  /** The level, starting at 1 for a root. */
   level: number;
-  /** Index among its siblings, from 1, and their number. */
+  /** The index among the siblings, starting at 1, and the number of siblings. */
   place: number;
   of: number;
-  /** Undefined without children. */
+  /** True if the row is expanded. Undefined without children. */
   open: boolean | undefined;
-  /** It cannot be collapsed. */
+  /** True if the row cannot be collapsed. */
   locked: boolean;
 }
 
@@ -51,10 +51,10 @@ function compareNodes({ collection: one }: TreeNode, { collection: other }: Tree
 }
 
 export interface TreeOptions {
-  /** Includes hidden collections. */
+  /** True to include hidden collections. */
   hidden: boolean;
   toggled: ReadonlyMap<string, boolean>;
-  /** Keeps matching names and their ancestors; empty keeps all. */
+  /** Keeps only matching names and their ancestors. An empty filter keeps all. */
   filter: string;
   nameOf: (collection: ListedCollection) => string;
 }
@@ -88,7 +88,7 @@ export function rowsOf(roots: readonly TreeNode[], shown: TreeOptions): TreeRow[
   return rows;
 }
 
-/** `translations` is an object by language or, as in Directus, a list of entries. */
+/** Returns the translated names. `translations` is an object by language or, as in Directus, a list of entries. */
 function namesOf({ meta }: ListedCollection): [language: string, name: string][] {
   const translations: unknown = meta.translations;
   if (typeof translations !== 'object' || translations === null) return [];
@@ -109,7 +109,7 @@ export function languagesOf(collections: readonly ListedCollection[]): string[] 
   return [...new Set(collections.flatMap((collection) => namesOf(collection).map(([language]) => language)))].sort();
 }
 
-/** The translated name, or its own. */
+/** Returns the translated name, or the name of the collection. */
 export function nameIn(language: string | undefined, collection: ListedCollection): string {
   if (language === undefined) return collection.collection;
   return namesOf(collection).find(([each]) => each === language)?.[1] ?? collection.collection;

@@ -21,7 +21,7 @@ interface Props {
   nameOf: (collection: ListedCollection) => string;
   onChoose: (collection: string) => void;
   onToggle: (collection: string, open: boolean) => void;
-  /** Among its siblings, by Alt with an arrow key. */
+  /** Moves a row among its siblings, when the user presses Alt with an arrow key. */
   onMove?: ((row: TreeRow, by: -1 | 1) => void) | undefined;
 }
 
@@ -166,7 +166,7 @@ type FocusMove = (standing: FocusPosition) => number | null;
 
 const SHIFTS: Readonly<Record<string, -1 | 1>> = { ArrowUp: -1, ArrowDown: 1 };
 
-/** The target row of each key; null if it stays. */
+/** Returns the target row of each key. Null if the focus stays. */
 const MOVES: Readonly<Record<string, FocusMove>> = {
   ArrowDown: ({ focused }) => focused + 1,
   ArrowUp: ({ focused }) => focused - 1,

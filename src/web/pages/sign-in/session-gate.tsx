@@ -30,7 +30,7 @@ const PASSWORD = { value: 'password', label: 'E-mail' };
 const TOKEN = { value: 'token', label: 'Token' };
 
 interface Providers {
-  /** Users can log in with a password. */
+  /** True if users can log in with a password. */
   password: boolean;
   /** `linking`: the e-mail address of the account that this browser's identity can be linked to. */
   oidc: { label: string; linking: string | null } | null;
@@ -38,7 +38,10 @@ interface Providers {
 
 const readProviders = async (): Promise<Providers> => (await send<{ data: Providers }>('/auth/providers')).data;
 
-/** Waits for the ways to sign in. @param props.email of the user who must sign in again */
+/**
+ * Shows the login after reading how users can sign in. @param props.email the address of the user who must sign in
+ * again
+ */
 function SignIn({ email }: { email?: string }) {
   const providers = useQuery({ queryKey: ['providers'], queryFn: readProviders });
   if (providers.data === undefined) {
@@ -77,7 +80,9 @@ function LinkForm({ label, email }: { label: string; email: string }) {
   );
 }
 
-/** Returns to this page. Over a page with unsaved work, the provider opens in another tab. */
+/**
+ * Signs in with the provider and returns to this page. If the page has unsaved work, the provider opens in another tab.
+ */
 function ProviderButton({ label, isInDialog }: { label: string; isInDialog: boolean }) {
   const to = isInDialog ? '/app' : location.pathname + location.search;
   return (
@@ -199,7 +204,7 @@ function SignInForm({ email: knownEmail, ways, isLinking = false }: SignInFormPr
   );
 }
 
-/** Shown at every address, so that the user continues there. */
+/** Shown at every address, so that the user can continue there. */
 function SignInPage() {
   useDocumentTitle('Sign in · Data Platform');
   return (
@@ -225,8 +230,8 @@ function SignInPage() {
 }
 
 /**
- * Resumes the cookie's session first, with a retry on connection errors. An expired session keeps the page under a
- * login dialog. Another user starts fresh.
+ * First resumes the session of the cookie, with a retry after connection errors. If a session expires, its page stays
+ * below a login dialog. Another user begins without that page.
  */
 export function SessionGate({ children }: { children: ReactNode }) {
   const session = useSession();

@@ -44,7 +44,7 @@ interface BatchLinksProps {
 }
 
 /**
- * Reverting is for admins. Compared positions are sorted.
+ * Links to actions on a change. Only admins can revert. Compared positions are sorted.
  * @param props.onFrom called with the position of this change to select it
  */
 function Ways({ batch: { last_position: position }, from, onFrom }: BatchLinksProps) {
@@ -89,8 +89,8 @@ interface BatchItemProps {
 }
 
 /**
- * Loads the changes when opened.
- * @param props.from the position selected for a comparison, if any
+ * Shows a change. Its details are loaded when it is opened.
+ * @param props.from the position that is selected for a comparison, if any
  */
 function BatchItem({ batch, isOpen, onToggle, from, onFrom }: BatchItemProps) {
   const { actor, summary, reason, occurred_at: at, events, last_position: position } = batch;
@@ -147,20 +147,20 @@ function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
 
 /* Adds new changes at the top only while the user has not scrolled down. */
 
-/** Pixels that count as the top. */
+/** Number of pixels from the top within which the page counts as not scrolled. */
 const TOP = 40;
 
 interface SettledBatches {
   shown: readonly Batch[];
-  /** The number of held back changes. */
+  /** The number of changes that are held back. */
   fresh: number;
   show: () => void;
 }
 
 /**
- * @param batches newest first
- * @param isReading whether a change is open, so that nothing moves
- * @returns all of them at first; later ones are held back until `show`, or until the page is at its top
+ * @param batches the batches, newest first
+ * @param isReading true while a change is open, so that nothing must move
+ * @returns all batches at first. Later ones are held back until `show` is called or the page is at its top
  */
 function useSettled(batches: readonly Batch[], isReading: boolean): SettledBatches {
   const newest = batches[0]?.last_position ?? 0;
@@ -168,10 +168,10 @@ function useSettled(batches: readonly Batch[], isReading: boolean): SettledBatch
   useEffect(() => {
     if (newest > held && !isReading && isAtTop()) setHeld(newest);
   }, [newest, held, isReading]);
-  // Another filter may end before the shown ones.
+  // With another filter, the list may end before the newest change that was shown.
   const upTo = Math.min(held, newest);
   const shown = newest > held ? batches.filter(({ last_position: last }) => last <= upTo) : batches;
-  // Otherwise a filter without older matches would leave the page empty.
+  // Without this, a filter without older matches would leave the page empty.
   const isAll = shown.length === 0;
   return {
     shown: isAll ? batches : shown,
@@ -193,8 +193,8 @@ interface Props {
 }
 
 /**
- * Renders nothing while loading. Shows a message for an unknown change.
- * @param props.id of the batch
+ * Shows the change of a link. Renders nothing while loading, and a message for an unknown change.
+ * @param props.id the id of the batch
  */
 function LinkedBatch({ id, onClose, ...comparing }: Props) {
   const { data: batch, error } = useQuery(batchQuery(id));
@@ -230,7 +230,10 @@ function Comparing({ from, onStop }: { from: number; onStop: () => void }) {
 
 const route = getRouteApi('/timeline');
 
-/** Filters, the open change and the comparison are in the address. Grouped by the viewer's days. */
+/**
+ * Shows the timeline, grouped by days in the viewer's zone. Filters, the open change and the comparison are in the
+ * address.
+ */
 export function TimelinePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -317,7 +320,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-/** In order. */
+/** Groups batches by day, in order. */
 function byDay(batches: readonly Batch[]): [day: string, batches: Batch[]][] {
   const days = new Map<string, Batch[]>();
   for (const batch of batches) {
@@ -350,13 +353,13 @@ const TYPES = [
   'relation.deleted',
 ];
 
-/** Milliseconds without input before a request. */
+/** Milliseconds without input after which a request is sent. */
 const TYPING = 350;
 
 /**
- * Text applies after a short pause, dates and choices at once. Inputs are initialized from the address, and again
- * when all filters are cleared.
- * @param props.onChange called with changes; undefined removes a filter
+ * Shows the filters. Text applies after a short pause, and dates and choices at once. The address initializes the
+ * inputs, again when all filters are cleared.
+ * @param props.onChange called with changes. Undefined removes a filter
  */
 function Filters(props: FiltersProps) {
   const isFiltered = NAMES.some((name) => props.search[name] !== undefined);
@@ -395,7 +398,7 @@ function Filters(props: FiltersProps) {
 function Boxes({ search, onChange }: FiltersProps) {
   const { data: collections = [] } = useQuery(collectionsQuery());
   const isHere = useHere();
-  // Collects input of all fields, because the user may move on during the pause.
+  // Collects the input of all fields, because the user may move to another field during the pause.
   const typed = useRef<Partial<TimelineSearch>>({});
   const tell = useDebouncedCallback(() => {
     if (isHere()) onChange(typed.current);

@@ -25,7 +25,7 @@ interface CheckpointFile extends CheckpointEvent {
   file: string;
 }
 
-/** Null if it is invalid. */
+/** Null if the file is not a valid checkpoint. */
 function readCheckpoint(file: string, text: string): CheckpointFile | null {
   const [origin = '', position = '', hash = ''] = text.split('\n');
   if (!text.includes('\n\n') || !isPosition(position)) return null;
@@ -42,7 +42,7 @@ function hexOf(base64: string): string | null {
   }
 }
 
-/** The difference between the log and a checkpoint; null if they match. */
+/** Returns the difference between the log and a checkpoint. Null if they match. */
 function differenceTo(checkpoint: CheckpointFile, { head, broken, places }: Result): string | null {
   const { position, hash, origin } = checkpoint;
   if (position > head.position) {
@@ -64,7 +64,9 @@ interface Props {
   expected: string;
 }
 
-/** Reports whether the chain, the expected hash and each checkpoint match. A broken chain skips the hash. */
+/**
+ * Shows if the chain, the expected hash and each checkpoint match. If the chain is broken, the hash is not compared.
+ */
 function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
   const { head, broken, disallowed, erased } = result;
   return (
@@ -192,8 +194,8 @@ async function checkLog(
 }
 
 /**
- * Reads nothing before its button is pressed; leaving the page cancels it. A broken chain is a result and not an
- * error.
+ * Verifies the log after the user presses the button. Leaving the page cancels the verification. A broken chain is a
+ * result and not an error.
  */
 export function VerificationPage() {
   useTitle('Verification');

@@ -6,7 +6,7 @@ import { checkExportedLog, readLines } from '../../../log/exported-log.js';
 import type { EventRecord } from '../../../log/read.js';
 import type { WorkerResponse, WorkerRequest, CheckpointEvent } from './messages.js';
 
-// The CSP forbids code that zod would compile.
+// The CSP forbids the code that zod would compile.
 z.config({ jitless: true });
 
 const sha256 = (text: string): string => bytesToHex(digest(utf8ToBytes(text)));
@@ -65,8 +65,8 @@ onmessage = ({ data }: MessageEvent<WorkerRequest>) => {
 const originOf = (hash: string): string => `data-platform-service/${hash}`;
 
 /**
- * Must receive every event in order from the first.
- * @param checkpointPositions positions; those beyond the log have no result
+ * Must receive every event in order, starting with the first.
+ * @param checkpointPositions the positions of checkpoints. Those after the end of the log have no result
  */
 function createResultView(checkpointPositions: readonly number[]): {
   add(event: EventRecord): void;

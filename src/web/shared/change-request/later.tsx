@@ -19,8 +19,8 @@ import { Decide, conflictsIn } from '../conflicts/decide.js';
 /* Actions on a change request, which invalidate everything they may change. */
 
 /**
- * Without a response, a retry takes effect once.
- * @param id of the change request
+ * If there was no response, a retry takes effect only once.
+ * @param id the id of the change request
  */
 export function useAct(id: string) {
   const client = useQueryClient();
@@ -69,7 +69,7 @@ export function PermitPurge({
   );
 }
 
-/** The error of an action on a request, and what the user can do about it. */
+/** Shows the error of an action on a request, and what the user can do about it. */
 export function ActError({ request, doing }: { request: ChangeRequest; doing: ReturnType<typeof useAct> }) {
   const { error } = doing;
   if (error === null) return null;
@@ -99,8 +99,8 @@ interface Props {
 const NOTHING: readonly Resolution[] = [];
 
 /**
- * A button. Conflicts in `error` replace it until all are resolved.
- * @param props.onTry called with all resolutions so far; empty at first
+ * Shows a button. Conflicts in `error` replace it until all are resolved.
+ * @param props.onTry called with all resolutions up to now. Empty for the first attempt
  */
 function Merging({ label, mine, isBusy, error, onTry }: Props) {
   const [before, setBefore] = useState(NOTHING);
@@ -149,7 +149,7 @@ interface ScheduleProps {
   request: ChangeRequest;
 }
 
-/** Depends on its state and the role. */
+/** Offers the actions that the state of the request and the role of the user allow. */
 export function Later({ request }: ScheduleProps) {
   const { id, allowed, planned = null, scheduled_at: scheduled } = request;
   const mayCarryOut = useMay('carryOut');

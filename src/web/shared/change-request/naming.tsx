@@ -58,7 +58,7 @@ function Form({ request: { id, title, reason }, onClose }: { request: ChangeRequ
         <SteadyButton
           loading={renaming.isPending}
           disabled={typed.title.trim() === ''}
-          // For this form only, not for one opened in the meantime.
+          // Closes only this form, and not one that was opened in the meantime.
           onClick={() => renaming.mutate(undefined, { onSuccess: onClose })}
         >
           Save

@@ -25,7 +25,7 @@ export const STATES = {
   withdrawn: { color: 'gray', words: 'was withdrawn. Nothing was changed' },
 } as const;
 
-/** Omits empty parts: renders nothing without steps and blockers. */
+/** Shows the steps and what blocks them. Empty parts are omitted. */
 export function Progress({ request }: { request: ChangeRequest }) {
   const { steps, waiting_for: waiting, queued_behind: behind, holds, cleaning, warnings, errors } = request;
   return (
@@ -94,7 +94,7 @@ function Step({ step }: { step: ShownStep }) {
   );
 }
 
-/** From 0 to 1; null if running with unknown progress. */
+/** Returns the completed share from 0 to 1. Null if the step is running and its progress is unknown. */
 function shareOf({ state, done }: ShownStep): number | null {
   if (state === 'waiting') return 0;
   return state === 'done' ? 1 : done;
@@ -108,7 +108,7 @@ function factsOf(step: ShownStep): string[] {
   return [...far, sizeText(step)].filter((fact) => typeof fact === 'string');
 }
 
-/** The SQL of holders is never shown. */
+/** Shows the sessions that hold locks, but never their SQL. */
 function Waiting({ holders }: { holders: ChangeRequest['waiting_for'] }) {
   return (
     <Caution title="Waiting for other transactions">
@@ -123,7 +123,7 @@ function Waiting({ holders }: { holders: ChangeRequest['waiting_for'] }) {
   );
 }
 
-/** Shown to its author and admins while its state allows it. */
+/** Shown to the author and to admins, if the state of the request allows it. */
 export function Withdraw({ request }: { request: ChangeRequest }) {
   const { id, collections, allowed } = request;
   const client = useQueryClient();

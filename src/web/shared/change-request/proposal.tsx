@@ -119,7 +119,7 @@ function OwnPassword({ request, doing }: { request: ChangeRequest; doing: Return
   );
 }
 
-/** Shown to admins, depending on its state. */
+/** Shown to admins, if the state of the request allows the actions. */
 function ReviewActions({ request }: { request: ChangeRequest }) {
   const { id, plan, planned, allowed, collections } = request;
   const isAwaited = useAwaited(request);
@@ -192,7 +192,7 @@ function useMayCount({ proposal }: ChangeRequest): boolean {
   return proposal.author_may_approve || !proposal.authors.some((author) => author.id === id);
 }
 
-/** True if it would count, and is still missing. */
+/** True if an approval by the user would count and is still missing. */
 function useAwaited(request: ChangeRequest): boolean {
   const session = useSession();
   const mayCount = useMayCount(request);
@@ -206,7 +206,7 @@ function Comments({ request: { id, allowed }, comments }: { request: ChangeReque
   const [text, setText] = useState('');
   const doing = useAct(id);
   const mayComment = useMay('propose') && allowed.includes('comment');
-  // Text that was typed in the meantime is the next comment.
+  // If the user has typed something in the meantime, it belongs to the next comment and stays.
   const onSent = () => setText((now) => (now === text ? '' : now));
   const send = () => doing.mutate({ action: 'comment', json: { comment: text } }, { onSuccess: onSent });
   return (

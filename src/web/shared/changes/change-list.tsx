@@ -15,23 +15,23 @@ const LOOKS = {
   removed: { color: 'red', label: 'deleted' },
 } as const;
 
-/** Above this number, members are counted instead. */
+/** Maximum number of members that are shown. If there are more, only their number is shown. */
 const MOST_MEMBERS = 30;
 
-/** Items per page. */
+/** Number of items per page. */
 const MOST = 100;
 
 interface Props {
   changes: readonly Change[];
-  /** The part that is not loaded. */
+  /** The part of the list that is not loaded. */
   more?: { events: number; isLoading: boolean; error: Error | null; load: () => void };
   /** Initial number of items. */
   first?: number;
 }
 
 /**
- * Without changes, reports that the schema is the same.
- * @param props.first a hundred by default
+ * Lists changes. Without changes, shows that the schema is the same.
+ * @param props.first the number of items at first, a hundred by default
  */
 export function ChangeList({ changes, more, first = MOST }: Props) {
   const [most, setMost] = useState(first);
@@ -88,7 +88,7 @@ export function ChangeList({ changes, more, first = MOST }: Props) {
   );
 }
 
-/** Definitions of objects are compared by line. */
+/** Shows a value before and after. Definitions of objects are compared by line. */
 function MemberValues({ part, member }: { part: Change['part']; member: Change['members'][number] }) {
   const { path, before, after } = member;
   if (part === 'objects' && path === 'definition' && typeof before === 'string' && typeof after === 'string')

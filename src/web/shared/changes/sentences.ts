@@ -3,14 +3,14 @@ import type { Entry, FieldDocument, LogEvent, SchemaDiff } from '../../service/t
 import { typeText } from '../text.js';
 
 export interface Change {
-  /** `collections`: the collection itself. */
+  /** The part of the schema. `collections` is the collection itself. */
   part: 'collections' | 'fields' | 'relations' | 'objects';
-  /** The name of the view for a view. */
+  /** The name of the collection or view. */
   collection: string;
   field: string | null;
-  /** `materialized_view`. Null for collections, fields and relations. */
+  /** The kind of a view or other object: `materialized_view`. Null for collections, fields and relations. */
   kind: string | null;
-  /** `restored`: from the trash. */
+  /** The effect of the change. `restored` means restored from the trash. */
   mark: 'made' | 'restored' | 'changed' | 'removed';
   /** The type of a created or deleted field, with its column type if that differs. */
   type: string | null;
@@ -25,7 +25,7 @@ export type RestoredKeys = ReadonlySet<string>;
 
 const CREATED: ReadonlySet<string> = new Set(['collection.created', 'field.created']);
 
-/** Objects whose creating event restored them; may be empty. */
+/** Returns the objects that their creating event restored. May be empty. */
 export function restoredKeys(
   events: readonly Pick<LogEvent, 'type' | 'collection' | 'field' | 'subject' | 'data'>[],
 ): RestoredKeys {
@@ -44,7 +44,7 @@ const keyOf = (collection: string, field: string | null): string =>
 
 const NOTHING: RestoredKeys = new Set();
 
-/** One per differing document, in diff order. */
+/** Returns one change per document that differs, in the order of the diff. */
 export function changesOf(diff: Partial<SchemaDiff>, restored = NOTHING): Change[] {
   return PARTS.flatMap((part) =>
     (diff[part] ?? []).map((item) => {
@@ -57,7 +57,7 @@ export function changesOf(diff: Partial<SchemaDiff>, restored = NOTHING): Change
   );
 }
 
-/** Relations are created again. */
+/** True if the object was restored. Relations are always created again. */
 const isRestored = ({ part, collection, field, mark }: Change, restored: RestoredKeys): boolean =>
   mark === 'made' && part !== 'relations' && part !== 'objects' && restored.has(keyOf(collection, field));
 

@@ -5,8 +5,8 @@ import type { Batch } from '../../service/types.js';
 import { changesOf, restoredKeys } from './sentences.js';
 
 /**
- * `data` is undefined until the first page and the restored objects are loaded. `more` is the rest with its own
- * error; `error` is that of the first page.
+ * Returns the changes of a batch. `data` is undefined until the first page and the restored objects are loaded. `more`
+ * is the rest with its own error, and `error` is that of the first page.
  */
 export function useBatchChanges(batch: Batch) {
   const { types, last_position: last } = batch;
@@ -27,7 +27,7 @@ export function useBatchChanges(batch: Batch) {
 
 type Difference = UseInfiniteQueryResult<{ pages: { to: number }[] }>;
 
-/** @param last position of the batch */
+/** @param last the last position of the batch */
 const moreOf = ({ data, ...later }: Difference, last: number) => ({
   events: last - (data?.pages.at(-1)?.to ?? last),
   isLoading: later.isFetchingNextPage,

@@ -7,7 +7,7 @@ import classes from './conflicts.module.css';
 
 interface Props {
   of: readonly ShownConflict[];
-  /** Controls how many are shown. */
+  /** Controls how many conflicts are shown. */
   shown: VisibleConflicts;
   choiceOf: (key: string) => Choice | null;
   onChoose: (key: string, choice: Choice) => void;
@@ -15,7 +15,7 @@ interface Props {
   words?: Readonly<Record<Choice, string>>;
 }
 
-/** Conflicts shown at once, because many are slow to render. */
+/** Number of conflicts that are shown at once, because many are slow to render. */
 const PAGE = 50;
 
 export interface VisibleConflicts {
@@ -23,7 +23,7 @@ export interface VisibleConflicts {
   more: () => void;
 }
 
-/** Fifty at first, and fifty more per click. */
+/** Returns how many conflicts are shown: fifty at first, and fifty more after each click. */
 export function useShown(): VisibleConflicts {
   const [count, setCount] = useState(PAGE);
   return { count, more: () => setCount(count + PAGE) };
@@ -31,7 +31,7 @@ export function useShown(): VisibleConflicts {
 
 const WORDS = { theirs: 'Theirs', mine: 'Mine' };
 
-/** @param props.choiceOf null if undecided */
+/** @param props.choiceOf returns null for an undecided conflict */
 export function Conflicts({ of, shown, choiceOf, onChoose, words = WORDS }: Props) {
   const left = of.length - shown.count;
   return (

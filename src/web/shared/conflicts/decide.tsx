@@ -12,7 +12,7 @@ import { objectTitle, valueText } from '../changes/sentences.js';
 
 /* Merge conflicts from responses, and their resolutions. */
 
-/** Null for other errors. */
+/** Returns the conflicts in an error. Null for other errors. */
 export function conflictsIn(error: Error | null): MergeConflict[] | null {
   if (!(error instanceof RefusedError) || error.code !== 'MERGE_CONFLICT') return null;
   return error.problems.flatMap(({ message, extensions }) => {
@@ -24,7 +24,7 @@ export function conflictsIn(error: Error | null): MergeConflict[] | null {
 
 const keyOfPlace = ({ path = [], ...document }: MergeLocation): string => JSON.stringify([namesIn(document), path]);
 
-/** The names of the document: its kind, and what identifies it. */
+/** Returns the names in a location: the kind of the document, and its identifying names. */
 const namesIn = (location: MergeLocation): string[] =>
   location.part === 'objects'
     ? [location.kind, location.id]
@@ -47,10 +47,10 @@ function shownConflict({ kind, place, message, base, ours, theirs }: MergeConfli
   };
 }
 
-/** For these kinds the values are documents, otherwise names and members. */
+/** True for kinds whose values are whole documents. The values of other kinds are names and members. */
 const isWhole = (kind: ConflictKind): boolean => kind === 'removed' || kind === 'invalid' || kind === 'changed';
 
-/** Members that are not equal in all; null for values that are not objects. */
+/** Returns the members that differ between the values. Null for values that are not objects. */
 function differingMembers(values: readonly unknown[]): string[] | null {
   const objects = values.filter(isObject);
   if (objects.length < values.length) return null;
@@ -91,8 +91,8 @@ interface DecideProps {
 }
 
 /**
- * Continues when all are resolved.
- * @param props.onDecided called with earlier resolutions too
+ * Lets the user resolve conflicts, and continues when all are resolved.
+ * @param props.onDecided called with all resolutions, including earlier ones
  */
 export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecideProps) {
   const [choices, setChoices] = useState<ReadonlyMap<string, Choice>>(new Map());

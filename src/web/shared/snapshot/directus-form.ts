@@ -12,7 +12,7 @@ export interface OwnSnapshot {
 /** The Directus release that this was tested with. */
 const RELEASE = '11.17.4';
 
-/** Without them, Directus drops these indexes of its own. */
+/** Fields of system collections. Without them in the file, Directus drops its own indexes on them. */
 const SYSTEM_FIELDS = [
   ['directus_activity', 'timestamp'],
   ['directus_revisions', 'activity'],
@@ -39,7 +39,7 @@ const fieldKey = ({ collection, field }: Members): [unknown, unknown] => [collec
 
 const directusName = (name: unknown): unknown => (name === 'service_users' ? 'directus_users' : name);
 
-/** A folder has no schema member. */
+/** Converts a collection. In Directus, a folder has no member `schema`. */
 const directusCollection = ({ collection, meta, schema }: Members): Members => ({
   collection,
   meta,

@@ -20,12 +20,12 @@ const EXPORTS = [
 ] as const;
 
 interface Props {
-  /** A position or a time; now by default. */
+  /** A position or a time. The current schema by default. */
   at?: string;
   size?: 'xs' | 'sm' | 'compact-sm';
 }
 
-/** Renders nothing for readers. Users who may propose get the import next to the current schema. */
+/** Renders nothing for readers. For the current schema, users who may propose can also import. */
 export function SnapshotMenu({ at, size = 'xs' }: Props) {
   const mayRead = useMay('readRequests');
   const mayBring = useMay('propose');

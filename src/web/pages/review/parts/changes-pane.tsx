@@ -38,8 +38,8 @@ interface Props {
 const FEW = 14;
 
 /**
- * Marks errors. Searchable if there are many.
- * @param props.onChoose called each time, also for the same collection
+ * Lists the collections and marks those with errors. If there are many, the user can search.
+ * @param props.onChoose called for each choice, even of the same collection
  */
 export function Outline({ items, groups: all, leftOut, problems, onChoose }: Props) {
   const [typed, setTyped] = useState('');
@@ -111,12 +111,12 @@ function Counts({ items, leftOut }: { items: readonly Item[]; leftOut: ReadonlyS
   );
 }
 
-/** `+12 ~3 −70`: the selected changes of a review. */
+/** Shows the number of selected changes of a review: `+12 ~3 −70`. */
 export function TotalCounts({ review: { items, leftOut } }: { review: Review }) {
   return <Counts items={useMemo(() => dropContents(items), [items])} leftOut={leftOut} />;
 }
 
-/** `3 changes in 1 collection and 1 view`. Kinds other than views count as objects. */
+/** Returns a text such as `3 changes in 1 collection and 1 view`. Kinds other than views count as objects. */
 function totalText(all: readonly Item[]): string {
   const items = dropContents(all);
   const namesOf = (isObject: boolean) =>
@@ -139,8 +139,8 @@ interface CollectionHeadProps {
 }
 
 /**
- * A new collection has neither size nor history.
- * @param props.table from the plan's locks; undefined if not locked, so its size is unknown
+ * Shows the heading of a collection. A new collection has neither a size nor a history.
+ * @param props.table the table as the plan locks it. Undefined if it is not locked, so that its size is unknown
  */
 function CollectionHead({ collection, items, review, table, canChoose }: CollectionHeadProps) {
   const out = items.filter(({ key }) => review.leftOut.has(key)).length;
@@ -169,7 +169,7 @@ function CollectionHead({ collection, items, review, table, canChoose }: Collect
   );
 }
 
-/** The effect of changing it. */
+/** Shows which objects a change of the collection affects. */
 function Hits({ collection, table }: { collection: string; table: LockedTable | undefined }) {
   const { data: relations = [] } = useQuery(relationsQuery());
   const { data: lately } = useQuery({ ...recentChangesQuery(collection), enabled: useMay('readHistory') });
@@ -201,13 +201,13 @@ type Row = { kind: 'head'; collection: string; items: readonly Item[] } | { kind
 interface ChangesPaneProps {
   review: Review;
   canChoose: boolean;
-  /** The collection to scroll to; a new object for each request. */
+  /** The collection to scroll to. Each request is a new object. */
   wanted: { collection: string } | null;
 }
 
 const NONE = [] as const;
 
-/** @param props.canChoose whether changes can be left out */
+/** @param props.canChoose true if the user can exclude changes */
 export function ChangesPane({ review, canChoose, wanted }: ChangesPaneProps) {
   const { items, groups, plan } = review;
   const scroller = useRef<HTMLDivElement>(null);

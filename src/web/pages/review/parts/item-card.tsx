@@ -25,12 +25,12 @@ import { valueText } from '../../../shared/changes/sentences.js';
 import { abbreviate } from '../../../shared/text.js';
 
 const SHORT = 240;
-/** The maximum length on the page. */
+/** Maximum number of characters that the page shows. */
 const LONGEST = 50_000;
 
 /**
- * Distinguishes undefined, null and empty text.
- * @param props.label for screen readers
+ * Shows a value, so that undefined, null and an empty text look different.
+ * @param props.label a label for screen readers
  */
 function Value({ of, label }: { of: unknown; label: string }) {
   if (of === undefined || of === null) return <span className={classes.nothing}>{of === null ? 'null' : 'none'}</span>;
@@ -64,7 +64,7 @@ function LongText({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Short values share a line, and definitions are compared by line. */
+/** Shows a value before and after. Short values share a line, and definitions are compared by line. */
 function MemberValues({ item, member }: { item: Item; member: Member }) {
   const path = member.path.join('.');
   const { before, after } = member;
@@ -87,13 +87,13 @@ function MemberValues({ item, member }: { item: Item; member: Member }) {
   );
 }
 
-/** Fits into one line. */
+/** True if both values fit into one line. */
 const isShort = ({ before, after }: Member): boolean =>
   [before, after].every((value) => value === undefined || valueText(value).length <= 24);
 
-/** The number of members shown first, without defaults. */
+/** Number of members that are shown first. Members with default values are not among them. */
 const FIRST = 6;
-/** Members repeated by the heading or others. */
+/** Members that only repeat the heading or other members. */
 const REPEATED = new Set(['collection', 'field', 'name', 'table', 'many_collection', 'many_field', 'kind', 'id']);
 
 /** @param children further content behind its button */
@@ -138,7 +138,7 @@ const isTelling = (value: unknown): boolean =>
 
 /* Exports one change: as a command, a diff, or YAML. */
 
-/** Contains only this change to the reviewed schema, and no token. */
+/** Copies only this change of the reviewed schema. The text contains no token. */
 function CopyMenu({ item, review }: { item: Item; review: Review }) {
   const { copy, copied } = useCopy();
   const { items, applying, original } = review;
@@ -174,7 +174,7 @@ function CopyMenu({ item, review }: { item: Item; review: Review }) {
   );
 }
 
-/** Each name is isolated, because it may be written from right to left. */
+/** Shows a phrase. Each name is isolated, because it may be written from right to left. */
 function PhraseText({ phrase }: { phrase: Phrase }) {
   return (
     <span>
@@ -212,7 +212,7 @@ export interface CardProps {
   canChoose: boolean;
 }
 
-/** Shows its errors. Leaving out a new object also leaves out its dependents. */
+/** Shows an item with its errors. Excluding a new object also excludes its dependents. */
 export function ItemCard({ item, review, statements, tables, canChoose }: CardProps) {
   const { leftOut, leave, items, problems } = review;
   const isOut = leftOut.has(item.key);
@@ -288,7 +288,7 @@ function SqlPart({ statements, tables }: Pick<CardProps, 'statements' | 'tables'
   );
 }
 
-/** The strongest lock, shown before the SQL is opened. */
+/** Returns the strongest lock as text, which is shown before the SQL is opened. */
 function lockHint(statements: readonly Statement[]): string {
   if (statements.some(({ rewrites_table: rewrites }) => rewrites)) return ' · rewrites the table';
   return statements.some(({ may_fail: may }) => may) ? ' · can fail on existing rows' : '';

@@ -28,7 +28,7 @@ interface Props<T> {
   children: (data: T) => ReactNode;
 }
 
-/** Loaded content stays during a refetch, even if it fails. */
+/** Shows loaded content. It stays during a refetch, even if the refetch fails. */
 export function Frame<T>({ title, query, label, below, children }: Props<T>) {
   const { data, error, refetch, isFetching } = query;
   useTitle(`${title} · Review`);
@@ -50,7 +50,7 @@ export function Frame<T>({ title, query, label, below, children }: Props<T>) {
   );
 }
 
-/** There is nothing to do. */
+/** Shown if the source contains no changes. */
 export function NoChangesPage({ source }: { source: Source }) {
   const { warnings } = source.reviewed;
   return (
@@ -112,7 +112,7 @@ export function ConcurrentChangesNote({ keys, leftOut, leave }: LeftOutProps) {
   );
 }
 
-/** Conflicts with three values and a choice. Mine wins until chosen. */
+/** Shows conflicts with their three values and a choice. The user's own value is used until another one is chosen. */
 export function ConflictChoices({ conflicts }: { conflicts: NonNullable<Source['conflicts']> }) {
   const settle = (key: string, choice: 'mine' | 'theirs') => conflicts.find((each) => each.key === key)?.settle(choice);
   return (
@@ -138,16 +138,19 @@ interface OtherChangesProps {
   since: { diff: SchemaDiff; batches: readonly Batch[] };
   conflicts: readonly Conflict[];
   isRenewing: boolean;
-  /** @param theirs the keys of items that stay as the others made them */
+  /** @param theirs the keys of items for which the concurrent change is kept */
   onGoOn: (theirs: readonly string[]) => void;
 }
 
-/** Mine wins unless theirs is chosen. Continues after all conflicts were shown or resolved alike. */
+/**
+ * The user's own value is used unless the other one is chosen. The user can continue after all conflicts were shown, or
+ * were resolved together.
+ */
 export function ConcurrentConflicts({ since, conflicts, isRenewing, onGoOn }: OtherChangesProps) {
   const [theirs, setTheirs] = useState<ReadonlySet<string>>(new Set());
   const [isOpen, setOpen] = useState(false);
   const shown = useShown();
-  /** Conflicts resolved alike, shown or not. */
+  /** The choice for all conflicts that are resolved together, shown or not. */
   const [alike, setAlike] = useState('');
   const keys = conflicts.map(({ key }) => key);
   const together = keys.join('\n');

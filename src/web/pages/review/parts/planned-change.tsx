@@ -1,5 +1,6 @@
 /**
- * The effect of a change request on the current schema: deletions, findings, locks, SQL, and a dry run for admins.
+ * Shows the effect of a change request on the current schema: deletions, findings, locks and SQL. Admins can start a
+ * dry run.
  */
 import { Button, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -99,7 +100,7 @@ function JudgedFinding({ finding }: { finding: Finding }) {
   );
 }
 
-/** Statements rendered at a time. */
+/** Number of statements that are rendered at once. */
 const SHOWN = 20;
 
 function Sql({ statements, tables }: Pick<PlannedDetails, 'statements' | 'tables'>) {
@@ -119,7 +120,7 @@ function Sql({ statements, tables }: Pick<PlannedDetails, 'statements' | 'tables
   );
 }
 
-/** Runs the document against the current schema and rolls it back. */
+/** Runs the change of the request against the current schema and rolls it back. */
 function DryRun({ request }: { request: ChangeRequest }) {
   const client = useQueryClient();
   const rehearsal = useMutation({

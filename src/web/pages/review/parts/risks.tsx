@@ -20,11 +20,12 @@ interface StoppedProps {
   children: (finding: Finding) => ReactNode;
 }
 
-/** The maximum number shown. */
+/** Maximum number of findings that are shown. */
 const MOST = 100;
 
 /**
- * Renders nothing if nothing is blocked. Shows a hundred, those without acknowledgement first, and counts the rest.
+ * Renders nothing if the policy blocks nothing. Shows up to a hundred findings, first those that cannot be
+ * acknowledged, and the number of others.
  */
 function Stopped({ review: { stops, acknowledge }, children }: StoppedProps) {
   if (stops.length === 0) return null;
@@ -113,8 +114,8 @@ interface Props {
 }
 
 /**
- * Truncates long statements; copying includes all.
- * @param props.tables locked by the plan, by name
+ * Shows statements. Long ones are truncated, but copying includes everything.
+ * @param props.tables the tables that the plan locks, by name
  */
 export function Statements({ statements, tables }: Props) {
   return (
@@ -153,7 +154,9 @@ interface RisksProps {
   warnings: readonly Finding[];
 }
 
-/** Reports "No data loss" only when there is a plan. Findings that the policy blocks are not repeated. */
+/**
+ * Shows the risks. "No data loss" is shown only once there is a plan. Findings that the policy blocks are not repeated.
+ */
 export function Risks({ review, warnings }: RisksProps) {
   const { plan, isPlanning, stops } = review;
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
@@ -189,14 +192,14 @@ export function Risks({ review, warnings }: RisksProps) {
 /** The maximum number shown. */
 const MAX_RISKS_SHOWN = 100;
 
-/** More than this number of similar entries are one group. */
+/** Maximum number of similar entries that are shown individually. More of them form a group. */
 const MOST_SINGLE = 3;
 
 interface RiskSectionProps<T> {
   title: string;
   tone?: 'bad' | 'warn';
   of: readonly T[];
-  /** The key and the text of a group of similar entries; without it, there are no groups. */
+  /** Returns the key and the text of the group of similar entries. Without this function, there are no groups. */
   alike?: (each: T) => RiskGroup;
   children: (each: T) => ReactNode;
 }
@@ -249,12 +252,12 @@ function RiskList<T>({ of, children }: { of: readonly T[]; children: (each: T) =
 }
 
 interface Group<T> {
-  /** Null for a single entry. */
+  /** The text of the group. Null for a single entry. */
   text: ReactNode;
   entries: readonly T[];
 }
 
-/** In the order of their first entries. */
+/** Groups similar entries. The groups have the order of their first entries. */
 function groupAlike<T>(of: readonly T[], alike?: (each: T) => RiskGroup): Group<T>[] {
   if (alike === undefined) return of.map((each) => ({ text: null, entries: [each] }));
   const groups = new Map<string, { text: ReactNode; entries: T[] }>();

@@ -14,7 +14,7 @@ import { Frame } from '../parts/notes.js';
 import { Workspace } from '../workspace.js';
 import { renewalOf } from '../use-review.js';
 
-/** A review does not change under its reader; it is refetched on request. */
+/** A review must not change while it is read, so it is refetched only on request. */
 export const STILL = { staleTime: Infinity, gcTime: 0 } as const;
 
 /** @param props.to a position or a time */
@@ -48,14 +48,14 @@ export function PastSource({ to }: { to: string }) {
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** A position as a number, a time in the viewer's zone. */
+/** Returns a position as a number, or a time in the viewer's zone. */
 export function momentText(to: string): string {
   if (/^\d+$/.test(to)) return to === '0' ? 'the beginning' : `event ${Number(to).toLocaleString()}`;
   const time = new Date(to);
   return Number.isNaN(time.getTime()) ? to : exact.format(time);
 }
 
-/** Compare it with the current schema. */
+/** Compares the file with the current schema. */
 export const NOW = 'now';
 const OTHER = 'other';
 
@@ -63,13 +63,14 @@ export type Base = string | number;
 
 interface PresentBaseProps {
   base: Base;
-  /** The time in the file name; null if there is none. */
+  /** The time in the file name. Null if there is none. */
   named: string | null;
   onChange: (base: Base) => void;
 }
 
 /**
- * Users who may read the history can choose a recent point; all can type a time.
+ * Selects the point in time of a file. Users who may read the history can choose a recent one, and all users can type a
+ * time.
  * @param props.onChange called with a position, a time or `NOW`
  */
 export function BaseSelect({ base, named, onChange }: PresentBaseProps) {
@@ -106,7 +107,7 @@ export function BaseSelect({ base, named, onChange }: PresentBaseProps) {
   );
 }
 
-/** A time is applied on confirmation, because partial input can also be valid. */
+/** The input of a time. It applies only after confirmation, because an incomplete input can also be valid. */
 function MadeAt({ onChoose }: { onChoose: (time: string) => void }) {
   const [typed, setTyped] = useState('');
   const time = startOf(typed);
@@ -128,7 +129,9 @@ function MadeAt({ onChoose }: { onChoose: (time: string) => void }) {
   );
 }
 
-/** The creation time is unknown, so concurrent changes missing from the file are undone. */
+/**
+ * Warns that the time of the file is unknown. Concurrent changes that are missing from the file are therefore undone.
+ */
 export function UnknownBaseNote() {
   return (
     <Text size="sm">
@@ -145,7 +148,7 @@ interface ChosenBaseProps {
   onTakeBack: () => void;
 }
 
-/** Concurrent changes since the file was made, which are kept. */
+/** Shows the changes of others since the time of the file. They are kept. */
 export function KeptChangesNote({ base, position, onTakeBack }: ChosenBaseProps) {
   const [isOpen, setOpen] = useState(false);
   const { data: diff } = useQuery(keptQuery(base, position));

@@ -1,4 +1,4 @@
-/** The draft on the head as it was read. */
+/** Reviews the draft on top of the head that was read. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import {
@@ -19,8 +19,8 @@ import { STILL } from './base-select.js';
 import { type RefreshState, renewalOf } from '../use-review.js';
 
 /**
- * Not refetched while the same collections are edited.
- * @param props.draft not empty
+ * Reviews the draft. It is not refetched while the same collections are edited.
+ * @param props.draft a draft that is not empty
  */
 export function DraftSource({ draft }: { draft: Draft }) {
   const touched = useMemo(() => touchedAtHead(draft), [draft]);
@@ -64,7 +64,7 @@ function OnHead({ draft, head, renewal }: Props) {
   return (
     <Workspace
       source={{
-        // Another draft has another position, and its own stored input.
+        // Another draft has another position, so that it has its own stored input.
         key: `draft ${draft.position}`,
         title: 'Your draft',
         about: 'Your pending changes. Other users do not see them until you apply or propose them.',
@@ -78,6 +78,6 @@ function OnHead({ draft, head, renewal }: Props) {
   );
 }
 
-/** A whole document exists or not; its members are among the changes. */
+/** A document as a whole either exists or not. Its members are among the changes. */
 const wordOf = (value: unknown, path: readonly string[]): string =>
   path.length > 0 ? valueText(value) : value === undefined || value === null ? 'absent' : 'present';

@@ -1,4 +1,4 @@
-/** An imported snapshot: of this service at another time, of another environment, or of Directus. */
+/** Reviews an imported snapshot: of this service at another time, of another environment, or of Directus. */
 import { Button, Group, Stack, Switch, Text, Title, Paper } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -42,20 +42,20 @@ import { changesOf } from '../../../shared/changes/sentences.js';
 interface BaseSelectProps {
   /** The file name. */
   name: string;
-  /** ISO 8601, from the file name. */
+  /** The time in the file name, in ISO 8601. */
   named: string;
   onChoose: (base: Base) => void;
-  /** The comparison with the current schema, which is the same without concurrent changes. */
+  /** The comparison with the current schema. Without concurrent changes, the base makes no difference. */
   children: ReactNode;
 }
 
-/** Changes shown below the question. */
+/** Number of changes that are shown below the question. */
 const AT_FIRST = 20;
 
 function AskBase({ name, named, onChoose, children }: BaseSelectProps) {
   useTitle(`${name} · Review`);
   const { data: diff, error } = useQuery({ ...STILL, ...changesSinceQuery(named) });
-  // If it cannot be read, the comparison shows the error.
+  // If the file cannot be read, the comparison shows the error.
   if (error !== null) return children;
   const changes = diff && changesOf(diff);
   if (changes?.length === 0) return children;
@@ -113,11 +113,11 @@ interface Props {
 }
 
 interface ImportedFile extends UploadedFile {
-  /** The release of Directus that wrote it. Null for files of other origins. */
+  /** The release of Directus that wrote the file. Null for files of other origins. */
   directus: string | null;
 }
 
-/** Bytes that contain the release of Directus. */
+/** Number of bytes at the beginning of a file that contain the release of Directus. */
 const BEGINNING = 1_000;
 
 async function readImportedFile(id: string): Promise<ImportedFile | null> {
@@ -126,9 +126,9 @@ async function readImportedFile(id: string): Promise<ImportedFile | null> {
 }
 
 /**
- * Shows a message if this browser no longer has the file. The comparison options are in the address; conflict
- * resolutions are not.
- * @param props.onChange called with changed address parameters; undefined removes one
+ * Shows the review of a file, or a message if this browser no longer has the file. The options of the comparison are in
+ * the address, but the resolutions of conflicts are not.
+ * @param props.onChange called with the changed parameters of the address. Undefined removes one
  */
 export function FileSource(props: Props) {
   const { file: id } = props.search;
@@ -168,7 +168,7 @@ function FileWithBase(props: Props & { file: ImportedFile }) {
 
 type BasedFileProps = Props & {
   file: ImportedFile;
-  /** The time in its name. */
+  /** The time in the file name. */
   named: string | null;
 };
 
@@ -205,7 +205,7 @@ async function fileWithout(file: UploadedFile, collections: readonly string[]): 
   return { content: new Blob([JSON.stringify(document)]), type: 'application/json' };
 }
 
-/** A collection that the user does not import is not deleted either. */
+/** Excludes collections from the review. A collection that the user does not import is not deleted either. */
 function excludeCollections(reviewed: Reviewed, collections: readonly string[]): Reviewed {
   if (collections.length === 0) return reviewed;
   const names = new Set(collections);
@@ -239,7 +239,7 @@ function Compared(props: BasedFileProps) {
             title: file.name,
             about: <ComparisonOptions comparison={comparison} />,
             reviewed,
-            // The merge base stays, also with concurrent changes.
+            // The base of the merge stays the same, even after concurrent changes.
             isWhole: mirror && base === NOW,
             renewal: renewalOf(query),
             onApplied: () => undefined,
@@ -289,7 +289,7 @@ function RejectedFile({ comparison, error }: { comparison: Comparison; error: Er
   );
 }
 
-/** Offers to import the other collections of the file where only some of them have errors. */
+/** Offers to import the other collections of the file if only some of them have errors. */
 function ImportWithout({ comparison, error }: { comparison: Comparison; error: Error }) {
   const { file, without, setWithout } = comparison;
   const { data: failing = null } = useQuery({
@@ -320,7 +320,7 @@ interface ConflictsProps {
   conflicts: readonly MergeConflict[];
 }
 
-/** The file and others changed the same, so the result is unknown until resolved. */
+/** The file and others changed the same members. The result is unknown until the user resolves the conflicts. */
 function MergeConflicts({ comparison, conflicts }: ConflictsProps) {
   const { file, resolve, setResolve, query } = comparison;
   useTitle(`${file.name} · Review`);
@@ -373,10 +373,10 @@ function Options({ comparison }: { comparison: Comparison }) {
 const missingText = (count: number): string =>
   `The file lacks ${count === 0 ? 'no collection' : counted(count, 'collection')} of the current schema.`;
 
-/** YAML is read in the page, so a larger file would block it. */
+/** Maximum size of a YAML file in bytes. The page itself parses YAML, so a larger file would block it. */
 const MOST_YAML_BYTES = 1024 ** 2;
 
-/** The number of collections that are missing from the file; null if it is unknown or depends on the base. */
+/** Returns the number of collections that are missing from the file. Null if it is unknown or depends on the base. */
 function useMissing({ file, base, without }: Comparison): number | null {
   const { data: listed } = useQuery(collectionsQuery());
   const { data: names } = useQuery({
@@ -389,7 +389,7 @@ function useMissing({ file, base, without }: Comparison): number | null {
   return listed.filter(({ collection }) => !names.has(collection) && !without.includes(collection)).length;
 }
 
-/** Errors that `force` avoids: the file is of another release, vendor or service. */
+/** True for an error that `force` avoids: the file is of another release, vendor or service. */
 function isForeign(error: Error): boolean {
   if (!(error instanceof RefusedError)) return false;
   return error.problems.some(({ extensions }) => FOREIGN.has((extensions.path ?? '').replace(/^theirs\./, '')));

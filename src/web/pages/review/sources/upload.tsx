@@ -9,12 +9,12 @@ import classes from '../review.module.css';
 import { currentUserId } from '../../../service/session.js';
 import { newId } from '../../../shared/use-attempt.js';
 
-/* Imported files, stored in this browser for reloads and links. Only the newest few. */
+/* Stores imported files in this browser, so that reloads and links work. Only the newest few are kept. */
 
 export interface UploadedFile {
   id: string;
   name: string;
-  /** The media type for the service. */
+  /** The media type that the service receives. */
   type: string;
   content: Blob;
   /** Milliseconds since 1970. */
@@ -26,16 +26,16 @@ export interface UploadedFile {
 const store = createStore('dps-files', 'files');
 const MOST = 5;
 
-/** Without browser storage, files are kept in memory until a reload. */
+/** Files in memory, which are lost after a reload. Used if the browser cannot store files. */
 const atHand = new Map<string, UploadedFile>();
 
-/** JSON if it looks like it, otherwise YAML, a superset. */
+/** Returns JSON if the file looks like JSON, and otherwise YAML, which is a superset. */
 function typeOf(name: string, beginning: string): string {
   if (/\.ya?ml$/i.test(name)) return 'application/yaml';
   return /^\s*[{[]/.test(beginning) ? 'application/json' : 'application/yaml';
 }
 
-/** @returns its id in the address */
+/** @returns the id of the file in the address */
 async function storeFile(name: string, content: Blob): Promise<string> {
   const type = typeOf(name, await content.slice(0, 1_000).text());
   const file = { id: newId(), name, type, content, at: Date.now(), user: currentUserId() };
@@ -46,7 +46,7 @@ async function storeFile(name: string, content: Blob): Promise<string> {
   return file.id;
 }
 
-/** Null if this browser does not have it, or has it from another user. */
+/** Returns a file. Null if this browser does not have it, or if another user imported it. */
 export async function uploadedFile(id: string): Promise<UploadedFile | null> {
   const file = atHand.get(id) ?? (await get<UploadedFile>(id, store).catch(() => undefined));
   return file?.user === currentUserId() ? file : null;
@@ -67,11 +67,13 @@ export async function deleteFiles(): Promise<void> {
   await delMany(own, store);
 }
 
-/** The service rejects larger files. */
+/** Maximum size in bytes. The service rejects larger files. */
 const LARGEST = 256 * 1024 ** 2;
 const TAKEN = '.json,.yaml,.yml,application/json,application/yaml';
 
-/** Stores it in this browser and opens its review. Shows errors for empty, too large and unreadable files. */
+/**
+ * Stores the file in this browser and opens its review. Shows errors for files that are empty, too large or unreadable.
+ */
 export function UploadForm() {
   const navigate = useNavigate();
   const isHere = useHere();
@@ -79,14 +81,14 @@ export function UploadForm() {
   const [isPasting, setPasting] = useState(false);
   const [text, setText] = useState('');
   const [fault, setFault] = useState<string | null>(null);
-  /** A double click imports it once. */
+  /** Prevents a double click from importing the file twice. */
   const isTaken = useRef(false);
   const take = async (name: string, content: Blob) => {
     if (content.size === 0) return setFault(`${name} is empty.`);
     if (content.size > LARGEST) return setFault(`${name} is larger than the service accepts.`);
     if (isTaken.current) return;
     isTaken.current = true;
-    // A folder can be dropped like a file, and a file may have been deleted.
+    // The user can also drop a folder, or a file that was deleted in the meantime.
     const file = await storeFile(name, content).catch(() => null);
     isTaken.current = false;
     if (file === null) setFault(`${name} cannot be read.`);

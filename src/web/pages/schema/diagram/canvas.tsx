@@ -41,7 +41,7 @@ import tableIcon from 'icon:table';
 import { inkOf } from '../color.js';
 import nodeClasses from './table-node.module.css';
 
-/** Highlights the selected table and its neighbours, if it is shown. */
+/** Returns the drawing. The selected table and its neighbours are highlighted, if the table is shown. */
 function drawingOf(placed: PlacedGraph, chosen: string | undefined): { nodes: TableNodeType[]; edges: LinkEdgeType[] } {
   const lit = new Set(
     placed.links.filter(({ from, to }) => from === chosen || to === chosen).flatMap(({ from, to }) => [from, to]),
@@ -54,7 +54,7 @@ function drawingOf(placed: PlacedGraph, chosen: string | undefined): { nodes: Ta
   return { nodes, edges };
 }
 
-/** Size and handles are set, so that hidden tables can be skipped without measuring. */
+/** Creates a node with a fixed size and fixed handles, so that hidden tables can be skipped without measuring. */
 function nodeOf(
   table: Table,
   { placed, chosen, isFaded }: { placed: PlacedGraph; chosen: string | undefined; isFaded: boolean },
@@ -100,7 +100,7 @@ function edgeOf(
   };
 }
 
-/** From this zoom level on, columns are readable. */
+/** The zoom level from which columns are readable. */
 const LEGIBLE = 0.75;
 
 interface CanvasProps {
@@ -112,15 +112,15 @@ interface CanvasProps {
 }
 
 /**
- * Starts with everything in view; a new `key` resets that. Moves once to a selected table, unless it is readable
- * already.
+ * Shows the drawing, at first completely. A new `key` resets the view. The view moves once to a selected table, unless
+ * that is already readable.
  */
 export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
   const { nodes, edges } = useMemo(() => drawingOf(placed, chosen), [placed, chosen]);
   const { setCenter, getZoom } = useReactFlow();
   const [isReady, setReady] = useState(false);
 
-  // Selections move the view once; later steps of a replay do not.
+  // A selection moves the view once, and later steps of a replay do not.
   const centred = useRef<string>(undefined);
   useEffect(() => {
     if (chosen === undefined) centred.current = undefined;
@@ -130,7 +130,7 @@ export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
     if (place === undefined || table === undefined) return;
     const isFitted = centred.current === undefined && getZoom() >= LEGIBLE;
     centred.current = chosen;
-    // A complete, readable drawing needs no move.
+    // If the whole drawing is visible and readable, the view need not move.
     if (isFitted) return;
     void setCenter(place.x + table.width / 2, place.y + table.height / 2, {
       zoom: Math.max(getZoom(), LEGIBLE),
@@ -201,12 +201,12 @@ const LinkEdge = memo(function LinkEdge({ id, data, markerEnd, markerStart }: Ed
 
 type TableNodeType = Node<{ table: Table; isChosen: boolean; isFaded: boolean }, 'table'>;
 
-/** Below this zoom level text is unreadable, and hundreds of tables may be moved at once. */
+/** The zoom level below which text is unreadable. Hundreds of tables may then be moved at once. */
 const READABLE = 0.4;
 
 const isSmall = ({ transform: [, , zoom] }: ReactFlowState): boolean => zoom < READABLE;
 
-/** Omits rows while they are unreadable; its size stays. Memoized during view moves. */
+/** Draws a table. Unreadable rows are omitted, and the size stays the same. Memoized during moves of the view. */
 const TableNode = memo(function TableNode({ data: { table, isChosen, isFaded } }: NodeProps<TableNodeType>) {
   const { collection, rows, more, width, height, mark } = table;
   const isFar = useStore(isSmall);

@@ -17,7 +17,7 @@ interface Props {
   mayGoBack: boolean;
 }
 
-/** Keeps overlays clear of the drawing. */
+/** The margins of the drawing, so that overlays do not cover it. */
 export const FITTED = { padding: { top: '64px', bottom: '28px', left: '64px', right: '28px' }, maxZoom: 1.1 } as const;
 
 const DEPTHS = [
@@ -33,8 +33,8 @@ const STEPS = [
 ];
 
 /**
- * Inside a ReactFlowProvider.
- * @param props.mayGoBack offers the history and drift, with a log and in the present
+ * Must be inside a ReactFlowProvider.
+ * @param props.mayGoBack true to offer the history and drift, if there is a log and the page shows the current schema
  */
 export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
   const { data: info } = useQuery(infoQuery());

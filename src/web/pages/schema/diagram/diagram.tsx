@@ -35,7 +35,8 @@ interface ChosenCardProps {
 }
 
 /**
- * Renders nothing without a selection, or if it does not exist at that point.
+ * Shows the selected collection. Renders nothing without a selection, or if the collection does not exist at that point
+ * in time.
  * @param props.onChange called with undefined to clear the selection
  */
 function ChosenCard({ collections, search, onChange, replay }: ChosenCardProps) {
@@ -114,10 +115,13 @@ function Fact({ children }: { children: ReactNode }) {
 
 /* Current marks of tables and columns: drift and preparations. For admins and auditors. */
 
-/** Milliseconds: a comparison reads the whole catalog. */
+/** Milliseconds between two comparisons, each of which reads the whole catalog. */
 const EVERY = 60_000;
 
-/** Undefined if not requested. Unknown and unreadable marks are omitted. Refreshed every minute. */
+/**
+ * Returns the marks, refreshed every minute. Undefined if they were not requested. Marks that are unknown or cannot be
+ * read are omitted.
+ */
 function useMarks(isAsked: boolean): DrawnMarks | undefined {
   const drift = useQuery({
     queryKey: [SCHEMA, 'standing'],
@@ -135,7 +139,7 @@ function useMarks(isAsked: boolean): DrawnMarks | undefined {
 
 type IndexedField = Pick<IndexUnderWay, 'collection' | 'field'>;
 
-/** The most important of several marks of a table. */
+/** Returns the most important mark of each table. */
 function marksOf(
   tables: Drift['tables'],
   inWork: readonly Pick<ChangeSummary, 'collections'>[],
@@ -192,13 +196,16 @@ interface Props {
   collections: readonly ListedCollection[];
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
-  /** Set while the past is shown. */
+  /** Present while the past is shown. */
   replay?: Replay | undefined;
-  /** True if the user may view it. */
+  /** True if the user may view the past. */
   mayGoBack: boolean;
 }
 
-/** Loaded on first use. Otherwise shows progress, an error, or how to reduce it. */
+/**
+ * Shows the diagram. While it is loading, shows the progress. If it is not possible, shows an error or how to reduce
+ * the diagram.
+ */
 export default function Diagram({ replay, ...props }: Props) {
   return (
     <ReactFlowProvider>
@@ -223,7 +230,7 @@ function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
     enabled: graph !== null,
     staleTime: Infinity,
     gcTime: 60_000,
-    // Comparing a large graph by its JSON would be slow.
+    // The identity is compared, because comparing a large graph by its JSON would be slow.
     queryKeyHashFn: () => `layout ${identityOf(graph)}`,
   });
   if (state.status !== 'there') return <DiagramStatus state={state} onChange={onChange} />;
@@ -240,7 +247,7 @@ function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
   );
 }
 
-/** Tables keep their places between steps. */
+/** Draws a replay. Tables keep their positions between steps. */
 function ReplayDrawing({ replay, search, onChange }: DrawingProps & { replay: Replay }) {
   const state = useReplayGraph(replay, search);
   const graph = state.status === 'there' ? state.graph : null;

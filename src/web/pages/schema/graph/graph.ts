@@ -4,10 +4,10 @@ import type { Depth } from '../search.js';
 /** The effect of a batch on an object. */
 export type ChangeKind = 'made' | 'changed' | 'removed';
 
-/** Or the current state: drift, a change in preparation, or an index being built. */
+/** The effect of a batch, or the current state: drift, a change in preparation, or an index that is being built. */
 export type Mark = ChangeKind | 'drift' | 'prepared' | 'indexing';
 
-/** Keyed by collection; fields and relations by `fieldKey`. */
+/** The marks of collections by name, and of fields and relations by `fieldKey`. */
 export interface DrawnMarks {
   collections: ReadonlyMap<string, Mark>;
   /** Fields of created and deleted collections have no marks of their own. */
@@ -15,7 +15,7 @@ export interface DrawnMarks {
   relations: ReadonlyMap<string, Mark>;
 }
 
-/** A unique text for a pair of names. */
+/** Returns a unique text for a pair of names. */
 export const fieldKey = ({ collection, field }: { collection: string; field: string }): string =>
   JSON.stringify([collection, field]);
 
@@ -49,7 +49,7 @@ export interface Link {
   fromField: string;
   to: string;
   toField: string;
-  /** `any`: to one of several collections. */
+  /** The kind of the relation. `any` references one of several collections. */
   kind: 'key' | 'unkept' | 'any';
   mark?: Mark | undefined;
 }
@@ -64,7 +64,7 @@ export const ROW = 24;
 const PADDING = 6;
 const LETTER = 7.1;
 
-/** Above this number, a layout takes too long. */
+/** Maximum number of tables, because the layout of more would take too long. */
 export const MOST_TABLES = 300;
 
 /** The tables within `steps` relations of `chosen`, including itself. */
@@ -111,7 +111,7 @@ export function graphOf(shown: readonly ListedCollection[], { fields, relations,
   return { tables, links };
 }
 
-/** Aliases have no column. */
+/** Returns the row of a field. Aliases have no column. */
 function rowOf(
   { collection, field, type, schema }: ShownField,
   foreign: ReadonlySet<string>,
@@ -123,7 +123,7 @@ function rowOf(
   return [{ field, type, isKey: schema.is_primary_key, isForeign, isRequired: !schema.is_nullable, mark }];
 }
 
-/** Keys and changed fields. */
+/** True for keys and for changed fields. */
 const isTold = ({ isKey, isForeign, mark }: TableRow): boolean => isKey || isForeign || mark !== undefined;
 
 function tableOf(collection: ListedCollection, all: TableRow[], depth: Depth): Table {
@@ -145,7 +145,7 @@ function tableOf(collection: ListedCollection, all: TableRow[], depth: Depth): T
   };
 }
 
-/** Empty for many-to-any without allowed collections. */
+/** Returns the targets of a relation. Empty for a many-to-any relation without allowed collections. */
 export function targetsOf({ related_collection: one, meta }: ShownRelation): readonly string[] {
   return one === null ? (meta.one_allowed_collections ?? []) : [one];
 }
@@ -169,7 +169,7 @@ function linksOf(
     }));
 }
 
-/** The vertical centre of a field's row relative to its table; of the header if the row is hidden. */
+/** Returns the vertical centre of a field's row, relative to the table. If the row is hidden, that of the header. */
 export function portAt(table: Table, field: string): number {
   const index = table.rows.findIndex((row) => row.field === field);
   return index < 0 ? HEAD / 2 : HEAD + index * ROW + ROW / 2;
@@ -186,7 +186,7 @@ export interface PlacedGraph extends Graph {
   lines: ReadonlyMap<string, readonly Point[]>;
 }
 
-/** An SVG path with rounded corners. */
+/** Returns an SVG path with rounded corners. */
 export function pathOf(corners: readonly Point[]): string {
   const [first, ...rest] = corners;
   if (first === undefined) return '';

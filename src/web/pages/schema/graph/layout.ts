@@ -21,8 +21,8 @@ const OPTIONS = {
 };
 
 /**
- * Rejects if the worker cannot be loaded.
- * @returns places and corners in pixels; relations without a route have no corners
+ * Computes a layout. Rejects if the worker cannot be loaded.
+ * @returns positions and corners in pixels. A relation without a route has no corners
  */
 export async function layOut(graph: Graph): Promise<PlacedGraph> {
   elk ??= new Elk({ workerUrl });

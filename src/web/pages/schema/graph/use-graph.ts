@@ -27,13 +27,13 @@ const NONE: readonly ShownField[] = [];
 export type GraphState =
   | { status: 'waiting' }
   | { status: 'failed'; error: Error; retry: () => void }
-  /** `hasChosen`: a smaller neighbourhood would fit. */
+  /** There are too many tables. `hasChosen` is true if a smaller neighbourhood would fit. */
   | { status: 'too many'; tables: number; hasChosen: boolean }
   | { status: 'there'; graph: Graph };
 
 /**
- * Requests fields only if they are shown. A failed refetch keeps the data.
- * @param marks undefined: nothing is marked
+ * Returns the graph. Fields are requested only if they are shown. If a refetch fails, the data stays.
+ * @param marks undefined to mark nothing
  */
 export function useGraph(
   collections: readonly ListedCollection[],
@@ -89,7 +89,7 @@ export function tablesFor(
   return tables.filter(({ collection }) => close.has(collection));
 }
 
-/** All at once for a small schema, otherwise only shown ones. */
+/** Reads the fields: all at once for a small schema, and otherwise those of shown collections. */
 function useFields(shown: readonly ListedCollection[], { isAsked, isSmall }: { isAsked: boolean; isSmall: boolean }) {
   const all = useQuery({ ...allFieldsQuery(), enabled: isAsked && isSmall });
   const each = useQueries({

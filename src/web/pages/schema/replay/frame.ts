@@ -13,7 +13,7 @@ import {
 export interface Moment {
   position: number;
   collections: ReadonlyMap<string, ListedCollection>;
-  /** Keyed by collection, then by field; null for a large schema, where they are requested per table. */
+  /** The fields by collection and name. Null for a large schema, in which they are requested per table. */
   fields: ReadonlyMap<string, ReadonlyMap<string, FieldDocument>> | null;
   relations: ReadonlyMap<string, ShownRelation>;
 }
@@ -44,7 +44,10 @@ function byCollection(fields: readonly FieldDocument[]): Map<string, Map<string,
   return fieldsByCollection;
 }
 
-/** Removes before it adds, because a name may pass between objects within a batch. */
+/**
+ * Steps to the other side of a batch. It removes before it adds, because a name may pass from one object to another
+ * within a batch.
+ */
 export function stepTo(to: Side, { moment, changes, position }: Step): Moment {
   const { collections, fields, relations } = changes as unknown as Changes;
   return {
@@ -102,7 +105,7 @@ function fieldsAfter(
   return next;
 }
 
-/** Listed in list order: by `sort`, then by name. */
+/** Returns the fields in the order of lists: by `sort`, then by name. */
 export function sortFields(fields: Iterable<FieldDocument>): FieldDocument[] {
   const sortOf = ({ meta }: FieldDocument): number => meta.sort ?? Infinity;
   return [...fields].sort((a, b) => {
@@ -137,7 +140,8 @@ const markOf = ({ before, after }: ChangePair<unknown>): ChangeKind =>
   before === null ? 'made' : after === null ? 'removed' : 'changed';
 
 /**
- * Fields of new and removed collections are not marked; a collection with changed fields is marked as changed.
+ * Returns the marks of a batch. Fields of new and removed collections have none. A collection with changed fields is
+ * marked as changed.
  * @param after the state after the batch
  */
 export function marksOf(changes: Changes, after: Moment): FrameMarks {
@@ -197,7 +201,10 @@ export function findChangedNeighbours({ collections }: FrameMarks, relations: It
   return names;
 }
 
-/** `2 new, 1 changed`: collections, and fields and relations of existing ones. */
+/**
+ * Returns counts such as `2 new, 1 changed`. They include collections, and fields and relations of existing
+ * collections.
+ */
 export function countsOf({ collections, fields, relations }: Changes): Record<ChangeKind, number> {
   const counts = { made: 0, changed: 0, removed: 0 };
   const whole = new Set<string>();

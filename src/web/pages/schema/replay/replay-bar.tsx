@@ -22,7 +22,10 @@ import { actorName } from '../../../../schema/model/events.js';
 
 /* The batch at the current position, with actor and reason. */
 
-/** Announced to screen readers unless the replay is running. Reverting is for admins, and not to the head. */
+/**
+ * Shows the batch. Screen readers announce it unless the replay is running. Only admins can revert, and not to the
+ * head.
+ */
 function ReplayFacts({ replay, isPlaying }: { replay: Replay; isPlaying: boolean }) {
   const { batch, moment } = replay;
   const mayGoBack = useMay('carryOut');
@@ -90,14 +93,14 @@ interface GoToTimeProps {
 }
 
 /**
- * Jumps on Enter and on blur. Shows errors at the input.
- * @param props.onGo called with the position of that change; 0 if there is none before
+ * Jumps to a time when the user presses Enter or leaves the input. Errors are shown at the input.
+ * @param props.onGo called with the position of that change. 0 if there is none before the time
  */
 function GoToTime({ at, onGo }: GoToTimeProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const shown = at === undefined ? '' : localOf(at);
   const requested = useRef('');
-  /** The pending request; replaced when the user moves on. */
+  /** The pending request. It is replaced when the user moves on. */
   const going = useRef<object>(null);
   useEffect(() => () => void (going.current = null), [at]);
   const go = async (local: string): Promise<void> => {
@@ -132,7 +135,7 @@ function GoToTime({ at, onGo }: GoToTimeProps) {
 
 interface Props {
   replay: Replay;
-  /** The target position; the display may lag behind. */
+  /** The target position. The display may lag behind. */
   position: number;
   onGo: (position: number) => void;
   onClose: () => void;

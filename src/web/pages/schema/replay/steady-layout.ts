@@ -1,4 +1,4 @@
-/** Places the tables of the next state. Existing ones keep their positions, new ones get free space. */
+/** Places the tables of the next state. Existing tables keep their positions, and new tables get free space. */
 import { type Graph, type Link, type Table, portAt, type PlacedGraph, type Point } from '../graph/graph.js';
 
 const GAP = 28;
@@ -21,7 +21,7 @@ export function placeSteadily(graph: Graph, points: ReadonlyMap<string, Point>, 
     boxes.push({ ...place, width: table.width, height: table.height });
   };
   const staying = graph.tables.filter(({ name }) => points.has(name));
-  // From the top, so that a grown table moves those below it.
+  // Tables are placed from the top, so that a table that has grown moves those below it.
   const yOf = ({ name }: Table): number => points.get(name)?.y ?? 0;
   for (const table of staying.sort((a, b) => yOf(a) - yOf(b))) {
     put(table, findRoomBelow(boxes, table, points.get(table.name) ?? { x: 0, y: 0 }));
@@ -35,7 +35,7 @@ export function placeSteadily(graph: Graph, points: ReadonlyMap<string, Point>, 
 const overlaps = (a: Box, b: Box, gap: number): boolean =>
   a.x < b.x + b.width + gap && b.x < a.x + a.width + gap && a.y < b.y + b.height + gap && b.y < a.y + a.height + gap;
 
-/** The position, or the nearest free one below. */
+/** Returns the position if it is free, and otherwise the nearest free position below it. */
 function findRoomBelow(boxes: readonly Box[], { width, height }: Table, { x, y }: Point): Point {
   const box = { x, y, width, height };
   for (let rounds = 0; rounds <= boxes.length; rounds++) {
@@ -46,7 +46,7 @@ function findRoomBelow(boxes: readonly Box[], { width, height }: Table, { x, y }
   return { x: box.x, y: box.y };
 }
 
-/** Beside a related table, or below everything. */
+/** Returns a position beside a related table. If there is none, a position below everything. */
 function anchorOf(table: Table, { links, tables }: Graph, places: ReadonlyMap<string, Point>): Point {
   const widths = new Map(tables.map(({ name, width }) => [name, width]));
   for (const { from, to } of links) {
@@ -81,13 +81,13 @@ function findRoomNear(boxes: readonly Box[], table: Table, anchor: Point): Point
   return findRoomBelow(boxes, table, anchor);
 }
 
-/** The cells of a ring around the centre. */
+/** Returns the cells of a ring around the centre. */
 const cells = (ring: number): { column: number; row: number }[] =>
   range(-ring, ring).flatMap((row) =>
     (Math.abs(row) === ring ? range(-ring, ring) : [-ring, ring]).map((column) => ({ column, row })),
   );
 
-/** From the centre outwards. */
+/** Returns the numbers of a range, from its centre outwards. */
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index).sort((a, b) => Math.abs(a) - Math.abs(b));
 

@@ -12,12 +12,15 @@ import { layOut } from '../graph/layout.js';
 import { placeSteadily } from './steady-layout.js';
 
 /**
- * Maximum tables during a replay, where each state is laid out while the next is loading. Above it, only changed
- * tables are shown.
+ * Maximum number of tables during a replay, in which each state is laid out while the next is loading. If there are
+ * more, only changed tables are shown.
  */
 const MOST_DRAWN = 150;
 
-/** Above the limit, only tables that the batch changes. `too many` only for a selected neighbourhood. */
+/**
+ * Returns the graph. Above the limit, it contains only tables that the batch changes. `too many` is possible only for a
+ * selected neighbourhood.
+ */
 export function useReplayGraph(replay: Replay, search: SchemaSearch): GraphState {
   const { c: chosen, near, hidden = false, depth = 'keys' } = search;
   const { moment, marks, previous, next } = replay;
@@ -105,7 +108,7 @@ interface Steady {
   tidy: () => void;
 }
 
-/** The memory of one drawing across states. */
+/** What one drawing remembers from state to state. */
 interface Memory {
   places: Map<string, Point>;
   last: PlacedGraph;
@@ -139,7 +142,7 @@ export function useSteadyLayout(graph: Graph | null, kind: string, renamed: Read
   return { placed, drawing: round, error: begun.error, tidy: () => setRound(round + 1) };
 }
 
-/** Checks whether no table was drawn before. */
+/** True if no table was drawn before. */
 function isNew(graph: Graph | null, memory: Memory | undefined): boolean {
   if (graph === null || memory === undefined || graph.tables.length === 0) return false;
   return !graph.tables.some(({ name }) => memory.places.has(name));
@@ -159,7 +162,7 @@ function continueLayout(memory: Memory, graph: Graph): PlacedGraph {
   return placed;
 }
 
-/** In either direction, because a replay can step back. */
+/** Moves a place to another name. Both directions are handled, because a replay can step back. */
 function follow(places: Map<string, Point>, from: string, to: string): void {
   const place = places.get(from) ?? places.get(to);
   if (place === undefined) return;

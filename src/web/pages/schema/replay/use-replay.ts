@@ -8,21 +8,27 @@ import { infoQuery } from '../../../service/queries.js';
 
 /* The batches around a position, loaded in pages near either end. */
 
-/** The cache limit; states share most of their documents. */
+/** Maximum number of cached states, which share most of their documents. */
 const KEPT = 80;
 
 interface FrameCache {
   /** Adds a known state. */
   add(moment: Moment): void;
-  /** The state after a batch; `index` -1: before the first. Null if it cannot be derived and must be read. */
+  /**
+   * Returns the state after a batch, or before the first if `index` is -1. Null if it cannot be derived and must be
+   * read.
+   */
   at(frames: readonly ChangedBatch[], index: number): Moment | null;
 }
 
-/** The position after the batch at `index`; outside the list, that before the first; 0 without batches. */
+/**
+ * Returns the position after the batch at `index`. For an index before the list, the position before the first batch. 0
+ * without batches.
+ */
 const positionAt = (frames: readonly ChangedBatch[], index: number): number =>
   frames[index]?.last_position ?? (frames[0] === undefined ? 0 : frames[0].first_position - 1);
 
-/** Derives neighbours from added states. Keeps the eighty most recently used. */
+/** Derives neighbours from added states. Keeps the eighty states that were used last. */
 function createFrameCache(): FrameCache {
   const kept = new Map<number, Moment>();
 
@@ -65,7 +71,7 @@ function createFrameCache(): FrameCache {
   };
 }
 
-/** The batch of a position; -1 before the first; undefined if it is not loaded. */
+/** Returns the index of the batch of a position. -1 before the first batch. Undefined if it is not loaded. */
 function indexAt(frames: readonly ChangedBatch[], position: number): number | undefined {
   if (position === positionAt(frames, -1)) return -1;
   const index = frames.findIndex(({ last_position: last }) => position <= last);
@@ -75,13 +81,13 @@ function indexAt(frames: readonly ChangedBatch[], position: number): number | un
 const batchesOf = (data: { pages: { batches: ChangedBatch[] }[] } | undefined): readonly ChangedBatch[] =>
   data?.pages.flatMap(({ batches }) => batches) ?? [];
 
-/** Batches kept loaded on either side. */
+/** Number of batches that are kept loaded on either side. */
 const READY = 25;
 
 interface Frames {
-  /** Consecutive and in order. */
+  /** The loaded batches. They are consecutive and in order. */
   all: readonly ChangedBatch[];
-  /** The index of the wanted batch; -1 before the first; undefined while loading. */
+  /** The index of the wanted batch. -1 before the first one. Undefined while loading. */
   index: number | undefined;
   /** True if earlier batches are not loaded. */
   hasEarlier: boolean;
@@ -92,8 +98,8 @@ interface Frames {
 }
 
 /**
- * Loads further pages near either end. Restarts at a distant position.
- * @param position a position; clamped to the head
+ * Loads further pages near either end. Starts again at a distant position.
+ * @param position limited to the head
  */
 function useFrames(position: number): Frames {
   const [anchor, setAnchor] = useState(position);
@@ -140,7 +146,7 @@ function useAhead(pages: Pages, { isNearFirst, isNearLast }: { isNearFirst: bool
   }, [wantsEarlier, wantsLater, fetchNextPage, fetchPreviousPage]);
 }
 
-/** Positions after the end mean the end. */
+/** Returns the place of a position. A position after the end means the end. */
 function placeOf(all: readonly ChangedBatch[], position: number, head: number): number | undefined {
   const last = all.at(-1);
   if (last !== undefined && position > last.last_position && last.last_position >= head) return all.length - 1;
@@ -150,11 +156,11 @@ function placeOf(all: readonly ChangedBatch[], position: number, head: number): 
 export interface Replay {
   /** The shown state, which lags behind the wanted one while data is loading. */
   moment: Moment;
-  /** The batch before it; undefined before the first. */
+  /** The batch that leads to this state. Undefined before the first one. */
   batch: ChangedBatch | undefined;
   changes: DocumentChanges | null;
   marks: FrameMarks;
-  /** Null if there is none in this direction; undefined while loading. */
+  /** The position of the previous step. Null if there is none in this direction. Undefined while loading. */
   previous: number | null | undefined;
   next: number | null | undefined;
   /** The head of the log. */
@@ -233,7 +239,8 @@ interface Player {
 }
 
 /**
- * Starts paused, pauses at the end, and waits for each state. Keys: `,` back, `.` forward, `k` play or pause.
+ * Starts paused, pauses at the end, and waits for each state. Keys: `,` one step back, `.` one step forward, `k` play
+ * or pause.
  * @param onGo called with the next position
  */
 export function usePlayer({ previous, next, isBusy }: Replay, onGo: (position: number) => void): Player {
