@@ -92,7 +92,7 @@ export function describePolicy({ findings, collections, online_above_rows: rows,
   return lines.join('\n');
 }
 
-/** What a change of the policy requires. Absent if it requires nothing. */
+/** The requirements of a change of the policy. Absent if it requires nothing. */
 const POLICY_CHANGES: Readonly<Partial<Record<Policy['policy_changes'], string>>> = {
   acknowledge: 'A change that loosens the policy requires an acknowledgement.',
   approve: 'A change of the policy requires an approved change request.',

@@ -7,7 +7,7 @@ import { TOKEN_ACTIONS } from '../../schema/model/token-scope.js';
 const PLACE =
   'It uses the database of the service (DATABASE_URL, or the embedded server of DATA_DIR). The service may run or not.';
 
-/** Loads a command only when it runs. */
+/** Declares commands. The module of a command is loaded only when the command runs. */
 export function declareOperations(program: Command, effect: CommandEffect): void {
   program.commandsGroup('Operations:');
   const start = program
@@ -194,7 +194,7 @@ It works with any server and needs no pg_dump. Schema changes wait while it runs
 
 const USER = 'an e-mail address or an id';
 
-/** Loads a command only when it runs. */
+/** Declares commands. The module of a command is loaded only when the command runs. */
 export function declareAccounts(program: Command, effect: CommandEffect): void {
   program.commandsGroup('Accounts:');
   declareLogin(program, effect);

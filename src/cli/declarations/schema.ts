@@ -20,7 +20,7 @@ const AUTHORS = 'an admin or author';
 
 const ID = 'id from "dps changes"';
 
-/** Loads a command only when it runs. */
+/** Declares commands. The module of a command is loaded only when the command runs. */
 function declareChanges(program: Command, effect: CommandEffect): void {
   const changes = program
     .command('changes')
@@ -142,7 +142,7 @@ const PLAN_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 
 const DIRECTORY = 'a folder of such files';
 
-/** Loads a command only when it runs. */
+/** Declares commands. The module of a command is loaded only when the command runs. */
 function declareFiles(program: Command, effect: CommandEffect): void {
   const pull = program
     .command('pull')
@@ -206,7 +206,7 @@ Changes by others since then are kept. Afterwards it writes the files again, unl
   effect(onService(types), async () => (await import('../commands/snapshot.js')).types);
 }
 
-/** Loads a command only when it runs. */
+/** Declares commands. The module of a command is loaded only when the command runs. */
 function declarePolicy(program: Command, effect: CommandEffect): void {
   const policy = program
     .command('policy')
@@ -258,7 +258,7 @@ const LEVELS = ['note', 'warn', 'danger'];
 const FINDING_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 const MOMENT = 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now';
 
-/** Loads a command only when it runs. */
+/** Declares commands. The module of a command is loaded only when the command runs. */
 export function declareSchema(program: Command, effect: CommandEffect): void {
   program.commandsGroup('Schema:');
   const snapshot = program

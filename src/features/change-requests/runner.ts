@@ -24,7 +24,6 @@ export interface ChangeRunner {
 export interface ChangeRunnerOptions extends Work {
   /** The connection of the sessions that hold the locks. */
   connection: ConnectionOptions;
-  /** The database name. */
   database: string;
   logger: Logger;
   /** True while the database is read-only. */

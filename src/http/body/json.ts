@@ -457,7 +457,7 @@ async function parse(bytes: Buffer, options: ScanOptions, admit: (values: number
   const value = await runYielding(buildJson(bytes, scan));
   const { problems, values } = await runYielding(checkJson(value, { maxDepth: options.limits.depth }));
   if (problems.length > 0) throw new RejectedError(problems);
-  // Of two members with the same name, JSON.parse keeps the last one, so that fewer values were built than scanned.
+  // JSON.parse keeps the last of two members with the same name, so that fewer values were built than scanned.
   if (values !== scan.values) await runYielding(scanJson(bytes, { ...options, names: true }));
   return value;
 }

@@ -108,7 +108,7 @@ interface Steady {
   tidy: () => void;
 }
 
-/** What one drawing remembers from state to state. */
+/** The data that one drawing keeps from state to state. */
 interface Memory {
   places: Map<string, Point>;
   last: PlacedGraph;

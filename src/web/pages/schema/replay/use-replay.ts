@@ -12,7 +12,6 @@ import { infoQuery } from '../../../service/queries.js';
 const KEPT = 80;
 
 interface FrameCache {
-  /** Adds a known state. */
   add(moment: Moment): void;
   /**
    * Returns the state after a batch, or before the first if `index` is -1. Null if it cannot be derived and must be
