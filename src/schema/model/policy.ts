@@ -20,7 +20,7 @@ interface CollectionRule {
 }
 
 /**
- * The requirements of a change of the policy itself. `free`: nothing. `acknowledge`: an acknowledgement if it loosens the
+ * Requirements of a change of the policy itself. `free`: nothing. `acknowledge`: an acknowledgement if it loosens the
  * policy. `approve`: an approved change request.
  */
 export const POLICY_CHANGES = ['free', 'acknowledge', 'approve'] as const;
