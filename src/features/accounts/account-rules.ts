@@ -23,6 +23,16 @@ export function checkPassword(
   return fault === null ? ok(null) : refuse(invalid('password', `The password ${fault}.`));
 }
 
+/** Such names mark pipelines in the log. */
+const PIPELINE_PREFIX = 'ci:';
+
+/** Users must not have the name of a pipeline. Compatible characters such as a full-width colon look the same. */
+export function checkUserName(name: string | undefined): Result<null> {
+  const letters = (name ?? '').normalize('NFKC').replaceAll(/\s/g, '').toLowerCase();
+  if (!letters.startsWith(PIPELINE_PREFIX)) return checkName(name);
+  return refuse(invalid('name', 'The name must not begin with "ci:", because pipelines have such names in the log.'));
+}
+
 const invalid = (path: string, message: string): Problem => ({ code: 'INVALID_PAYLOAD', message, path });
 
 /** Minimum number of different characters outside guessable parts. */

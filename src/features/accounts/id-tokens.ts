@@ -11,7 +11,7 @@ import {
 import { z } from 'zod';
 import { isIssuer } from '../../kernel/networks.js';
 import { ProblemError } from '../../kernel/problem.js';
-import { invisibleFault } from '../../kernel/text.js';
+import { invisibleFault, visibleText } from '../../kernel/text.js';
 import { unavailableProblem } from '../../postgres/errors.js';
 import { CLOCK_TOLERANCE, PUBLIC_KEY_ALGORITHMS } from './oidc.js';
 import { secretHash } from './secrets.js';
@@ -64,8 +64,8 @@ export interface IdToken {
   claims: Readonly<Record<string, unknown>>;
   /** The hash of the signed part. It does not depend on the encoding of the signature. */
   hash: Buffer;
-  /** From this time on, the ID token is too old to be accepted. */
-  rejectedFrom: Date;
+  /** The ID token is too old to be accepted long before this time, whatever the clocks of processes show. */
+  recordedUntil: Date;
 }
 
 export interface IdTokens {
@@ -81,6 +81,9 @@ export interface IdTokens {
  * Number of seconds after its issue in which an ID token is accepted. GitLab issues the ID token when the job starts.
  */
 const LONGEST_AGE = 3_600;
+
+/** Number of seconds after its issue in which the service remembers an exchanged ID token. */
+const RECORDED_FOR = 86_400;
 
 /** Milliseconds in which an issuer must send each of its two documents. */
 const TIMEOUT = 3_000;
@@ -126,7 +129,7 @@ export function createIdTokens({ clock }: { clock: () => number }): IdTokens {
   return {
     async verify(token, trusted) {
       const issuer = readIssuer(token);
-      if (!trusted.has(issuer)) throw new IdTokenError('issuer', `no rule names the issuer ${JSON.stringify(issuer)}`);
+      if (!trusted.has(issuer)) throw new IdTokenError('issuer', `no rule names the issuer ${quoteStart(issuer)}`);
       for (const each of issuers.keys()) if (!trusted.has(each)) issuers.delete(each);
       let keys: JWTVerifyGetKey;
       try {
@@ -168,20 +171,25 @@ function readIssuer(token: string): string {
   return claims.iss;
 }
 
+/** Nobody has signed the text, so its length and its characters are those of a stranger. */
+const quoteStart = (text: string): string => visibleText(JSON.stringify(text.slice(0, 200)));
+
 function toIdToken(token: string, { payload, protectedHeader: { typ } }: JWTVerifyResult): IdToken {
-  const { sub, aud = [], iat = 0 } = payload;
-  // Access tokens and logout tokens have other values of `typ`.
-  if (typ !== undefined && typ.toUpperCase() !== 'JWT')
+  const { sub, aud, iat = 0 } = payload;
+  // Access tokens and logout tokens have other values of `typ`. The issuer determines it, so it can be of any type.
+  if (typ !== undefined && String(typ).toUpperCase() !== 'JWT')
     throw new IdTokenError('format', `the token has the type ${JSON.stringify(typ)}`);
   const subject = subjectText.safeParse(sub);
   if (!subject.success)
     throw new IdTokenError('format', 'the subject is empty, too long, or contains control characters');
+  const audiences = audienceList.safeParse(aud);
+  if (!audiences.success) throw new IdTokenError('format', 'the audience is neither a text nor a list of texts');
   return {
     subject: subject.data,
-    audiences: typeof aud === 'string' ? [aud] : aud,
+    audiences: [audiences.data].flat(),
     claims: payload,
     hash: secretHash(token.slice(0, token.lastIndexOf('.'))),
-    rejectedFrom: new Date((iat + LONGEST_AGE + 2 * CLOCK_TOLERANCE) * 1000),
+    recordedUntil: new Date((iat + RECORDED_FOR) * 1000),
   };
 }
 
@@ -191,6 +199,8 @@ const subjectText = z
   .min(1)
   .max(LONGEST_SUBJECT)
   .refine((text) => invisibleFault(text) === null);
+
+const audienceList = z.union([z.string(), z.array(z.string())]);
 
 /* Fetches the keys of an issuer. */
 

@@ -230,10 +230,10 @@ const acceptsClaims = ({ claims: required }: TrustRule, claims: IdToken['claims'
  * Records the ID token. Returns false if it was recorded before. The log's lock prevents two exchanges from recording
  * it at once.
  */
-async function isFirstExchange(client: ClientBase, { hash, rejectedFrom }: IdToken): Promise<boolean> {
+async function isFirstExchange(client: ClientBase, { hash, recordedUntil }: IdToken): Promise<boolean> {
   const { rowCount } = await client.query(
     `insert into ${own.exchangedIdTokens} (hash, expires_at) values ($1, $2) on conflict do nothing`,
-    [hash, rejectedFrom],
+    [hash, recordedUntil],
   );
   return rowCount === 1;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { isUuid } from '../../kernel/text.js';
 import { ok, refuse, type Problem, type Result } from '../../kernel/problem.js';
-import { checkName, checkPassword } from './account-rules.js';
+import { checkPassword, checkUserName } from './account-rules.js';
 import { accountEvent } from '../../schema/fold/accounts.js';
 import type { AccountEventData } from '../../schema/model/events.js';
 import type { LogEvent } from '../../schema/model/events.js';
@@ -106,7 +106,7 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
 
     async create(user) {
       const { email, name = email, password, role, status = 'active', passwordSetBy = null } = user;
-      const checks = [checkName(user.name), checkPassword(password, { email, name: user.name })];
+      const checks = [checkUserName(user.name), checkPassword(password, { email, name: user.name })];
       const refused = checks.find((check) => !check.ok);
       if (refused !== undefined) return () => Promise.resolve(refused);
       const hash = await hashOf(password);
@@ -162,7 +162,7 @@ const REMOVE = `
 
 function validateChanges(before: UserRow, { email, name, password }: UserChanges): Problem | null {
   const owner = { email: email ?? before.email, name: name ?? before.name };
-  for (const check of [checkName(name), checkPassword(password, owner)])
+  for (const check of [checkUserName(name), checkPassword(password, owner)])
     if (!check.ok) return check.problems[0] ?? null;
   return null;
 }

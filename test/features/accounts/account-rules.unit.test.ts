@@ -1,9 +1,16 @@
 import { expect } from 'chai';
-import { checkName, passwordFault } from '../../../src/features/accounts/account-rules.js';
+import { checkName, checkUserName, passwordFault } from '../../../src/features/accounts/account-rules.js';
 
 const ADA = { email: 'ada.lovelace@example.com', name: 'Ada King' };
 
 describe('account rules', () => {
+  it('reject user names that look like a pipeline', () => {
+    for (const name of ['ci:deploy', ' Ci :deploy', 'C I: x', '\uFF23\uFF29\uFF1Ax'])
+      expect(checkUserName(name).ok, name).to.equal(false);
+    for (const name of ['Ci', 'Cicero: x', 'a ci: b', undefined]) expect(checkUserName(name).ok, name).to.equal(true);
+    expect(checkUserName('Ada\u202E').ok).to.equal(false);
+  });
+
   const guessed = [
     ' '.repeat(12),
     '\t \u00A0\u3000'.repeat(3),
