@@ -126,8 +126,12 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
   return Object.assign(identify, { lastKnown: (token: string) => unexpiredCaller(last.get(token)) });
 }
 
-/** False if the scope was altered in the database. The token must then not allow more than before. */
-const isReadable = ({ scope }: Row): boolean => scope === null || tokenScope.safeParse(scope).success;
+/**
+ * False if someone changed the scope in the database, or inserted a token of a trust rule without limits. A token must
+ * not allow more than the service has granted.
+ */
+const isReadable = ({ scope, rule, expires_at }: Row): boolean =>
+  (scope === null || tokenScope.safeParse(scope).success) && (rule === null || (scope !== null && expires_at !== null));
 
 function toVerifiedCaller(row: Row, kind: Credential['kind'], expiresAt: number): VerifiedCaller {
   const { id, name, role, issued_by: issuedBy, expires_at, token, scope, rule } = row;

@@ -34,8 +34,15 @@ const name = z
   .max(64)
   .refine((text) => text.trim() === text && invisibleFault(text) === null, 'must not contain control characters');
 
+const visible = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .refine((text) => invisibleFault(text) === null, 'must not contain control or format characters');
+
 const claims = z
-  .record(z.string().min(1).max(LONGEST), z.string().min(1).max(500))
+  .record(visible(LONGEST), visible(500))
   .refine((all) => Object.keys(all).length <= 20, 'must have at most 20 claims')
   .refine((all) => /[^*]/.test(all['sub'] ?? ''), {
     message: 'is required, and must not accept every subject',
@@ -48,9 +55,12 @@ const shared = {
   issuer: z
     .string()
     .max(LONGEST)
-    .refine(isIssuer, 'must be the https address of an OpenID issuer. http is allowed on this machine only')
+    .refine(
+      (text) => isIssuer(text) && invisibleFault(text) === null,
+      'must be the https address of an OpenID issuer. http is allowed on this machine only',
+    )
     .describe('Compared exactly with the claim `iss`'),
-  audience: z.string().min(1).max(LONGEST).describe('A value of the claim `aud`'),
+  audience: visible(LONGEST).describe('A value of the claim `aud`'),
   claims,
   scope: tokenScope.required({ actions: true }),
 };

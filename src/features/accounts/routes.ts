@@ -122,11 +122,13 @@ function ownPasswordRoute(deps: HttpDeps): Route {
       example: { password: 'correct horse battery', current_password: 'chosen by an admin' },
     }),
     answers: { 200: data(accounts.user) },
-    errors: ['TOO_MANY_REQUESTS'],
+    errors: ['INVALID_STATE', 'TOO_MANY_REQUESTS'],
     async handle(call) {
       const { req, caller, body } = call;
       if (!auth.passwordLogin) throw refused('FORBIDDEN', PASSWORD_LOGIN_OFF);
       const { email } = unwrap(await auth.users.get(caller.id));
+      // An admin may reset the password or suspend the user after the check. The transaction compares the hash again.
+      const formerHash = await auth.users.readPasswordHash(caller.id);
       const owner = await findPasswordOwner(auth, req, { email, password: body.current_password });
       if (owner !== caller.id)
         throw refused('INVALID_PAYLOAD', 'The current password is wrong.', { path: 'current_password' });
@@ -134,7 +136,7 @@ function ownPasswordRoute(deps: HttpDeps): Route {
         throw refused('INVALID_PAYLOAD', 'The new password must differ from the current one.', { path: 'password' });
       return changeAccount(deps, call, {
         command: 'update-user',
-        change: await auth.users.update(caller.id, { password: body.password, passwordSetBy: null }),
+        change: await auth.users.update(caller.id, { password: body.password, passwordSetBy: null, formerHash }),
         render: (user) => jsonAnswer(200, { data: user }),
       });
     },

@@ -74,7 +74,9 @@ export function createTrust({ pool, idTokens, clock }: TrustDeps): Trust {
       async (client) => {
         const { rules: former } = await readTrust(client);
         if (expected !== undefined && expected !== trustHash(former)) return refuse(changedSinceRead());
-        const rules = submitted.map((rule) => toRule(rule, former, caller));
+        const admins = await readActiveAdmins(client, former);
+        const valid = former.filter(({ set_by }) => admins.has(set_by));
+        const rules = submitted.map((rule) => toRule(rule, valid, caller));
         if (jsonEqual(rules, former)) return ok({ value: rules, events: [] });
         const kept = rules.filter((rule) => former.some((each) => jsonEqual(each, rule)));
         const problems = await userProblems(client, rules, kept);
@@ -95,6 +97,8 @@ export function createTrust({ pool, idTokens, clock }: TrustDeps): Trust {
         const [{ rules }, user] = [await readTrust(client), await readUser(client, rule.user)];
         if (!rules.some((each) => jsonEqual(each, rule))) return refuse(changedMeanwhile());
         if (user?.status !== 'active') return refuse(inactiveUser(rule));
+        if (!(await readActiveAdmins(client, [rule])).has(rule.set_by)) return refuse(inactiveSetter(rule));
+        if ((await countTokens(client, rule)) >= TOKENS_PER_RULE) return refuse(tooManyTokens(rule));
         if (!(await isFirstExchange(client, idToken))) return ok({ value: null, events: [] });
         await removeExpired(client);
         const token = newStaticToken();
@@ -126,7 +130,10 @@ export function createTrust({ pool, idTokens, clock }: TrustDeps): Trust {
 
 /* Trust rules. */
 
-/** Adds the user who set the rule. An unchanged rule keeps the user who set it before. */
+/**
+ * Adds the user who set the rule. An unchanged rule keeps the user who set it before.
+ * @param former rules whose setter is still an active admin
+ */
 function toRule({ user, scope, ...rule }: NewTrustRule, former: readonly TrustRule[], caller: Caller): TrustRule {
   const { role, actions, collections, networks } = scope;
   const owner = (user ?? caller.id).toLowerCase();
@@ -177,6 +184,15 @@ async function readUser(client: ClientBase, id: string): Promise<{ role: Role; s
   return rows[0];
 }
 
+/** Returns the users who set the rules and are active admins now. */
+async function readActiveAdmins(client: ClientBase, rules: readonly TrustRule[]): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ id: string }>(
+    `select id from ${own.users} where id = any ($1::uuid[]) and role = 'admin' and status = 'active'`,
+    [rules.map(({ set_by }) => set_by)],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Revokes all tokens of rules that are not in `kept`. @returns an event for each token that had not expired */
 async function revokeExcept(client: ClientBase, kept: readonly TrustRule[]): Promise<LogEvent[]> {
   const { rows } = await client.query<{ id: string; user_id: string; has_expired: boolean }>(
@@ -204,6 +220,19 @@ const inactiveUser = ({ name }: TrustRule): Problem => ({
   message: `The user of the trust rule "${name}" is suspended or deleted.`,
 });
 
+const inactiveSetter = ({ name }: TrustRule): Problem => ({
+  code: 'FORBIDDEN',
+  message: `The user who set the trust rule "${name}" is no longer an active admin. Another admin must set the rules again.`,
+});
+
+/** The most API tokens of a rule that have not expired. */
+const TOKENS_PER_RULE = 100;
+
+const tooManyTokens = ({ name }: TrustRule): Problem => ({
+  code: 'TOO_MANY_REQUESTS',
+  message: `The trust rule "${name}" has ${TOKENS_PER_RULE} API tokens that have not expired, the maximum. Try again later with the same ID token.`,
+});
+
 /* The exchange. */
 
 /** @throws IdTokenError */
@@ -225,6 +254,11 @@ const acceptsClaims = ({ claims: required }: TrustRule, claims: IdToken['claims'
     const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
     return isScalar && matchesPattern(pattern, String(value));
   });
+
+async function countTokens(client: ClientBase, { name }: TrustRule): Promise<number> {
+  const text = `select count(*)::int as count from ${own.tokens} where rule = $1 and expires_at > now()`;
+  return expectOneRow(await client.query<{ count: number }>(text, [name])).count;
+}
 
 /**
  * Records the ID token. Returns false if it was recorded before. The log's lock prevents two exchanges from recording

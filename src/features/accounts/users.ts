@@ -47,7 +47,10 @@ interface NewUser {
   passwordSetBy?: string | null | undefined;
 }
 
-type UserChanges = Partial<NewUser>;
+interface UserChanges extends Partial<NewUser> {
+  /** The stored hash before the user proved the current password; see `readPasswordHash`. */
+  formerHash?: string | null | undefined;
+}
 
 /**
  * Writes in the transaction of its events, under the log's lock; see `createAccountCommand` of the pipeline. No events
@@ -63,7 +66,12 @@ export interface Users {
   find(named: string): Promise<User | undefined>;
   get(id: string): Promise<Result<User>>;
   create(user: NewUser): Promise<AccountChange<User>>;
-  /** Changes only the given members. A new password or a suspension ends the user's sessions. */
+  /** Null if the user does not exist or has no password. */
+  readPasswordHash(id: string): Promise<string | null>;
+  /**
+   * Changes only the given members. A new password or a suspension ends the user's sessions. Returns INVALID_STATE if
+   * the stored hash is no longer `formerHash`, or that user is no longer active.
+   */
   update(id: string, changes: UserChanges): Promise<AccountChange<User>>;
   /** Deletes the user with its tokens and sessions. */
   remove(id: string): AccountChange<null>;
@@ -104,6 +112,8 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
       return rows[0] ? ok(toUser(rows[0])) : refuse(unknownUser(id));
     },
 
+    readPasswordHash: (id) => readHash(pool, id),
+
     async create(user) {
       const { email, name = email, password, role, status = 'active', passwordSetBy = null } = user;
       const checks = [checkUserName(user.name), checkPassword(password, { email, name: user.name })];
@@ -130,6 +140,9 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
       return async (client) => {
         const before = isUuid(id) ? await lockUser(client, id) : undefined;
         if (before === undefined) return refuse(unknownUser(id));
+        const { formerHash } = changes;
+        if (formerHash !== undefined && (before.status !== 'active' || (await readHash(client, id)) !== formerHash))
+          return refuse(changedPassword());
         const { columns, data } = changesOf(before, changes, hash);
         if (columns.length === 0) return ok({ value: toUser(before), events: [] });
         const problem = await checkChanges(client, before, changes);
@@ -208,6 +221,19 @@ function changesOf(before: UserRow, changes: UserChanges, hash: string | null): 
   }
   return { columns, data };
 }
+
+async function readHash(db: Pick<Pool | ClientBase, 'query'>, id: string): Promise<string | null> {
+  const { rows } = await db.query<{ password_hash: string | null }>(
+    `select password_hash from ${own.users} where id = $1`,
+    [id],
+  );
+  return rows[0]?.password_hash ?? null;
+}
+
+const changedPassword = (): Problem => ({
+  code: 'INVALID_STATE',
+  message: 'The password or the status of your account changed during the request. Sign in again.',
+});
 
 async function lockUser(client: ClientBase, id: string): Promise<UserRow | undefined> {
   const { rows } = await client.query<UserRow>(`select ${USER_COLUMNS} from ${own.users} where id = $1 for update`, [

@@ -178,7 +178,7 @@ function flattenAccounts(accounts: Accounts, now: Date): Map<string, Json> {
   for (const [user, { tokens, identities, ...access }] of accounts) {
     all.set(`user ${user}`, access);
     for (const [token, of] of tokens) {
-      const isDeleted = of.rule !== undefined && new Date(of.expires_at ?? now) <= now;
+      const isDeleted = of.rule !== undefined && of.expires_at !== null && new Date(of.expires_at) <= now;
       if (!isDeleted) all.set(`API token ${token} of user ${user}`, { ...of });
     }
     for (const [identity, of] of identities) all.set(`identity ${identity} of user ${user}`, { ...of });

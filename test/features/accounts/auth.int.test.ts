@@ -145,6 +145,26 @@ describe('authentication', () => {
     } finally {
       await pool.query(`update service.service_settings set value = $1`, [JSON.stringify(rows[0]?.value)]);
     }
+
+    it('keep a password that an admin sets while they change it, and stay suspended', async () => {
+      const { users } = database.auth;
+      const { id } = await newUser('late@example.com');
+      const own = async () => {
+        const formerHash = await users.readPasswordHash(id);
+        return users.update(id, { password: 'seven purple lanterns', passwordSetBy: null, formerHash });
+      };
+      const late = await own();
+      valueOf(await database.change(users.update(id, { password: 'reset by an admin', passwordSetBy: admin.id })));
+      const reset = await users.readPasswordHash(id);
+      expect(codesOf(await database.change(late))).deep.equal(['INVALID_STATE']);
+      const suspended = await own();
+      valueOf(await database.change(users.update(id, { status: 'suspended' })));
+      expect(codesOf(await database.change(suspended))).deep.equal(['INVALID_STATE']);
+      expect(await users.readPasswordHash(id)).equal(reset);
+      valueOf(await database.change(users.update(id, { status: 'active' })));
+      valueOf(await database.change(await own()));
+      expect(await users.readPasswordHash(id)).not.equal(reset);
+    });
   });
 
   describe('static tokens', () => {

@@ -9,6 +9,7 @@ import { expectConsistent } from '../../support/consistent.js';
 import { type OpenIdProvider, startOpenIdProvider, unsecured } from '../../support/openid-provider.js';
 import { query } from '../../support/postgres.js';
 import { type TestService, startService } from '../../support/service.js';
+import { newPerson } from '../change-requests/people.js';
 
 const AUDIENCE = 'https://dps.example.com';
 const SUBJECT = 'repo:shop/schema:ref:refs/heads/main';
@@ -179,6 +180,8 @@ describe('the exchange of ID tokens', () => {
     await rejected(await signed({ iat: now() - 7_200, exp: now() + 300 }), /too old/);
     await rejected(await signed({ iat: now() + 600, exp: now() + 900 }), /issued in the future/);
     await rejected(await signed({}, { typ: 'at+jwt' }), /not an ID token/);
+    await rejected(await signed({}, { typ: 7 }), /not an ID token/);
+    for (const aud of [null, 7, {}, [7]]) await rejected(await signed({ aud } as never), /not an ID token/);
     await rejected(await signed({}, { kid: 'unknown' }), /no key/);
     await rejected(unsecured(claimsWith()), /not an ID token|algorithm/);
     const { privateKey } = await generateKeyPair('RS256');
@@ -265,6 +268,9 @@ describe('the exchange of ID tokens', () => {
       [{ issuer: 'http://id.example.com' }, /https/],
       [{ issuer: 'https://user:secret@id.example.com' }, /https/],
       [{ scope: { role: 'admin' } }, /required/],
+      [{ audience: 'https://dps\u200B.example.com' }, /control or format/],
+      [{ claims: { sub: `${SUBJECT}\u202E` } }, /control or format/],
+      [{ claims: { 'sub\u200B': SUBJECT, sub: SUBJECT } }, /.+/],
       [{ minutes: 61 }, /60/],
       [{ user: reader }, /exceeds the role reader/],
       [{ user: '00000000-0000-4000-8000-000000000000' }, /does not exist/],
@@ -300,6 +306,69 @@ describe('the exchange of ID tokens', () => {
     // The rule of a deleted user does not block other rules.
     const { rules } = dataOf<{ rules: Rule[] }>(await send('/auth/trust'));
     await trust(...rules, ruleWith({ name: 'another' }));
+  });
+
+  it('works only while the admin who set the rule is an active admin', async () => {
+    const setter = await newPerson(send, 'setter', 'admin');
+    dataOf(await setter.send('/auth/trust', json({ rules: [ruleWith({ user: admin })] }, 'PUT')));
+    await exchanged();
+    dataOf(await send(`/users/${setter.id}`, json({ role: 'author' }, 'PATCH')));
+    const idToken = await signed();
+    const reply = await exchange(idToken);
+    expect([reply.status, reply.codes]).deep.equal([403, ['FORBIDDEN']]);
+    expect(messageOf(reply)).to.match(/no longer an active admin/);
+    const setters = async (): Promise<(string | undefined)[]> =>
+      dataOf<{ rules: (Rule & { set_by?: string })[] }>(await send('/auth/trust')).rules.map(({ set_by }) => set_by);
+    expect(await setters()).deep.equal([setter.id]);
+    // Another admin takes over the rules by sending them again.
+    await trust(...dataOf<{ rules: Rule[] }>(await send('/auth/trust')).rules);
+    expect(await setters()).deep.equal([admin]);
+    expect((await exchange(idToken)).status).to.equal(200);
+  });
+
+  it('rejects tokens beyond the maximum of a rule, and the ID token can be sent again', async () => {
+    await trust(ruleWith());
+    const { id } = await exchanged();
+    const database = (text: string) => query(service.databaseUrl, text);
+    await database(`INSERT INTO service.service_tokens (id, user_id, name, token_hash, expires_at, issued_by, scope, rule)
+      SELECT gen_random_uuid(), user_id, 'filler', n::text::bytea, expires_at, issued_by, scope, rule
+        FROM service.service_tokens, generate_series(1, 99) n WHERE id = '${id}'`);
+    const idToken = await signed();
+    const reply = await exchange(idToken);
+    expect([reply.status, reply.codes]).deep.equal([429, ['TOO_MANY_REQUESTS']]);
+    await database(`DELETE FROM service.service_tokens WHERE name = 'filler'`);
+    expect((await exchange(idToken)).status).to.equal(200);
+  });
+
+  it('does not accept a token of a rule without scope or expiry, and verification names it', async () => {
+    await trust(ruleWith());
+    const { id, token } = await exchanged();
+    const database = (text: string) => query(service.databaseUrl, text);
+    const [stored] = await database(
+      `SELECT expires_at::text, scope::text FROM service.service_tokens WHERE id = '${id}'`,
+    );
+    const { expires_at, scope } = stored as { expires_at: string; scope: string };
+    for (const limit of ['expires_at', 'scope']) {
+      await database(`UPDATE service.service_tokens SET ${limit} = NULL WHERE id = '${id}'`);
+      expect(await statusOf(token)).to.equal(401);
+      const { differences } = dataOf<{ differences: { member: string }[] }>(await send('/projections/verify'));
+      expect(differences.map(({ member }) => member)).deep.equal([`API token ${id} of user ${admin}`]);
+      await database(
+        `UPDATE service.service_tokens SET expires_at = '${expires_at}', scope = '${scope}' WHERE id = '${id}'`,
+      );
+    }
+    expect(await statusOf(token)).to.equal(200);
+  });
+
+  it('remembers an exchanged ID token for a day, whatever the clocks of processes', async () => {
+    await trust(ruleWith());
+    const issued = now() - 60;
+    await exchanged({ iat: issued });
+    const [row] = await query(
+      service.databaseUrl,
+      'SELECT extract(epoch FROM expires_at)::float8 AS until FROM service.service_exchanged_id_tokens',
+    );
+    expect(row?.['until']).to.equal(issued + 86_400);
   });
 
   it('does not let a pipeline approve a change request', async () => {
