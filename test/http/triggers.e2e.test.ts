@@ -165,6 +165,23 @@ ON"on members"FOR EACH ROW WHEN (new.name <> 'ON members; DROP TABLE members') E
     expect(await listed()).to.deep.equal([]);
   });
 
+  it('leaves out a restored trigger if a function of its condition no longer exists', async () => {
+    const isAdult = 'CREATE FUNCTION is_adult(age integer) RETURNS boolean LANGUAGE sql AS $$ SELECT age > 17 $$';
+    await create(isAdult, 'function');
+    await create(
+      'CREATE TRIGGER mark BEFORE UPDATE ON members FOR EACH ROW WHEN (is_adult(NEW.age)) EXECUTE FUNCTION mark()',
+    );
+    await insert();
+    await api.ok('DELETE', '/collections/members');
+    await api.ok('DELETE', path('is_adult(integer)', 'function'));
+    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+    const answer = await api.ok<{ warnings: { message: string }[] }>('POST', `/trash/${data[0]?.position}/restore`, {});
+    expect(answer.warnings.map(({ message }) => message)).to.deep.equal([
+      'not restored: trigger of members: "mark on members": function "is_adult" no longer exists',
+    ]);
+    expect(await api.sql('SELECT name FROM members')).to.deep.equal([{ name: 'Ada' }]);
+  });
+
   it('creates a trigger again when a column that it uses gets another type', async () => {
     await create(MARK.replace('UPDATE OF name', 'UPDATE OF age'), 'trigger', { comment: 'Marks', enabled: 'replica' });
     const plan = await api.ok<Plan>('PATCH', '/fields/members/age?dry_run', { type: 'bigInteger' });

@@ -14,7 +14,7 @@ import {
   extrasOfTable,
   triggersOn,
 } from '../model/state.js';
-import { type SchemaObject, objectKey, routineId } from '../model/objects.js';
+import { type SchemaObject, objectKey, routineId, objectNameParts } from '../model/objects.js';
 import { parseDefinition } from '../sql-text/object-definition.js';
 import { parentOf } from '../model/order.js';
 import type { Restores } from './context.js';
@@ -274,13 +274,19 @@ function findTriggerObstacle(restoring: Restoring, { definition }: SchemaObject)
   const { state, past, isThere } = restoring;
   const parsed = parseDefinition(definition);
   if (typeof parsed === 'string') return undefined;
-  const [called] = parsed.calls;
+  const [called, ...inCondition] = parsed.calls;
   const id = routineId(called?.name ?? '', '');
   const key = objectKey({ kind: 'function', id });
   if (past.objects.has(key) && !state.objects.has(key)) return `function ${JSON.stringify(id)} no longer exists`;
+  const missing = inCondition.find(({ name }) => hasFunction(past, name) && !hasFunction(state, name));
+  if (missing !== undefined) return `function ${JSON.stringify(missing.name)} no longer exists`;
   const other = parsed.relations.find(({ name }) => past.collections.has(name) && !isThere(name));
   return other && noCollection(restoring, other.name);
 }
+
+/** True if a managed function has the name, with any argument types: a call does not show which one PostgreSQL chose. */
+const hasFunction = ({ objects }: State, name: string): boolean =>
+  objects.some(({ object }) => object.kind === 'function' && objectNameParts(object).name === name);
 
 /* Restores the group of a collection and its group members. */
 
