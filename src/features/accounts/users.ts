@@ -277,7 +277,7 @@ const takenEmail = (email: string): Problem => ({
   path: 'email',
 });
 
-/** Creates the problem NOT_FOUND with the id as it was sent. */
+/** Creates the problem NOT_FOUND. @param id as the client sent it */
 export function unknownUser(id: string): Problem {
   return { code: 'NOT_FOUND', message: `User ${JSON.stringify(id)} does not exist.` };
 }

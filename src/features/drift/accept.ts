@@ -345,7 +345,7 @@ async function addStillDifferent(
   const explained = new Set(acceptance.notAccepted.map(({ collection }) => collection));
   const taken = new Set([...acceptance.tables.map(({ collection }) => collection.collection), ...acceptance.deleted]);
   for (const name of sight.renames.collections.values()) taken.add(name);
-  // The tables are locked, so they still are as they were read.
+  // The tables are locked, so they have not changed since they were read.
   const catalog = { tables: sight.finding.tables, objects: sight.finding.beside };
   for (const { collection, field, member } of await verifyCatalog(client, desired, schema, catalog)) {
     if (explained.has(collection) || !taken.has(collection) || !sight.request.takes(collection, field)) continue;

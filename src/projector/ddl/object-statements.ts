@@ -42,7 +42,7 @@ export function withTableLock(before: State, statement: Statement): Statement {
 /** An object to create. It is new or changed, or was dropped because of something that it uses. */
 export interface Creation {
   object: SchemaObject;
-  /** The object as it was in the database before the batch. Undefined for a new one. */
+  /** The object in the database before the batch. Undefined for a new object. */
   known: CatalogObject | undefined;
   isNew: boolean;
   isChanged: boolean;

@@ -22,7 +22,7 @@ import { findBlockingRows } from './rows-before.js';
 import type { TimeTravel } from './time-travel.js';
 import { findRestorable } from '../../features/trash/rows.js';
 
-/* Finds objects by identity in the trash, and returns them as they were when they were deleted. */
+/* Finds objects by identity in the trash, and returns their state at the time of the deletion. */
 
 /**
  * Returns the objects by the time of deletion. An object is `empty` if the database was restored from its log, without

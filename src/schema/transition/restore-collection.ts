@@ -1,5 +1,6 @@
-/* Restores a collection from the trash as it was, by current names. This includes objects that were deleted in the
-   same batch because of the collection, if the other side still exists and the name is free. */
+/* Restores a collection from the trash with its state before the deletion. Names in it that changed since then are
+   replaced with the current ones. Objects that were deleted in the same batch because of the collection are restored
+   too, if the other side still exists and the name is free. */
 import { type Problem, type Result, invalidProblem, ok, refuse } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import {

@@ -1,6 +1,6 @@
 /**
- * Restores a field from the trash as it was, by current names. Objects that were deleted with the field are restored
- * too.
+ * Restores a field from the trash with its state before the deletion. Names in it that changed since then are replaced
+ * with the current ones. Objects that were deleted with the field are restored too.
  */
 import { type Problem, type Result, invalidProblem, ok, refuse } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';

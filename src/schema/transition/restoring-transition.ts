@@ -1,5 +1,5 @@
-/* A transition that restores objects from the trash. A table is restored as it was and then changed to the target
-   state. A field is restored as it is in the target state, if the two are compatible. */
+/* A transition that restores objects from the trash. A table is restored with its state before the deletion, and then
+   changed to the target state. A field is restored as it is in the target state, if the two are compatible. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { fold } from '../fold/evolve.js';
 import type { SchemaEvent } from '../model/events.js';
@@ -60,7 +60,7 @@ export function* restoringTransition(
   return [...first, ...(yield* transition(after, to, touched, { ...options, restores }))];
 }
 
-/** Returns the state with the names of the target. Restored tables are as they were. */
+/** Returns the state with the names of the target. Restored tables have their state before the deletion. */
 function* withTables(
   { from, to, touched }: TransitionRequest,
   tables: readonly TrashNode[],

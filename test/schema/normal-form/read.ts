@@ -82,8 +82,8 @@ export function defaultOf(
 }
 
 /**
- * Each error is at the member whose name it begins with, as it was sent: `meta.sort: sort must be …`; a missing one
- * is where it would be.
+ * Expects each error at the member whose name the error begins with, for example `meta.sort: sort must be …`. The
+ * location of a missing member is the one that it would have.
  */
 export function expectInPlace(faults: readonly string[], sent: Members): void {
   const parts = ['meta', 'schema'].filter((part) => typeof sent[part] === 'object' && sent[part] !== null);
