@@ -13,7 +13,7 @@ export interface Sources {
   databaseVersion: string;
   projections(): Promise<{ head: number; projections: ProjectionStatus[] }>;
   state(): State;
-  rendered(): { answers: number; bytes: number };
+  rendered(): { answers: number; bytes: number; renderings: number };
   pool: { totalCount: number; idleCount: number; waitingCount: number };
   listening(): boolean;
   server(): ServerState;
@@ -84,6 +84,9 @@ export function addGauges(registry: Registry, sources: Sources): void {
   };
   counter('dps_overload_refusals_total', 'Requests rejected because the service was overloaded.', () => {
     return scheduler.load().refused;
+  });
+  counter('dps_renderings_total', 'Responses rendered because the cache did not contain them.', () => {
+    return sources.rendered().renderings;
   });
   counter('dps_log_divergence_total', 'Number of times that the log differed from an earlier read.', () =>
     sources.divergences(),

@@ -33,14 +33,17 @@ export interface RenderedCache {
    * the error. If the responses about a subject grow too large, the least recently used ones are removed.
    */
   get(subject: object, key: string, render: Render): Promise<Rendered>;
-  /** Returns the size of the cache. Unreferenced subjects count until they are garbage-collected. */
-  size(): { answers: number; bytes: number };
+  /**
+   * Returns the size of the cache, where unreferenced subjects count until they are garbage-collected, and the number
+   * of responses rendered since the start.
+   */
+  size(): { answers: number; bytes: number; renderings: number };
 }
 
 /** @param maxBytes size of the answers about one subject */
 export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): RenderedCache {
   const subjects = new WeakMap<object, CachedResponses>();
-  const size = { answers: 0, bytes: 0 };
+  const size = { answers: 0, bytes: 0, renderings: 0 };
   const count = (answers: number, bytes: number): void => {
     size.answers += answers;
     size.bytes += bytes;
@@ -73,6 +76,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     const entry: Entry = { rendered, bytes: 0, dropped: false };
     kept.answers.set(key, entry);
     count(1, 0);
+    size.renderings += 1;
     grow(kept, entry, rendered.body.length);
     return rendered;
   };

@@ -80,7 +80,10 @@ describe('the dashboard and the alert rules', () => {
   it('cover all of the service’s own metrics', () => {
     const used = new Set(USES.flatMap(({ expr }) => metricsIn(expr)).map(family));
     const own = [...scraped.keys()].filter((name) => name.startsWith('dps_')).map(family);
-    expect([...new Set(own)].filter((name) => !used.has(name))).to.deep.equal(['dps_rendered_answers']);
+    expect([...new Set(own)].filter((name) => !used.has(name))).to.deep.equal([
+      'dps_rendered_answers',
+      'dps_renderings_total',
+    ]);
   });
 });
 

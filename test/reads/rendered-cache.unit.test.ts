@@ -84,7 +84,7 @@ describe('rendered responses', () => {
     expect(first.body.toString()).to.equal('x'.repeat(30 * 40_000));
     expect(count).to.equal(1);
     expect(slices).to.be.greaterThan(5);
-    expect(cache.size()).to.deep.equal({ answers: 1, bytes: first.body.length });
+    expect(cache.size()).to.include({ answers: 1, bytes: first.body.length });
     await cache.get(subject, 'another', () => bytes(['x']));
     expect(cache.size(), 'there is room for both').to.have.property('answers', 2);
   });
@@ -179,12 +179,12 @@ describe('encoded responses', () => {
   it('are encoded once for concurrent callers, and counted with their source', async () => {
     const cache = createRenderedCache();
     const answer = await cache.get({}, 'k', () => bytes(['1234']));
-    expect(cache.size()).to.deep.equal({ answers: 1, bytes: 4 });
+    expect(cache.size()).to.include({ answers: 1, bytes: 4 });
     const requested = [answer.encoded('gzip', encode), answer.encoded('gzip', encode), answer.encoded('br', encode)];
     expect((await Promise.all(requested)).map(String)).to.deep.equal(['gzip of 1234', 'gzip of 1234', 'br of 1234']);
     expect(await answer.encoded('gzip', encode)).to.equal(await requested[0]);
     expect(codings).to.deep.equal(['gzip', 'br']);
-    expect(cache.size()).to.deep.equal({ answers: 1, bytes: 4 + 12 + 10 });
+    expect(cache.size()).to.include({ answers: 1, bytes: 4 + 12 + 10 });
   });
 
   it('are encoded again after a failure', async () => {
@@ -199,7 +199,7 @@ describe('encoded responses', () => {
     const subject = {};
     const get = (key: string) => cache.get(subject, key, () => bytes([`${key}234`]));
     const [a, b] = [await get('a'), await get('b')];
-    expect(cache.size()).to.deep.equal({ answers: 2, bytes: 8 });
+    expect(cache.size()).to.include({ answers: 2, bytes: 8 });
     await b.encoded('gzip', encode);
     expect(cache.size(), 'as much as there may be').to.deep.equal({ answers: 2, bytes: 20 });
     await b.encoded('br', encode);
@@ -208,7 +208,7 @@ describe('encoded responses', () => {
     expect(cache.size(), 'and no longer counted').to.deep.equal({ answers: 1, bytes: 26 });
     expect(await get('b')).to.equal(b);
     expect(await get('a')).not.to.equal(a);
-    expect(cache.size()).to.deep.equal({ answers: 1, bytes: 4 });
+    expect(cache.size()).to.include({ answers: 1, bytes: 4 });
   });
 });
 

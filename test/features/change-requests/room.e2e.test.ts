@@ -93,7 +93,7 @@ describe('storage of change requests', () => {
     const { id } = await open(ann.send, { title: 'change', diff: await diffOf(admin, without('articles', 'note')) });
     const rendered = async (): Promise<number> => {
       const { text } = await admin('/metrics');
-      return Number(/^dps_rendered_answers (\d+)$/m.exec(text)?.[1]);
+      return Number(/^dps_renderings_total (\d+)$/m.exec(text)?.[1]);
     };
     const first = await show(admin, id);
     const before = await rendered();

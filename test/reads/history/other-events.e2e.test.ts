@@ -34,7 +34,7 @@ describe('events without schema changes', () => {
   it('advance the position, but keep tags, hashes and cached responses', async () => {
     const before = await Promise.all(READS.map((path) => send(path)));
     const info = (await send('/server/info')).json as { data: { position: number; hash: string } };
-    const kept = (await send('/metrics')).text.match(/^dps_rendered_answers \d+/m)?.[0];
+    const kept = (await send('/metrics')).text.match(/^dps_renderings_total \d+/m)?.[0];
     await append(service.databaseUrl, [ACKNOWLEDGED]);
     for (const [index, path] of READS.entries()) {
       const again = await send(path);
@@ -46,7 +46,7 @@ describe('events without schema changes', () => {
     }
     const now = (await send('/server/info')).json as typeof info;
     expect(now.data).to.deep.equal({ ...info.data, position: info.data.position + 1 });
-    expect((await send('/metrics')).text.match(/^dps_rendered_answers \d+/m)?.[0]).to.equal(kept);
+    expect((await send('/metrics')).text.match(/^dps_renderings_total \d+/m)?.[0]).to.equal(kept);
     const change = json({ meta: { note: 'n' } }, 'PATCH');
     const headers = { ...change.headers, 'if-match': `"${info.data.hash}"` };
     expect((await send('/collections/books', { ...change, headers })).status).to.equal(200);
