@@ -201,11 +201,11 @@ describe('encoded responses', () => {
     const [a, b] = [await get('a'), await get('b')];
     expect(cache.size()).to.include({ answers: 2, bytes: 8 });
     await b.encoded('gzip', encode);
-    expect(cache.size(), 'as much as there may be').to.deep.equal({ answers: 2, bytes: 20 });
+    expect(cache.size(), 'as much as there may be').to.include({ answers: 2, bytes: 20 });
     await b.encoded('br', encode);
-    expect(cache.size(), 'the oldest is gone').to.deep.equal({ answers: 1, bytes: 26 });
+    expect(cache.size(), 'the oldest is gone').to.include({ answers: 1, bytes: 26 });
     await a.encoded('gzip', encode);
-    expect(cache.size(), 'and no longer counted').to.deep.equal({ answers: 1, bytes: 26 });
+    expect(cache.size(), 'and no longer counted').to.include({ answers: 1, bytes: 26 });
     expect(await get('b')).to.equal(b);
     expect(await get('a')).not.to.equal(a);
     expect(cache.size()).to.include({ answers: 1, bytes: 4 });
