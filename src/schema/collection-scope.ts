@@ -2,7 +2,7 @@
 import { isObject } from '../kernel/json.js';
 import type { Problem } from '../kernel/problem.js';
 import type { Resumable } from '../kernel/resumable.js';
-import { changesSchema, collectionsTouchedBy } from './fold/event-schemas.js';
+import { changesObjects, changesSchema, collectionsChanged, collectionsTouchedBy } from './fold/event-schemas.js';
 import type { LogEvent } from './model/events.js';
 import type { Collection, Relation } from './model/model.js';
 import type { ObjectName } from './model/objects.js';
@@ -10,6 +10,7 @@ import { followsTable } from './transition/objects.js';
 import {
   type CollectionNode,
   type State,
+  byName,
   collectionOfObject,
   contentOf,
   extrasOfTable,
@@ -116,6 +117,14 @@ interface Batch {
   before: State;
   after: State;
   events: readonly LogEvent[];
+}
+
+/** Returns the collections that a change request about the batch lists: those that it changes, and those of its objects. */
+export function listCollections({ before, after, events }: Batch): string[] {
+  const ofObjects = events
+    .filter(changesObjects)
+    .flatMap(({ subject }) => [before, after].flatMap((state) => collectionOfObject(state, subject) ?? []));
+  return [...new Set([...collectionsChanged(events), ...ofObjects])].sort(byName);
 }
 
 /**

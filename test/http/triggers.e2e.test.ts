@@ -273,4 +273,43 @@ ON"on members"FOR EACH ROW WHEN (new.name <> 'ON members; DROP TABLE members') E
     ]);
     await api.ok('DELETE', path('mark on days'));
   });
+
+  it('reports each change of a trigger, so that the policy can require an approval', async () => {
+    const codes = async (method: 'POST' | 'PATCH' | 'DELETE', at: string, body?: object) =>
+      (await api.ok<Plan>(method, `${at}?dry_run`, body)).warnings.map(({ code }) => code);
+    const body = { kind: 'trigger', definition: MARK };
+    expect(await codes('POST', '/objects', body)).to.deep.equal(['CHANGES_TRIGGER']);
+    await create(MARK);
+    expect(await codes('PATCH', path(ID), { enabled: 'disabled' })).to.deep.equal(['CHANGES_TRIGGER']);
+    expect(await codes('POST', `${path(ID)}/rename`, { to: 'first' })).to.deep.equal(['CHANGES_TRIGGER']);
+    expect(await codes('DELETE', path(ID))).to.deep.equal(['CHANGES_TRIGGER']);
+    expect(await codes('POST', '/collections/members/rename', { to: 'people' })).not.to.include('CHANGES_TRIGGER');
+    expect(await codes('DELETE', '/collections/members')).not.to.include('CHANGES_TRIGGER');
+    const rule = { pattern: 'members', findings: { CHANGES_TRIGGER: 'approve' } };
+    await api.ok('PUT', '/policy', { collections: [rule] });
+    await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'PATCH', path(ID), { enabled: 'disabled' });
+    await api.ok('PUT', '/policy', { collections: [{ ...rule, pattern: 'people' }] });
+    await api.ok('PATCH', path(ID), { enabled: 'disabled' });
+  });
+
+  it('lists the collection of a trigger in a change request', async () => {
+    const head = await api.head();
+    await create(MARK);
+    const diff = await api.ok<object>('GET', `/history/diff?to=${head}`);
+    const opened = await api.ok<{ data: { id: string } }>('POST', '/changes', { title: 'Drop the trigger', diff });
+    const { data } = await api.ok<{ data: { collections: string[] } }>('GET', `/changes/${opened.data.id}`);
+    expect(data.collections).to.deep.equal(['members']);
+    const { data: ofMembers } = await api.ok<{ data: object[] }>('GET', '/changes?collection=members');
+    expect(ofMembers).to.have.length(1);
+  });
+
+  it('warns about a new row trigger of a large table', async () => {
+    await api.sql('INSERT INTO members (age) SELECT i FROM generate_series(1, 10001) i; ANALYZE members');
+    const codes = async (definition: string) =>
+      (await api.ok<Plan>('POST', '/objects?dry_run', { kind: 'trigger', definition })).warnings.map(
+        ({ code }) => code,
+      );
+    expect(await codes(MARK)).to.include('TRIGGER_ON_LARGE_TABLE');
+    expect(await codes(MARK.replace('FOR EACH ROW', 'FOR EACH STATEMENT'))).not.to.include('TRIGGER_ON_LARGE_TABLE');
+  });
 });

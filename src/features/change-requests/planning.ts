@@ -9,9 +9,8 @@ import type { Warning } from '../../kernel/warning.js';
 import type { Parameterised } from '../../postgres/exchange.js';
 import { keepSteps, readSteps } from './rows.js';
 import type { Preparation, PreparationEngine, PreparationStep } from '../../projector/online/types.js';
-import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import { listCollections } from '../../schema/collection-scope.js';
 import type { ChangeStep, LogEvent, Cause, OtherEventData } from '../../schema/model/events.js';
-import { byName } from '../../schema/model/state.js';
 import {
   CommandRefused,
   type PlannedBatch,
@@ -66,7 +65,7 @@ export const reviseForOpening =
     if (preparation.kind === 'not possible') return toRefusal(preparation);
     if (preparation.kind === 'nothing') return keepBatch(batch);
     if ((document.content?.length ?? 0) > MOST) return { kind: 'refused', problems: [tooLarge()] };
-    const collections = [...collectionsChanged(batch.events)].sort(byName);
+    const collections = listCollections({ ...batch, before: batch.before.state });
     const opened = changeEvent('change.opened', id, { operation, document: document.hash, online: true, collections });
     const next = isFree(batch, id, preparation.collections) ? prepare(id, preparation) : { events: [], also: [] };
     const also = [...keepDocuments([document]), ...next.also];

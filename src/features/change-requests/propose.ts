@@ -3,9 +3,9 @@ import type pg from 'pg';
 import type { Document } from '../../log/document-lines.js';
 import { keepDocuments } from '../../log/documents.js';
 import { countUnderWay, findOpenRevert } from './rows.js';
-import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import { listCollections } from '../../schema/collection-scope.js';
 import type { ChangeUpdated } from '../../schema/model/events.js';
-import { byName, type State, NEW_IDENTITY, memberKey, findDifferingNames } from '../../schema/model/state.js';
+import { type State, NEW_IDENTITY, memberKey, findDifferingNames } from '../../schema/model/state.js';
 import {
   CommandRefused,
   type PlannedBatch,
@@ -120,7 +120,7 @@ async function describePlannedBatch(
   planOptions: PlanOptions,
 ): Promise<{ collections: string[]; plan: string; base: number }> {
   return {
-    collections: [...collectionsChanged(batch.events)].sort(byName),
+    collections: listCollections({ ...batch, before: batch.before.state }),
     plan: await planOf(batch, planOptions),
     base: batch.before.head.position,
   };

@@ -3,7 +3,14 @@
  * tables. It contains its documentation, from which `docs/findings` is generated.
  */
 import type { Warning } from '../../kernel/warning.js';
-import { type NewEvent, type EventType, type LogEvent, type SchemaEvent, readRestored } from '../model/events.js';
+import {
+  type NewEvent,
+  type EventType,
+  type LogEvent,
+  type ObjectEvent,
+  type SchemaEvent,
+  readRestored,
+} from '../model/events.js';
 import type { Field, Relation } from '../model/model.js';
 import type { SchemaObject } from '../model/objects.js';
 import type { CollectionNode, State } from '../model/state.js';
@@ -272,7 +279,9 @@ export interface Rule extends RuleText {
   /** Checks each created or changed relation. */
   relation?: (change: RelationChange, planned: PlannedEvent) => Observation | undefined;
   /** Checks each created or changed object other than tables. */
-  object?: (change: ObjectChange) => Observation | undefined;
+  object?: (change: ObjectChange, planned: PlannedObjectEvent) => Observation | undefined;
+  /** Checks each event about objects other than tables. */
+  objectEvent?: (planned: PlannedObjectEvent) => Observation | undefined;
   /** Checks each event about tables. */
   event?: (planned: PlannedEvent) => Observation | readonly Observation[] | undefined;
 }
@@ -314,6 +323,15 @@ export interface LocatedEvent {
   event: Pick<SchemaEvent, 'collection' | 'field'>;
   index: number;
   batch: ReviewedBatch;
+}
+
+/** A planned event about an object other than a table. */
+export interface PlannedObjectEvent extends LocatedEvent {
+  event: ObjectEvent;
+  /** True if the event only records what the database already contained. */
+  found: boolean;
+  /** The object before the batch. Undefined if the batch creates it. */
+  old: SchemaObject | undefined;
 }
 
 /** A planned event about tables with its context. */

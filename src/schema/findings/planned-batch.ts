@@ -10,7 +10,7 @@ import {
   isAdopted,
   isConsequence,
 } from '../model/events.js';
-import { type SchemaObject, objectKey } from '../model/objects.js';
+import { objectKey } from '../model/objects.js';
 import { type State, extrasOf } from '../model/state.js';
 import { type Policy, actionOf, keyOf } from '../policy.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -24,6 +24,7 @@ import {
   type ObjectChange,
   type ReviewedBatch,
   type PlannedEvent,
+  type PlannedObjectEvent,
   type RelationChange,
   type TableStatistics,
   type TypeLookup,
@@ -132,13 +133,6 @@ const isAltering = (event: NewEvent): boolean =>
 const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[] =>
   [...names].filter((name) => !made.has(name));
 
-interface PlannedObjectEvent extends LocatedEvent {
-  event: ObjectEvent;
-  found: boolean;
-  /** The object before the batch. Undefined if the batch creates it. */
-  old: SchemaObject | undefined;
-}
-
 /**
  * Yields each event that is judged, and undefined for every other event, so that callers can pause during long batches.
  */
@@ -241,7 +235,7 @@ function fieldsMade(event: NewEvent): readonly Field[] | undefined {
   return 'fields' in event.data ? event.data.fields : [event.data.field];
 }
 
-/** Returns the object that an event creates or changes. Undefined for a rename, because no rule judges one. */
+/** Returns the object that an event creates or changes. Undefined for a rename and a deletion. */
 function objectChange({ event, batch, old }: PlannedObjectEvent): ObjectChange | undefined {
   const now = batch.after.objects.get(objectKey(event.subject))?.object;
   const isChange = event.type === 'object.created' || event.type === 'object.updated';
@@ -268,6 +262,7 @@ const checksOf = (rules: readonly Rule[]) => ({
   fields: rulesWith('field', rules),
   relations: rulesWith('relation', rules),
   objects: rulesWith('object', rules),
+  objectEvents: rulesWith('objectEvent', rules),
   events: rulesWith('event', rules),
 });
 
@@ -320,9 +315,10 @@ const NONE: ReadonlySet<string> = new Set();
 type AddFinding = (rule: Rule, observed: Observation | undefined, planned: LocatedEvent) => void;
 
 function judgeObject(planned: PlannedObjectEvent, add: AddFinding): void {
+  const checks = planned.found ? STANDING : CHECKS;
   const change = objectChange(planned);
-  if (change === undefined) return;
-  for (const rule of (planned.found ? STANDING : CHECKS).objects) add(rule, rule.object(change), planned);
+  if (change !== undefined) for (const rule of checks.objects) add(rule, rule.object(change, planned), planned);
+  for (const rule of checks.objectEvents) add(rule, rule.objectEvent(planned), planned);
 }
 
 /** Findings about columns of partitions are reported for the parent table. */

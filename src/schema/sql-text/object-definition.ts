@@ -266,6 +266,7 @@ function triggerPartsOf(
     events,
     table,
     isInsteadOf: isInsteadOf(statement),
+    isForEachRow: statement['row'] === true,
   };
   if (!isTriggerOf(creation.rest, `CREATE ${createWords('trigger', trigger)} n${events}t${tail}`)) return NAME_FAULT;
   const parts = partsOf(creation, tail);

@@ -8,6 +8,7 @@ export interface TriggerParts {
   table: string;
   /** True for INSTEAD OF, which only views can have. */
   isInsteadOf: boolean;
+  isForEachRow: boolean;
 }
 
 /** TRIGGER_TYPE_INSTEAD of PostgreSQL. */

@@ -42,7 +42,12 @@ import {
 } from './locks.js';
 import { dropsIndex, foreignKeyWithoutIndex, indexOfManyColumns, noPrimaryKey } from './indexes.js';
 import { IMPORTED } from './imported.js';
-import { securityDefinerPublicExecute, securityDefinerSearchPath } from './objects.js';
+import {
+  changesTrigger,
+  securityDefinerPublicExecute,
+  securityDefinerSearchPath,
+  triggerOnLargeTable,
+} from './objects.js';
 import { nameLooksAlike, nameNeedsQuotes, nameShortened, reservedName } from './names.js';
 
 export const RULES: readonly Rule[] = [
@@ -92,6 +97,8 @@ export const RULES: readonly Rule[] = [
   typeNeeded,
   securityDefinerSearchPath,
   securityDefinerPublicExecute,
+  changesTrigger,
+  triggerOnLargeTable,
   ...NOTICED,
   ...IMPORTED,
 ];
