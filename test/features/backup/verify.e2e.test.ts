@@ -1,5 +1,5 @@
 /** Backups that are verified by a restore. Runs on every supported release of PostgreSQL (`.ci/run`). */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { ACCOUNT_COLUMNS } from '../../../src/features/backup/contents.js';
 import { managedCatalog } from '../../support/catalog-text.js';
 import { type Reply, clientOf, json } from '../../support/client.js';
 import { type Ran, dps } from '../../support/dps.js';
-import { type TestDatabase, asSuperuser, createDatabase, query, sql } from '../../support/postgres.js';
+import { type TestDatabase, asSuperuser, createDatabase, query, sql, testServer } from '../../support/postgres.js';
 import { type TestService, startService } from '../../support/service.js';
 
 const TABLES = `
@@ -56,6 +56,12 @@ const UGLY = 'ugly\n::error::\u001b[2J\u202e';
 /** Tables that no backup contains. */
 const UNMANAGED = /ugly|moody/;
 
+/** Owns the backed up databases. Other test files share the usual owner, and must not see its privileges change. */
+const ACCOUNT = {
+  name: `dps_verify_test_${randomBytes(4).toString('hex')}`,
+  password: randomBytes(12).toString('hex'),
+};
+
 describe('dps backup --verify', () => {
   let service: TestService;
   let source: TestDatabase;
@@ -65,8 +71,8 @@ describe('dps backup --verify', () => {
   before(async function () {
     this.timeout(120_000);
     directory = await mkdtemp(join(tmpdir(), 'dps-verify-test-'));
-    source = await emptyDatabase();
-    await asSuperuser(source.connectionString, `ALTER ROLE ${userOf(source)} CREATEDB`);
+    await onServer(`CREATE ROLE ${ACCOUNT.name} LOGIN CREATEDB PASSWORD '${ACCOUNT.password}'`);
+    source = await ownDatabase();
     service = await startService({ DATABASE_URL: source.connectionString });
     await sql(source.connectionString, TABLES);
     await call('/schema/adopt', { all: true });
@@ -76,8 +82,12 @@ describe('dps backup --verify', () => {
   after(async () => {
     await service.stop();
     for (const database of databases) await database.drop();
+    await onServer(`DROP ROLE ${ACCOUNT.name}`);
     await rm(directory, { recursive: true, force: true });
   });
+
+  const onServer = async (statement: string): Promise<void> =>
+    asSuperuser((await testServer()).connectionString, statement);
 
   const settings = (): Record<string, string> => ({ DATABASE_URL: source.connectionString });
   const backup = (file: string, ...options: string[]): Promise<Ran> => dps(['backup', file, ...options], settings());
@@ -88,6 +98,14 @@ describe('dps backup --verify', () => {
     const database = await createDatabase();
     databases.push(database);
     return database;
+  }
+
+  async function ownDatabase(): Promise<TestDatabase> {
+    const database = await emptyDatabase();
+    const url = new URL(database.connectionString);
+    await onServer(`ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${ACCOUNT.name}`);
+    [url.username, url.password] = [ACCOUNT.name, ACCOUNT.password];
+    return { ...database, connectionString: url.href };
   }
 
   async function call(path: string, body: object, to = service): Promise<Reply> {
@@ -143,8 +161,7 @@ describe('dps backup --verify', () => {
 
   it('contains managed views and partitions of a second schema, and names only what it lacks', async function () {
     this.timeout(60_000);
-    const at = await emptyDatabase();
-    await asSuperuser(at.connectionString, `ALTER ROLE ${userOf(at)} CREATEDB`);
+    const at = await ownDatabase();
     const both = { DATABASE_URL: at.connectionString, DB_SCHEMAS: 'public,sales', OBJECTS: 'on' };
     const managing = await startService(both);
     try {
@@ -192,13 +209,13 @@ describe('dps backup --verify', () => {
 
   it('uses an embedded server where the account cannot create databases', async function () {
     this.timeout(120_000);
-    await asSuperuser(source.connectionString, `ALTER ROLE ${userOf(source)} NOCREATEDB`);
+    await onServer(`ALTER ROLE ${ACCOUNT.name} NOCREATEDB`);
     try {
       const { code, out, err } = await backup(join(directory, 'embedded.dps'), '--verify');
       expect(code, err).to.equal(0);
       expect(out).to.contain('Verified:');
     } finally {
-      await asSuperuser(source.connectionString, `ALTER ROLE ${userOf(source)} CREATEDB`);
+      await onServer(`ALTER ROLE ${ACCOUNT.name} CREATEDB`);
     }
   });
 
@@ -348,9 +365,6 @@ describe('dps backup --verify', () => {
       `SELECT d.datname FROM pg_database d JOIN pg_roles r ON r.oid = d.datdba WHERE d.datname LIKE 'dps_verify_%' AND r.rolname = current_user`,
     );
 });
-
-const userOf = ({ connectionString }: TestDatabase): string =>
-  pg.escapeIdentifier(decodeURIComponent(new URL(connectionString).username));
 
 const insertBefore = (lines: readonly string[], line: string, more: readonly string[]): string[] =>
   lines.toSpliced(lines.indexOf(line), 0, ...more);
