@@ -20,15 +20,8 @@ import { bundle } from './bundle.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/**
- * Other processes would distort their measurements, and files that take every lock slot of the server would disturb
- * others.
- */
-const ALONE = [
-  'test/faults/hostile-bodies.e2e.test.ts',
-  'test/features/accounts/login-limit.long.test.ts',
-  'test/pipeline/endings.int.test.ts',
-];
+/** Other processes would distort their measurements. */
+const ALONE = ['test/faults/hostile-bodies.e2e.test.ts', 'test/features/accounts/login-limit.long.test.ts'];
 
 /** The longest files start first, so that none is left at the end. Busy and waiting files alternate. */
 const LONGEST = [

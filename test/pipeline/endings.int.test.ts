@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type Cluster, startCluster } from '../support/standby.js';
 import {
   CAUSE,
   type Instance,
@@ -14,6 +15,8 @@ import {
   startInstance,
   table,
 } from '../support/instance.js';
+
+const problemOf = (outcome: Outcome) => (outcome.kind === 'refused' ? outcome.problems[0] : undefined);
 
 describe('a change that PostgreSQL rejects', function () {
   this.timeout(60_000);
@@ -47,8 +50,6 @@ describe('a change that PostgreSQL rejects', function () {
   const create = (name: string): Promise<Outcome> =>
     instance.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE });
 
-  const problemOf = (outcome: Outcome) => (outcome.kind === 'refused' ? outcome.problems[0] : undefined);
-
   const positions = async (): Promise<number> =>
     Number((await other.query<{ count: string }>('SELECT count(*) FROM service.service_events')).rows[0]?.count);
 
@@ -81,8 +82,29 @@ describe('a change that PostgreSQL rejects', function () {
     expect(await positions()).to.equal(1);
     expectDone(await create('second'));
   });
+});
 
-  it('names the setting, the current and the needed value for a full lock table', async () => {
+describe('a change that needs more lock slots than the server has', function () {
+  this.timeout(60_000);
+  // Its own server, because all databases of a server share the lock slots.
+  let cluster: Cluster;
+  let instance: Instance;
+  let other: pg.Client;
+
+  before(async () => {
+    cluster = await startCluster({ settings: ['max_connections=20', 'max_locks_per_transaction=64'] });
+    const { connectionString } = cluster.primary;
+    instance = await startInstance(connectionString);
+    other = new pg.Client({ connectionString });
+    await other.connect();
+  });
+  after(async () => {
+    await other?.end();
+    await instance?.stop();
+    await cluster?.stop();
+  });
+
+  it('is rejected with the setting, its current and its needed value, and writes nothing', async () => {
     await fillLockTable(other, 60);
     const collections = Array.from({ length: 40 }, (_, index) => ({
       collection: `many_${index}`,
@@ -96,7 +118,7 @@ describe('a change that PostgreSQL rejects', function () {
     expect(problem).to.include({ code: 'DATABASE_REFUSED' });
     expect(problem?.message).to.match(/ran out of lock slots.*Raise max_locks_per_transaction from \d+ to \d+/s);
     expect(problem?.collection).to.match(/^many_\d+$/);
-    expect(await positions()).to.equal(1);
+    expect((await other.query('SELECT FROM service.service_events')).rowCount).to.equal(0);
     expectDone(await instance.pipeline.apply('create-collections', input, { cause: CAUSE }));
   });
 });

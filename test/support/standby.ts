@@ -68,11 +68,15 @@ const SETTINGS = [
 
 const THROWAWAY = Object.entries(THROWAWAY_SETTINGS).map(([name, value]) => `${name}=${value}`);
 
-/**
- * A primary with an empty database of the owner.
- * @param durable survives a power cut, like usual servers
- */
-export async function startCluster({ durable = false } = {}): Promise<Cluster> {
+interface ClusterOptions {
+  /** Survives a power cut, like usual servers. */
+  durable?: boolean;
+  /** Further settings of its servers: `autovacuum=on`. */
+  settings?: readonly string[];
+}
+
+/** A primary with an empty database of the owner. */
+export async function startCluster({ durable = false, settings = [] }: ClusterOptions = {}): Promise<Cluster> {
   const folder = await temporaryDirectory();
   const account = await serverAccount(folder);
   const programs = await ensureReachablePrograms(await findBinaries(), account);
@@ -81,7 +85,7 @@ export async function startCluster({ durable = false } = {}): Promise<Cluster> {
     folder,
     account,
     programs,
-    settings: durable ? SETTINGS : [...SETTINGS, ...THROWAWAY],
+    settings: [...SETTINGS, ...(durable ? [] : THROWAWAY), ...settings],
   };
   const data = await initialise(installation);
   const primary = await startServer(installation, data);
