@@ -170,7 +170,8 @@ describe('the pipeline under failures', function () {
   });
 
   it('repeats a transaction after its backend was terminated', async () => {
-    const patient = await startInstance(database.connectionString, { lockTimeout: 20_000 });
+    // It waits for the table long enough for the test to see it, also on a busy machine.
+    const patient = await startInstance(database.connectionString, { lockTimeout: 20_000, lockWait: 10_000 });
     await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
     const input = newField('first', 'b');
     const running = patient.pipeline.apply('create-field', input, { cause: CAUSE });

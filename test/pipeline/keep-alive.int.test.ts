@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { keepAlive } from '../../src/pipeline/keep-alive.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
+import { until } from '../support/until.js';
 
 /** Milliseconds: longer than a connection may be silent, plus the time to detect it. */
 const STALL = 7_000;
@@ -57,8 +57,7 @@ describe('a transaction on a silent connection', function () {
     expect(await pending).to.have.property('message', 'the connection has gone silent');
     expect(warnings).to.deep.include({ backend: pid });
     // An abandoned session is ended, so that it keeps no locks.
-    for (let each = 0; each < 100 && (await isThere(pid)); each++) await sleep(50);
-    expect(await isThere(pid)).to.equal(false);
+    await until('the session has ended', async () => !(await isThere(pid)));
   });
 
   async function isThere(pid: number): Promise<boolean> {

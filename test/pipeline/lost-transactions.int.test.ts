@@ -5,6 +5,7 @@ import { advisoryKey } from '../../src/postgres/locked-session.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { silent } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { until } from '../support/until.js';
 
 describe('a transaction with a lost COMMIT', () => {
   let database: TestDatabase;
@@ -54,14 +55,14 @@ describe('a transaction with a lost COMMIT', () => {
     const lost = await begin();
     await holdLog();
     expect(await outcomeOf(lost)).to.equal(false);
-    expect(ended).to.equal(true);
+    await until('its session is ended', () => ended);
   });
 
   it('is terminated by its own process only, if the session was ours', async () => {
     const { pid } = await begin();
     await holdLog();
     expect(await outcomeOf({ pid, since: null })).to.equal(false);
-    expect(ended).to.equal(true);
+    await until('its session is ended', () => ended);
   });
 
   it('is not confused with a later transaction of the same backend', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
+import { advisoryKey } from '../../../src/postgres/locked-session.js';
 import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';
 import { type Reply, json } from '../../support/client.js';
@@ -104,10 +105,23 @@ describe('/projections and /metrics', () => {
     expect((await rebuild('nothing')).codes).to.deep.equal(['NOT_FOUND']);
     expect((await rebuild('constructor')).codes).to.deep.equal(['NOT_FOUND']);
     expect((await client('/projections/metadata/rebuild')).status).to.equal(405);
-    const both = await Promise.all([rebuild('metadata'), rebuild('metadata'), rebuild('metadata')]);
-    const refused = both.filter(({ status }) => status === 409);
-    expect(refused.length).to.be.within(1, 2);
-    for (const reply of refused) expect(reply.codes).to.deep.equal(['IN_USE']);
+    // The first one waits for the log's lock, so that it cannot end before the others begin.
+    const holder = await pool.connect();
+    const location = { database: new URL(service.databaseUrl).pathname.slice(1), schema: 'public' };
+    await holder.query('SELECT pg_advisory_lock($1)', [advisoryKey(location, 'log')]);
+    const replies: Reply[] = [];
+    const all = [1, 2, 3].map(async () => void replies.push(await rebuild('metadata')));
+    try {
+      await until('two are rejected', () => replies.length === 2);
+    } finally {
+      holder.release(true);
+    }
+    await Promise.all(all);
+    expect(replies.map(({ status, codes }) => [status, ...codes])).to.deep.equal([
+      [409, 'IN_USE'],
+      [409, 'IN_USE'],
+      [200],
+    ]);
   });
 
   it('report a failed projection, keep serving, and resume it on request', async function () {

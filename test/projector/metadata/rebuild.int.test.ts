@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { advisoryKey } from '../../../src/postgres/locked-session.js';
 import { readDatabase } from '../../../src/postgres/server.js';
 import { type RebuiltMetadata, rebuildMetadataRows } from '../../../src/projector/metadata/rebuild.js';
 import { verify } from '../../../src/projector/verify/index.js';
@@ -14,6 +15,7 @@ import {
   table,
 } from '../../support/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase } from '../../support/postgres.js';
+import { until } from '../../support/until.js';
 import type { ProblemError } from '../../../src/kernel/problem.js';
 
 describe('rebuilding metadata rows', () => {
@@ -53,7 +55,7 @@ describe('rebuilding metadata rows', () => {
     return rebuildMetadataRows({
       connection: { connectionString: database.connectionString, schema: 'public', serviceSchema: 'service' },
       database: place.database,
-      lockTimeout: 5_000,
+      lockTimeout: 20_000,
       logger: silent,
       ...(onProgress && { onProgress }),
     });
@@ -141,12 +143,24 @@ describe('rebuilding metadata rows', () => {
   });
 
   it('rejects a second rebuild while one runs', async () => {
-    const results = await Promise.allSettled([rebuild(), rebuild(), rebuild()]);
-    const refused = results
-      .filter((result) => result.status === 'rejected')
-      .map(({ reason }) => reason as ProblemError);
-    expect(refused).to.have.length.above(0).and.below(3);
-    for (const error of refused) expect(error.problem.code).to.equal('IN_USE');
+    // The first one waits for the log's lock, so that it cannot end before the others begin.
+    const { database: name } = await readDatabase(instance.pool);
+    const holder = await instance.pool.connect();
+    await holder.query('SELECT pg_advisory_lock($1)', [advisoryKey({ database: name, schema: 'public' }, 'log')]);
+    const refused: unknown[] = [];
+    const all = [1, 2, 3].map(() =>
+      rebuild().then(
+        () => 'rebuilt',
+        (error: unknown) => void refused.push((error as ProblemError).problem.code),
+      ),
+    );
+    try {
+      await until('two are rejected', () => refused.length === 2);
+    } finally {
+      holder.release(true);
+    }
+    expect((await Promise.all(all)).filter((result) => result === 'rebuilt')).to.have.length(1);
+    expect(refused).to.deep.equal(['IN_USE', 'IN_USE']);
     await expectVerified();
   });
 });
