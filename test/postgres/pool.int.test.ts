@@ -10,7 +10,8 @@ import { silent } from '../support/instance.js';
 const LEFTOVERS = [
   "SET search_path = ''",
   'SET default_transaction_read_only = on',
-  "SELECT set_config('statement_timeout', '1', false)",
+  // Long enough not to end the statement that resets it.
+  "SELECT set_config('statement_timeout', '60000', false)",
   "SELECT set_config('my.setting', 'left', false)",
   'LISTEN news',
   'SELECT pg_advisory_lock(4711)',
