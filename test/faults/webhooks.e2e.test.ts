@@ -3,6 +3,7 @@
  * the number of kills.
  */
 import { expect } from 'chai';
+import { freePort } from '../support/free-port.js';
 import { type ServiceProcess, spawnService } from '../support/process.js';
 import { type TestDatabase, createDatabase, query } from '../support/postgres.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
@@ -40,7 +41,7 @@ describe('kill -9 while webhooks deliver', function () {
 
   before(async () => {
     database = await createDatabase('migrated');
-    receiver = await startReceiver();
+    receiver = await startReceiver(await freePort());
     live.push(await start(), await start());
   });
   after(async () => {

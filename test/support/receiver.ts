@@ -28,7 +28,10 @@ export interface Receiver {
 
 const accept: Respond = (response) => void response.writeHead(204).end();
 
-/** The caller stops it. */
+/**
+ * The caller stops it.
+ * @param port for a receiver that is restarted (`freePort`); otherwise the system chooses one
+ */
 export async function startReceiver(port = 0): Promise<Receiver> {
   const server = createServer((request, response) => {
     void readText(request).then(

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createClassify } from '../../../src/features/webhooks/addresses.js';
 import { type Sender, type Sent, createSender } from '../../../src/features/webhooks/send.js';
+import { freePort } from '../../support/free-port.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 
 const LOOPBACK = createClassify(['127.0.0.1']);
@@ -14,7 +15,7 @@ describe('sending to a receiver', () => {
   const timeouts = { connect: 20_000, response: 20_000, whole: 20_000 };
 
   before(async () => {
-    receiver = await startReceiver();
+    receiver = await startReceiver(await freePort());
   });
   after(() => receiver.stop());
   beforeEach(() => {
