@@ -195,16 +195,24 @@ describe('online changes over HTTP', () => {
   });
 
   it('are cleaned up after the schema got its name back', async () => {
-    const holder = new pg.Client(service.databaseUrl);
+    const [holder, next] = [new pg.Client(service.databaseUrl), new pg.Client(service.databaseUrl)];
     await holder.connect();
+    await next.connect();
     await holder.query('BEGIN; UPDATE other SET title = title WHERE id = 1');
     const { id } = await online('/fields/other/title?online', { schema: { is_indexed: true } });
     await until('the index is begun', async () => (await leftovers()).length > 0);
+    // It gets its lock when the index build is interrupted, and the cleanup waits for it, so the rename comes first.
+    const locked = next.query('BEGIN; LOCK TABLE other IN SHARE UPDATE EXCLUSIVE MODE');
+    await until('the next session waits for the table', async () => {
+      const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'public.other'::regclass`;
+      return (await db.query(waiting)).rowCount === 1;
+    });
     expect((await send(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
     await db.query('ALTER SCHEMA public RENAME TO elsewhere');
     try {
-      await holder.query('ROLLBACK');
+      await locked;
       await holder.end();
+      await next.end();
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       expect((await retrieve(id)).cleaning).to.equal(true);
     } finally {
