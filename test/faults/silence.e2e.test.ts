@@ -24,7 +24,8 @@ describe('a request whose connection to the database goes silent', function () {
   before(async () => {
     database = await createDatabase('migrated');
     proxy = await startProxy(database.connectionString);
-    service = await startService({ DATABASE_URL: proxy.connectionString });
+    // Longer than a lock is held here, also on a busy machine.
+    service = await startService({ DATABASE_URL: proxy.connectionString, LOCK_TIMEOUT: '15s' });
     client = clientOf(service);
     beside = new pg.Client(database.connectionString);
     await beside.connect();

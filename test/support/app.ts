@@ -94,7 +94,7 @@ export function withApp(serving: Serving = {}): App {
       reducedMotion: 'reduce',
     });
     // Shorter than the test's own limit, so that a failure names the awaited condition.
-    context.setDefaultTimeout(20_000 * PATIENCE);
+    context.setDefaultTimeout(30_000 * PATIENCE);
     await slowContext(context);
     return context;
   };

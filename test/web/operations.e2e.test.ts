@@ -3,7 +3,8 @@ import { expectAccessible, withApp, expectAccessibleInEachLook } from '../suppor
 import { json } from '../support/client.js';
 
 describe('the operations page of the admin app', () => {
-  const app = withApp();
+  // A rebuild waits for a lock until a second page shows it.
+  const app = withApp({ settings: { LOCK_TIMEOUT: '60s' } });
 
   before(async () => {
     const fields = [{ field: 'title', type: 'string', interface: 'input' }];
