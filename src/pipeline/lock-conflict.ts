@@ -12,11 +12,12 @@ import {
   HOLDERS,
   type Holder,
   LockedError,
+  type NeededLock,
   conflictsOf,
   readHolders,
   holderKey,
 } from '../projector/ddl/table-locks.js';
-import type { LockedTable } from '../projector/ddl/step.js';
+import type { ObjectName } from '../schema/model/objects.js';
 import type { Problem } from '../kernel/problem.js';
 import type { PipelineOptions } from './types.js';
 
@@ -27,8 +28,8 @@ export class LogBusyError extends Error {
 
 /** The locks that a transaction waited for, and their holders. */
 export interface LockConflict {
-  /** The table locks that the transaction needs. Empty if unknown, or if it waited for the log lock. */
-  locks: readonly LockedTable[];
+  /** The locks on tables and objects that the transaction needs. Empty if unknown, or if it waited for the log lock. */
+  locks: readonly NeededLock[];
   holders: readonly Holder[];
   /** True if the transaction waited for the log lock. */
   log: boolean;
@@ -103,16 +104,36 @@ const LOG_HOLDER = `
  * Creates the problem for a caller whose time limit has passed. It names applications and processes, but never their
  * statements.
  */
-export function lockConflictProblem({ holders, log }: LockConflict): Problem {
+export function lockConflictProblem({ locks, holders, log }: LockConflict): Problem {
   const [first] = holders;
   if (first === undefined) return lockTimeout(log ? 'Another change is in progress' : undefined);
-  const what = log ? 'Another change is in progress' : `Table ${JSON.stringify(first.table)} is in use`;
+  const objects = new Map(
+    locks.flatMap(({ table, object }): [string, ObjectName][] => (object ? [[table, object]] : [])),
+  );
+  const reason = log ? 'Another change is in progress' : `${lockedLabel(first, objects)} is in use`;
   const others = holders.length > 1 ? ` and ${holders.length - 1} more` : '';
   return {
-    ...lockTimeout(`${what}: ${describeHolder(first)}${others}`),
-    ...(log ? {} : { collection: first.table }),
-    details: { blocked_by: holders.map((holder) => holderDetails(holder, log)) },
+    ...lockTimeout(`${reason}: ${describeHolder(first)}${others}`),
+    ...(log ? {} : lockedSubject(first, objects)),
+    details: {
+      blocked_by: holders.map((holder) => ({
+        ...holderDetails(holder, true),
+        ...(log ? {} : lockedSubject(holder, objects)),
+      })),
+    },
   };
+}
+
+type LockedObjects = ReadonlyMap<string, ObjectName>;
+
+function lockedLabel({ table }: Holder, objects: LockedObjects): string {
+  if (!objects.has(table)) return `Table ${JSON.stringify(table)}`;
+  return table.charAt(0).toUpperCase() + table.slice(1);
+}
+
+function lockedSubject({ table }: Holder, objects: LockedObjects): Pick<Problem, 'collection' | 'object'> {
+  const object = objects.get(table);
+  return object === undefined ? { collection: table } : { object };
 }
 
 /** Describes a holder: `by "shop" (process 41 of the database server)`. */

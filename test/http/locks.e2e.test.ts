@@ -4,6 +4,7 @@ import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
 import { type Client, clientOf, json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
 
 describe('an open transaction of an application', function () {
   this.timeout(60_000);
@@ -94,4 +95,118 @@ describe('an open transaction of an application', function () {
     expect(error?.extensions).to.include({ code: 'LOCK_TIMEOUT', collection: 'b' });
     expect(error?.extensions).to.have.nested.property('blocked_by[0].application_name', 'shop');
   });
+});
+
+describe('an open transaction that uses an object', () => {
+  const settings = { OBJECTS: 'on', LOCK_TIMEOUT: '1s', LOCK_WAIT: '100ms' };
+  let application: pg.Client | undefined;
+  const { api, service } = withService({ settings, consistent: true, atEnd: async () => application?.end() });
+
+  const create = (kind: string, definition: string, more: object = {}) =>
+    api.ok('POST', '/objects', { kind, definition, ...more });
+
+  before(async () => {
+    application = new pg.Client({ connectionString: service.databaseUrl, application_name: 'shop' });
+    await application.connect();
+    await api.ok('POST', '/collections', { collection: 'posts', schema: {} });
+    await create('view', 'CREATE VIEW recent AS SELECT id FROM posts');
+    await create('materialized_view', 'CREATE MATERIALIZED VIEW counts AS SELECT count(*) AS posts FROM posts', {
+      indexes: [{ name: 'counts_posts', definition: 'USING btree (posts)' }],
+    });
+    await create('function', `CREATE FUNCTION one() RETURNS integer LANGUAGE sql AS 'SELECT 1'`);
+    const returns = 'RETURNS trigger LANGUAGE plpgsql';
+    await create('function', `CREATE FUNCTION skip() ${returns} AS 'BEGIN RETURN NULL; END'`);
+    await create('trigger', 'CREATE TRIGGER skip INSTEAD OF INSERT ON recent FOR EACH ROW EXECUTE FUNCTION skip()');
+  });
+
+  interface Blocked {
+    title: string;
+    /** Statements of the open transaction. */
+    work: string;
+    request: [method: string, path: string, body?: object];
+    expected: { message: string; subject: object };
+  }
+
+  const view = { message: 'View "recent" is in use', subject: { object: { kind: 'view', id: 'recent' } } };
+  const counts = { kind: 'materialized_view', id: 'counts' };
+  const one = { message: 'Function "one()" is in use', subject: { object: { kind: 'function', id: 'one()' } } };
+
+  const cases: Blocked[] = [
+    {
+      title: 'names the reader of a view that a request redefines',
+      work: 'SELECT FROM recent',
+      request: [
+        'PATCH',
+        '/objects/view/recent',
+        { definition: 'CREATE VIEW recent AS SELECT id + 1 AS id FROM posts' },
+      ],
+      expected: view,
+    },
+    {
+      title: 'names the reader of a view that a request renames',
+      work: 'SELECT FROM recent',
+      request: ['POST', '/objects/view/recent/rename', { to: 'latest' }],
+      expected: view,
+    },
+    {
+      title: 'names the transaction that locks a view on which a request creates a trigger',
+      work: 'LOCK TABLE recent IN SHARE ROW EXCLUSIVE MODE',
+      request: [
+        'POST',
+        '/objects',
+        {
+          kind: 'trigger',
+          definition: 'CREATE TRIGGER more INSTEAD OF DELETE ON recent FOR EACH ROW EXECUTE FUNCTION skip()',
+        },
+      ],
+      expected: view,
+    },
+    {
+      title: 'names the transaction that locks the table of a new view',
+      work: 'LOCK TABLE posts IN ACCESS EXCLUSIVE MODE',
+      request: ['POST', '/objects', { kind: 'view', definition: 'CREATE VIEW all_posts AS SELECT id FROM posts' }],
+      expected: { message: 'Table "posts" is in use', subject: { collection: 'posts' } },
+    },
+    {
+      title: 'names the reader of a materialized view that loses an index',
+      work: 'SELECT FROM counts',
+      request: ['PATCH', '/objects/materialized_view/counts', { indexes: [] }],
+      expected: { message: 'Materialized view "counts" is in use', subject: { object: counts } },
+    },
+    {
+      title: 'names the transaction that refreshes a materialized view for which a request sets a comment',
+      work: 'REFRESH MATERIALIZED VIEW counts',
+      request: ['PATCH', '/objects/materialized_view/counts', { comment: 'Posts' }],
+      expected: { message: 'Materialized view "counts" is in use', subject: { object: counts } },
+    },
+    {
+      title: 'names the transaction that replaced a function that a request replaces too',
+      work: `CREATE OR REPLACE FUNCTION one() RETURNS integer LANGUAGE sql AS 'SELECT 2'`,
+      request: [
+        'PATCH',
+        '/objects/function/one()',
+        { definition: `CREATE FUNCTION one() RETURNS integer LANGUAGE sql AS 'SELECT 3'` },
+      ],
+      expected: one,
+    },
+    {
+      title: 'names the transaction that comments on a function that a request deletes',
+      work: `COMMENT ON FUNCTION one() IS 'One'`,
+      request: ['DELETE', '/objects/function/one()'],
+      expected: one,
+    },
+  ];
+  for (const { title, work, request, expected } of cases)
+    it(title, async () => {
+      await application?.query(`BEGIN; ${work}`);
+      try {
+        const { message, extensions } = await api.refused({ status: 503, code: 'LOCK_TIMEOUT' }, ...request);
+        expect(message).to.include(expected.message).and.include('"shop"');
+        expect(extensions).to.deep.include(expected.subject);
+        const [blocker] = extensions['blocked_by'] as Record<string, unknown>[];
+        expect(blocker).to.deep.include({ application_name: 'shop', ...expected.subject });
+      } finally {
+        await application?.query('ROLLBACK');
+      }
+    });
 });

@@ -4,8 +4,11 @@
  * the statements. Each definition that changed becomes an event of the same batch.
  */
 import type pg from 'pg';
+import { isLocked } from '../../postgres/errors.js';
 import { readObjects } from '../../projector/catalog/managed-objects.js';
 import type { ObjectFacts } from '../../projector/ddl/catalog-object.js';
+import { findPrintLocks } from '../../projector/ddl/object-statements.js';
+import { LockedError } from '../../projector/ddl/table-locks.js';
 import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.js';
 import { fold } from '../../schema/fold/evolve.js';
 import { type LogEvent, isAdopted, newObjectEvent } from '../../schema/model/events.js';
@@ -27,7 +30,16 @@ export async function readObjectFacts(
   { state, events, schema }: AffectedObjectsRequest,
 ): Promise<ObjectFacts | undefined> {
   if (state.objects.isEmpty() || !events.some(canAffectObjects)) return undefined;
-  return readObjects(client, schema, objectsInOrder(state));
+  return readObjectsOf(client, state, schema);
+}
+
+/** @throws LockedError if another session has locked one of the objects or a table that it reads */
+async function readObjectsOf(client: pg.ClientBase, state: State, schema: string): Promise<ObjectFacts> {
+  try {
+    return await readObjects(client, schema, objectsInOrder(state));
+  } catch (error) {
+    throw isLocked(error) ? new LockedError(error, findPrintLocks(state, schema)) : error;
+  }
 }
 
 /** True if an event may affect existing objects. New tables and columns, relations and metadata affect none. */
@@ -57,7 +69,7 @@ export async function withRewrittenObjects(
   { before, after, events, facts, schema }: RewriteInput,
 ): Promise<{ events: LogEvent[]; after: State }> {
   const objects = objectsInOrder(after);
-  const now = await readObjects(client, schema, objects);
+  const now = await readObjectsOf(client, after, schema);
   const former = findFormerObjects(before, after);
   const changed = new Set(
     events.filter(changesObjects).flatMap((event) => {

@@ -10,7 +10,8 @@ import {
   readLockSettings,
 } from '../../projector/refusals/ddl-failure.js';
 import type { LockedTable, Statement } from '../../projector/ddl/step.js';
-import { LockedError, lockTables, findStrongestLocks } from '../../projector/ddl/table-locks.js';
+import { findObjectLocks } from '../../projector/ddl/object-statements.js';
+import { LockedError, type NeededLock, lockTables, findStrongestLocks } from '../../projector/ddl/table-locks.js';
 import {
   rowTypeProblems,
   typeLookup,
@@ -154,13 +155,13 @@ export async function runStatements(client: pg.ClientBase, projection: Projectio
   try {
     return questions.judge(await runScript(client, script));
   } catch (thrown) {
-    const error = refusalIn(thrown, locks);
+    const error = refusalIn(thrown, [...locks, ...findObjectLocks(projection)]);
     return explainFailure(client, projection, { error, preamble: preamble.length });
   }
 }
 
 /** @throws errors that do not concern a statement: a missing lock, a lost connection, a bug */
-function refusalIn(error: unknown, locks: readonly LockedTable[]): ExchangeError {
+function refusalIn(error: unknown, locks: readonly NeededLock[]): ExchangeError {
   if (!(error instanceof ExchangeError)) throw error;
   if (isLocked(error)) throw new LockedError(error, locks);
   if (isConnectionLoss(error)) throw error;

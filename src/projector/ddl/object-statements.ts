@@ -3,13 +3,17 @@ import type { ObjectEvent } from '../../schema/model/events.js';
 import {
   type Enabled,
   KINDS,
+  OBJECT_KINDS,
   type ObjectIndex,
   type ObjectName,
   type SchemaObject,
   isTrigger,
+  objectLabel,
   objectNameParts,
 } from '../../schema/model/objects.js';
-import { type State, collectionOfObject } from '../../schema/model/state.js';
+import { objectsInOrder } from '../../schema/model/order.js';
+import { type State, collectionAt, collectionOfObject, getObject } from '../../schema/model/state.js';
+import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import type { CatalogObject } from './catalog-object.js';
 import {
   type Sql,
@@ -24,7 +28,8 @@ import {
   sql,
   triggerHead,
 } from './sql.js';
-import type { Statement } from './step.js';
+import type { LockedTable, Statement } from './step.js';
+import type { NeededLock } from './table-locks.js';
 
 /**
  * Adds the lock on the table of a trigger. If the same change creates or renames the table, it locks the table anyway.
@@ -37,6 +42,59 @@ export function withTableLock(before: State, statement: Statement): Statement {
   const isStrong = source.type === 'object.deleted' || source.type === 'object.renamed';
   const lock = isStrong ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
   return { ...statement, object: { ...object, table: collection }, lock, locks: [{ table: collection, lock }] };
+}
+
+interface ObjectStatements {
+  before: State;
+  after: State;
+  statements: readonly Statement[];
+  schema: string;
+}
+
+/**
+ * Returns the locks on objects, and on the relations that new definitions read. PostgreSQL takes them when the
+ * statements run.
+ */
+export function findObjectLocks({ before, after, statements, schema }: ObjectStatements): NeededLock[] {
+  return statements.flatMap(({ object: { kind: label, name: id }, object_lock: lock, source }): NeededLock[] => {
+    const kind = OBJECT_KINDS.find((each) => KINDS[each].label === label);
+    if (kind === undefined) return [];
+    const { table } = objectNameParts({ kind, id });
+    const own = table === null ? { kind, id } : viewNamed(before, table);
+    const isRead = source.type === 'object.created' || source.type === 'object.updated';
+    return [
+      ...(lock === undefined || own === undefined ? [] : [lockOnObject(schema, own, lock)]),
+      ...(isRead ? readLocks(schema, before, getObject(after, { kind, id })) : []),
+    ];
+  });
+}
+
+/** Returns the locks that PostgreSQL takes to print the definitions of all objects. */
+export const findPrintLocks = (state: State, schema: string): NeededLock[] =>
+  objectsInOrder(state).flatMap((object) => [
+    lockOnObject(schema, object, 'ACCESS SHARE'),
+    ...readLocks(schema, state, object),
+  ]);
+
+const lockOnObject = (schema: string, object: ObjectName, lock: NeededLock['lock']): NeededLock => ({
+  table: objectLabel(object),
+  at: { schema, name: object.id },
+  lock,
+  object: { kind: object.kind, id: object.id },
+});
+
+const viewNamed = (state: State, name: string): SchemaObject | undefined =>
+  getObject(state, { kind: 'view', id: name }) ?? getObject(state, { kind: 'materialized_view', id: name });
+
+function readLocks(schema: string, before: State, object: SchemaObject | undefined): NeededLock[] {
+  const parsed = object === undefined ? '' : parseDefinition(object.definition);
+  if (typeof parsed === 'string') return [];
+  return parsed.relations.map(({ schema: other, name }) => {
+    const view = other === undefined ? viewNamed(before, name) : undefined;
+    if (view !== undefined) return lockOnObject(schema, view, 'ACCESS SHARE');
+    const table = collectionAt(before, other, name) ?? name;
+    return { table, at: { schema: other ?? schema, name }, lock: 'ACCESS SHARE' };
+  });
 }
 
 /** An object to create. It is new or changed, or was dropped because of something that it uses. */
@@ -63,15 +121,20 @@ export function createStatements(schema: string, creation: Creation): Statement[
   const restored = kept.restoring.map((text) =>
     statement(restoringStatement(text), `restore privileges and settings of ${object.id}`),
   );
-  const comment = statement(commentOn(schema, object), `comment on ${kindWords(object)} ${object.id}`);
+  const comment = statement(commentOn(schema, object), `comment on ${kindWords(object)} ${object.id}`, COMMENT_LOCK);
   const verb = isNew ? 'create' : isChanged ? 'change' : 'recreate';
   return [
-    statement(creationSql(schema, creation), `${verb} ${kindWords(object)} ${object.id}`),
+    statement(creationSql(schema, creation), `${verb} ${kindWords(object)} ${object.id}`, creationLock(creation)),
     ...restored,
     ...enableAfterCreation(schema, creation, statement),
     ...(object.comment === kept.comment ? [] : [comment]),
     ...(object.indexes ?? []).map((each) => statement(createIndex(name, each), `create index ${each.name}`)),
   ];
+}
+
+function creationLock({ object, replaces }: Creation): LockedTable['lock'] | undefined {
+  if (isTrigger(object)) return 'SHARE ROW EXCLUSIVE';
+  return replaces === null ? undefined : 'ACCESS EXCLUSIVE';
 }
 
 /**
@@ -92,11 +155,12 @@ function creationSql(schema: string, { object, known, isChanged, replaces }: Cre
   return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(known.definition)}${data}`;
 }
 
-type MakeStatement = (text: Sql, summary: string) => Statement;
+/** @param lock the lock on the object, unless the same change creates it */
+type MakeStatement = (text: Sql, summary: string, lock?: LockedTable['lock']) => Statement;
 
 const statementFor =
   (object: ObjectName, event: number, type: ObjectEvent['type']): MakeStatement =>
-  (text, summary) => ({
+  (text, summary, lock) => ({
     sql: text,
     object: { kind: KINDS[object.kind].label, name: object.id, table: null },
     drops: [],
@@ -107,6 +171,7 @@ const statementFor =
     rewrites_table: false,
     may_fail: false,
     lock_entries: 2,
+    ...(lock !== undefined && { object_lock: lock }),
     source: { event, type, collection: object.id, field: null },
   });
 
@@ -130,7 +195,7 @@ function enableTrigger(
   const { name, table } = objectNameParts(object);
   if (after == null || after === before || table === null) return [];
   const text = sql`ALTER TABLE ${qualified(schema, table)} ${ENABLE[after]} TRIGGER ${ident(name)}`;
-  return [statement(text, `${ENABLE[after].toLowerCase()} trigger ${object.id}`)];
+  return [statement(text, `${ENABLE[after].toLowerCase()} trigger ${object.id}`, 'SHARE ROW EXCLUSIVE')];
 }
 
 /**
@@ -146,6 +211,8 @@ function enableAfterCreation(
   return enableTrigger(schema, object, { before: 'origin', after, statement });
 }
 
+const COMMENT_LOCK = 'SHARE UPDATE EXCLUSIVE';
+
 const commentOn = (schema: string, object: SchemaObject): Sql =>
   sql`COMMENT ON ${kindSql(object.kind)} ${objectSql(schema, object)} IS ${object.comment === null ? sql`NULL` : literal(object.comment)}`;
 
@@ -155,6 +222,7 @@ export function dropObject(schema: string, object: SchemaObject, index: number):
   const statement = make(
     sql`DROP ${kindSql(object.kind)} ${isTrigger(object) ? sql`IF EXISTS ` : sql``}${objectSql(schema, object)}`,
     `drop ${kindWords(object)} ${object.id}`,
+    'ACCESS EXCLUSIVE',
   );
   return { ...statement, drops: [statement.object] };
 }
@@ -167,7 +235,8 @@ export function renameStatement(
 ): Statement {
   const name = ident(objectNameParts({ kind: object.kind, id: to }).name);
   const text = sql`ALTER ${kindSql(object.kind)} ${objectSql(schema, object)} RENAME TO ${name}`;
-  return statementFor(object, index, 'object.renamed')(text, `rename ${kindWords(object)} ${object.id} to ${to}`);
+  const summary = `rename ${kindWords(object)} ${object.id} to ${to}`;
+  return statementFor(object, index, 'object.renamed')(text, summary, 'ACCESS EXCLUSIVE');
 }
 
 /** Changes comments, indexes and the enabled state of an object that stays. */
@@ -184,14 +253,14 @@ export function describeObject(
     ...(old.indexes ?? []).flatMap((each) =>
       kept.has(JSON.stringify(each))
         ? []
-        : [statement(sql`DROP INDEX ${qualified(schema, each.name)}`, `drop index ${each.name}`)],
+        : [statement(sql`DROP INDEX ${qualified(schema, each.name)}`, `drop index ${each.name}`, 'ACCESS EXCLUSIVE')],
     ),
     ...(now.indexes ?? []).flatMap((each) =>
-      same.has(JSON.stringify(each)) ? [] : [statement(createIndex(name, each), `create index ${each.name}`)],
+      same.has(JSON.stringify(each)) ? [] : [statement(createIndex(name, each), `create index ${each.name}`, 'SHARE')],
     ),
     ...enableTrigger(schema, now, { before: old.enabled ?? 'origin', after: now.enabled, statement }),
     ...(old.comment === now.comment
       ? []
-      : [statement(commentOn(schema, now), `comment on ${kindWords(now)} ${now.id}`)]),
+      : [statement(commentOn(schema, now), `comment on ${kindWords(now)} ${now.id}`, COMMENT_LOCK)]),
   ];
 }

@@ -70,6 +70,8 @@ export interface Statement {
   lock: TableLock;
   /** The tables that the statement locks and that other sessions may use. */
   locks: readonly LockedTable[];
+  /** The lock on a view or function that existed before, or on the view of a trigger. */
+  object_lock?: LockedTable['lock'];
   /** True if the statement loses rows, columns or values. */
   loses_data: boolean;
   kept_until?: string;

@@ -3,7 +3,8 @@
  * they are not available, the holders are listed.
  * https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-TABLES
  */
-import { type Sql, block, join, literal, ownSchemaOid, qualified, sql } from './sql.js';
+import { type Sql, block, join, literal, objectSql, ownSchemaOid, qualified, sql } from './sql.js';
+import { type ObjectName, isRoutine } from '../../schema/model/objects.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import type { LockedTable, Statement } from './step.js';
 
@@ -26,13 +27,20 @@ SELECT oid FROM part`;
 
 type Mode = LockedTable['lock'];
 
+/** A lock that a change needs. Unlike a `LockedTable`, it may be on an object, and nobody takes it in advance. */
+export interface NeededLock extends Omit<LockedTable, 'lock'> {
+  lock: Mode | 'ACCESS SHARE';
+  /** Set for a lock on an object. `table` is then the label of the object. */
+  object?: ObjectName;
+}
+
 /** A transaction timed out waiting for a lock or lost a deadlock. A retry may succeed. */
 export class LockedError extends Error {
   override readonly name = 'LockedError';
   /** The locks that may not have been granted. Empty if unknown. */
-  readonly locks: readonly LockedTable[];
+  readonly locks: readonly NeededLock[];
 
-  constructor(cause: unknown, locks: readonly LockedTable[]) {
+  constructor(cause: unknown, locks: readonly NeededLock[]) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
     this.locks = locks;
   }
@@ -111,6 +119,7 @@ export interface Holder {
   application: string;
   /** Seconds since the transaction began; null if the account may not see it. */
   age: number | null;
+  /** The collection, or the label of an object. */
   table: string;
   /**
    * True if the transaction is a VACUUM or ANALYZE. Autovacuum cancels itself for a session that waits longer than
@@ -120,10 +129,11 @@ export interface Holder {
 }
 
 /** The conflicting modes of each lock, named as in pg_locks. */
-const CONFLICTS: Readonly<Record<Mode, readonly string[]>> = (() => {
+const CONFLICTS: Readonly<Record<NeededLock['lock'], readonly string[]>> = (() => {
   const strong = ['ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock'];
   const shareRow = ['RowExclusiveLock', 'ShareUpdateExclusiveLock', ...strong];
   return {
+    'ACCESS SHARE': ['AccessExclusiveLock'],
     'SHARE UPDATE EXCLUSIVE': ['ShareUpdateExclusiveLock', ...strong],
     SHARE: shareRow.filter((mode) => mode !== 'ShareLock'),
     'SHARE ROW EXCLUSIVE': shareRow,
@@ -134,6 +144,9 @@ const CONFLICTS: Readonly<Record<Mode, readonly string[]>> = (() => {
 /**
  * Returns rows of `Holder`: holders before waiters, oldest first. The parameters are `conflictsOf`. Partitions count
  * as their table. The query text of sessions is not read.
+ *
+ * A function has no relation lock. DROP, ALTER and COMMENT lock it as an object. A transaction that has replaced it
+ * holds no such lock, but its id is in the row of the function.
  */
 export const HOLDERS = sql`
   WITH requested AS (
@@ -143,28 +156,44 @@ export const HOLDERS = sql`
       JOIN pg_catalog.pg_class c ON c.relname = w.name
       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND ${IS_PLACE},
       LATERAL (${partsOf(sql`c`)}) AS o
+  ), held AS (
+    SELECT w.label, l.* FROM requested w
+      JOIN pg_catalog.pg_locks l ON l.locktype = 'relation' AND l.relation = w.oid AND l.mode = w.mode
+    UNION ALL
+    SELECT r.label, l.*
+      FROM ROWS FROM (pg_catalog.unnest($5::text[]), pg_catalog.unnest($6::text[])) AS r (signature, label)
+      JOIN pg_catalog.pg_proc p ON p.oid = pg_catalog.to_regprocedure(r.signature)::oid
+      JOIN pg_catalog.pg_locks l
+        ON l.locktype = 'object' AND l.classid = 'pg_catalog.pg_proc'::regclass::oid AND l.objid = p.oid
+        OR l.locktype = 'transactionid' AND l.transactionid = p.xmax AND l.granted
   )
   SELECT DISTINCT ON (l.granted, age, l.virtualtransaction)
          l.pid, l.virtualtransaction AS transaction, coalesce(a.application_name, '') AS application,
-         extract(epoch FROM statement_timestamp() - a.xact_start)::float8 AS age, w.label AS table,
+         extract(epoch FROM statement_timestamp() - a.xact_start)::float8 AS age, l.label AS table,
          EXISTS (SELECT FROM pg_catalog.pg_stat_progress_vacuum v WHERE v.pid = l.pid)
            OR EXISTS (SELECT FROM pg_catalog.pg_stat_progress_analyze v WHERE v.pid = l.pid) AS maintenance,
          l.granted
-    FROM requested w
-    JOIN pg_catalog.pg_locks l ON l.locktype = 'relation' AND l.relation = w.oid AND l.mode = w.mode
-     AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
-     AND l.pid IS DISTINCT FROM pg_backend_pid()
+    FROM held l
     LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
-   ORDER BY l.granted DESC, age DESC NULLS LAST, l.virtualtransaction, w.label
+   WHERE (l.locktype = 'transactionid' OR l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()))
+     AND l.pid IS DISTINCT FROM pg_backend_pid()
+   ORDER BY l.granted DESC, age DESC NULLS LAST, l.virtualtransaction, l.label
    LIMIT 20`;
 
-export function conflictsOf(schema: string, locks: readonly LockedTable[]): [string[], string[], string[], string[]] {
-  const all = locks.flatMap(({ table, lock, at }) => CONFLICTS[lock].map((mode) => ({ table, mode, at })));
+/** Returns the parameters of `HOLDERS`. */
+export function conflictsOf(schema: string, locks: readonly NeededLock[]): string[][] {
+  const relations = locks.filter(({ object }) => object === undefined || !isRoutine(object));
+  const all = relations.flatMap(({ table, lock, at }) => CONFLICTS[lock].map((mode) => ({ table, mode, at })));
+  const routines = locks.flatMap(({ table, object }) =>
+    object !== undefined && isRoutine(object) ? [{ signature: objectSql(schema, object), label: table }] : [],
+  );
   return [
     all.map(({ at }) => at?.schema ?? schema),
     all.map(({ table, at }) => at?.name ?? table),
     all.map(({ mode }) => mode),
     all.map(({ table }) => table),
+    routines.map(({ signature }) => signature),
+    routines.map(({ label }) => label),
   ];
 }
 
