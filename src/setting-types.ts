@@ -1,6 +1,6 @@
 /** Formats of setting values: numbers, sizes, durations, addresses, names. */
 import { z } from 'zod';
-import { isIssuer, isNetwork, isServiceUrl } from './kernel/networks.js';
+import { isIssuer, isNetwork, isWholeFamily, isServiceUrl } from './kernel/networks.js';
 import { ROLES } from './features/accounts/caller.js';
 import { parseAddress } from './postgres/hosts/address.js';
 
@@ -111,7 +111,11 @@ const MAX_HOPS = 20;
 export const trustProxy = z.string().transform((text, context): number | string[] => {
   if (/^\d{1,2}$/.test(text) && Number(text) <= MAX_HOPS) return Number(text);
   const names = listOf(text);
-  if (names.length > 0 && names.every((name) => NAMED_NETWORKS.includes(name) || isNetwork(name))) return names;
+  if (names.length > 0 && names.every((name) => NAMED_NETWORKS.includes(name) || isNetwork(name))) {
+    if (!names.some(isWholeFamily)) return names;
+    context.addIssue('must not contain every address, because all clients could then forge their address');
+    return z.NEVER;
+  }
   context.addIssue(`must be a number of proxies (0 to ${MAX_HOPS}) or their addresses, such as 10.0.0.0/8, loopback`);
   return z.NEVER;
 });

@@ -243,6 +243,11 @@ describe('the service as a process', function () {
   describe('with an invalid setting exits with 2 and one sentence that names it:', () => {
     const cases: [string, () => Promise<Record<string, string>>, RegExp][] = [
       ['PORT', () => settings({ PORT: 'http' }), /^The setting PORT must be a port, an integer from 0 to 65535\.$/],
+      [
+        'TRUST_PROXY',
+        () => settings({ TRUST_PROXY: 'loopback, ::/0' }),
+        /^The setting TRUST_PROXY must not contain every address, because .*\.$/,
+      ],
       ['a taken PORT', takenPort, /^PORT \d+ is already in use on 127\.0\.0\.1. .*\.$/],
       [
         'HOST',

@@ -24,6 +24,16 @@ const typeOf = (address: string) => (address.includes(':') ? 'ipv6' : 'ipv4');
 const isIpv4 = (address: string): boolean => typeOf(address) === 'ipv4' || MAPPED_IPV4.check(address, 'ipv6');
 
 /**
+ * True for a network that contains every IPv4 or every IPv6 address: `0.0.0.0/0`, `::/0` and `::ffff:0.0.0.0/96`. A
+ * shorter prefix of an IPv4-mapped address counts too.
+ */
+export function isWholeFamily(network: string): boolean {
+  const [address = '', length] = network.split('/');
+  const isMapped = typeOf(address) === 'ipv6' && isIpv4(address);
+  return length !== undefined && Number(length) <= (isMapped ? 96 : 0);
+}
+
+/**
  * Matches addresses with networks for which `isNetwork` is true. `BlockList` itself would match IPv4 addresses with
  * IPv6 networks, such as `::/0`.
  */

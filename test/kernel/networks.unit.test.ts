@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isNetwork, networkList } from '../../src/kernel/networks.js';
+import { isNetwork, isWholeFamily, networkList } from '../../src/kernel/networks.js';
 
 describe('networks of addresses', () => {
   const cases: readonly (readonly [network: string, inside: readonly string[], outside: readonly string[]])[] = [
@@ -17,6 +17,20 @@ describe('networks of addresses', () => {
       for (const address of inside) expect(check(address), address).to.equal(true);
       for (const address of outside) expect(check(address), address).to.equal(false);
     });
+
+  it('recognizes networks that contain every address of a family', () => {
+    for (const network of [
+      '0.0.0.0/0',
+      '10.0.0.0/0',
+      '::/0',
+      '::ffff:0.0.0.0/96',
+      '0:0:0:0:0:ffff::/96',
+      '::ffff:0:0/8',
+    ])
+      expect(isWholeFamily(network), network).to.equal(true);
+    for (const network of ['0.0.0.0', '0.0.0.0/1', '::', '::/1', '::ffff:10.0.0.0/104', '::ffff:10.0.0.1'])
+      expect(isWholeFamily(network), network).to.equal(false);
+  });
 
   it('matches both families if a list contains networks of both', () => {
     const { check } = networkList(['0.0.0.0/0', '::/0']);
