@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from './free-port.js';
+import { until } from './until.js';
 
 export interface Pgbouncer {
   /** The address of the same database through it. */
@@ -107,8 +107,8 @@ ${lines.join('\n')}
 `;
 }
 
-async function reachable(port: number, check: () => void): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
+const reachable = (port: number, check: () => void): Promise<void> =>
+  until('PgBouncer answers', async () => {
     check();
     const client = new pg.Client({ host: '127.0.0.1', port, user: 'pgbouncer', database: 'pgbouncer', password: '' });
     client.on('error', () => undefined);
@@ -117,8 +117,5 @@ async function reachable(port: number, check: () => void): Promise<void> {
       (error: unknown) => 'severity' in (error as object),
     );
     await client.end().catch(() => undefined);
-    if (answered) return;
-    await sleep(25);
-  }
-  throw new Error('PgBouncer does not answer');
-}
+    return answered;
+  });

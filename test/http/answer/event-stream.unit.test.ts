@@ -70,7 +70,9 @@ describe('the event stream', () => {
       'event: diverged\ndata: {"seen":1,"found":2,"fork":null,"noticed_at":"now"}\n\n',
     );
     await done;
-    expect([received, timers()], 'it listens and beats no more').to.deep.equal([[], before]);
+    expect(received, 'it listens no more').to.deep.equal([]);
+    // Others may end in the meantime.
+    expect(timers(), 'it beats no more').to.be.at.most(before);
   });
 
   it('reads no faster than the client, and closes a stalled connection', async () => {

@@ -195,7 +195,8 @@ describe('reading a body', () => {
       const unheard = heard();
       req.end(gzipSync('1'));
       await readRaw(req, 100);
-      expect(timers()).to.equal(before);
+      // Others may end in the meantime.
+      expect(timers()).to.be.at.most(before);
       expect(heard()).to.deep.equal(unheard);
       req.emit('error', new Error('ECONNRESET'));
     }
