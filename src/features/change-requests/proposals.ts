@@ -174,8 +174,11 @@ export function createProposals(options: ProposalOptions): Proposals {
       if (!before.ok) return { kind: 'refused', problems: before.problems };
       const now = await planNow(options, before.value, state);
       const shown = now.kind === 'planned' ? now.view : undefined;
-      if (read !== undefined && read !== shown?.hash)
-        return { kind: 'refused', problems: [otherView(id, read, shown?.hash)] };
+      if (read !== undefined && read !== shown?.hash) {
+        // The request may have ended in the meantime, which changes its plan or erases its document.
+        const still = await requireAction(options.pool, id, 'approve');
+        return { kind: 'refused', problems: still.ok ? [otherView(id, read, shown?.hash)] : still.problems };
+      }
       const askedFor = await requestedOperationNow(options, id, 'approve');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
       const { name, command, planOptions, online } = askedFor.value;

@@ -98,6 +98,19 @@ describe('concurrent actions on change requests', () => {
       expect(rejectionOf(await post(admin, id, action)), action).to.equal('409 INVALID_STATE');
   });
 
+  it('an approval during a withdrawal or an apply succeeds or names the state', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { id, plan } = await opened();
+      const view = (await show(admin, id)).planned?.view;
+      const [end, approval] = await Promise.all([
+        round % 2 === 0 ? post(author.send, id, 'withdraw') : post(admin, id, 'apply'),
+        post(second.send, id, 'approve', { plan, view }),
+      ]);
+      expect(end.status, end.text).to.equal(200);
+      if (approval.status !== 200) expect(rejectionOf(approval), approval.text).to.equal('409 INVALID_STATE');
+    }
+  });
+
   it('an approval during an update approves the old plan or fails', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id, plan } = await opened();
