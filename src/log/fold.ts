@@ -19,8 +19,8 @@ type LinkedEvent = PositionedEvent & { previous_hash: string; hash: string };
 interface FoldPage {
   /** Ordered by position, upcast to the newest version. There is at least one event. */
   events: LinkedEvent[];
-  /** Time of the last event, ISO 8601. */
-  occurred_at: string;
+  /** Returns the time of an event by its index, ISO 8601. */
+  timeOf: (index: number) => string;
 }
 
 const PAGE = 2_000;
@@ -38,7 +38,7 @@ const QUERY = {
 
 const asText = (text: string): string => text;
 
-/** Only the last timestamp of a page is needed, so timestamps are not parsed. */
+/** Few timestamps of a page are needed, so timestamps are not parsed. */
 const PARSERS = new Map<number, (text: string) => unknown>([
   [pg.types.builtins.INT8, Number],
   [pg.types.builtins.INT4, Number],
@@ -62,7 +62,7 @@ async function* readFoldPages(db: Queryable, range: Range): AsyncGenerator<FoldP
       // The next iteration awaits this promise. If the consumer stops first, nobody needs its error.
       next.catch(() => undefined);
     }
-    yield { events: await mapYielding(rows, toEvent, slice), occurred_at: toIso(last[8]) };
+    yield { events: await mapYielding(rows, toEvent, slice), timeOf: (index) => toIso((rows[index] as Row)[8]) };
     if (!more) return;
   }
 }
@@ -132,11 +132,14 @@ export function* foldPage(from: Point, events: readonly StoredEvent[]): Resumabl
 export interface FoldLogOptions {
   /** The last position to fold. Defaults to the end of the log. */
   upTo?: number;
-  /** Intermediate points to report. `next` returns the position after which the next point is due. */
-  stops?: { next: (from: Point) => number; reached: (point: Point) => void };
+  /**
+   * Intermediate points to report. `next` returns the position at which the next point is due. It is reported at the end
+   * of a page, or exactly there.
+   */
+  stops?: { next: (from: Point) => number; reached: (point: Point) => void; exact?: true };
 }
 
-const NO_STOPS = { next: () => Infinity, reached: () => undefined };
+const NO_STOPS: NonNullable<FoldLogOptions['stops']> = { next: () => Infinity, reached: () => undefined };
 
 /**
  * Folds the log after `from`, page by page and in time slices.
@@ -149,19 +152,50 @@ export async function foldLog(db: Queryable, from: Point, options: FoldLogOption
   let stop = stops.next(from);
   const slice = createTimeSlice();
   const range = { after: head.position, ...(upTo !== undefined && { upTo }) };
-  for await (const { events, occurred_at } of readFoldPages(db, range)) {
-    const within = head !== from.head;
-    const { position, hash } = await runYielding(
-      link(head, events, (event) => folding.add(event), within),
-      slice,
-    );
-    head = { position, hash, occurred_at };
-    if (position < stop) continue;
-    const point = { state: folding.state(), head };
-    stops.reached(point);
-    stop = stops.next(point);
+  for await (const { events, timeOf } of readFoldPages(db, range)) {
+    for (let start = 0; start < events.length;) {
+      const within = head !== from.head;
+      const most = stops.exact ? Math.max(stop - head.position, 1) : events.length;
+      const end = Math.min(start + most, events.length);
+      const { position, hash } = await runYielding(
+        link(head, events.slice(start, end), (event) => folding.add(event), within),
+        slice,
+      );
+      head = { position, hash, occurred_at: timeOf(end - 1) };
+      start = end;
+      if (position < stop) continue;
+      const point = { state: folding.state(), head };
+      stops.reached(point);
+      stop = stops.next(point);
+    }
   }
   return head === from.head ? from : { state: folding.state(), head };
+}
+
+/**
+ * Folds the log once, and calls `visit` with the state before each of these events.
+ * @param events in the order of the log, all after `from`
+ * @returns the point before the last of them
+ * @throws LogDivergedError if the log does not continue `from`
+ */
+export async function foldBefore<E extends { position: number }>(
+  db: Queryable,
+  from: Point,
+  events: readonly E[],
+  visit: (event: E, state: State) => void,
+): Promise<Point> {
+  const last = events.at(-1);
+  if (last === undefined) return from;
+  const visited = events.values();
+  let next = visited.next().value;
+  const visitNext = ({ state, head }: Point): void => {
+    if (next?.position !== head.position + 1) return;
+    visit(next, state);
+    next = visited.next().value;
+  };
+  visitNext(from);
+  const stops = { next: () => (next?.position ?? Infinity) - 1, reached: visitNext, exact: true as const };
+  return foldLog(db, from, { upTo: last.position - 1, stops });
 }
 
 /**

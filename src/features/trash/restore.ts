@@ -114,7 +114,7 @@ async function requireUnalteredCopy(
   node: CollectionNode,
 ): Promise<void> {
   const columns = keptColumns({ kind: 'field', field: kept.field }, node);
-  const altered = await alteredColumns(client, { ...kept, kept_in: null }, columns);
+  const altered = await alteredColumns(client, [{ ...kept, kept_in: null, columns }]);
   if (altered.length === 0) return;
   const { collection, field } = kept;
   const message =

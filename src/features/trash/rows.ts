@@ -12,7 +12,7 @@ import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
 import { sql } from '../../projector/ddl/sql.js';
-import { type Point, foldLog, createStartPoint, type LogLock } from '../../log/fold.js';
+import { type Point, foldBefore, createStartPoint, type LogLock } from '../../log/fold.js';
 
 /* SQL that the queries about the trash share. The parameters of the functions are SQL expressions. */
 
@@ -220,40 +220,37 @@ export interface AlteredColumn extends Pick<TrashEntry, 'position' | 'collection
 }
 
 const ALTERED = `
-SELECT w.name, w.type, pg_catalog.format_type(a.atttypid, a.atttypmod) AS found, c.oid::regclass::text AS table
-  FROM (SELECT $1::bigint AS position, $2::text AS field, $3::text AS collection, $4::jsonb AS data) e
+SELECT e.position::float8 AS position, e.collection, e.field, w.name, w.type,
+       pg_catalog.format_type(a.atttypid, a.atttypmod) AS found, c.oid::regclass::text AS table
+  FROM pg_catalog.jsonb_to_recordset($1::jsonb)
+    AS e (position bigint, collection text, field text, data jsonb, columns jsonb)
   JOIN pg_catalog.pg_class c ON ${isKeptTable('e')}
-  CROSS JOIN pg_catalog.jsonb_to_recordset($5::jsonb) AS w (name text, type text)
+  CROSS JOIN pg_catalog.jsonb_to_recordset(e.columns) AS w (name text, type text)
   LEFT JOIN pg_catalog.pg_attribute a
     ON a.attrelid = c.oid AND a.attname = w.name AND a.attnum > 0 AND NOT a.attisdropped
- WHERE a.attnum IS NULL OR ${HAS_OTHER_TYPE}`;
+ WHERE a.attnum IS NULL OR ${HAS_OTHER_TYPE}
+ ORDER BY e.position, w.name`;
 
-/** Returns the altered columns of a kept object. Empty if the object does not exist. */
-export async function alteredColumns(
-  db: Queryable,
-  { position, collection, field, kept_in }: Pick<TrashEntry, 'position' | 'collection' | 'field' | 'kept_in'>,
-  columns: readonly KeptColumn[],
-): Promise<AlteredColumn[]> {
-  const { rows } = await db.query<Pick<AlteredColumn, 'name' | 'type' | 'found' | 'table'>>(ALTERED, [
-    position,
-    field,
-    collection,
-    JSON.stringify({ kept_in }),
-    JSON.stringify(columns),
-  ]);
-  return rows.map((row) => ({ position, collection, field, ...row }));
+/** A kept object with the columns that it should have. */
+export interface ExpectedColumns extends Pick<TrashEntry, 'position' | 'collection' | 'field' | 'kept_in'> {
+  columns: readonly KeptColumn[];
+}
+
+/** Returns the altered columns of kept objects. Objects that do not exist have none. */
+export async function alteredColumns(db: Queryable, objects: readonly ExpectedColumns[]): Promise<AlteredColumn[]> {
+  const entries = objects.map(({ kept_in, ...object }) => ({ ...object, data: { kept_in } }));
+  return (await db.query<AlteredColumn>(ALTERED, [JSON.stringify(entries)])).rows;
 }
 
 /** Finds altered columns. It folds the log up to the last deletion, so do not call it under the log's lock. */
 export async function findAltered(db: Queryable): Promise<AlteredColumn[]> {
-  const found: AlteredColumn[] = [];
-  let at = createStartPoint();
-  for (const kept of await selectExisting(db)) {
-    at = await foldLog(db, at, { upTo: kept.position - 1 });
-    const node = at.state.collections.get(kept.collection);
-    if (node !== undefined) found.push(...(await alteredColumns(db, kept, keptColumns(kept, node))));
-  }
-  return found;
+  const expected: ExpectedColumns[] = [];
+  await foldBefore(db, createStartPoint(), await selectExisting(db), ({ position, ...kept }, { collections }) => {
+    const { collection, field, kept_in } = kept;
+    const node = collections.get(collection);
+    if (node !== undefined) expected.push({ position, collection, field, kept_in, columns: keptColumns(kept, node) });
+  });
+  return alteredColumns(db, expected);
 }
 
 /* Read the trash from the log: the deletions that kept something and have not ended since. A database that was
@@ -486,11 +483,9 @@ async function follow(
   kept: readonly KeptDeletion[],
 ): Promise<FoldedIdentities> {
   const followed = new Map(identities);
-  let at = point;
-  for (const deletion of kept) {
-    if (followed.has(deletion.position)) continue;
-    at = await foldLog(db, at, { upTo: deletion.position - 1 });
-    followed.set(deletion.position, identityOf(deletion, at.state.collections.get(deletion.collection)));
-  }
-  return { identities: followed, point: at };
+  const added = kept.filter(({ position }) => !followed.has(position));
+  const last = await foldBefore(db, point, added, (deletion, { collections }) => {
+    followed.set(deletion.position, identityOf(deletion, collections.get(deletion.collection)));
+  });
+  return { identities: followed, point: last };
 }
