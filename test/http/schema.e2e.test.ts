@@ -95,7 +95,7 @@ describe('collections and schema over HTTP', () => {
         const { headers, text } = await send(`/schema/snapshot?export=${format}`);
         expect(headers.get('content-type')).equal(type);
         expect(headers.get('content-disposition')).match(
-          /^attachment; filename="snapshot-\d{8}-\d{6}\.(json|yaml|csv|xml)"$/,
+          /^attachment; filename="snapshot-\d{8}-\d{6}-\d+-[0-9a-f]{8}\.(json|yaml|csv|xml)"$/,
         );
         if (format === 'json') expect(JSON.parse(text)).deep.equal(full);
         if (format === 'yaml') expect(parseYaml(text)).deep.equal(full);

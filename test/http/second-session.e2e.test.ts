@@ -11,7 +11,7 @@ interface Snapshot {
 const MASKS: [RegExp, string][] = [
   [/[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}/g, '<AN ID IN CAPITALS>'],
   [/(?<="(release|service)":\s?")\d+\.\d+\.\d+/g, '<release>'],
-  [/\d{8}-\d{6}(?=\.\w+")/g, '<stamp>'],
+  [/\d{8}-\d{6}(-\d+-[0-9a-f]{8})?(?=\.\w+")/g, '<stamp>'],
   [/(?<="(access|refresh)_token":\s?")[^"]+/g, '<secret>'],
   [/(?<=dps_refresh_token=)[\w.%-]+/g, '<secret>'],
   [/data-platform-service\+[\w+/=]+/g, '<key>'],

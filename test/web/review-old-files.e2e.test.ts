@@ -26,8 +26,17 @@ describe('an old snapshot in the admin app', function () {
   const fieldOf = async (path: string) =>
     ((await app.client(`/fields/${path}`)).json as { data: Snapshot['fields'][number] }).data;
 
+  interface EditedFile {
+    /** The position of the file's schema. */
+    position: number;
+    /** As the service names it. */
+    name: string;
+    stamp: string;
+    text: string;
+  }
+
   /** Edits a snapshot while others change the service. */
-  async function editWhileOthersChange(collection: string): Promise<{ position: number; stamp: string; text: string }> {
+  async function editWhileOthersChange(collection: string): Promise<EditedFile> {
     const position = await send('/collections', {
       collection,
       schema: {},
@@ -36,7 +45,9 @@ describe('an old snapshot in the admin app', function () {
     // File names contain the time to the second.
     await sleep(1_100);
     const stamp = stampOf(new Date());
-    const snapshot = (await app.client('/schema/snapshot')).json as Snapshot;
+    const exported = await app.client('/schema/snapshot?export=json');
+    const name = /filename="(.+)"/.exec(exported.headers.get('content-disposition') ?? '')?.[1] ?? '';
+    const snapshot = JSON.parse(exported.text) as Snapshot;
     for (const each of snapshot.fields) {
       if (each.collection !== collection) continue;
       if (each.field === 'title') each.meta['note'] = 'From the file';
@@ -45,7 +56,7 @@ describe('an old snapshot in the admin app', function () {
     await send(`/fields/${collection}`, field('price'));
     await send(`/fields/${collection}/title`, { meta: { width: 'half' } }, 'PATCH');
     await send(`/fields/${collection}/text`, { schema: { max_length: 400 } }, 'PATCH');
-    return { position, stamp, text: JSON.stringify(snapshot) };
+    return { position, name, stamp, text: JSON.stringify(snapshot) };
   }
 
   it('is merged from the time in its name: conflicts are resolved, and other changes of others stay', async () => {
@@ -93,6 +104,35 @@ describe('an old snapshot in the admin app', function () {
     await sleep(1_100);
     await choose(page, `snapshot-${stampOf(new Date())}.json`, text);
     await card(page, 'field books.title').waitFor();
+  });
+
+  it('is merged from the position in its name, which the service wrote', async () => {
+    app.mayComplain(/status of 409/);
+    const { position, name, text } = await editWhileOthersChange('letters');
+    const page = await app.visit({ path: '/review?bring=true' });
+    await choose(page, name, text);
+    await page.getByRole('radio', { name: 'File: max_length 300' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await card(page, 'field letters.title').getByText('From the file').first().waitFor();
+    const base = page.getByLabel('Created from');
+    expect(await base.locator('option:checked').innerText()).to.equal(`event ${position} (from the file name)`);
+    await page.getByText('3 objects have changed since then').waitFor();
+    await base.selectOption({ label: 'Current schema' });
+    await page.getByText('3 objects have changed since then').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).searchParams.get('base')).to.equal('now');
+  });
+
+  it('is compared as it is if the log does not contain the event in its name', async () => {
+    app.mayComplain(/status of 404/);
+    const { position, text } = await editWhileOthersChange('reports');
+    const page = await app.visit({ path: '/review?bring=true' });
+    for (const origin of [`${position}-00000000`, '999999-3dd83ede']) {
+      await page.goto('/app/review?bring=true');
+      await choose(page, `snapshot-20261121-074501-${origin}.json`, text);
+      await card(page, 'field reports.title').waitFor();
+      await card(page, 'field reports.text').waitFor();
+      expect(await page.getByLabel('Created from').locator('option:checked').innerText()).to.equal('Current schema');
+    }
   });
 
   it('is compared if its name contains no time, until somebody states its base', async () => {

@@ -141,7 +141,7 @@ describe('the search of the admin app', function () {
     await until('the address no longer opens the form', async () => !page.url().includes('new='));
     const download = page.waitForEvent('download');
     await searchAtOnce(page, 'download snapshot');
-    expect((await download).suggestedFilename()).to.match(/^snapshot-\d+-\d+\.json$/);
+    expect((await download).suggestedFilename()).to.match(/^snapshot-\d+-\d+-\d+-[0-9a-f]{8}\.json$/);
   });
 
   it('opens a form in which users change their own password, with a generated one', async () => {

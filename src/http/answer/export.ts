@@ -104,9 +104,13 @@ export function* exportFile(snapshot: Resumable<Snapshot>, write: Format['write'
   return yield* bytes(write(yield* snapshot));
 }
 
-/** Returns the value of Content-Disposition: `attachment; filename="snapshot-20261121-074501.json"`. */
-export function attachment(format: Export, time: Date): string {
-  return `attachment; filename="snapshot-${stampOf(time)}.${FORMATS[format].extension}"`;
+/**
+ * Returns the value of Content-Disposition: `attachment; filename="snapshot-20261121-074501-184-3dd83ede.json"`. The
+ * position of the schema and the beginning of the hash of its event identify the log, so an import finds the base of a
+ * merge.
+ */
+export function attachment(format: Export, time: Date, { position, hash }: { position: number; hash: string }): string {
+  return `attachment; filename="snapshot-${stampOf(time)}-${position}-${hash.slice(0, 8)}.${FORMATS[format].extension}"`;
 }
 
 /** The media types of snapshot files other than JSON. */

@@ -83,7 +83,7 @@ function snapshotRoute({ history, rendered, config: { release, objects } }: Http
 /** Returns the file name, which contains the time of the schema and not that of the request. */
 function attachmentOf(format: (typeof HISTORY_EXPORTS)[number], { head }: Point): string {
   const time = head.occurred_at === null ? new Date() : new Date(head.occurred_at);
-  if (format !== 'sql') return attachment(format, time);
+  if (format !== 'sql') return attachment(format, time, head);
   return `attachment; filename="schema-${stampOf(time)}.sql"`;
 }
 

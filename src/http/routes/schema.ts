@@ -56,6 +56,7 @@ function snapshotRoute({ store, rendered, config: { release, objects } }: HttpDe
     validated: true,
     async handle({ query, head, req, caller }) {
       const state = visibleTo(caller, await store.atHead(head));
+      const from = store.point().head;
       const include = filterOf(state, query);
       const filter = JSON.stringify([query.includeCollections, query.excludeCollections]);
       const send = (rendered: Rendered, type: string, headers: string[] = []) =>
@@ -64,7 +65,7 @@ function snapshotRoute({ store, rendered, config: { release, objects } }: HttpDe
         const { type, write } = FORMATS[query.export];
         const file = () => exportFile(snapshotOf(state, release, include, objects), write);
         const content = await rendered.get(contentOf(state), `snapshot ${filter} ${query.export}`, file);
-        return send(content, type, ['Content-Disposition', attachment(query.export, new Date())]);
+        return send(content, type, ['Content-Disposition', attachment(query.export, new Date(), from)]);
       }
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
       // The pieces of a joined response follow one sequence of states, so only a caller who may read the whole schema

@@ -143,6 +143,21 @@ export const changesSinceQuery = (then: string) =>
       (await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from: then }), { signal })).diff,
   });
 
+/** True if the log contains the event at which a snapshot was created. */
+export const isOwnOriginQuery = ({ position, hash }: { position: number; hash: string }) =>
+  queryOptions({
+    queryKey: ['own origin', position, hash],
+    queryFn: async ({ signal }) => {
+      const event = request<{ data: { hash: string } }>(`/history/events/${position}`, { signal });
+      try {
+        return (await event).data.hash.startsWith(hash);
+      } catch (error) {
+        if (error instanceof RefusedError && error.status === 404) return false;
+        throw error;
+      }
+    },
+  });
+
 /** Recent points in time for the base of a file, if the user may read them. */
 export const momentsQuery = () =>
   queryOptions({

@@ -68,7 +68,7 @@ describe('a session with an adopted database', function () {
 
   it('matches the recorded transcript', () =>
     session.expectAsBefore([
-      [/(?<=snapshot-)\d{8}-\d{6}/g, '<stamp>'],
+      [/(?<=snapshot-)\d{8}-\d{6}-\d+-[0-9a-f]{8}/g, '<stamp>'],
       [/(?<="service": ")\d+\.\d+\.\d+/g, '<release>'],
     ]));
 });

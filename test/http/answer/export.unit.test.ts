@@ -68,14 +68,15 @@ describe('exports', () => {
     expect(writeExport('xml', snapshot)).match(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<snapshot type="object">\n/);
   });
 
-  it('are named so that they sort by time', () => {
+  it('are named so that they sort by time, and name their position', () => {
     const time = new Date('2026-01-02T03:04:05.678Z');
-    expect(EXPORTS.map((format) => attachment(format, time))).deep.equal([
-      'attachment; filename="snapshot-20260102-030405.csv"',
-      'attachment; filename="snapshot-20260102-030405.csv"',
-      'attachment; filename="snapshot-20260102-030405.json"',
-      'attachment; filename="snapshot-20260102-030405.xml"',
-      'attachment; filename="snapshot-20260102-030405.yaml"',
+    const head = { position: 184, hash: `3dd83ede${'0'.repeat(56)}` };
+    expect(EXPORTS.map((format) => attachment(format, time, head))).deep.equal([
+      'attachment; filename="snapshot-20260102-030405-184-3dd83ede.csv"',
+      'attachment; filename="snapshot-20260102-030405-184-3dd83ede.csv"',
+      'attachment; filename="snapshot-20260102-030405-184-3dd83ede.json"',
+      'attachment; filename="snapshot-20260102-030405-184-3dd83ede.xml"',
+      'attachment; filename="snapshot-20260102-030405-184-3dd83ede.yaml"',
     ]);
   });
 });

@@ -65,7 +65,7 @@ export function directusRelease(beginning: string): string | null {
 
 /** Reads the time at which a snapshot was created from the name of its file. */
 
-/** `snapshot-20261121-074501.json`, as the service names it (UTC), and similar names: `2026-11-21T07-45`. */
+/** `snapshot-20261121-074501-184-3dd83ede.json`, as the service names it (UTC), and similar names: `2026-11-21T07-45`. */
 const TIME = /(?<!\d)(20\d{2})-?(\d{2})-?(\d{2})[-T_ ](\d{2})[-:.]?(\d{2})(?:[-:.]?(\d{2}))?(?!\d)/;
 
 /**
@@ -79,4 +79,19 @@ export function timeInName(name: string, now: number): string | null {
   // Days and hours that do not exist are rejected.
   if (Number.isNaN(time.getTime()) || time.getUTCDate() !== Number(day) || time.getTime() > now) return null;
   return time.toISOString();
+}
+
+/** The schema that a snapshot was created from. */
+export interface SnapshotOrigin {
+  position: number;
+  /** The beginning of the hash of the event at the position. Other instances have other hashes. */
+  hash: string;
+}
+
+const ORIGIN = /^snapshot-\d{8}-\d{6}-(\d{1,15})-([0-9a-f]{8})(?![\w-])/;
+
+/** Returns null if the name contains no position. */
+export function originInName(name: string): SnapshotOrigin | null {
+  const [, position, hash] = ORIGIN.exec(name) ?? [];
+  return position === undefined || hash === undefined ? null : { position: Number(position), hash };
 }

@@ -63,8 +63,8 @@ export type Base = string | number;
 
 interface PresentBaseProps {
   base: Base;
-  /** The time in the file name. Null if there is none. */
-  named: string | null;
+  /** The position or the time in the file name. Null if there is none. */
+  named: Base | null;
   onChange: (base: Base) => void;
 }
 
@@ -78,11 +78,13 @@ export function BaseSelect({ base, named, onChange }: PresentBaseProps) {
   const { data: moments = [] } = useQuery({ ...momentsQuery(), enabled: useMay('readHistory') });
   const offered = [
     { value: NOW, label: 'Current schema' },
-    ...(named === null ? [] : [{ value: named, label: `${momentText(named)} (from the file name)` }]),
-    ...moments.map(({ last_position: position, occurred_at: at, summary }) => ({
-      value: String(position),
-      label: `Event ${position.toLocaleString()}, ${momentText(at)}: ${abbreviate(summary, 60)}`,
-    })),
+    ...(named === null ? [] : [{ value: String(named), label: `${momentText(String(named))} (from the file name)` }]),
+    ...moments
+      .filter(({ last_position: position }) => position !== named)
+      .map(({ last_position: position, occurred_at: at, summary }) => ({
+        value: String(position),
+        label: `Event ${position.toLocaleString()}, ${momentText(at)}: ${abbreviate(summary, 60)}`,
+      })),
   ];
   const isListed = offered.some(({ value }) => value === String(base));
   const data = [

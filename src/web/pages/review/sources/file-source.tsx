@@ -6,6 +6,7 @@ import { useMemo, useState, type ReactNode } from 'react';
 import type { MergeConflict, Resolution } from '../../../../schema/merge/model.js';
 import { collectionsQuery } from '../../../service/queries.js';
 import { RefusedError } from '../../../service/send.js';
+import { useMay } from '../../../service/session.js';
 import {
   type Reviewed,
   type SentFile,
@@ -13,6 +14,7 @@ import {
   mergeFile,
   readDocument,
   changesSinceQuery,
+  isOwnOriginQuery,
 } from '../../../service/review-queries.js';
 import { counted, abbreviate } from '../../../shared/text.js';
 import { QueryResult, LoadingIndicator } from '../../../shared/problem-alert.js';
@@ -23,6 +25,7 @@ import {
   directusRelease,
   failingCollections,
   withoutCollections,
+  originInName,
   timeInName,
 } from '../model/file-document.js';
 import { Frame } from '../parts/notes.js';
@@ -35,7 +38,7 @@ import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
 
 /**
- * A file name contains the time of the export, but not its schema. The user is asked if others changed the schema
+ * If a file name contains only the time of the export, the user is asked for its schema if others changed the schema
  * since.
  */
 
@@ -153,10 +156,23 @@ function FileMissing() {
   );
 }
 
-/** Asks for the base schema if the file name contains a time and it makes a difference. */
+/**
+ * Finds the base schema by the position in the file name. Without one, asks for it if the name contains a time and it
+ * makes a difference.
+ */
 function FileWithBase(props: Props & { file: ImportedFile }) {
   const { search, file, onChange } = props;
-  const named = useMemo(() => timeInName(file.name, file.at), [file]);
+  const origin = useMemo(() => originInName(file.name), [file]);
+  const isChecked = useMay('readHistory') && origin !== null;
+  const { data: isOwn, isPending } = useQuery({
+    ...STILL,
+    ...isOwnOriginQuery(origin ?? NO_ORIGIN),
+    enabled: isChecked,
+  });
+  if (isChecked && isPending) return <LoadingIndicator label="Looking for the schema of the file" height="240px" />;
+  if (origin !== null && isOwn === true) return <Compared {...props} named={origin.position} known={origin.position} />;
+  if (isOwn === false) return <Compared {...props} named={null} known={NOW} />;
+  const named = timeInName(file.name, file.at);
   const compared = <Compared {...props} named={named} />;
   if (search.base !== undefined || named === null) return compared;
   return (
@@ -166,16 +182,20 @@ function FileWithBase(props: Props & { file: ImportedFile }) {
   );
 }
 
+const NO_ORIGIN = { position: 0, hash: '' };
+
 type BasedFileProps = Props & {
   file: ImportedFile;
-  /** The time in the file name. */
-  named: string | null;
+  /** The position or the time in the file name. */
+  named: Base | null;
+  /** The base that the file name determines. */
+  known?: Base;
 };
 
-function useComparison({ search, onChange, file, named }: BasedFileProps) {
+function useComparison({ search, onChange, file, named, known }: BasedFileProps) {
   const mirror = search.mirror === true;
   const force = search.force === true || file.directus !== null;
-  const base = search.base ?? NOW;
+  const base = search.base ?? known ?? NOW;
   const [resolve, setResolve] = useState<readonly Resolution[]>([]);
   const [without, setWithout] = useState<readonly string[]>([]);
   const query = useQuery({
@@ -195,7 +215,7 @@ function useComparison({ search, onChange, file, named }: BasedFileProps) {
     setResolve([]);
     onChange(changed);
   };
-  const isUnsaid = search.base === undefined && named === null;
+  const isUnsaid = search.base === undefined && known === undefined && named === null;
   return { file, mirror, force, named, base, isUnsaid, resolve, setResolve, without, setWithout, query, change };
 }
 
