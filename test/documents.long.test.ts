@@ -7,6 +7,7 @@ import { renderDiagram } from '../scripts/docs/diagrams.js';
 import { INSIDE } from '../scripts/rooms/rooms.js';
 import { createProgram } from '../src/cli/run.js';
 import { SECRETS, SETTINGS } from '../src/config.js';
+import { STATUS } from '../src/http/errors.js';
 import { PAGES, ROOT, blocksOf, filesUnder, readPage } from './support/documents.js';
 
 const project = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -25,6 +26,14 @@ describe('the documentation', () => {
     }
     const readme = readPage('README.md');
     for (const page of PAGES.slice(1)) expect(readme).to.contain(`](${page})`);
+  });
+
+  it('explains every error code, with its status', () => {
+    const page = readPage('docs/errors.md');
+    for (const [code, status] of Object.entries(STATUS)) {
+      const cells = page.split('\n').filter((line) => line.startsWith('|') && line.includes(`\`${code}\``));
+      expect(cells.join(), code).to.contain(String(status));
+    }
   });
 
   it('links to existing headings', () => {
