@@ -582,14 +582,14 @@ export interface Schemas {
     field: string | null;
     data: { [member: string]: unknown };
     subject?: { kind: string; id: string } };
-  Policy: { /** By code of a finding. 49 codes allow all actions, the others off, note and warn. */ findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' };
-    /** The first entry whose pattern matches and that has the code takes precedence over `findings`. */ collections: ({ /** A pattern of names: `*` matches any characters. */ pattern: string; /** By code of a finding. 49 codes allow all actions, the others off, note and warn. */ findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' } })[];
+  Policy: { /** By code of a finding. 51 codes allow all actions, the others off, note and warn. */ findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' };
+    /** The first entry whose pattern matches and that has the code takes precedence over `findings`. */ collections: ({ /** A pattern of names: `*` matches any characters. */ pattern: string; /** By code of a finding. 51 codes allow all actions, the others off, note and warn. */ findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' } })[];
     /** Tables with more rows require an online change if possible. Null: no limit. */ online_above_rows: number | null;
     /** Number of required approvals before a change request is applied. */ approvals: number;
     /** True if the author may approve. */ author_may_approve: boolean;
     /** The requirement for changes of the policy: nothing, an acknowledgement (LOOSENS_POLICY) if it loosens the policy, or an approved change request. */ policy_changes: 'free' | 'acknowledge' | 'approve' };
-  PolicySettings: { /** By code of a finding. 49 codes allow all actions, the others off, note and warn. */ findings?: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' };
-    /** The first entry whose pattern matches and that has the code takes precedence over `findings`. */ collections?: ({ /** A pattern of names: `*` matches any characters. */ pattern: string; /** By code of a finding. 49 codes allow all actions, the others off, note and warn. */ findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' } })[];
+  PolicySettings: { /** By code of a finding. 51 codes allow all actions, the others off, note and warn. */ findings?: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' };
+    /** The first entry whose pattern matches and that has the code takes precedence over `findings`. */ collections?: ({ /** A pattern of names: `*` matches any characters. */ pattern: string; /** By code of a finding. 51 codes allow all actions, the others off, note and warn. */ findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' } })[];
     /** Tables with more rows require an online change if possible. Null: no limit. */ online_above_rows?: number | null;
     /** Number of required approvals before a change request is applied. */ approvals?: number;
     /** True if the author may approve. */ author_may_approve?: boolean;
