@@ -28,6 +28,7 @@ export async function writeRequests(api: Api, sessions: readonly string[]): Prom
   await policies(api);
   await discussRequests(api);
   await scheduled(api, sessions);
+  await proposed(api, sessions);
   await prepared(api);
   await purged(api);
   await ownChanges(api);
@@ -89,6 +90,20 @@ async function scheduled(api: Api, sessions: readonly string[]): Promise<void> {
   for (const token of sessions) await api.client(`/changes/${id}/approve`, { ...json({ plan }), token });
   await api.ok('POST', `/changes/${id}/apply`, { at: new Date(Date.now() + 3_600_000).toISOString() });
   await api.ok('POST', `/changes/${id}/withdraw`);
+}
+
+/** Requests are opened and updated with every kind of credential, and with a token that an admin issued. */
+async function proposed(api: Api, sessions: readonly string[]): Promise<void> {
+  const email = 'proposer@example.com';
+  const { data: user } = await api.ok<{ data: { id: string } }>('POST', '/users', { email, role: 'author' });
+  const { data: issued } = await api.ok<{ data: { token: string } }>('POST', `/users/${user.id}/tokens`, {});
+  for (const token of [...sessions, issued.token]) {
+    const send = async (path: string, body: object, method?: string): Promise<Request> =>
+      ((await api.client(path, { ...json(body, method), token })).json as { data: Request }).data;
+    const { id } = await send('/changes', { title: 'Proposed', snapshot: await snapshotWithNote(api, 'fourth') });
+    await send(`/changes/${id}`, { snapshot: await snapshotWithNote(api, 'fifth') }, 'PATCH');
+    await api.ok('POST', `/changes/${id}/withdraw`);
+  }
 }
 
 /** Long work is prepared online. */

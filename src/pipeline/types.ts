@@ -17,6 +17,7 @@ import type { Operation } from '../schema/operations/operation.js';
 import type { Acknowledgement, Policy } from '../schema/policy.js';
 import type { Path, Problem } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
+import type { ProposingCredential } from '../schema/model/token-scope.js';
 import type { Json } from '../kernel/json.js';
 import type { Warning } from '../kernel/warning.js';
 
@@ -121,6 +122,8 @@ export interface RetentionOptions {
 
 export interface RequestContext {
   cause: Cause;
+  /** The credential of the caller, which proposals record. */
+  credential?: ProposingCredential;
   /** True to drop deleted objects at once. */
   purge?: boolean;
   /** The caller's token is limited to these collections. Batches that affect other collections are rejected. */

@@ -67,10 +67,10 @@ export const deletesNothing = (id: string): Problem => ({
   path: 'purge',
 });
 
-/** FORBIDDEN. The policy does not allow authors to approve their own requests. */
+/** FORBIDDEN. The policy does not allow authors to approve their own requests. Issuers of their credentials are authors. */
 export const ownApproval = ({ id }: ChangeRequest): Problem => ({
   code: 'FORBIDDEN',
-  message: `The policy does not allow an author of change request ${id} to approve it. Ask another admin.`,
+  message: `The policy does not allow an author of change request ${id} to approve it. Users who issued the credential of an author are authors too. Ask another admin.`,
 });
 
 /** INVALID_STATE. The schema already has the state that the revert would restore. */

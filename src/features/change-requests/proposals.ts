@@ -140,7 +140,8 @@ export function createProposals(options: ProposalOptions): Proposals {
     async propose({ title, name, input, command, online, ...planOptions }, request) {
       const document = await documentOf({ operation: name, input, ...planOptions });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
-      const proposed = { operation: name, document: document.value, online, ...toPlanOptions(planOptions) };
+      const { credential } = request;
+      const proposed = { operation: name, document: document.value, online, credential, ...toPlanOptions(planOptions) };
       const revise = reviseForProposal(randomUUID(), { title, ...proposed });
       const within: Revise = async (client, batch) => {
         await requireRoom(client, request.cause.actor.id, options.quotas.changes);
@@ -159,6 +160,7 @@ export function createProposals(options: ProposalOptions): Proposals {
         operation: name,
         document: document.value,
         online,
+        credential: request.credential,
         ...toPlanOptions(planOptions),
       };
       return pipeline.apply(

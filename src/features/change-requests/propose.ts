@@ -62,6 +62,7 @@ export interface ProposalInput extends PlanOptions {
   /** The document with the requested change. */
   document: Document;
   online: boolean;
+  credential: RequestContext['credential'];
 }
 
 /** @throws CommandRefused TOO_MANY_REQUESTS if the user has the maximum number of open requests */
@@ -82,6 +83,7 @@ export const reviseForProposal =
       document,
       online,
       reverts,
+      credential,
       ...planOptions
     }: ProposalInput & { title: string; reverts?: string },
   ): Revise =>
@@ -89,10 +91,13 @@ export const reviseForProposal =
     if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
     const { collections, ...plan } = await describePlannedBatch(batch, planOptions);
     const askedFor = { operation, document: document.hash, online, collections };
-    const proposal = { ...askedFor, ...(reverts !== undefined && { reverts }) };
+    const proposal = { ...askedFor, ...(reverts !== undefined && { reverts }), ...proposedWith(credential) };
     const opened = changeEvent('change.opened', id, { ...proposal, proposal: { title, ...plan } });
     return replaceBatch(batch, { events: [opened], also: keepDocuments([document]), online });
   };
+
+const proposedWith = (credential: RequestContext['credential']): Pick<ChangeUpdated, 'proposed_with'> =>
+  credential === undefined ? {} : { proposed_with: credential };
 
 type TitleAndReason = Pick<ChangeUpdated, 'title' | 'reason'>;
 
@@ -105,13 +110,17 @@ export const planTextUpdate =
   };
 
 export const reviseForUpdate =
-  (id: string, texts: TitleAndReason, { operation, document, online, ...planOptions }: ProposalInput): Revise =>
+  (
+    id: string,
+    texts: TitleAndReason,
+    { operation, document, online, credential, ...planOptions }: ProposalInput,
+  ): Revise =>
   async (client, batch) => {
     const request = await requireAllowed(client, id, 'update');
     if (operation !== request.operation) return { kind: 'refused', problems: [otherSubject(request)] };
     if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
     const requested = { document: document.hash, online, ...(await describePlannedBatch(batch, planOptions)) };
-    const updated = changeEvent('change.updated', id, { ...texts, ...requested });
+    const updated = changeEvent('change.updated', id, { ...texts, ...requested, ...proposedWith(credential) });
     return replaceBatch(batch, { events: [updated], also: keepDocuments([document]), online });
   };
 
@@ -247,8 +256,8 @@ async function applyMerged(
     if (merged === undefined) throw new CommandRefused([nothingToRevertProblem()]);
     const document = await documentOf({ operation: 'apply-diff', input: merged.input, ...planOptions });
     const acknowledges = acknowledged && { acknowledges: { findings: acknowledged } };
-    const proposed = { operation: 'apply-diff', document, online, ...(purge && { purge }), ...acknowledges } as const;
-    return { ...merged.command, proposed };
+    const options = { credential: request.credential, ...(purge && { purge }), ...acknowledges };
+    return { ...merged.command, proposed: { operation: 'apply-diff', document, online, ...options } };
   };
   return pipeline.apply('apply-diff', command, {
     ...request,

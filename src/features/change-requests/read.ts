@@ -3,6 +3,8 @@ import type { Document } from '../../log/document-lines.js';
 import { readDocuments } from '../../log/documents.js';
 import type { Json } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
+import { isUuid } from '../../kernel/text.js';
+import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type KeptStep, readSteps } from './rows.js';
 import {
@@ -26,7 +28,7 @@ import {
   type Approval,
   type CommentEntry,
 } from '../../schema/change-requests/model.js';
-import type { ChangeStep, Cause } from '../../schema/model/events.js';
+import type { Actor, ChangeStep, Cause } from '../../schema/model/events.js';
 import { readPolicy } from '../../log/decisive-events.js';
 import {
   type Approvers,
@@ -45,7 +47,7 @@ interface ShownProposal {
   approvals_needed: number;
   approvals_counted: number;
   author_may_approve: boolean;
-  /** All users who changed the content of the request. */
+  /** All users who changed the content of the request, and the users who issued their credentials. */
   authors: Cause['actor'][];
   /**
    * Time of the last change of title or reason (ISO 8601). Earlier approvals refer to the former text. Null if never
@@ -252,7 +254,20 @@ async function view(pool: Queryable, request: ChangeRequest): Promise<ChangeView
   const kept = await readSteps(pool, id);
   const waiting = kept.length === 0 ? await readWaiting(pool, id) : null;
   const ahead = request.state === 'queued' ? await aheadOf(pool, request) : [];
-  return showChange(request, { documents, kept, waiting, ahead, judging });
+  const authors = await readNames(pool, request.authors);
+  return showChange({ ...request, authors }, { documents, kept, waiting, ahead, judging });
+}
+
+/** Adds the names of users who became authors as issuers of a credential. The name of a deleted user stays null. */
+async function readNames(db: Queryable, authors: readonly Actor[]): Promise<Actor[]> {
+  const unnamed = authors.filter(({ id, name }) => name === null && isUuid(id)).map(({ id }) => id);
+  if (unnamed.length === 0) return [...authors];
+  const { rows } = await db.query<{ id: string; name: string }>(
+    `SELECT id, name FROM ${own.users} WHERE id = ANY ($1::uuid[])`,
+    [unnamed],
+  );
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  return authors.map(({ id, name }) => ({ id, name: name ?? names.get(id) ?? null }));
 }
 
 interface RequestContents {

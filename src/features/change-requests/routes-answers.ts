@@ -93,7 +93,11 @@ const proposal = z.strictObject({
   approvals_needed: z.int().min(1).describe('Places for which the policy requires an approval'),
   approvals_counted: z.int().min(0),
   author_may_approve: z.boolean(),
-  authors: z.array(actor).describe('The user who opened it, and everyone who changed its plan'),
+  authors: z
+    .array(actor)
+    .describe(
+      'The user who opened it, everyone who changed its plan, and other users who issued the tokens or set the passwords that they used',
+    ),
   described_at: time.nullable().describe('When its title or reason was last changed. Null: never'),
   approvals: z.array(
     z.strictObject({

@@ -14,6 +14,7 @@ import type {
 import { type Problem, invalidProblem, unknownMembers } from '../../kernel/problem.js';
 import { type Cause, type LogEvent, isAdopted, isDeletion } from '../../schema/model/events.js';
 import { type State, isFolder } from '../../schema/model/state.js';
+import type { ProposingCredential } from '../../schema/model/token-scope.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../schema/operations/index.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import { stepsTo } from '../../kernel/resumable.js';
@@ -398,6 +399,13 @@ export function withBatch(answer: Answer, { events }: CompletedChange): Answer {
   return batch === undefined ? answer : { ...answer, headers: [...answer.headers, 'X-Batch-Id', batch] };
 }
 
+/** A pipeline may use the token of the admin who set its trust rule. That admin is the actor, and no other user. */
+const toProposingCredential = ({ id, credential: { kind, token, issuedBy } }: Caller): ProposingCredential => ({
+  credential: kind,
+  ...(token !== undefined && { token }),
+  ...(issuedBy !== null && issuedBy !== id && { issued_by: issuedBy }),
+});
+
 /** Returns the actor, reason, source and conditions from the request. Throws `RejectedError` for malformed headers. */
 function planRequest(command: string, call: Call<unknown>): PlanRequest {
   const { req } = call;
@@ -406,6 +414,7 @@ function planRequest(command: string, call: Call<unknown>): PlanRequest {
   const collections = collectionScopeOf(call.caller);
   return {
     cause: causeOf(command, call),
+    credential: toProposingCredential(call.caller),
     waited: call.waited,
     ...(collections && { collections }),
     ...(isRequested(call, 'purge') && { purge: true }),

@@ -2,6 +2,7 @@
 import type { Accounts } from '../fold/accounts.js';
 import { type SchemaLocation, locationText } from '../model/location.js';
 import { byName } from '../model/state.js';
+import type { UsedCredential } from '../model/token-scope.js';
 import type { Policy } from '../policy.js';
 import type { Approval, ChangeRequest } from './model.js';
 
@@ -36,20 +37,25 @@ export interface Approvers {
 }
 
 /**
- * True if the credential of an approval was not the approver's own.
- * @param accounts the accounts at the position of the approval. An account that the log does not record yet is that of
- * the first admin.
+ * Returns the id of another user who issued the credential of a user. Null if no other user did, and undefined if the
+ * log records no such credential.
+ * @param accounts the accounts when the credential was used. An account that the log does not record yet is that of the
+ * first admin.
  */
-export function hasIssuedCredential(
+export function findIssuer(
   accounts: Accounts,
-  { by, credential, token }: Pick<Approval, 'by' | 'credential' | 'token'>,
-): boolean {
-  const account = accounts.get(by.id);
-  if (account === undefined) return false;
-  if (credential === 'password') return account.password_set_by !== null;
-  const issued = (credential === 'token' ? account.tokens : account.identities).get(token ?? '');
-  return issued?.issued_by !== null;
+  user: string,
+  { credential, token = '' }: UsedCredential,
+): string | null | undefined {
+  const account = accounts.get(user);
+  if (account === undefined) return null;
+  if (credential === 'password') return account.password_set_by;
+  return (credential === 'token' ? account.tokens : account.identities).get(token)?.issued_by;
 }
+
+/** True if the credential of an approval was not the approver's own. Takes the accounts at its position. */
+export const hasIssuedCredential = (accounts: Accounts, approval: Approval): boolean =>
+  findIssuer(accounts, approval.by.id, approval) !== null;
 
 export function judgeApprovals(
   { proposal, authors, online }: Pick<ChangeRequest, 'proposal' | 'authors' | 'online'>,

@@ -3,7 +3,7 @@
  * users trigger it.
  */
 import { UnreadableEventError } from '../fold/upcasting.js';
-import type { StoredEvent } from '../model/events.js';
+import type { Actor, StoredEvent } from '../model/events.js';
 import {
   CHANGE,
   CHANGE_STATES,
@@ -20,12 +20,12 @@ import {
 /** Members that have no value yet are null. */
 function openRequest(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
   const { position, occurred_at, actor, reason } = event;
-  const { proposal, reverts = null, ...request } = event.data;
+  const { proposal, reverts = null, proposed_with: proposedWith, ...request } = event.data;
   return {
     id: event.subject?.id ?? '',
     ...request,
     author: actor,
-    authors: [actor],
+    authors: addAuthors([], actor, proposedWith?.issued_by),
     reason,
     opened_at: occurred_at,
     opened_position: position,
@@ -52,7 +52,7 @@ const keepsApprovals = ({ data }: Of<'change.updated'>, before: ChangeRequest | 
  * unchanged.
  */
 function updateRequest(event: Of<'change.updated'>, request: ChangeRequest): Partial<ChangeRequest> {
-  const { title, plan, base, ...change } = event.data;
+  const { title, plan, base, proposed_with: _, ...change } = event.data;
   const { proposal: before } = request;
   const proposal = before && {
     ...before,
@@ -71,12 +71,21 @@ const isDescribed = ({ data: { title, reason } }: Of<'change.updated'>, request:
 
 /** A user who changes the plan or its preparation becomes an author, even if it is later changed back. */
 function authorsAfter(
-  { data: { plan, online }, actor }: Of<'change.updated'>,
+  { data: { plan, online, proposed_with: proposedWith }, actor }: Of<'change.updated'>,
   request: ChangeRequest,
-): ChangeRequest['authors'] {
+): Actor[] {
   const { authors, proposal } = request;
   const isSame = (plan === undefined || plan === proposal?.plan) && (online === undefined || online === request.online);
-  return isSame || authors.some(({ id }) => id === actor.id) ? authors : [...authors, actor];
+  return isSame ? authors : addAuthors(authors, actor, proposedWith?.issued_by);
+}
+
+/**
+ * Adds the actor and the user who issued the actor's credential. Otherwise an admin could propose a plan with a token
+ * that they issued to another user, and then approve it.
+ */
+function addAuthors(authors: Actor[], actor: Actor, issuer: string | undefined): Actor[] {
+  const added = [actor, ...(issuer === undefined ? [] : [{ id: issuer, name: null }])];
+  return [...authors, ...added.filter(({ id }) => authors.every((author) => author.id !== id))];
 }
 
 /** The newest comment comes last. */

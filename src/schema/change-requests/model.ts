@@ -34,7 +34,10 @@ export interface ChangeRequest {
   online: boolean;
   /** The user who opened the request. */
   author: Cause['actor'];
-  /** The author and all users who changed its content, each once, in order. */
+  /**
+   * The author, all users who changed its content, and the users who issued their credentials, each once, in order. The
+   * log does not contain the name of an issuer.
+   */
   authors: Cause['actor'][];
   reason: string | null;
   /** Names of the collections that the request changed when it was opened or updated. */

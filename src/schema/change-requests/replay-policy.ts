@@ -21,7 +21,7 @@ import {
   keyOf,
   policyWarnings,
 } from '../policy.js';
-import { filterCounted, coversFinding, hasIssuedCredential, judgeApprovals } from './approvals.js';
+import { filterCounted, coversFinding, findIssuer, hasIssuedCredential, judgeApprovals } from './approvals.js';
 import { changeIdOf, evolveChange, isChangeEvent } from './fold.js';
 import { CHANGE, type ChangeEventOf, type ChangeRequest, type StoredChangeEvent } from './model.js';
 
@@ -217,12 +217,21 @@ function followRequest(batch: Batch, event: LogEvent, { accounts, requests }: Re
   const id = changeIdOf(stored);
   const before = requests.get(id);
   if (stored.type === 'change.applied') batch.applied = { event: stored, request: before };
-  const request = evolveChange(before?.request, stored);
+  const request = evolveChange(before?.request, withRecordedIssuer(stored, accounts));
   const issued = new Set(before?.issued);
   const approval = request.proposal?.approvals.find(({ position }) => position === stored.position);
   if (approval !== undefined && hasIssuedCredential(accounts, approval)) issued.add(approval.position);
   if (hasEnded(request)) requests.delete(id);
   else requests.set(id, { request, issued });
+}
+
+/** Takes the issuer of a proposal's credential from the account events, which the service could have ignored. */
+function withRecordedIssuer(event: StoredChangeEvent, accounts: Accounts): StoredChangeEvent {
+  if (event.type !== 'change.opened' && event.type !== 'change.updated') return event;
+  const { proposed_with: used } = event.data;
+  const issuer = used && findIssuer(accounts, event.actor.id, used);
+  if (used === undefined || issuer == null) return event;
+  return { ...event, data: { ...event.data, proposed_with: { ...used, issued_by: issuer } } } as StoredChangeEvent;
 }
 
 /** True if only comments can follow. A failed proposal has not ended, because users can retry it. */

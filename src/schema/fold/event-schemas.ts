@@ -17,6 +17,8 @@ const text = z.string();
 const textOrNull = text.nullable();
 
 const proposal = { title: text, plan: text, base: z.int().nonnegative() };
+const usedCredential = { credential: z.enum(['password', 'token', 'identity']), token: text.optional() };
+const proposed_with = z.strictObject({ ...usedCredential, issued_by: text.optional() }).optional();
 const changeOpenedV1 = z.strictObject({
   operation: text,
   document: text,
@@ -24,6 +26,7 @@ const changeOpenedV1 = z.strictObject({
   collections: z.array(text),
   proposal: z.strictObject(proposal).optional(),
   reverts: text.optional(),
+  proposed_with,
 });
 const changeUpdatedV1 = z
   .strictObject({
@@ -32,6 +35,7 @@ const changeUpdatedV1 = z
     document: text,
     online: z.boolean(),
     collections: z.array(text),
+    proposed_with,
   })
   .partial();
 const changeApprovedV1 = z.strictObject({
@@ -39,8 +43,7 @@ const changeApprovedV1 = z.strictObject({
   complete: z.boolean(),
   comment: text.optional(),
   online: z.boolean(),
-  credential: z.enum(['password', 'token', 'identity']),
-  token: text.optional(),
+  ...usedCredential,
   findings: z.record(text, z.array(text)),
   kept: z.array(text),
 });

@@ -8,7 +8,7 @@ import type { ObjectKind, ObjectName, SchemaObject } from './objects.js';
 import type { Json } from '../../kernel/json.js';
 import type { Identity } from './state.js';
 import type { Policy } from './policy.js';
-import type { TokenScope, TrustRule } from './token-scope.js';
+import type { ProposingCredential, TokenScope, TrustRule, UsedCredential } from './token-scope.js';
 import type { Warning } from '../../kernel/warning.js';
 
 /** Describe a log that has diverged. */
@@ -153,12 +153,9 @@ interface ChangeEventData {
 }
 
 /** The view of the plan that the approver had, and how the approver was signed in. */
-export interface ApprovedView {
+export interface ApprovedView extends UsedCredential {
   /** True if the request was to be prepared online when it was approved. */
   online: boolean;
-  credential: 'password' | 'token' | 'identity';
-  /** The id of the API token or of the identity with which the approver was signed in. */
-  token?: string;
   /** Locations of the findings by code: `{ "LOSES_DATA": ["articles.body"] }`. */
   findings: Record<string, string[]>;
   /** Locations of deleted objects that the trash would keep. */
@@ -179,6 +176,8 @@ interface ChangeOpened {
   proposal?: ChangeProposal;
   /** The change request that it reverts. */
   reverts?: string;
+  /** Absent in events of earlier releases, and if the request needs no review. */
+  proposed_with?: ProposingCredential;
 }
 
 interface ChangeProposal {
@@ -195,6 +194,8 @@ export interface ChangeUpdated extends Partial<ChangeProposal> {
   document?: string;
   online?: boolean;
   collections?: string[];
+  /** Absent in events of earlier releases, and if only the texts change. */
+  proposed_with?: ProposingCredential;
 }
 
 /** A unit of work that runs outside the transaction, before the change is applied. */

@@ -38,3 +38,16 @@ export type TrustRule = {
 
 /** The subject of events about trust rules. There is one list of rules. */
 export const TRUST_SUBJECT = { kind: 'trust', id: 'rules' } as const;
+
+/** The credential with which the actor was signed in. */
+export interface UsedCredential {
+  credential: 'password' | 'token' | 'identity';
+  /** The id of the API token or of the identity. */
+  token?: string;
+}
+
+/** The credential with which a plan was proposed. */
+export interface ProposingCredential extends UsedCredential {
+  /** The id of another user who issued the credential. Absent if there is none. */
+  issued_by?: string;
+}

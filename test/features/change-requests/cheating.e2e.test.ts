@@ -121,6 +121,54 @@ describe('cheating with approvals', () => {
     expect(approval).include({ counts: true, credential: 'password' });
   });
 
+  it('approvals by users who issued the credential of an author do not count', async () => {
+    const propose = async (note: string, token: string) =>
+      open((path, sent = {}) => admin(path, { token, ...sent }), {
+        title: note,
+        diff: await diffOf(admin, noted('notes', note)),
+      });
+    const tokenBy = async (token: string, user: Person) =>
+      dataOf<{ id: string; token: string }>(
+        await admin(`/users/${user.id}/tokens`, { ...json({ name: 'issued' }), token }),
+      );
+    const login = { email: 'author@example.com', password: 'reset battery staple' };
+    const issued = await tokenBy(ada.token, author);
+    const minted = await tokenBy(ada.token, grace);
+    expect((await ada.send(`/users/${author.id}`, json({ password: login.password }, 'PATCH'))).status).equal(200);
+    const tokens = {
+      issued: issued.token,
+      // A token that was created with an issued token has the same issuer.
+      chained: (await tokenBy(minted.token, author)).token,
+      password: await signIn(admin, login),
+    };
+    for (const [note, token] of Object.entries(tokens)) {
+      const { id, plan } = await propose(note, token);
+      const { authors } = (await show(admin, id)).proposal;
+      expect(authors, note).deep.equal([
+        { id: author.id, name: 'author' },
+        { id: ada.id, name: 'ada' },
+      ]);
+      const refused = await approve(ada, id, plan);
+      expect(rejectionOf(refused), note).equal('403 FORBIDDEN');
+      expect(refused.text).include('Users who issued the credential of an author are authors too.');
+      expect(dataOf<{ id: string }[]>(await ada.send('/changes?to_approve')).map((each) => each.id)).not.include(id);
+      expect((await approve(grace, id, plan)).status, note).equal(200);
+    }
+    const { id } = await propose('recorded', issued.token);
+    const [opened] = dataOf<{ data: object }[]>(await admin(`/history/events?subject=change:${id}`));
+    const used = { credential: 'token', token: issued.id, issued_by: ada.id };
+    expect(opened?.data).deep.include({ proposed_with: used });
+    // Grace changes the plan with a token that she issued to the author.
+    const { token } = await tokenBy(grace.token, author);
+    const diff = await diffOf(admin, noted('notes', 'changed'));
+    const changed = await admin(`/changes/${id}`, { ...json({ diff }, 'PATCH'), token });
+    expect(changed.status, changed.text).equal(200);
+    const { plan, proposal } = await show(admin, id);
+    expect(proposal.authors.map((each) => each.name)).deep.equal(['author', 'ada', 'grace']);
+    for (const each of [ada, grace]) expect(rejectionOf(await approve(each, id, plan))).equal('403 FORBIDDEN');
+    expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).equal(200);
+  });
+
   it('approvals of an online change do not cover the plain change', async () => {
     await send('/collections', {
       collection: 'large',

@@ -199,6 +199,9 @@ describe('the fold of change requests', () => {
     expect(authorsAfter({ plan: 'plan', online: false })).to.deep.equal(['a']);
     expect(authorsAfter({ plan: 'another plan' })).to.deep.equal(['a', 'g']);
     expect(authorsAfter({ plan: 'plan', online: true })).to.deep.equal(['a', 'g']);
+    const proposed_with = { credential: 'token', token: 't', issued_by: 'i' };
+    expect(authorsAfter({ plan: 'another plan', proposed_with })).to.deep.equal(['a', 'g', 'i']);
+    expect(authorsAfter({ plan: 'plan', proposed_with })).to.deep.equal(['a']);
   });
 
   it('lists the documents that its events name', () => {

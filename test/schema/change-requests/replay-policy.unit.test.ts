@@ -148,6 +148,23 @@ describe('the replay of a policy', () => {
     expect(replayed(...first, OPENED, approved(), ...APPLIED)).to.deep.equal([]);
   });
 
+  it('reports an approval by the issuer of the token that proposed the plan, also if the event leaves it out', () => {
+    const { data } = OPENED as ReplayInput & { data: object };
+    const openedWith = (proposed_with: object) => change('opened', { ...data, proposed_with });
+    const count = (...events: ReplayInput[]) => replayed(...STARTED, ...events, approved(), ...APPLIED).length;
+    const token = (issued_by: string | null) =>
+      accountEvent('token.created', 'ada', { token: 't', issued_by, expires_at: null });
+    const used = { credential: 'token', token: 't' };
+    expect(count(openedWith({ ...used, issued_by: 'bob' }))).to.equal(1);
+    expect(count(token('bob'), openedWith(used))).to.equal(1);
+    expect(count(token('eve'), openedWith(used))).to.equal(0);
+    expect(count(token(null), openedWith(used))).to.equal(0);
+    // An earlier release did not record the credential.
+    expect(count(token('bob'), OPENED)).to.equal(0);
+    const password = accountEvent('account.updated', 'ada', { password: 'set', password_set_by: 'bob' });
+    expect(count(password, openedWith({ credential: 'password' }))).to.equal(1);
+  });
+
   it('accepts an approval that expects the trash to keep an object only if the trash keeps it', () => {
     const kept = approved({ kept: ['articles.body'] });
     expect(replayed(...STARTED, OPENED, kept, ...APPLIED)).to.deep.equal([]);

@@ -65,7 +65,8 @@ const SAID: Readonly<Record<string, [Problem, Problem]>> = {
     problems.ownApproval(REQUEST),
     {
       code: 'FORBIDDEN',
-      message: 'The policy does not allow an author of change request r1 to approve it. Ask another admin.',
+      message:
+        'The policy does not allow an author of change request r1 to approve it. Users who issued the credential of an author are authors too. Ask another admin.',
     },
   ],
   nothingToRevertProblem: [
