@@ -428,7 +428,7 @@ function identityRoutes({ auth, pipeline }: HttpDeps): Route[] {
       operationId: 'unlinkIdentity',
       summary: 'Unlink an identity and end its sessions',
       access: 'admin',
-      action: 'operate',
+      action: 'personal',
       query: noQuery,
       headers: ['X-Reason'],
       answers: { 204: null },

@@ -111,7 +111,7 @@ const EXAMPLE = {
       name: 'deploy',
       issuer: 'https://token.actions.githubusercontent.com',
       audience: 'https://dps.example.com',
-      claims: { sub: 'repo:example/schema:ref:refs/heads/main' },
+      claims: { sub: 'repo:example/schema:ref:refs/heads/main', event_name: 'push', ref_protected: 'true' },
       scope: { role: 'admin', actions: ['read', 'apply'] },
     },
   ],

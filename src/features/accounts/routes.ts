@@ -72,6 +72,9 @@ const admin = { access: 'admin', action: 'operate', query: noQuery, headers: ['X
 /** Options of routes that create or change credentials. */
 const unscoped = { ...admin, action: 'unscoped' } as const;
 
+/** Options of routes that delete users or credentials. */
+const personal = { ...admin, action: 'personal' } as const;
+
 /** Commits an account change together with its events. */
 function changeAccount<T>(
   { pipeline }: Pick<HttpDeps, 'pipeline'>,
@@ -235,7 +238,7 @@ function singleUserRoutes(deps: HttpDeps): Route[] {
       },
     }),
     route({
-      ...admin,
+      ...personal,
       query: eraseQuery,
       method: 'delete',
       path,
@@ -311,7 +314,7 @@ function tokensOfUser(deps: HttpDeps): Route[] {
       },
     }),
     route({
-      ...admin,
+      ...personal,
       method: 'delete',
       path: '/users/:id/tokens/:token',
       operationId: 'revokeToken',

@@ -7,9 +7,10 @@ import { type Access, type Caller, type Role, ROLES } from './caller.js';
 
 /**
  * The action that a route requires. Null means that every token may use the route. `unscoped` means that no token with
- * a scope may use it, because the request creates credentials or sends data elsewhere.
+ * a scope may use it, because the request creates credentials or sends data elsewhere. `personal` means `operate`, but
+ * not for pipelines, because the request decides what other users may do or what the log proves.
  */
-export type RouteAction = TokenAction | 'unscoped' | null;
+export type RouteAction = TokenAction | 'unscoped' | 'personal' | null;
 
 /** Returns the action of a route that does not define one. */
 export function defaultAction(method: string, access: Access): RouteAction {
@@ -100,16 +101,20 @@ interface ScopedRequest {
 
 /** Returns what the scope of the caller's token lacks for the request. Null if it covers the request. */
 export function missingScope(
-  { credential: { scope } }: Pick<Caller, 'credential'>,
+  { credential }: Pick<Caller, 'credential'>,
   { collections, address, action }: ScopedRequest,
 ): MissingScope | null {
+  const { scope } = credential;
   if (scope === undefined) return null;
   if (scope.networks !== undefined && !isWithin(scope.networks, address))
     return {
       message: `This token is not accepted from the address ${address ?? 'of this client'}.`,
       missing: 'networks',
     };
-  const lack = missingAction(scope, action);
+  const lack =
+    action === 'personal'
+      ? (missingPerson(credential) ?? missingAction(scope, 'operate'))
+      : missingAction(scope, action);
   if (lack !== null || scope.collections === undefined || collections !== null) return lack;
   return {
     message: 'This request is not limited to the collections in the scope of this token.',
@@ -117,7 +122,14 @@ export function missingScope(
   };
 }
 
-function missingAction({ actions }: TokenScope, action: RouteAction): MissingScope | null {
+/** Returns what the API token of a pipeline lacks for a request that only people may send. */
+export const missingPerson = ({ rule }: Caller['credential']): MissingScope | null =>
+  rule === undefined ? null : { message: PERSON_REQUIRED, missing: 'unscoped' };
+
+const PERSON_REQUIRED =
+  'A pipeline cannot change users, credentials, sessions, webhooks, signing keys or the policy, and cannot acknowledge a fork of the log. An admin must sign in and send this request.';
+
+function missingAction({ actions }: TokenScope, action: Exclude<RouteAction, 'personal'>): MissingScope | null {
   if (action === null) return null;
   if (action === 'unscoped')
     return {

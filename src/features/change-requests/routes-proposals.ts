@@ -24,7 +24,7 @@ import { readPolicyBody } from '../../http/policy.js';
 import { RejectedError, refused } from '../../http/errors.js';
 import { rehearsalQuery, respondWithPlan, withCanonicalLocation } from '../../http/change/change.js';
 import { acknowledgeOf } from '../../http/request/headers.js';
-import { requireUnlimited } from '../../http/request/scope.js';
+import { requirePerson, requireUnlimited } from '../../http/request/scope.js';
 import { data } from '../../http/openapi/answers/envelopes.js';
 import { actedOn, reverting } from './routes-answers.js';
 import { randomUUID } from 'node:crypto';
@@ -297,6 +297,7 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
       async handle(call) {
         const request = await findChange(changes, call);
         const { at } = call.body;
+        if (request.operation === 'update-policy') requirePerson(call.caller);
         if (at !== undefined || request.online) requireUnlimited(call.caller, 'Scheduled and online changes');
         if (call.query.dry_run) {
           if (at !== undefined) throw new RejectedError([invalidProblem(['at'], AT_WITH_DRY_RUN)]);

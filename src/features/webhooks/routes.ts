@@ -167,6 +167,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
     }),
     route({
       ...admin,
+      action: 'personal',
       method: 'delete',
       path: ONE,
       operationId: 'deleteWebhook',

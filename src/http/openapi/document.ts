@@ -354,8 +354,10 @@ function describeAccess({ access, action, collections, stricter }: Route): strin
   const role = `Requires the role ${access}${stricter === undefined ? '' : `, ${stricter.words} ${stricter.access}`}.`;
   if (action === null) return role;
   if (action === 'unscoped') return `${role} A token with a scope cannot send this request.`;
+  const needed = action === 'personal' ? 'operate' : action;
+  const people = action === 'personal' ? ' The token of a pipeline cannot send this request.' : '';
   const more = stricter === undefined || stricter.action === action ? '' : `, ${stricter.words} \`${stricter.action}\``;
-  return `${role} A token with a scope needs the action \`${action}\`${more}. ${COLLECTIONS[collections ?? 'rejected']}`;
+  return `${role} A token with a scope needs the action \`${needed}\`${more}.${people} ${COLLECTIONS[collections ?? 'rejected']}`;
 }
 
 const COLLECTIONS = {

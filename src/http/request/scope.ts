@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { Caller } from '../../features/accounts/caller.js';
-import { type RouteAction, type RouteCollections, missingScope } from '../../features/accounts/scope.js';
+import { type RouteAction, type RouteCollections, missingPerson, missingScope } from '../../features/accounts/scope.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import {
   COLLECTIONS_MISSING,
@@ -24,6 +24,12 @@ export interface RequiredScope {
 /** @throws RejectedError FORBIDDEN if the scope of the caller's token does not cover the request (RFC 6750, section 3.1) */
 export function requireScope(req: Pick<Request, 'ip' | 'socket'>, caller: Caller, required: RequiredScope): void {
   const lack = missingScope(caller, { ...required, address: addressOf(req) });
+  if (lack !== null) throw scopeRefused(lack.message, lack.missing);
+}
+
+/** @throws RejectedError FORBIDDEN if the caller is a pipeline */
+export function requirePerson({ credential }: Caller): void {
+  const lack = missingPerson(credential);
   if (lack !== null) throw scopeRefused(lack.message, lack.missing);
 }
 

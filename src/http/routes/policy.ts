@@ -59,7 +59,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       description:
         'If-Match accepts the ETag of GET /policy. Setting the same policy again appends nothing. If `policy_changes` is `approve`, open a change request with `policy` instead (POST /changes).',
       access: 'admin',
-      action: 'operate',
+      action: 'personal',
       query: noQuery,
       body: withoutParsing(
         jsonBody(policyBody, {

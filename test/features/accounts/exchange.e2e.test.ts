@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type JWTPayload, SignJWT, exportJWK, exportSPKI, generateKeyPair } from 'jose';
+import { TOKEN_ACTIONS } from '../../../src/schema/model/token-scope.js';
 import { type Client, type Reply, clientOf, json } from '../../support/client.js';
 import { expectConsistent } from '../../support/consistent.js';
+import { allRoutes } from '../../support/openapi.js';
 import { type OpenIdProvider, startOpenIdProvider, unsecured } from '../../support/openid-provider.js';
 import { query } from '../../support/postgres.js';
 import { type TestService, startService } from '../../support/service.js';
@@ -286,6 +288,65 @@ describe('the exchange of ID tokens', () => {
     const refused = await send('/auth/trust', { ...json({ rules: [ruleWith()] }, 'PUT'), token });
     expect(refused.json).to.have.nested.property('errors[0].extensions.missing_scope', 'unscoped');
     expect(await eventsOf('type=trust.updated')).to.be.empty;
+  });
+
+  it('cannot change users, credentials or the policy, whatever its actions', async () => {
+    await trust(ruleWith({ scope: { role: 'admin', actions: [...TOKEN_ACTIONS] } }));
+    const { token } = await exchanged();
+    const personal = allRoutes().filter(({ action }) => action === 'personal');
+    expect(personal.map(({ method, path }) => `${method} ${path}`)).to.have.members([
+      'delete /sessions/:id',
+      'delete /users/:id',
+      'delete /users/:id/identities/:identity',
+      'delete /users/:id/sessions',
+      'delete /users/:id/tokens/:token',
+      'delete /webhooks/:id',
+      'post /history/acknowledge',
+      'post /history/checkpoint/keys',
+      'put /policy',
+    ]);
+    const denied = (reply: Reply, name: string): void => {
+      expect([reply.status, reply.codes], name).deep.equal([403, ['FORBIDDEN']]);
+      expect(messageOf(reply), name).to.match(/^A pipeline cannot change users, credentials, .* sign in /);
+      expect(reply.json).to.have.nested.property('errors[0].extensions.missing_scope', 'unscoped');
+    };
+    for (const { method, path } of personal) {
+      const target = path.replaceAll(/:(\w+)/g, admin);
+      denied(await send(target, { method: method.toUpperCase(), token }), path);
+    }
+    // It may propose a policy, and an admin decides.
+    const policy = { findings: { LOSES_DATA: 'refuse' } };
+    const opened = await send('/changes', { ...json({ title: 'Stricter', policy }), token });
+    const { id } = (opened.json as { data: { id: string } }).data;
+    const path = `/changes/${id}/apply`;
+    denied(await send(path, { method: 'POST', token }), path);
+    denied(await send(path, { ...json({ at: new Date().toISOString() }), token }), 'a schedule');
+    expect((await send('/changes', { token })).status).equal(200);
+    expect((await send('/users', { token })).status).equal(200);
+    dataOf(await send(path, { method: 'POST' }));
+  });
+
+  it('makes the admin who set its rule an author of what it proposes', async () => {
+    const robot = await newPerson(send, 'robot', 'admin');
+    await trust(ruleWith({ user: robot.id, scope: { role: 'admin', actions: ['read', 'propose'] } }));
+    const { id: used, token } = await exchanged();
+    dataOf(await send('/policy', json({ author_may_approve: false }, 'PUT')));
+    const policy = { author_may_approve: true };
+    const opened = await send('/changes', { ...json({ title: 'Weaker', policy }), token });
+    const { id, plan } = (opened.json as { data: { id: string; plan: string } }).data;
+    const { proposal } = dataOf<{ proposal: { authors: { id: string; name: string }[] } }>(
+      await send(`/changes/${id}`),
+    );
+    expect(proposal.authors.map((each) => each.id)).deep.equal([robot.id, admin]);
+    expect(proposal.authors[0]?.name).to.match(/^ci:deploy /);
+    expect(proposal.authors[1]?.name).to.be.a('string');
+    const [event] = await eventsOf(`subject=change:${id}`);
+    expect(event?.data).deep.include({ proposed_with: { credential: 'token', token: used, issued_by: admin } });
+    const refused = await send(`/changes/${id}/approve`, json({ plan }));
+    expect([refused.status, refused.codes], refused.text).deep.equal([403, ['FORBIDDEN']]);
+    expect((await robot.send(`/changes/${id}/approve`, json({ plan }))).status).equal(403);
+    const other = await newPerson(send, 'other', 'admin');
+    expect((await other.send(`/changes/${id}/approve`, json({ plan }))).status).equal(200);
   });
 
   it('never exceeds the current role of the user, and ends with the user', async () => {

@@ -170,7 +170,7 @@ export const verification = z
     disallowed: z
       .array(z.strictObject({ position, reason: text }))
       .describe(
-        'Changes that the policy and the approvals at their position did not allow, or that differ from the plan of their change request, at most 100',
+        'Changes that the policy, the approvals or the trust rules at their position did not allow, or that differ from the plan of their change request, at most 100',
       ),
     unprotected: z.array(text).describe('Ways in which PostgreSQL would allow changes of accepted events'),
     divergences: z
