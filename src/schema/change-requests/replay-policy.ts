@@ -1,6 +1,7 @@
 /**
- * Replays a log event by event. It checks whether the policy allowed each change, and whether each change request was
- * applied with the reviewed plan. Pure. It holds only the policy, the accounts, unfinished requests and one batch.
+ * Replays a log event by event. It checks whether the policy and the trust rules allowed each change, and whether each
+ * change request was applied with the reviewed plan. Pure. It holds only the policy, the trust rules, the accounts,
+ * unfinished requests and one batch.
  */
 import { isObject } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -10,6 +11,7 @@ import { type RawEvent, UnreadableEventError, readEvent } from '../fold/upcastin
 import { USER } from '../model/events.js';
 import type { Cause, EventSubject, LogEvent, StoredEvent } from '../model/events.js';
 import { locationText } from '../model/location.js';
+import { TRUST_SUBJECT } from '../model/token-scope.js';
 import {
   type Acknowledgement,
   DEFAULT_POLICY,
@@ -24,8 +26,12 @@ import {
 import { filterCounted, coversFinding, findIssuer, hasIssuedCredential, judgeApprovals } from './approvals.js';
 import { changeIdOf, evolveChange, isChangeEvent } from './fold.js';
 import { CHANGE, type ChangeEventOf, type ChangeRequest, type StoredChangeEvent } from './model.js';
+import { NO_TRUST, type TrustInForce, explainUntrusted } from './replay-trust.js';
 
-/** A change that the policy and the approvals at its position did not allow, or that differs from the reviewed plan. */
+/**
+ * A change that the policy, the approvals or the trust rules at its position did not allow, or that differs from the
+ * reviewed plan.
+ */
 export interface DisallowedChange {
   position: number;
   reason: string;
@@ -33,7 +39,7 @@ export interface DisallowedChange {
 
 /** An event as stored. */
 type RecordedEvent = RawEvent &
-  Pick<StoredEvent, 'batch' | 'hash' | 'occurred_at' | 'actor' | 'reason'> &
+  Pick<StoredEvent, 'batch' | 'hash' | 'occurred_at' | 'actor' | 'reason' | 'request_id'> &
   Pick<Cause, 'context'> & { subject?: EventSubject | undefined };
 
 interface PolicyReplay {
@@ -87,11 +93,18 @@ interface Replayed {
   hash: string | null;
   accounts: Accounts;
   requests: Map<string, Request>;
+  trust: TrustInForce;
 }
 
 /** The part of a batch that the policy judges. */
 interface Batch {
   id: string;
+  /** The first event of the batch. */
+  first: RecordedEvent;
+  /** The trust rules before the batch. */
+  trust: TrustInForce;
+  /** True if the log recorded no account before the batch. */
+  isFirst: boolean;
   /** The position of the first event in the batch that the policy judges. */
   position: number | null;
   context: Cause['context'];
@@ -110,7 +123,13 @@ interface Batch {
 
 /** @param planOf from `createPlanReplay`. Null if plans are not compared. */
 export function createPolicyReplay(planOf: PlanReplay | null): PolicyReplay {
-  const replayed: Replayed = { policy: DEFAULT_POLICY, hash: null, accounts: new Map(), requests: new Map() };
+  const replayed: Replayed = {
+    policy: DEFAULT_POLICY,
+    hash: null,
+    accounts: new Map(),
+    requests: new Map(),
+    trust: NO_TRUST,
+  };
   const disallowed: DisallowedChange[] = [];
   let batch: Batch | undefined;
   let unreadable = false;
@@ -118,7 +137,8 @@ export function createPolicyReplay(planOf: PlanReplay | null): PolicyReplay {
   function* judge(): Resumable<void> {
     if (batch === undefined) return;
     const otherPlan = planOf === null ? undefined : yield* explainOtherPlan(batch, planOf);
-    const reason = explainDisallowed(batch, replayed.accounts) ?? otherPlan;
+    const reason =
+      explainDisallowed(batch, replayed.accounts) ?? otherPlan ?? explainPipeline(batch, replayed.accounts);
     if (reason !== undefined) disallowed.push(reason);
     batch = undefined;
   }
@@ -161,10 +181,22 @@ function* explainOtherPlan(
   };
 }
 
-const startBatch = ({ batch: id, context }: RecordedEvent, { policy, hash }: Replayed): Batch => ({
-  id,
+function explainPipeline(batch: Batch, accounts: Accounts): DisallowedChange | undefined {
+  const { first, trust, isFirst, applied } = batch;
+  const { actor, occurred_at: occurredAt, request_id, position } = first;
+  const events = applied === null ? batch.events : [...batch.events, applied.event];
+  const isRequested = request_id !== null || events.every(({ subject }) => subject?.kind !== CHANGE);
+  const reason = explainUntrusted({ actor, occurredAt, isRequested, isFirst, events, trust }, accounts);
+  return reason === undefined ? undefined : { position, reason };
+}
+
+const startBatch = (first: RecordedEvent, { policy, hash, accounts, trust }: Replayed): Batch => ({
+  id: first.batch,
+  first,
+  trust,
+  isFirst: accounts.size === 0,
   position: null,
-  context,
+  context: first.context,
   policy,
   hash,
   replaces: [],
@@ -200,6 +232,7 @@ const DELETIONS: ReadonlySet<string> = new Set(['collection.deleted', 'field.del
 function replay(batch: Batch, event: RecordedEvent, replayed: Replayed): void {
   const { type, subject } = event;
   if (type === POLICY_UPDATED) updatePolicy(batch, readEvent(event), replayed, event.hash);
+  else if (subject?.kind === TRUST_SUBJECT.kind) updateTrust(readEvent(event), event.occurred_at, replayed);
   else if (subject?.kind === USER) foldAccount(replayed.accounts, readEvent(event));
   else if (subject?.kind === CHANGE && type !== 'change.commented') followRequest(batch, readEvent(event), replayed);
 }
@@ -209,6 +242,12 @@ function updatePolicy(batch: Batch, event: LogEvent, replayed: Replayed, hash: s
   batch.replaces.push(event);
   replayed.policy = event.data.policy;
   replayed.hash = hash;
+}
+
+function updateTrust(event: LogEvent, at: string, replayed: Replayed): void {
+  if (event.type !== 'trust.updated') return;
+  const { rules: former } = replayed.trust;
+  replayed.trust = { rules: event.data.rules, former, changedAt: Date.parse(at) };
 }
 
 function followRequest(batch: Batch, event: LogEvent, { accounts, requests }: Replayed): void {

@@ -7,6 +7,7 @@ import { accountEvent } from '../../../src/schema/fold/accounts.js';
 import type { SchemaEvent } from '../../../src/schema/model/events.js';
 import { DEFAULT_POLICY, type Policy } from '../../../src/schema/model/policy.js';
 import { initialState } from '../../../src/schema/model/state.js';
+import type { TrustRule } from '../../../src/schema/model/token-scope.js';
 import { policyUpdated } from '../../../src/schema/policy.js';
 import { attempt, follow } from '../../support/given.js';
 
@@ -78,6 +79,7 @@ function replayed(...events: ReplayInput[]) {
       occurred_at: AT,
       actor: ADA,
       reason: null,
+      request_id: 'r',
     };
     runToEnd(replay.add({ ...placed, version: 1, collection: null, field: null, ...event }));
   }
@@ -235,5 +237,117 @@ describe('the replay of a policy', () => {
     expect(replayed(...STARTED, change('approved', {}), deleted()).map(({ position }) => position)).to.deep.equal([5]);
     expect(replayed({ type: 'from.tomorrow', data: {} }, ...STARTED, deleted())).to.have.length(1);
     expect(replayed(...STARTED, ...Array.from({ length: 150 }, () => deleted()))).to.have.length(100);
+  });
+});
+
+describe('the replay of trust rules', () => {
+  const ISSUER = 'https://token.example.com';
+  const PIPELINE = { id: 'ada', name: `ci:deploy repo:shop/schema:ref:main (${ISSUER})` };
+  const SCOPE = { role: 'admin', actions: ['read', 'apply'] };
+  const RULE: TrustRule = {
+    name: 'deploy',
+    user: 'ada',
+    set_by: 'bob',
+    issuer: ISSUER,
+    audience: 'dps',
+    claims: { sub: 'repo:shop/schema:*' },
+    scope: SCOPE,
+    minutes: 15,
+  };
+  const trusted = (more: Partial<TrustRule> = {}, event: Partial<Added> = {}): ReplayInput => ({
+    type: 'trust.updated',
+    subject: { kind: 'trust', id: 'rules' },
+    data: { rules: [{ ...RULE, ...more }] },
+    ...event,
+  });
+  const exchanged = (data: object = {}): ReplayInput => ({
+    ...accountEvent('token.created', 'ada', {
+      token: 't',
+      issued_by: 'bob',
+      expires_at: '2026-01-02T03:19:05.678Z',
+      scope: SCOPE,
+      rule: 'deploy',
+      ...data,
+    }),
+    actor: PIPELINE,
+  });
+  const byPipeline = (more: Partial<Added> = {}): ReplayInput => deleted({ actor: PIPELINE, ...more });
+  const BEFORE = [CREATED, account('ada'), account('bob')];
+  const reasonsOf = (...events: ReplayInput[]) => replayed(...BEFORE, ...events).map(({ reason }) => reason);
+  const NO_RULE = 'no trust rule in force allowed its pipeline';
+  const NO_TOKEN = 'no trust rule in force allowed the API token t';
+
+  it('accepts a token of a rule, and changes that the rule allows', () => {
+    expect(reasonsOf(trusted(), exchanged(), byPipeline())).to.deep.equal([]);
+    const scope = { ...SCOPE, collections: ['art*'] };
+    expect(reasonsOf(trusted({ scope }), exchanged({ scope }), byPipeline())).to.deep.equal([]);
+  });
+
+  it('accepts the exchange that also records the first admin', () => {
+    const batch = { batch: 'first', actor: PIPELINE };
+    const own = exchanged({ issued_by: 'ada' });
+    expect(replayed(CREATED, trusted({ set_by: 'ada' }), { ...account('ada'), ...batch }, { ...own, ...batch })).to.be
+      .empty;
+  });
+
+  it('reports a token that no rule allowed', () => {
+    const EXCHANGES: [ReplayInput[], ReplayInput][] = [
+      [[], exchanged()],
+      [[trusted({ name: 'other' })], exchanged()],
+      [[trusted({ user: 'bob' })], exchanged()],
+      [[trusted()], exchanged({ issued_by: 'ada' })],
+      [[trusted()], exchanged({ scope: { ...SCOPE, actions: ['read', 'apply', 'operate'] } })],
+      [[trusted({ scope: { ...SCOPE, networks: ['10.0.0.0/8'] } })], exchanged()],
+      [[trusted()], exchanged({ expires_at: '2026-01-03T03:19:05.678Z' })],
+      [[trusted()], exchanged({ expires_at: null })],
+      [[trusted(), accountEvent('account.updated', 'bob', { role: 'author' })], exchanged()],
+    ];
+    for (const [before, token] of EXCHANGES) expect(reasonsOf(...before, token)).to.deep.equal([NO_TOKEN]);
+  });
+
+  it('reports changes of a pipeline that no rule in force allowed', () => {
+    const other = (name: string) => byPipeline({ actor: { id: 'ada', name } });
+    for (const events of [
+      [byPipeline()],
+      [trusted({ user: 'bob' }), byPipeline()],
+      [trusted(), other(`ci:deploy repo:evil/schema:ref:main (${ISSUER})`)],
+      [trusted(), other('ci:deploy repo:shop/schema:ref:main (https://evil.example.com)')],
+      [trusted(), other(`ci:deploys repo:shop/schema:ref:main (${ISSUER})`)],
+    ])
+      expect(reasonsOf(...events)).to.deep.equal([NO_RULE]);
+  });
+
+  it('accepts a request that began before a rule ended, but none a minute later', () => {
+    const ended = trusted({ name: 'other' });
+    const at = (occurred_at: string) => byPipeline({ occurred_at });
+    expect(reasonsOf(trusted(), ended, at('2026-01-02T03:05:05.678Z'))).to.deep.equal([]);
+    expect(reasonsOf(trusted(), ended, at('2026-01-02T03:05:05.679Z'))).to.deep.equal([NO_RULE]);
+  });
+
+  it('reports events that the actions, the role or the collections of the rule do not allow', () => {
+    const exceeds = (scope: TrustRule['scope'], event: ReplayInput) => reasonsOf(trusted({ scope }), event);
+    const named = 'the trust rule "deploy"';
+    expect(exceeds({ ...SCOPE, actions: ['read', 'propose'] }, byPipeline())).to.deep.equal([
+      `${named} does not grant the action apply`,
+    ]);
+    expect(exceeds({ ...SCOPE, role: 'author' }, byPipeline())).to.deep.equal([
+      `${named} does not grant the role admin`,
+    ]);
+    expect(exceeds({ ...SCOPE, collections: ['pages'] }, byPipeline())).to.deep.equal([
+      `${named} does not include the collection "articles"`,
+    ]);
+    const by = { actor: PIPELINE };
+    expect(exceeds(SCOPE, { ...OPENED, ...by })).to.deep.equal([`${named} does not grant the action propose`]);
+    for (const event of [account('eve'), policy(DEFAULT_POLICY), trusted()])
+      expect(exceeds(SCOPE, { ...event, ...by })).to.deep.equal([`${named} cannot allow the event ${event.type}`]);
+  });
+
+  it('does not judge what the service applies later, or events whose actor was erased', () => {
+    const later = { actor: PIPELINE, batch: 'apply', request_id: null };
+    const finished = [deleted(later), change('applied', { findings: {} }, later)];
+    expect(reasonsOf(OPENED, ...finished)).to.deep.equal([]);
+    expect(reasonsOf(OPENED, ...finished.map((event) => ({ ...event, request_id: 'r' })))).to.deep.equal([NO_RULE]);
+    expect(reasonsOf(byPipeline({ request_id: null }))).to.deep.equal([NO_RULE]);
+    expect(reasonsOf(byPipeline({ actor: { id: 'ada', name: null } }))).to.deep.equal([]);
   });
 });
