@@ -3,6 +3,7 @@
  * tokens nor the networks of a request, so only the subject, the user, the setter, the actions and the collections of a
  * rule can be judged.
  */
+import { isObject } from '../../kernel/json.js';
 import { type Accounts, isActiveAdmin } from '../fold/accounts.js';
 import { EVENT_KINDS } from '../fold/event-schemas.js';
 import { type RawEvent, readEvent } from '../fold/upcasting.js';
@@ -74,8 +75,9 @@ function accepts({ name, user, issuer, claims }: TrustRule, actor: Actor): boole
 }
 
 /** Returns how the event exceeds the rule, as the end of a sentence. */
-function explainEvent({ type, collection }: RawEvent, { scope }: TrustRule): string | undefined {
-  const action = actionOf(type);
+function explainEvent(event: RawEvent, { scope }: TrustRule): string | undefined {
+  const { type, collection } = event;
+  const action = actionOf(event);
   if (action === 'none') return `cannot allow the event ${type}`;
   if (action === undefined) return undefined;
   if (scope.actions?.includes(action) !== true) return `does not grant the action ${action}`;
@@ -86,14 +88,19 @@ function explainEvent({ type, collection }: RawEvent, { scope }: TrustRule): str
 }
 
 /** Returns the action that a pipeline needs for an event. `none`: no pipeline may append it. Undefined: not judged. */
-function actionOf(type: string): TokenAction | 'none' | undefined {
-  if (PROPOSED.has(type)) return 'propose';
+function actionOf(event: RawEvent): TokenAction | 'none' | undefined {
+  const { type } = event;
+  if (isProposing(event)) return 'propose';
   if (PERSONAL.test(type)) return 'none';
   if (type.startsWith('change.') || type === 'trash.purged') return 'apply';
   if (!Object.hasOwn(EVENT_KINDS, type)) return undefined;
   const { changesSchema, changesObjects } = EVENT_KINDS[type as LogEvent['type']];
   return changesSchema || changesObjects ? 'apply' : undefined;
 }
+
+/** An online change without a proposal is applied without review. */
+const isProposing = ({ type, data }: RawEvent): boolean =>
+  PROPOSED.has(type) && (type !== 'change.opened' || !isObject(data) || data['proposal'] !== undefined);
 
 const PERSONAL = /^(?:account|token|identity|trust|policy|log)\.|^change\.approved$/u;
 

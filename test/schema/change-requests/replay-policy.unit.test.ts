@@ -338,6 +338,11 @@ describe('the replay of trust rules', () => {
     ]);
     const by = { actor: PIPELINE };
     expect(exceeds(SCOPE, { ...OPENED, ...by })).to.deep.equal([`${named} does not grant the action propose`]);
+    const online = change('opened', { ...request, online: true });
+    expect(exceeds(SCOPE, { ...online, ...by })).to.deep.equal([]);
+    expect(exceeds({ ...SCOPE, actions: ['propose'] }, { ...online, ...by })).to.deep.equal([
+      `${named} does not grant the action apply`,
+    ]);
     for (const event of [account('eve'), policy(DEFAULT_POLICY), trusted()])
       expect(exceeds(SCOPE, { ...event, ...by })).to.deep.equal([`${named} cannot allow the event ${event.type}`]);
   });
