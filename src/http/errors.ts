@@ -217,15 +217,23 @@ function* collectOtherSchemas(body: unknown, at: Path, schemas: OtherSchemas): R
   }
 }
 
-/** Checks the schema in the definition of an object. PostgreSQL omits the default schema in argument types. */
+const definitionMember = ({ path }: Record<string, unknown>): 'rhs' | 'definition' =>
+  Array.isArray(path) && path[0] === 'definition' ? 'rhs' : 'definition';
+
+/**
+ * Checks the schema in the definition of an object, in its document or in an entry of a diff. PostgreSQL omits the
+ * default schema in argument types.
+ */
 function addOtherSchemaOfDefinition(
-  { kind, definition }: Record<string, unknown>,
+  document: Record<string, unknown>,
   at: () => Path,
   { managed, problems }: { managed: string | undefined; problems: Problem[] },
 ): void {
-  const parsed = typeof definition === 'string' && kind !== undefined ? parseDefinition(definition) : '';
+  const member = definitionMember(document);
+  const definition = document[member];
+  const parsed = typeof definition === 'string' ? parseDefinition(definition) : '';
   if (typeof parsed === 'string') return;
-  const path = () => [...at(), 'definition'];
+  const path = () => [...at(), member];
   if (parsed.schema !== undefined && parsed.schema !== managed) {
     const message = `definition must create the object in ${JSON.stringify(managed)}, the default schema, and names ${JSON.stringify(parsed.schema)}`;
     problems.push(invalidProblem(path(), message));

@@ -312,4 +312,88 @@ ON"on members"FOR EACH ROW WHEN (new.name <> 'ON members; DROP TABLE members') E
     expect(await codes(MARK)).to.include('TRIGGER_ON_LARGE_TABLE');
     expect(await codes(MARK.replace('FOR EACH ROW', 'FOR EACH STATEMENT'))).not.to.include('TRIGGER_ON_LARGE_TABLE');
   });
+
+  it('replaces a table by a view of the same name that has a trigger of the same name', async () => {
+    const log = 'CREATE FUNCTION log() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$';
+    await create(log, 'function');
+    const onMembers = 'CREATE TRIGGER log AFTER INSERT ON members FOR EACH STATEMENT EXECUTE FUNCTION log()';
+    await create(onMembers, 'trigger', { comment: 'Logs' });
+    await api.ok('POST', '/collections', { ...MEMBERS, collection: 'people' });
+    const before = await api.ok<{ collections: object[]; fields: object[]; objects: object[] }>(
+      'GET',
+      '/schema/snapshot',
+    );
+    const definition = 'CREATE VIEW members AS SELECT id, name FROM people';
+    const view = { kind: 'view', id: 'members', definition, comment: null };
+    const isOther = (each: object): boolean => (each as { collection: string }).collection !== 'members';
+    const after = {
+      ...before,
+      collections: before.collections.filter(isOther),
+      fields: before.fields.filter(isOther),
+      objects: [...before.objects, view],
+    };
+    await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', after));
+    const { objects } = await api.ok<{ objects: object[] }>('GET', '/schema/snapshot');
+    expect(objects).to.deep.include(view);
+    expect(objects).to.deep.include({
+      kind: 'trigger',
+      id: 'log on members',
+      definition: onMembers,
+      comment: 'Logs',
+      enabled: 'origin',
+    });
+    const [trigger] = await api.sql(`SELECT c.relkind FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE t.tgname = 'log' AND n.nspname = 'public'`);
+    expect(trigger).to.deep.equal({ relkind: 'v' });
+    await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', before));
+    expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(before);
+  });
+
+  it('keeps a trigger whose condition calls a function, and protects that function', async () => {
+    const condition = `CREATE FUNCTION is_adult(age integer) RETURNS boolean LANGUAGE sql AS 'SELECT age > 17'`;
+    await create(condition, 'function');
+    await create(
+      'CREATE TRIGGER mark BEFORE INSERT ON members FOR EACH ROW WHEN (is_adult(NEW.age)) EXECUTE FUNCTION mark()',
+    );
+    await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', path('is_adult(integer)', 'function'));
+    // PostgreSQL cannot replace a function whose parameter gets another name.
+    const definition = condition.replace('age integer', 'years integer').replace('SELECT age', 'SELECT years');
+    await api.ok('PATCH', path('is_adult(integer)', 'function'), { definition });
+    expect(await listed()).to.deep.equal([ID]);
+    expect(await api.sql(`INSERT INTO members (name, age) VALUES ('Ada', 36) RETURNING name`)).to.deep.equal([
+      { name: 'Ada!' },
+    ]);
+  });
+
+  it('reads triggers whose names and columns contain the words before the table', async () => {
+    const column = 'a ON public.members b';
+    await api.ok('POST', '/fields/members', { field: column, type: 'string', interface: 'input' });
+    const definitions = ['"mark ON public.members x"', '"x ON public.members """'].map((name) => ({
+      id: `${name} on members`,
+      definition: `CREATE TRIGGER ${name} BEFORE UPDATE OF "${column}" ON members FOR EACH ROW EXECUTE FUNCTION mark()`,
+    }));
+    for (const { definition } of definitions) await create(definition);
+    for (const { id, definition } of definitions)
+      expect((await api.ok<{ data: Document }>('GET', path(id))).data.definition).to.equal(definition);
+    // The column's new type requires that both triggers are dropped and created again.
+    await api.ok('PATCH', `/fields/members/${encodeURIComponent(column)}`, { type: 'text' });
+    expect(await listed()).to.have.members(definitions.map(({ id }) => id));
+  });
+
+  it('rejects a definition on another table, also on one of another schema', async () => {
+    await create(MARK);
+    for (const table of ['other', 'billing.members']) {
+      const definition = MARK.replace('ON members', `ON ${table}`);
+      const expected = { status: 400, code: 'INVALID_PAYLOAD' };
+      const { message } = await api.refused(expected, 'PATCH', path(ID), { definition });
+      expect(message).to.include(table.split('.')[0]);
+    }
+    await api.ok('PATCH', path(ID), { definition: MARK.replace('ON members', 'ON public.members') });
+    const rhs = MARK.replace('ON members', 'ON billing.members');
+    const objects = [{ kind: 'trigger', id: ID, diff: [{ kind: 'E', path: ['definition'], lhs: MARK, rhs }] }];
+    const { hash, diff } = await api.ok<{ hash: string; diff: object }>('GET', `/history/diff?to=0`);
+    const body = { hash, diff: { ...diff, collections: [], fields: [], relations: [], objects } };
+    const expected = { status: 400, code: 'INVALID_PAYLOAD', at: 'diff.objects[0].diff[0].rhs' };
+    await api.refused(expected, 'POST', '/schema/apply', body);
+  });
 });

@@ -2,7 +2,7 @@
    excludes. */
 import pg from 'pg';
 import { ROUTINE_ID } from '../../projector/ddl/routine-sql.js';
-import { TRIGGER_ID } from '../../projector/ddl/trigger-sql.js';
+import { IS_OBJECT, TRIGGER_ID } from '../../projector/ddl/trigger-sql.js';
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../../projector/ddl/sql.js';
 import { type State, byName, locateTable, schemasOf, tablesBySchema } from '../../schema/model/state.js';
 import { ownTable } from '../../postgres/own-tables.js';
@@ -120,7 +120,7 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
   UNION ALL
   SELECT 'triggers', pg_catalog.format('%s on %s', t.tgname, c.relname), t.oid
     FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN own ON own.oid = c.relnamespace
-   WHERE NOT t.tgisinternal AND c.relname = ANY ($2) AND NOT ${TRIGGER_ID} = ANY ($2)
+   WHERE ${IS_OBJECT} AND c.relname = ANY ($2) AND NOT ${TRIGGER_ID} = ANY ($2)
   UNION ALL
   SELECT 'row security policies', pg_catalog.format('%s on %s', p.polname, c.relname), p.oid
     FROM pg_catalog.pg_policy p JOIN pg_catalog.pg_class c ON c.oid = p.polrelid JOIN own ON own.oid = c.relnamespace

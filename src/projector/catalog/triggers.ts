@@ -10,7 +10,7 @@ import { type Sql, literal, ownSchemaOid, sql } from '../ddl/sql.js';
 import { IS_OBJECT, TRIGGER_EVENTS, TRIGGER_ID, TRIGGER_TAIL } from '../ddl/trigger-sql.js';
 import { PREPARED_NAME } from '../online/copy.js';
 
-/** Selects what a trigger uses: its table, the columns of UPDATE OF and WHEN, the table of FROM, and its function. */
+/** Selects what a trigger uses: its table, the columns of UPDATE OF and WHEN, the table of FROM, its function, and those of WHEN. */
 const USES = sql`
   SELECT 'pg_class' AS catalog, n.oid AS place, n.nspname, c.relname::text AS name, NULL::name AS "column", true AS "isRowType"
   UNION SELECT 'pg_class', un.oid, un.nspname, uc.relname::text, ua.attname, false
@@ -20,7 +20,9 @@ const USES = sql`
    WHERE d.classid = 'pg_catalog.pg_trigger'::regclass::oid AND d.objid = t.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid
      AND (d.refobjsubid > 0 OR d.refobjid <> t.tgrelid)
   UNION SELECT 'pg_proc', un.oid, un.nspname, u.id, NULL, false
-    FROM (SELECT p.pronamespace, ${ROUTINE_ID} AS id FROM pg_catalog.pg_proc p WHERE p.oid = t.tgfoid) u
+    FROM (SELECT p.pronamespace, ${ROUTINE_ID} AS id FROM pg_catalog.pg_proc p WHERE p.oid = t.tgfoid OR p.oid IN (
+            SELECT d.refobjid FROM pg_catalog.pg_depend d
+             WHERE d.classid = 'pg_catalog.pg_trigger'::regclass::oid AND d.objid = t.oid AND d.refclassid = 'pg_catalog.pg_proc'::regclass::oid)) u
     JOIN pg_catalog.pg_namespace un ON un.oid = u.pronamespace`;
 
 /**

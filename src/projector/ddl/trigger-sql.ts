@@ -16,9 +16,12 @@ const DEFINITION = sql`pg_catalog.pg_get_triggerdef(t.oid)`;
 const BEFORE_NAME = sql`pg_catalog.format('CREATE %sTRIGGER %I ', CASE WHEN t.tgconstraint <> 0::oid THEN 'CONSTRAINT ' ELSE '' END, t.tgname)`;
 const ON_TABLE = sql`pg_catalog.format(' ON %I.%I ', n.nspname, c.relname)`;
 
+const REST = sql`pg_catalog.substr(${DEFINITION}, pg_catalog.length(${BEFORE_NAME}) + 1)`;
+
 /**
  * SQL for the server's definition without the names of the trigger and of its table: `BEFORE INSERT ON FOR EACH ROW …`.
+ * The events end before the first ON outside quotes, because a column of UPDATE OF can have any name.
  */
-export const TRIGGER_EVENTS = sql`pg_catalog.substr(pg_catalog.split_part(${DEFINITION}, ${ON_TABLE}, 1), pg_catalog.length(${BEFORE_NAME}) + 1)`;
-export const TRIGGER_TAIL = sql`pg_catalog.substr(${DEFINITION}, pg_catalog.strpos(${DEFINITION}, ${ON_TABLE}) + pg_catalog.length(${ON_TABLE}))`;
+export const TRIGGER_EVENTS = sql`pg_catalog.substring(${REST}, '^((?:[^"]|"[^"]*")*?) ON '::text)`;
+export const TRIGGER_TAIL = sql`pg_catalog.substr(${REST}, pg_catalog.length(${TRIGGER_EVENTS}) + pg_catalog.length(${ON_TABLE}) + 1)`;
 export const TRIGGER_QUERY = sql`(${TRIGGER_EVENTS} || ' ON ' || ${TRIGGER_TAIL})`;

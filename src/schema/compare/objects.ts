@@ -44,7 +44,7 @@ export function* readObjects(
   { mode, equality }: { mode: 'mirror' | 'merge'; equality: ObjectEquality },
 ): Resumable<void> {
   if (objects === undefined) return;
-  const sent = new Set<string>();
+  const sent = new Map<string, SchemaObject>();
   for (const [index, document] of objects.entries()) {
     if (problems.length >= MAX_PROBLEMS) return;
     yield;
@@ -52,15 +52,14 @@ export function* readObjects(
     if (!read.ok) problems.push(...read.problems);
     else if (sent.has(objectKey(read.value)))
       problems.push(invalidProblem(['objects', index], `${objectLabel(read.value)} occurs more than once in objects`));
-    else {
-      sent.add(objectKey(read.value));
-      if (read.value !== getObject(state, read.value)) draft.putObject(read.value);
-    }
+    else sent.set(objectKey(read.value), read.value);
   }
   if (mode === 'mirror' && problems.length === 0) removeOthers(state, draft, sent);
+  // A trigger that was removed with its table or view may be on the view or table that takes its name.
+  for (const object of sent.values()) if (object !== draft.object(object)) draft.putObject(object);
 }
 
-function removeOthers({ objects }: State, draft: Draft, sent: ReadonlySet<string>): void {
+function removeOthers({ objects }: State, draft: Draft, sent: ReadonlyMap<string, SchemaObject>): void {
   for (const [key, { object }] of objects) if (!sent.has(key)) draft.removeObject(object);
 }
 

@@ -15,15 +15,21 @@ interface ObjectTransition {
 }
 
 /** Returns the former key of each object that both states contain, by its key in `to`. */
-export function findFormerObjects({ objects: from }: State, { objects: to }: State): ReadonlyMap<string, string> {
-  const keyByIdentity = new Map([...from].map(([key, { identity }]) => [identity, key]));
+export function findFormerObjects(from: State, to: State): ReadonlyMap<string, string> {
+  const keyByIdentity = new Map([...from.objects].map(([key, { identity }]) => [identity, key]));
   const former = new Map<string, string>();
-  for (const [key, { identity }] of to) {
+  for (const [key, { identity, object }] of to.objects) {
     const old = identity === NEW_IDENTITY ? undefined : keyByIdentity.get(identity);
     if (old !== undefined) former.set(key, old);
-    else if (from.has(key)) former.set(key, key);
+    else if (from.objects.has(key) && !isOnReplacedTable(from, to, object)) former.set(key, key);
   }
   return removeSwaps(former);
+}
+
+/** True for a trigger if a view takes the name of its table or the reverse. It is dropped with the first of them. */
+function isOnReplacedTable(from: State, to: State, object: SchemaObject): boolean {
+  const { table } = objectNameParts(object);
+  return table !== null && hasTableAt(from, undefined, table) !== hasTableAt(to, undefined, table);
 }
 
 /** Excludes objects that exchange their names. They are changed instead of renamed. */

@@ -126,6 +126,20 @@ describe('webhooks', () => {
     expect(types()).to.deep.equal(['object.created', 'object.deleted']);
   });
 
+  it('delivers the rename of a trigger to webhooks of both tables', async () => {
+    const [name, to] = [await collection(), unique()];
+    const { data } = await create({ types: ['object.*'], collections: [to] });
+    const definition = 'CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$';
+    await api.ok('POST', '/objects', { kind: 'function', definition });
+    const trigger = `CREATE TRIGGER mark AFTER INSERT ON "${name}" EXECUTE FUNCTION mark()`;
+    await api.ok('POST', '/objects', { kind: 'trigger', definition: trigger });
+    await api.ok('POST', `/collections/${name}/rename`, { to });
+    await api.ok('DELETE', `/collections/${to}`);
+    await api.ok('DELETE', '/objects/function/mark()');
+    await upToDate(data.id);
+    expect(types()).to.deep.equal(['object.renamed', 'object.deleted']);
+  });
+
   it('delivers the events of change requests that concern a collection', async () => {
     const name = await collection();
     await create({ types: ['change.*'], collections: [name] });
