@@ -188,7 +188,9 @@ function createCrowd({ url }: Service): Crowd {
   return crowd;
 }
 
-const readAll = (response: IncomingMessage): void => void response.resume();
+function readAll(response: IncomingMessage): void {
+  response.resume();
+}
 
 function readSlowly(response: IncomingMessage): void {
   response.on('readable', () => undefined);
