@@ -102,24 +102,27 @@ const LONGEST_SUBJECT = 255;
 
 interface DiscoveredIssuer {
   keys: JWTVerifyGetKey;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970. The address of the keys is read again afterwards. */
   expiresAt: number;
 }
 
 /**
- * Keys are cached for ten minutes. A token with an unknown key fetches them again, at most every five seconds. Requests
- * that arrive while an issuer is contacted share one connection.
+ * Keys are cached for ten minutes, also while their issuer does not respond. A token with an unknown key fetches them
+ * again, at most every five seconds. Requests that arrive while an issuer is contacted share one connection.
  */
 export function createIdTokens({ clock }: { clock: () => number }): IdTokens {
   const issuers = new Map<string, Promise<DiscoveredIssuer>>();
 
-  async function keysOf(issuer: string): Promise<JWTVerifyGetKey> {
+  async function discoverOnce(issuer: string): Promise<DiscoveredIssuer> {
     const cached = await issuers.get(issuer);
-    if (cached !== undefined && cached.expiresAt > clock()) return cached.keys;
-    const discovering = discover(issuer, clock() + DISCOVERED_FOR);
+    if (cached !== undefined && cached.expiresAt > clock()) return cached;
+    const discovering = discover(issuer, clock() + DISCOVERED_FOR).catch((error: unknown) => {
+      if (cached === undefined) throw error;
+      return { ...cached, expiresAt: clock() + KEY_PAUSE };
+    });
     issuers.set(issuer, discovering);
     try {
-      return (await discovering).keys;
+      return await discovering;
     } catch (error) {
       if (issuers.get(issuer) === discovering) issuers.delete(issuer);
       throw error;
@@ -131,14 +134,14 @@ export function createIdTokens({ clock }: { clock: () => number }): IdTokens {
       const issuer = readIssuer(token);
       if (!trusted.has(issuer)) throw new IdTokenError('issuer', `no rule names the issuer ${quoteStart(issuer)}`);
       for (const each of issuers.keys()) if (!trusted.has(each)) issuers.delete(each);
-      let keys: JWTVerifyGetKey;
+      let discovered: DiscoveredIssuer;
       try {
-        keys = await keysOf(issuer);
+        discovered = await discoverOnce(issuer);
       } catch (error) {
         throw unavailableIssuer(issuer, error);
       }
       try {
-        const verified = await jwtVerify(token, keys, {
+        const verified = await jwtVerify(token, discovered.keys, {
           issuer,
           algorithms: PUBLIC_KEY_ALGORITHMS,
           requiredClaims: ['sub', 'aud', 'exp', 'iat'],
@@ -152,7 +155,7 @@ export function createIdTokens({ clock }: { clock: () => number }): IdTokens {
         const check = checkOf(error);
         if (check !== null) throw new IdTokenError(check, `${issuer}: ${(error as Error).message}`, { cause: error });
         // The issuer may have moved its keys to another address.
-        issuers.delete(issuer);
+        discovered.expiresAt = 0;
         throw unavailableIssuer(issuer, error);
       }
     },

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import type { JWTPayload } from 'jose';
 import { IdTokenError, createIdTokens } from '../../../src/features/accounts/id-tokens.js';
+import { ProblemError } from '../../../src/kernel/problem.js';
 import { type OpenIdProvider, startOpenIdProvider } from '../../support/openid-provider.js';
+import { until } from '../../support/until.js';
 
 describe('the verification of ID tokens', () => {
   let provider: OpenIdProvider;
@@ -12,10 +14,11 @@ describe('the verification of ID tokens', () => {
   });
   after(() => provider.stop());
 
-  const idTokens = createIdTokens({ clock: Date.now });
+  let now = Date.now;
+  const idTokens = createIdTokens({ clock: () => now() });
   const verify = (token: string) => idTokens.verify(token, new Set([provider.issuer]));
   const claimsWith = (more: object): JWTPayload => {
-    const iat = Math.floor(Date.now() / 1000);
+    const iat = Math.floor(now() / 1000);
     return { iss: provider.issuer, aud: 'https://dps.example.com', sub: 'ada', iat, exp: iat + 300, ...more };
   };
   const signed = (more: object, header = {}) => provider.signed(claimsWith(more), header);
@@ -42,6 +45,24 @@ describe('the verification of ID tokens', () => {
     expect(check).equal('issuer');
     expect(detail).include('https://\\u{202e}id.example.com/xxx');
     expect(detail).length.below(300);
+  });
+
+  it('keeps the keys of an issuer that does not respond', async () => {
+    await verify(await signed({}));
+    const [token, unknown] = [await signed({}), await signed({}, { kid: 'unknown' })];
+    provider.isDown = true;
+    try {
+      await until('unknown keys are fetched again', async () => {
+        const error: unknown = await verify(unknown).catch((caught: unknown) => caught);
+        return error instanceof ProblemError && error.problem.code === 'UNAVAILABLE';
+      });
+      expect((await verify(token)).subject).equal('ada');
+      now = () => Date.now() + 2 * 3_600_000;
+      expect((await verify(await signed({ sub: 'ben' }))).subject).equal('ben');
+    } finally {
+      now = Date.now;
+      provider.isDown = false;
+    }
   });
 
   it('lets the service remember an ID token for a day after it was issued', async () => {
