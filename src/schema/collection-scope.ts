@@ -63,6 +63,17 @@ export function visibleState(state: State, scope: CollectionScope): State {
   return visible.position === state.position ? visible : { ...visible, position: state.position };
 }
 
+/**
+ * Returns the past state without collections that have a name outside the scope now. They may have had a name within the
+ * scope before.
+ */
+export function withoutRenamedOutside(past: State, now: State, scope: CollectionScope): State {
+  const outside = new Set(
+    [...now.collections].flatMap(([name, { identities }]) => (isInScope(scope, name) ? [] : [identities.collection])),
+  );
+  return { ...past, collections: past.collections.filter(({ identities }) => !outside.has(identities.collection)) };
+}
+
 function limitState(state: State, scope: CollectionScope): State {
   const collections = state.collections
     .filter((_, name) => isInScope(scope, name))

@@ -8,6 +8,7 @@ import {
   findNameOutside,
   isInScope,
   visibleState,
+  withoutRenamedOutside,
 } from '../../schema/collection-scope.js';
 import type { State } from '../../schema/model/state.js';
 import { RejectedError } from '../errors.js';
@@ -43,10 +44,14 @@ const scopeRefused = (message: string, missing: string): RejectedError =>
 export const collectionScopeOf = ({ credential }: Pick<Caller, 'credential'>): CollectionScope | undefined =>
   credential.scope?.collections;
 
-/** The part of the schema that the caller may read. */
-export function visibleTo(caller: Pick<Caller, 'credential'>, state: State): State {
+/**
+ * The part of the schema that the caller may read.
+ * @param now the current state, if `state` is a past one
+ */
+export function visibleTo(caller: Pick<Caller, 'credential'>, state: State, now = state): State {
   const scope = collectionScopeOf(caller);
-  return scope === undefined ? state : visibleState(state, scope);
+  if (scope === undefined) return state;
+  return visibleState(now === state ? state : withoutRenamedOutside(state, now, scope), scope);
 }
 
 /** Checks whether the caller may read a collection. */

@@ -98,9 +98,10 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
       const { body, query, head, caller } = call;
       const { theirs, base: baseDocument, ours: named, resolve } = membersOf(body);
       const resolutions = unwrap(await runYielding(readResolutions(resolve)));
-      const whole = named === undefined ? await store.atHead(head) : await momentOf(named, 'ours', call);
-      const ours = visibleTo(caller, whole);
-      const base = visibleTo(caller, await baseOf(baseDocument, ours, call));
+      const now = await store.atHead(head);
+      const whole = named === undefined ? now : await momentOf(named, 'ours', call);
+      const ours = visibleTo(caller, whole, now);
+      const base = visibleTo(caller, await baseOf(baseDocument, ours, call), now);
       await inManagedSchemas(theirs, schemas, query);
       const input = { base, ours, theirs, resolutions };
       const options = { ...query, release, ...(await readEquality(deps, theirs, base, ours)) };

@@ -354,6 +354,18 @@ describe('scopes over collections', () => {
     expect(missingOf(await change('/schema/apply', renamed))).deep.equal(REJECTED);
   });
 
+  it('hide in a merge what a collection of others contained under a name within the scope', async () => {
+    const { data } = await api.ok<{ data: { position: number } }>('GET', '/server/info');
+    await api.ok('POST', '/collections', { collection: 'shop_wages', schema: {}, fields: [KEY, field('bonus')] });
+    await api.ok('POST', '/collections/shop_wages/rename', { to: 'wages' });
+    const theirs = await read<Snapshot>('/schema/snapshot');
+    const past = data.position + 1;
+    // Deletes everything that the snapshot lacks, so the diff contains it.
+    const { status, text } = await change('/schema/merge?mode=mirror', { base: past, ours: past, theirs });
+    expect(status, text).equal(200);
+    for (const hidden of ['bonus', 'wages']) expect(text).not.include(hidden);
+  });
+
   it('do not name other collections in an error of the policy', async () => {
     const meta = { interface: 'input', options: { from: 'shop_bills' } };
     await api.ok('POST', '/collections', { collection: 'shop_bills', schema: {}, fields: [KEY] });
