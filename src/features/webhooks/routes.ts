@@ -203,6 +203,7 @@ function deliveringRoutes(deps: HttpDeps): Route[] {
   return [
     route({
       ...admin,
+      action: 'personal',
       method: 'post',
       path: `${ONE}/replay`,
       operationId: 'replayWebhook',
@@ -220,6 +221,7 @@ function deliveringRoutes(deps: HttpDeps): Route[] {
     }),
     route({
       ...admin,
+      action: 'personal',
       headers: [],
       method: 'post',
       path: `${ONE}/test`,

@@ -303,6 +303,8 @@ describe('the exchange of ID tokens', () => {
       'delete /webhooks/:id',
       'post /history/acknowledge',
       'post /history/checkpoint/keys',
+      'post /webhooks/:id/replay',
+      'post /webhooks/:id/test',
       'put /policy',
     ]);
     const denied = (reply: Reply, name: string): void => {
