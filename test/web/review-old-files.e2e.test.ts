@@ -131,6 +131,7 @@ describe('an old snapshot in the admin app', function () {
       await choose(page, `snapshot-20261121-074501-${origin}.json`, text);
       await card(page, 'field reports.title').waitFor();
       await card(page, 'field reports.text').waitFor();
+      await page.getByText('To keep later changes').waitFor();
       expect(await page.getByLabel('Created from').locator('option:checked').innerText()).to.equal('Current schema');
     }
   });

@@ -55,8 +55,9 @@ function snapshotRoute({ store, rendered, config: { release, objects } }: HttpDe
     answers: { 200: [shown.snapshot, ...EXPORT_TYPES] },
     validated: true,
     async handle({ query, head, req, caller }) {
-      const state = visibleTo(caller, await store.atHead(head));
-      const from = store.point().head;
+      await store.atHead(head);
+      const { state: now, head: from } = store.point();
+      const state = visibleTo(caller, now);
       const include = filterOf(state, query);
       const filter = JSON.stringify([query.includeCollections, query.excludeCollections]);
       const send = (rendered: Rendered, type: string, headers: string[] = []) =>

@@ -171,7 +171,7 @@ function FileWithBase(props: Props & { file: ImportedFile }) {
   });
   if (isChecked && isPending) return <LoadingIndicator label="Looking for the schema of the file" height="240px" />;
   if (origin !== null && isOwn === true) return <Compared {...props} named={origin.position} known={origin.position} />;
-  if (isOwn === false) return <Compared {...props} named={null} known={NOW} />;
+  if (isOwn === false) return <Compared {...props} named={null} />;
   const named = timeInName(file.name, file.at);
   const compared = <Compared {...props} named={named} />;
   if (search.base !== undefined || named === null) return compared;
