@@ -12,7 +12,7 @@ import {
   type ObjectName,
   type SchemaObject,
   isRoutine,
-  isTrigger,
+  isRenamedWithTable,
   objectKey,
   objectLabel,
   objectNameParts,
@@ -276,10 +276,6 @@ function nameOfKey(key: string): ObjectName {
   const [kind = '', id = ''] = key.split('\0');
   return { kind: kind as ObjectKind, id };
 }
-
-/** True for a trigger that keeps its own name while its table or view is renamed. */
-const isRenamedWithTable = (object: ObjectName, to: string): boolean =>
-  isTrigger(object) && objectNameParts(object).name === objectNameParts({ kind: object.kind, id: to }).name;
 
 interface Alteration {
   index: number;

@@ -180,6 +180,10 @@ export function renamedId(object: ObjectName, name: string): string {
   return argumentTypes === null ? name : routineId(name, argumentTypes);
 }
 
+/** True for a trigger that keeps its own name while its table or view is renamed. */
+export const isRenamedWithTable = (object: ObjectName, to: string): boolean =>
+  isTrigger(object) && objectNameParts(object).name === objectNameParts({ kind: object.kind, id: to }).name;
+
 /** Splits `integer, "a, b"[]`. Names of types may contain commas in quotes. */
 export const splitArgumentTypes = (argumentTypes: string): string[] =>
   (argumentTypes.match(/(?:"(?:[^"]|"")*"|[^",])+/g) ?? []).map((type) => type.trim());

@@ -1,5 +1,12 @@
 /* Findings about objects other than tables. */
-import { type ObjectName, type SchemaObject, isTrigger, objectLabel, objectNameParts } from '../../model/objects.js';
+import {
+  type ObjectName,
+  type SchemaObject,
+  isRenamedWithTable,
+  isTrigger,
+  objectLabel,
+  objectNameParts,
+} from '../../model/objects.js';
 import { type State, collectionOfObject, getObject, hasTableAt } from '../../model/state.js';
 import { parseDefinition } from '../../sql-text/object-definition.js';
 import type { RoutineParts } from '../../sql-text/routine.js';
@@ -31,9 +38,8 @@ const VERBS = {
 
 /** True if the object is deleted or renamed together with its table. The findings about the table apply then. */
 function followsTable({ event, batch }: PlannedObjectEvent): boolean {
+  if (event.type === 'object.renamed') return isRenamedWithTable(event.subject, event.data.to);
   const { table } = objectNameParts(event.subject);
-  if (event.type === 'object.renamed')
-    return objectNameParts({ kind: event.subject.kind, id: event.data.to }).table !== table;
   return event.type === 'object.deleted' && hasRelation(batch.before, table) && !hasRelation(batch.after, table);
 }
 
