@@ -4,11 +4,11 @@
 import type { Pool } from 'pg';
 import { looksLikeAccessToken, type AccessTokens } from './access-tokens.js';
 import type { Caller, Credential, Role } from './caller.js';
-import { commonRole, tokenScope } from './scope.js';
+import { tokenScope } from './scope.js';
 import { secretHash } from './secrets.js';
 import { own } from '../../postgres/own-tables.js';
 import { isUuid } from '../../kernel/text.js';
-import type { TokenScope } from '../../schema/model/token-scope.js';
+import { type TokenScope, commonRole } from '../../schema/model/token-scope.js';
 
 /**
  * Returns the user of a token, or null if it is unknown, expired or revoked, or its user is suspended or removed.

@@ -66,12 +66,6 @@ export const tokenScope = z
   })
   .meta({ id: 'TokenScope' });
 
-/** Returns the role that both roles allow. Used for a token whose user got another role after its creation. */
-export function commonRole(one: Role, other: Role): Role {
-  if (one === other || other === 'admin') return one;
-  return one === 'admin' ? other : 'reader';
-}
-
 /** The actions that the caller's role and token allow. */
 export function actionsOf({ role, credential }: Caller): TokenAction[] {
   const limit = credential.scope?.actions;

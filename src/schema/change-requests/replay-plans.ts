@@ -1,9 +1,11 @@
 /** Recomputes the plans of applied change requests from the log. It needs PostgreSQL's parser, so a browser cannot run it. */
 import type { Resumable } from '../../kernel/resumable.js';
+import { isObjectInScope, reachesOutside } from '../collection-scope.js';
+import { changesObjects, changesSchema } from '../fold/event-schemas.js';
 import { startFolding } from '../fold/evolve.js';
 import { type RawEvent, UnreadableEventError, readEvent } from '../fold/upcasting.js';
 import type { LogEvent } from '../model/events.js';
-import { initialState } from '../model/state.js';
+import { type State, initialState } from '../model/state.js';
 import { planHash } from './plan-hash.js';
 import type { PlanReplay } from './replay-policy.js';
 
@@ -31,16 +33,32 @@ export function createPlanReplay(): PlanReplay {
     return events;
   }
 
-  return function* planOf({ events: recorded, applied, policy }) {
-    if (applied === null) {
+  return function* planOf({ events: recorded, applied, policy, isScoped }) {
+    if (applied === null && !isScoped) {
       yield* fold(recorded);
-      return null;
+      return { plan: null };
     }
     const before = folding.state();
     const events = yield* fold(recorded);
-    if (unreadable !== undefined) return unreadable;
-    const after = folding.state();
-    const { purge, acknowledge } = applied;
-    return yield* planHash({ before, after, events, purge, acknowledge, policy });
+    if (unreadable !== undefined) return { plan: unreadable };
+    const batch = { before, after: folding.state(), events };
+    const { purge, acknowledge } = applied ?? {};
+    const plan = applied === null ? null : yield* planHash({ ...batch, purge, acknowledge, policy });
+    return { plan, reachesOutside: (scope) => changesOutside(batch, scope) };
   };
+}
+
+/**
+ * Judges only changes of the schema and of objects. Unlike a request, the log also contains updates of triggers that
+ * PostgreSQL rewrote. They are allowed within the scope.
+ */
+function changesOutside(
+  { before, after, events }: { before: State; after: State; events: readonly LogEvent[] },
+  scope: readonly string[],
+): boolean {
+  const judged = events.filter(
+    (event) =>
+      changesSchema(event) || (changesObjects(event) && !isObjectInScope(scope, [before, after], event.subject)),
+  );
+  return reachesOutside({ before, after, events: judged }, scope);
 }

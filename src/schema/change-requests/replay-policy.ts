@@ -9,7 +9,7 @@ import { type Accounts, foldAccount, isActiveAdmin } from '../fold/accounts.js';
 import { EVENT_KINDS } from '../fold/event-schemas.js';
 import { type RawEvent, UnreadableEventError, readEvent } from '../fold/upcasting.js';
 import { USER } from '../model/events.js';
-import type { Cause, EventSubject, LogEvent, StoredEvent } from '../model/events.js';
+import type { Actor, Cause, EventSubject, LogEvent, StoredEvent } from '../model/events.js';
 import { locationText } from '../model/location.js';
 import { TRUST_SUBJECT } from '../model/token-scope.js';
 import {
@@ -26,7 +26,7 @@ import {
 import { filterCounted, coversFinding, findIssuer, hasIssuedCredential, judgeApprovals } from './approvals.js';
 import { changeIdOf, evolveChange, isChangeEvent } from './fold.js';
 import { CHANGE, type ChangeEventOf, type ChangeRequest, type StoredChangeEvent } from './model.js';
-import { NO_TRUST, type TrustInForce, explainUntrusted } from './replay-trust.js';
+import { NO_TRUST, type TrustInForce, explainUntrusted, isPipeline, replaceRules } from './replay-trust.js';
 
 /**
  * A change that the policy, the approvals or the trust rules at its position did not allow, or that differs from the
@@ -57,13 +57,19 @@ interface EndedBatch {
   applied: ChangeEventOf<'change.applied'>['data'] | null;
   /** The policy before the batch. */
   policy: Policy;
+  /** True if the collections of the batch are compared with a scope. */
+  isScoped: boolean;
 }
 
-/**
- * Returns the hash of the plan that the next batch carried out, or the reason why it is unknown. Null if the plan was
- * not reviewed.
- */
-export type PlanReplay = (batch: EndedBatch) => Resumable<string | UnreadableEventError | null>;
+interface ReplayedBatch {
+  /** The hash of the plan, or the reason why it is unknown. Null if the plan was not reviewed. */
+  plan: string | UnreadableEventError | null;
+  /** True if the batch changed the schema outside a scope. Undefined if that is unknown or not needed. */
+  reachesOutside?: (scope: readonly string[]) => boolean;
+}
+
+/** Returns the facts about the next batch that only its schema shows. */
+export type PlanReplay = (batch: EndedBatch) => Resumable<ReplayedBatch>;
 
 /**
  * True if the policy judges an event. It judges changes of the schema, of objects and of the policy, and purges before
@@ -103,8 +109,8 @@ interface Batch {
   first: RecordedEvent;
   /** The trust rules before the batch. */
   trust: TrustInForce;
-  /** True if the log recorded no account before the batch. */
-  isFirst: boolean;
+  /** The change request of each event about one, before that event. Undefined if it did not exist. */
+  requests: (ChangeRequest | undefined)[];
   /** The position of the first event in the batch that the policy judges. */
   position: number | null;
   context: Cause['context'];
@@ -136,65 +142,94 @@ export function createPolicyReplay(planOf: PlanReplay | null): PolicyReplay {
 
   function* judge(): Resumable<void> {
     if (batch === undefined) return;
-    const otherPlan = planOf === null ? undefined : yield* explainOtherPlan(batch, planOf);
+    const { accounts } = replayed;
+    const schema = planOf === null ? undefined : yield* planOf(toEnded(batch));
     const reason =
-      explainDisallowed(batch, replayed.accounts) ?? otherPlan ?? explainPipeline(batch, replayed.accounts);
+      explainDisallowed(batch, accounts) ??
+      (schema && explainOtherPlan(batch, schema)) ??
+      explainPipeline(batch, accounts, schema?.reachesOutside);
     if (reason !== undefined) disallowed.push(reason);
     batch = undefined;
+  }
+
+  function recordUnreadable(error: unknown): void {
+    if (!(error instanceof UnreadableEventError)) throw error;
+    // An unreadable event makes all later judgements impossible.
+    unreadable = true;
+    disallowed.push({ position: error.position, reason: `the policy cannot be followed: ${error.message}` });
   }
 
   return {
     *add(event) {
       if (unreadable || disallowed.length === MOST) return;
-      if (batch?.id !== event.batch) yield* judge();
-      batch ??= startBatch(event, replayed);
       try {
+        if (batch?.id !== event.batch) yield* judge();
+        batch ??= startBatch(event, replayed);
         recordJudged(batch, event);
         replay(batch, event, replayed);
       } catch (error) {
-        if (!(error instanceof UnreadableEventError)) throw error;
-        // An unreadable event makes all later judgements impossible.
-        unreadable = true;
-        disallowed.push({ position: event.position, reason: `the policy cannot be followed: ${error.message}` });
+        recordUnreadable(error);
       }
     },
     *end() {
-      if (!unreadable && disallowed.length < MOST) yield* judge();
+      try {
+        if (!unreadable && disallowed.length < MOST) yield* judge();
+      } catch (error) {
+        recordUnreadable(error);
+      }
       return disallowed;
     },
   };
 }
 
-function* explainOtherPlan(
-  { events, applied, policy }: Batch,
-  planOf: PlanReplay,
-): Resumable<DisallowedChange | undefined> {
-  const { event, request } = applied ?? {};
-  const reviewed = request?.request.proposal?.plan;
-  const change = reviewed === undefined ? undefined : event;
-  const plan = yield* planOf({ events, applied: change?.data ?? null, policy });
-  if (change === undefined || plan === reviewed) return undefined;
+/** The plan is only computed if users reviewed one. */
+const reviewedPlan = ({ applied }: Batch): string | undefined => applied?.request?.request.proposal?.plan;
+
+const toEnded = (batch: Batch): EndedBatch => ({
+  events: batch.events,
+  applied: reviewedPlan(batch) === undefined ? null : (batch.applied?.event.data ?? null),
+  policy: batch.policy,
+  isScoped: isPipeline(batch.first.actor),
+});
+
+function explainOtherPlan(batch: Batch, { plan }: ReplayedBatch): DisallowedChange | undefined {
+  const { applied } = batch;
+  const reviewed = reviewedPlan(batch);
+  if (applied === null || reviewed === undefined || plan === reviewed) return undefined;
   const why = plan instanceof UnreadableEventError ? ` (${plan.message})` : '';
   return {
-    position: change.position,
-    reason: `it differs from the plan of change request ${changeIdOf(change)}${why}`,
+    position: applied.event.position,
+    reason: `it differs from the plan of change request ${changeIdOf(applied.event)}${why}`,
   };
 }
 
-function explainPipeline(batch: Batch, accounts: Accounts): DisallowedChange | undefined {
-  const { first, trust, isFirst, applied } = batch;
-  const { actor, occurred_at: occurredAt, request_id, position } = first;
+function explainPipeline(
+  batch: Batch,
+  accounts: Accounts,
+  reachesOutside: ReplayedBatch['reachesOutside'],
+): DisallowedChange | undefined {
+  const { first, trust, applied } = batch;
+  const { actor, occurred_at: occurredAt, position } = first;
   const events = applied === null ? batch.events : [...batch.events, applied.event];
-  const isRequested = request_id !== null || events.every(({ subject }) => subject?.kind !== CHANGE);
-  const reason = explainUntrusted({ actor, occurredAt, isRequested, isFirst, events, trust }, accounts);
+  const isRequested = !continuesOwnRequest(batch);
+  const reason = explainUntrusted({ actor, occurredAt, isRequested, events, trust, reachesOutside }, accounts);
   return reason === undefined ? undefined : { position, reason };
 }
 
-const startBatch = (first: RecordedEvent, { policy, hash, accounts, trust }: Replayed): Batch => ({
+/** True if the service continued a change request for the actor, which that user had requested before. */
+function continuesOwnRequest({ first: { request_id, actor }, requests }: Batch): boolean {
+  return request_id === null && requests.length > 0 && requests.every((request) => isOwnRequest(request, actor));
+}
+
+/** The name of a user can be erased in the meantime. */
+const isOwnRequest = (request: ChangeRequest | undefined, { id, name }: Actor): boolean =>
+  [request?.author, request?.applicant].some((user) => user?.id === id && (user.name === name || user.name === null));
+
+const startBatch = (first: RecordedEvent, { policy, hash, trust }: Replayed): Batch => ({
   id: first.batch,
   first,
   trust,
-  isFirst: accounts.size === 0,
+  requests: [],
   position: null,
   context: first.context,
   policy,
@@ -246,8 +281,7 @@ function updatePolicy(batch: Batch, event: LogEvent, replayed: Replayed, hash: s
 
 function updateTrust(event: LogEvent, at: string, replayed: Replayed): void {
   if (event.type !== 'trust.updated') return;
-  const { rules: former } = replayed.trust;
-  replayed.trust = { rules: event.data.rules, former, changedAt: Date.parse(at) };
+  replayed.trust = replaceRules(replayed.trust, event.data.rules, Date.parse(at));
 }
 
 function followRequest(batch: Batch, event: LogEvent, { accounts, requests }: Replayed): void {
@@ -255,6 +289,7 @@ function followRequest(batch: Batch, event: LogEvent, { accounts, requests }: Re
   const stored = event as StoredChangeEvent;
   const id = changeIdOf(stored);
   const before = requests.get(id);
+  batch.requests.push(before?.request);
   if (stored.type === 'change.applied') batch.applied = { event: stored, request: before };
   const request = evolveChange(before?.request, withRecordedIssuer(stored, accounts));
   const issued = new Set(before?.issued);

@@ -1,25 +1,25 @@
 /**
  * Judges the batches of pipelines by the trust rules in force at their position. Pure. The log contains neither the ID
- * tokens nor the networks of a request, so only the subject, the user, the setter, the actions and the collections of a
- * rule can be judged.
+ * tokens nor the networks of a request, so only the subject, the user, the setter, the role, the actions and the
+ * collections of a rule can be judged. Without the schema, only the collection of each event can be judged, but not the
+ * other ends of relations or triggers.
  */
 import { isObject } from '../../kernel/json.js';
 import { type Accounts, isActiveAdmin } from '../fold/accounts.js';
 import { EVENT_KINDS } from '../fold/event-schemas.js';
 import { type RawEvent, readEvent } from '../fold/upcasting.js';
 import type { Actor, LogEvent } from '../model/events.js';
-import type { TokenAction, TrustRule } from '../model/token-scope.js';
+import { type TokenAction, type TrustRule, commonRole } from '../model/token-scope.js';
 import { matchesPattern } from '../policy.js';
 
 /** The trust rules at a position. */
 export interface TrustInForce {
   rules: readonly TrustRule[];
-  /** The rules before the newest change, and its time in milliseconds since 1970. */
-  former: readonly TrustRule[];
-  changedAt: number;
+  /** Earlier rules, and their ends in milliseconds since 1970. */
+  ended: readonly { rules: readonly TrustRule[]; at: number }[];
 }
 
-export const NO_TRUST: TrustInForce = { rules: [], former: [], changedAt: 0 };
+export const NO_TRUST: TrustInForce = { rules: [], ended: [] };
 
 interface RecordedBatch {
   actor: Actor;
@@ -27,11 +27,11 @@ interface RecordedBatch {
   occurredAt: string;
   /** False if the service applied a scheduled or prepared request, which was judged when the pipeline requested it. */
   isRequested: boolean;
-  /** True if the log recorded no account before. The first account change also records the first admin. */
-  isFirst: boolean;
-  /** As stored, and known to be readable if they are about accounts. */
+  /** As stored. */
   events: readonly RawEvent[];
   trust: TrustInForce;
+  /** See `ReplayedBatch`. */
+  reachesOutside: ((scope: readonly string[]) => boolean) | undefined;
 }
 
 /**
@@ -40,31 +40,39 @@ interface RecordedBatch {
  */
 const TOLERANCE = 60_000;
 
-/** Returns the reason why no trust rule allowed the batch. Undefined if a rule did, or if no pipeline sent it. */
+/** Replaces the rules. Ended rules remain while requests that began under them may still be recorded. */
+export const replaceRules = (
+  { rules: former, ended }: TrustInForce,
+  rules: readonly TrustRule[],
+  at: number,
+): TrustInForce => ({
+  rules,
+  ended: [...ended.filter((each) => at - each.at <= TOLERANCE), { rules: former, at }],
+});
+
+/**
+ * Returns the reason why no trust rule allowed the batch. Undefined if a rule did, or if no pipeline sent it.
+ * @throws UnreadableEventError
+ */
 export function explainUntrusted(batch: RecordedBatch, accounts: Accounts): string | undefined {
-  const exchanged = batch.events.flatMap(readExchange);
-  for (const event of exchanged) {
+  const { actor, isRequested, events } = batch;
+  for (const event of events.flatMap(readExchange)) {
     const reason = explainExchange(event, batch, accounts);
     if (reason !== undefined) return reason;
   }
-  const { actor, isRequested, isFirst, events } = batch;
   if (!isPipeline(actor) || !isRequested) return undefined;
-  const rule = findRule(batch);
-  if (rule === undefined) return 'no trust rule in force allowed its pipeline';
-  const others = exchanged.length > 0 && isFirst ? [] : events.filter((event) => readExchange(event).length === 0);
-  for (const event of others) {
-    const reason = explainEvent(event, rule);
-    if (reason !== undefined) return `the trust rule ${JSON.stringify(rule.name)} ${reason}`;
-  }
-  return undefined;
+  // Several rules can have issued the token, because the name of a pipeline is ambiguous.
+  const reasons = findRules(batch).map((rule) => explainExcess(batch, rule));
+  if (reasons.length === 0) return 'no trust rule in force allowed its pipeline';
+  return reasons.includes(undefined) ? undefined : reasons[0];
 }
 
 /** Users cannot have such names. The name is null if it was erased. */
-const isPipeline = ({ name }: Actor): boolean => name !== null && /^ci:.+ \(https?:\/\/\S+\)$/u.test(name);
+export const isPipeline = ({ name }: Actor): boolean => name !== null && /^ci:.+ \(https?:\/\/\S+\)$/u.test(name);
 
-function findRule({ actor, occurredAt, trust }: RecordedBatch): TrustRule | undefined {
-  const isRecent = Date.parse(occurredAt) - trust.changedAt <= TOLERANCE;
-  return [...trust.rules, ...(isRecent ? trust.former : [])].find((rule) => accepts(rule, actor));
+function findRules({ actor, occurredAt, trust: { rules, ended } }: RecordedBatch): TrustRule[] {
+  const recent = ended.filter(({ at }) => Date.parse(occurredAt) - at <= TOLERANCE);
+  return [...rules, ...recent.flatMap((each) => each.rules)].filter((rule) => accepts(rule, actor));
 }
 
 /** The name of a pipeline contains the rule, the subject and the issuer: `ci:deploy repo:a/b:ref:… (https://…)`. */
@@ -74,18 +82,38 @@ function accepts({ name, user, issuer, claims }: TrustRule, actor: Actor): boole
   return matchesPattern(claims['sub'] ?? '', text.slice(prefix.length, -suffix.length));
 }
 
+/** Returns how the batch exceeds the rule. */
+function explainExcess({ events, reachesOutside }: RecordedBatch, rule: TrustRule): string | undefined {
+  const { name, scope } = rule;
+  const others = events.filter((event) => readExchange(event).length === 0);
+  const [first] = others.flatMap((event) => explainEvent(event, rule) ?? []);
+  const isOutside = scope.collections !== undefined && reachesOutside?.(scope.collections) === true;
+  const reason = first ?? (isOutside ? 'does not include all collections that change' : undefined);
+  return reason === undefined ? undefined : `the trust rule ${JSON.stringify(name)} ${reason}`;
+}
+
 /** Returns how the event exceeds the rule, as the end of a sentence. */
 function explainEvent(event: RawEvent, { scope }: TrustRule): string | undefined {
-  const { type, collection } = event;
+  const { collections } = scope;
   const action = actionOf(event);
-  if (action === 'none') return `cannot allow the event ${type}`;
+  if (action === 'none') return `cannot allow the event ${event.type}`;
   if (action === undefined) return undefined;
   if (scope.actions?.includes(action) !== true) return `does not grant the action ${action}`;
   if (action === 'apply' && scope.role !== 'admin') return 'does not grant the role admin';
-  if (collection == null || scope.collections === undefined) return undefined;
-  const isInScope = scope.collections.some((pattern) => matchesPattern(pattern, collection));
-  return isInScope ? undefined : `does not include the collection ${JSON.stringify(collection)}`;
+  if (collections === undefined) return undefined;
+  const outside = namesIn(event).find((name) => !collections.some((pattern) => matchesPattern(pattern, name)));
+  return outside === undefined ? undefined : `does not include the collection ${JSON.stringify(outside)}`;
 }
+
+/** Returns the collection of the event, and those that a change request lists. */
+function namesIn(stored: RawEvent): string[] {
+  if (stored.collection != null) return [stored.collection];
+  if (!REQUESTING.has(stored.type)) return [];
+  const event: LogEvent = readEvent(stored);
+  return 'collections' in event.data ? (event.data.collections ?? []) : [];
+}
+
+const REQUESTING: ReadonlySet<string> = new Set(['change.opened', 'change.updated']);
 
 /** Returns the action that a pipeline needs for an event. `none`: no pipeline may append it. Undefined: not judged. */
 function actionOf(event: RawEvent): TokenAction | 'none' | undefined {
@@ -102,7 +130,7 @@ function actionOf(event: RawEvent): TokenAction | 'none' | undefined {
 const isProposing = ({ type, data }: RawEvent): boolean =>
   PROPOSED.has(type) && (type !== 'change.opened' || !isObject(data) || data['proposal'] !== undefined);
 
-const PERSONAL = /^(?:account|token|identity|trust|policy|log)\.|^change\.approved$/u;
+const PERSONAL = /^(?:account|token|identity|trust|policy|webhook|log)\.|^change\.approved$/u;
 
 const PROPOSED: ReadonlySet<string> = new Set([
   'change.opened',
@@ -130,11 +158,21 @@ function explainExchange(
     rule.user === subject?.id &&
     rule.set_by === data.issued_by &&
     isActiveAdmin(accounts.get(rule.set_by)) &&
-    LIMITS.every((limit) => isSameList(rule.scope[limit], data.scope?.[limit])) &&
+    isGranted(rule, data.scope, accounts.get(rule.user)) &&
     data.expires_at !== null &&
     Date.parse(data.expires_at) <= Date.parse(occurredAt) + rule.minutes * 60_000 + TOLERANCE;
   return isAllowed ? undefined : `no trust rule in force allowed the API token ${data.token}`;
 }
+
+/** True if the user is active, and the scope has the limits of the rule and the role that the rule and the user share. */
+const isGranted = (
+  rule: TrustRule,
+  scope: Exchange['data']['scope'],
+  user: { role: string; status: string } | undefined,
+): boolean =>
+  user?.status === 'active' &&
+  scope?.role === commonRole(user.role, rule.scope.role) &&
+  LIMITS.every((limit) => isSameList(rule.scope[limit], scope[limit]));
 
 const LIMITS = ['actions', 'collections', 'networks'] as const;
 

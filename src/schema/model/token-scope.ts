@@ -16,6 +16,12 @@ export type TokenScope = {
   networks?: string[];
 };
 
+/** Returns the role that both roles allow. Used for a token whose user got another role after its creation. */
+export function commonRole<R extends string>(one: R, other: R): R | 'reader' {
+  if (one === other || other === 'admin') return one;
+  return one === 'admin' ? other : 'reader';
+}
+
 /**
  * A rule by which ID tokens of an OpenID issuer are exchanged for API tokens of a user. The newest event
  * `trust.updated` contains all rules. An interface would not be assignable to Json, so this is a type.

@@ -271,6 +271,8 @@ describe('the replay of trust rules', () => {
     }),
     actor: PIPELINE,
   });
+  const updated = (user: string, data: Parameters<typeof accountEvent<'account.updated'>>[2]): ReplayInput =>
+    accountEvent('account.updated', user, data);
   const byPipeline = (more: Partial<Added> = {}): ReplayInput => deleted({ actor: PIPELINE, ...more });
   const BEFORE = [CREATED, account('ada'), account('bob')];
   const reasonsOf = (...events: ReplayInput[]) => replayed(...BEFORE, ...events).map(({ reason }) => reason);
@@ -283,11 +285,11 @@ describe('the replay of trust rules', () => {
     expect(reasonsOf(trusted({ scope }), exchanged({ scope }), byPipeline())).to.deep.equal([]);
   });
 
-  it('accepts the exchange that also records the first admin', () => {
-    const batch = { batch: 'first', actor: PIPELINE };
-    const own = exchanged({ issued_by: 'ada' });
-    expect(replayed(CREATED, trusted({ set_by: 'ada' }), { ...account('ada'), ...batch }, { ...own, ...batch })).to.be
-      .empty;
+  it('accepts a token with the role that both the rule and its user have', () => {
+    const scope = { ...SCOPE, role: 'author' };
+    const token = exchanged({ scope });
+    expect(reasonsOf(trusted({ scope }), token)).to.deep.equal([]);
+    expect(reasonsOf(trusted(), updated('ada', { role: 'author' }), token)).to.deep.equal([]);
   });
 
   it('reports a token that no rule allowed', () => {
@@ -297,10 +299,13 @@ describe('the replay of trust rules', () => {
       [[trusted({ user: 'bob' })], exchanged()],
       [[trusted()], exchanged({ issued_by: 'ada' })],
       [[trusted()], exchanged({ scope: { ...SCOPE, actions: ['read', 'apply', 'operate'] } })],
+      [[trusted({ scope: { ...SCOPE, role: 'author' } })], exchanged()],
+      [[trusted(), updated('ada', { role: 'author' })], exchanged()],
+      [[trusted(), updated('ada', { status: 'suspended' })], exchanged()],
       [[trusted({ scope: { ...SCOPE, networks: ['10.0.0.0/8'] } })], exchanged()],
       [[trusted()], exchanged({ expires_at: '2026-01-03T03:19:05.678Z' })],
       [[trusted()], exchanged({ expires_at: null })],
-      [[trusted(), accountEvent('account.updated', 'bob', { role: 'author' })], exchanged()],
+      [[trusted(), updated('bob', { role: 'author' })], exchanged()],
     ];
     for (const [before, token] of EXCHANGES) expect(reasonsOf(...before, token)).to.deep.equal([NO_TOKEN]);
   });
@@ -322,6 +327,23 @@ describe('the replay of trust rules', () => {
     const at = (occurred_at: string) => byPipeline({ occurred_at });
     expect(reasonsOf(trusted(), ended, at('2026-01-02T03:05:05.678Z'))).to.deep.equal([]);
     expect(reasonsOf(trusted(), ended, at('2026-01-02T03:05:05.679Z'))).to.deep.equal([NO_RULE]);
+    const later = trusted({ name: 'third' }, { occurred_at: '2026-01-02T03:04:35.678Z' });
+    expect(reasonsOf(trusted(), ended, later, at('2026-01-02T03:05:05.678Z'))).to.deep.equal([]);
+    const reduced = trusted({ scope: { ...SCOPE, actions: ['read'] } });
+    expect(reasonsOf(trusted(), reduced, at('2026-01-02T03:05:05.678Z'))).to.deep.equal([]);
+    expect(reasonsOf(trusted(), reduced, at('2026-01-02T03:05:05.679Z'))).to.deep.equal([
+      'the trust rule "deploy" does not grant the action apply',
+    ]);
+  });
+
+  it('accepts a change that any of the rules allows from which the name of the pipeline can come', () => {
+    const rules = [
+      { ...RULE, claims: { sub: '*' }, scope: { ...SCOPE, actions: ['read'] } },
+      { ...RULE, name: 'deploy prod' },
+    ];
+    const actor = { id: 'ada', name: `ci:deploy prod repo:shop/schema:ref:main (${ISSUER})` };
+    expect(reasonsOf(trusted({}, { data: { rules } }), byPipeline({ actor }))).to.deep.equal([]);
+    expect(reasonsOf(trusted({}, { data: { rules: rules.slice(0, 1) } }), byPipeline({ actor }))).to.have.length(1);
   });
 
   it('reports events that the actions, the role or the collections of the rule do not allow', () => {
@@ -343,16 +365,99 @@ describe('the replay of trust rules', () => {
     expect(exceeds({ ...SCOPE, actions: ['propose'] }, { ...online, ...by })).to.deep.equal([
       `${named} does not grant the action apply`,
     ]);
-    for (const event of [account('eve'), policy(DEFAULT_POLICY), trusted()])
+    const webhook = { type: 'webhook.deleted', subject: { kind: 'webhook', id: 'w' }, data: {} };
+    for (const event of [account('eve'), policy(DEFAULT_POLICY), trusted(), webhook])
       expect(exceeds(SCOPE, { ...event, ...by })).to.deep.equal([`${named} cannot allow the event ${event.type}`]);
+  });
+
+  describe('with a rule that is limited to collections', () => {
+    const scope = { ...SCOPE, actions: ['read', 'propose', 'apply'], collections: ['articles'] };
+    const named = 'the trust rule "deploy" does not include';
+    const ALL = `${named} all collections that change`;
+    const exceeds = (...events: ReplayInput[]) =>
+      reasonsOf(trusted({ scope }), ...events.map((event) => ({ batch: 'b', actor: PIPELINE, ...event })));
+    const related = (one_collection: string): ReplayInput => ({
+      type: 'relation.created',
+      collection: 'articles',
+      field: 'body',
+      data: {
+        relation: {
+          many_collection: 'articles',
+          many_field: 'body',
+          one_collection,
+          one_field: null,
+          one_collection_field: null,
+          one_allowed_collections: null,
+          junction_field: null,
+          sort_field: null,
+          one_deselect_action: 'nullify',
+          schema: null,
+        },
+      },
+    });
+    const trigger = (table: string): ReplayInput => {
+      const subject = { kind: 'trigger', id: `t on ${table}` };
+      const definition = `CREATE TRIGGER t BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION f()`;
+      return { type: 'object.created', subject, data: { object: { ...subject, definition, comment: null } } };
+    };
+    const view = { kind: 'view', id: 'v' };
+    const object = { ...view, definition: 'CREATE VIEW v AS SELECT 1', comment: null };
+
+    it('reports another name, another end of a relation, and objects outside them', () => {
+      expect(exceeds({ type: 'collection.renamed', collection: 'articles', data: { to: 'pages' } })).to.deep.equal([
+        ALL,
+      ]);
+      expect(exceeds(related('pages'))).to.deep.equal([ALL]);
+      expect(exceeds({ type: 'object.created', subject: view, data: { object } })).to.deep.equal([ALL]);
+      expect(exceeds(trigger('pages'))).to.deep.equal([ALL]);
+    });
+
+    it('reports change requests about other collections', () => {
+      const opened = (collections: string[]) => change('opened', { ...request, collections });
+      expect(exceeds(opened(['articles', 'pages']))).to.deep.equal([`${named} the collection "pages"`]);
+      expect(exceeds(opened(['articles']))).to.deep.equal([]);
+    });
+
+    it('accepts relations and triggers within them, and exchanges', () => {
+      expect(exceeds(related('articles'))).to.deep.equal([]);
+      expect(exceeds(trigger('articles'))).to.deep.equal([]);
+      expect(exceeds(exchanged({ scope }))).to.deep.equal([]);
+    });
+
+    it('accepts a trigger that is deleted with its table', () => {
+      const { subject } = trigger('articles');
+      const created = { ...trigger('articles'), batch: 'before', actor: ADA };
+      const gone = { type: 'object.deleted', ...(subject && { subject }), data: {} };
+      expect(exceeds(created, gone, { type: 'collection.deleted', collection: 'articles', data: {} })).to.be.empty;
+    });
   });
 
   it('does not judge what the service applies later, or events whose actor was erased', () => {
     const later = { actor: PIPELINE, batch: 'apply', request_id: null };
     const finished = [deleted(later), change('applied', { findings: {} }, later)];
-    expect(reasonsOf(OPENED, ...finished)).to.deep.equal([]);
+    const requested = { ...OPENED, actor: PIPELINE };
+    const rule = trusted({ scope: { ...SCOPE, actions: ['propose'] } });
+    expect(reasonsOf(rule, requested, trusted({ name: 'other' }), ...finished)).to.deep.equal([]);
+    const scheduled = change('scheduled', { at: AT }, { actor: PIPELINE });
+    const ended = trusted({ name: 'other' }, { occurred_at: '2025-01-01T00:00:00.000Z' });
+    expect(reasonsOf(OPENED, trusted(), scheduled, ended, ...finished)).to.deep.equal([]);
     expect(reasonsOf(OPENED, ...finished.map((event) => ({ ...event, request_id: 'r' })))).to.deep.equal([NO_RULE]);
     expect(reasonsOf(byPipeline({ request_id: null }))).to.deep.equal([NO_RULE]);
     expect(reasonsOf(byPipeline({ actor: { id: 'ada', name: null } }))).to.deep.equal([]);
+  });
+
+  it('reports what the service would have applied for a pipeline that did not request it', () => {
+    const later = { actor: PIPELINE, batch: 'apply', request_id: null };
+    expect(reasonsOf(OPENED, deleted(later), change('applied', { findings: {} }, later))).to.deep.equal([NO_RULE]);
+    expect(reasonsOf(deleted(later), change('commented', { comment: 'c' }, later))).to.deep.equal([NO_RULE]);
+  });
+
+  it('reports an exchange that cannot be read', () => {
+    const unreadable = { ...exchanged(), subject: { kind: 'other', id: 'x' }, data: {} };
+    for (const events of [[unreadable], [unreadable, deleted()]]) {
+      const [reason, ...others] = reasonsOf(...events);
+      expect(reason).to.contain('the policy cannot be followed: event 4 cannot be read');
+      expect(others).to.be.empty;
+    }
   });
 });
