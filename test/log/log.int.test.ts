@@ -1,17 +1,20 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
+import { createStartPoint, foldBefore } from '../../src/log/fold.js';
 import { verifyChain } from '../../src/log/hash-chain.js';
 import { type LogHead, GENESIS_HASH, emptyHead } from '../../src/log/head.js';
 import { type EventRecord, readRecordPages } from '../../src/log/read.js';
 import { readDatabase } from '../../src/postgres/server.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
-import type { Cause, NewEvent, StoredEvent } from '../../src/schema/model/events.js';
+import type { Cause, LogEvent, NewEvent, StoredEvent } from '../../src/schema/model/events.js';
+import { initialState } from '../../src/schema/model/state.js';
 import { CAUSE, silent } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { appendEvents } from '../support/append.js';
 import { eventHash } from '../support/event-hash.js';
+import { attempt } from '../support/given.js';
 import { eventsOf } from '../support/log.js';
 import type { Json } from '../../src/kernel/json.js';
 
@@ -64,8 +67,11 @@ describe('the log', () => {
     await database.drop();
   });
 
-  const append = (events: NewEvent[], cause: Cause = CAUSE, head: LogHead = emptyHead()): Promise<StoredEvent[]> =>
-    withClient(pool, (client) => appendEvents(client, head, events, cause));
+  const append = (
+    events: readonly LogEvent[],
+    cause: Cause = CAUSE,
+    head: LogHead = emptyHead(),
+  ): Promise<StoredEvent[]> => withClient(pool, (client) => appendEvents(client, head, events, cause));
 
   const headOf = ({ position, hash, occurred_at }: StoredEvent): LogHead => ({ position, hash, occurred_at });
 
@@ -183,6 +189,47 @@ describe('the log', () => {
     await tamper(`UPDATE service.service_events SET version = 99 WHERE position = 2`);
     const error = await readAll().catch((thrown: unknown) => thrown);
     expect((error as Error).message).to.match(/event 2 .*version 99/);
+  });
+
+  it('is folded to the state before each of some events, also at the borders of pages', async () => {
+    const created = attempt(initialState(), 'create-collection', {
+      body: { collection: 'articles', schema: {} },
+      concurrentIndexes: false,
+    });
+    if (!created.ok) throw new Error('the collection was not created');
+    const noted = Array.from({ length: 2_002 }, (_, index): NewEvent => {
+      const data = { patch: [{ op: 'replace' as const, path: '/meta/note', value: `note ${index + 2}` }] };
+      return { type: 'collection.updated', version: 1, collection: 'articles', field: null, data };
+    });
+    const stored = await append([...created.value, ...noted]);
+    const noteBefore = async (positions: number[], from = createStartPoint()) => {
+      const notes: [number, number, string | null | undefined][] = [];
+      const events = positions.map((position) => ({ position }));
+      const point = await foldBefore(pool, from, events, ({ position }, state) =>
+        notes.push([position, state.position, state.collections.get('articles')?.collection.meta.note]),
+      );
+      return { notes, point };
+    };
+
+    const all = await noteBefore([1, 2, 3, 4, 2_000, 2_001, 2_002]);
+    expect(all.notes).to.deep.equal([
+      [1, 0, undefined],
+      [2, 1, null],
+      [3, 2, 'note 2'],
+      [4, 3, 'note 3'],
+      [2_000, 1_999, 'note 1999'],
+      [2_001, 2_000, 'note 2000'],
+      [2_002, 2_001, 'note 2001'],
+    ]);
+    expect(all.point.head).to.deep.equal(headOf(stored[2_000] as StoredEvent));
+    const { notes } = await noteBefore([2_002, 2_003], all.point);
+    expect(notes).to.deep.equal([
+      [2_002, 2_001, 'note 2001'],
+      [2_003, 2_002, 'note 2002'],
+    ]);
+    const none = await noteBefore([], all.point);
+    expect(none.notes).to.be.empty;
+    expect(none.point).to.equal(all.point);
   });
 
   describe('verification', () => {
