@@ -177,6 +177,20 @@ describe('views and materialized views', () => {
     expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(past);
   });
 
+  it('goes back and forth between a renamed view and a new one with the former name', async () => {
+    await create(NAMES);
+    const first = await api.head();
+    await api.ok('POST', '/objects/view/author_names/rename', { to: 'all_names' });
+    await create(NAMES);
+    const second = await api.head();
+    for (const position of [first, second]) {
+      const past = await api.ok('GET', `/history/snapshot?at=${position}`);
+      const { hash, diff } = await api.ok<{ hash: string; diff: object }>('GET', `/history/diff?to=${position}`);
+      await api.ok('POST', '/schema/apply', { hash, diff });
+      expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(past);
+    }
+  });
+
   it('exports SQL that creates the views', async () => {
     await create(NAMES, { comment: 'Adults' });
     const { text } = await api.client('/history/snapshot?export=sql');

@@ -349,6 +349,21 @@ ON"on members"FOR EACH ROW WHEN (new.name <> 'ON members; DROP TABLE members') E
     expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(before);
   });
 
+  it('goes back and forth between a renamed table and a new one with its name and its trigger', async () => {
+    await create(MARK);
+    const first = await api.head();
+    await api.ok('POST', '/collections/members/rename', { to: 'people' });
+    await api.ok('POST', '/collections', MEMBERS);
+    await create(MARK);
+    const second = await api.head();
+    for (const position of [first, second]) {
+      const past = await api.ok('GET', `/history/snapshot?at=${position}`);
+      const { hash, diff } = await api.ok<{ hash: string; diff: object }>('GET', `/history/diff?to=${position}`);
+      await api.ok('POST', '/schema/apply', { hash, diff });
+      expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(past);
+    }
+  });
+
   it('keeps a trigger whose condition calls a function, and protects that function', async () => {
     const condition = `CREATE FUNCTION is_adult(age integer) RETURNS boolean LANGUAGE sql AS 'SELECT age > 17'`;
     await create(condition, 'function');

@@ -18,11 +18,15 @@ interface ObjectTransition {
 export function findFormerObjects(from: State, to: State): ReadonlyMap<string, string> {
   const keyByIdentity = new Map([...from.objects].map(([key, { identity }]) => [identity, key]));
   const former = new Map<string, string>();
-  for (const [key, { identity, object }] of to.objects) {
+  for (const [key, { identity }] of to.objects) {
     const old = identity === NEW_IDENTITY ? undefined : keyByIdentity.get(identity);
     if (old !== undefined) former.set(key, old);
-    else if (from.objects.has(key) && !isOnReplacedTable(from, to, object)) former.set(key, key);
   }
+  // A new object can have the name of a renamed one.
+  const renamed = new Set(former.values());
+  for (const [key, { object }] of to.objects)
+    if (!former.has(key) && from.objects.has(key) && !renamed.has(key) && !isOnReplacedTable(from, to, object))
+      former.set(key, key);
   return removeSwaps(former);
 }
 
