@@ -5,7 +5,7 @@ import type { Resumable } from '../kernel/resumable.js';
 import { changesObjects, changesSchema, collectionsChanged, collectionsTouchedBy } from './fold/event-schemas.js';
 import type { LogEvent } from './model/events.js';
 import type { Collection, Relation } from './model/model.js';
-import type { ObjectName } from './model/objects.js';
+import { type ObjectName, objectNameParts } from './model/objects.js';
 import { followsTable } from './transition/objects.js';
 import {
   type CollectionNode,
@@ -43,6 +43,15 @@ export const isInScope = (scope: CollectionScope, name: string): boolean =>
 export function isObjectInScope(scope: CollectionScope, states: readonly State[], object: ObjectName): boolean {
   const collections = states.flatMap((state) => collectionOfObject(state, object) ?? []);
   return collections.length > 0 && collections.every((collection) => isInScope(scope, collection));
+}
+
+/**
+ * Checks an object of a document, which may be in no state, by its name. It is in the scope only if it is a trigger on
+ * a table of the scope. Other objects belong to no collection.
+ */
+export function isNamedObjectInScope(scope: CollectionScope, object: NonNullable<Problem['object']>): boolean {
+  const { table } = objectNameParts(object as ObjectName);
+  return table !== null && isInScope(scope, table);
 }
 
 /* The part of a state that a caller may read. */
@@ -199,8 +208,9 @@ const NAMING: ReadonlySet<string> = new Set([
 const FREE: ReadonlySet<string> = new Set(['options', 'display_options', 'conditions', 'translations']);
 
 /**
- * Returns the first collection outside the scope that a document names: a snapshot, a diff, a plan, or a body of a
- * change. Errors about a name would otherwise reveal whether such a collection exists.
+ * Returns words for the first name outside the scope in a document: a snapshot, a diff, a plan, or a body of a change.
+ * Errors about a collection would otherwise reveal whether it exists. The words do not name views and functions, because
+ * the document may be another user's.
  */
 export function* findNameOutside(document: unknown, scope: CollectionScope): Resumable<string | undefined> {
   const open: unknown[] = [document];
@@ -209,11 +219,21 @@ export function* findNameOutside(document: unknown, scope: CollectionScope): Res
     if (Array.isArray(value)) open.push(...(value as unknown[]).filter((each) => each !== undefined));
     if (!isObject(value)) continue;
     const outside = namesIn(value).find((name) => !isInScope(scope, name));
-    if (outside !== undefined) return outside;
+    if (outside !== undefined) return `the collection ${JSON.stringify(outside)}`;
+    if (hasObjectOutside(value, scope)) return 'objects other than triggers on its tables';
     for (const [member, inner] of Object.entries(value))
       if (typeof inner === 'object' && inner !== null && !FREE.has(member)) open.push(inner);
   }
   return undefined;
+}
+
+/** True if an item of the member `objects` is outside the scope. Its id can be missing in the body of a request. */
+function hasObjectOutside({ objects }: { readonly [member: string]: unknown }, scope: CollectionScope): boolean {
+  if (!Array.isArray(objects)) return false;
+  return (objects as unknown[]).filter(isObject).some(({ kind, id }) => {
+    const isNamed = typeof kind === 'string' && typeof id === 'string';
+    return !isNamed || !isNamedObjectInScope(scope, { kind, id });
+  });
 }
 
 /** The names in the members of an object, or in a difference: `{ path: ['one_collection'], lhs, rhs }`. */

@@ -100,7 +100,7 @@ describe('an open transaction of an application', function () {
 describe('an open transaction that uses an object', () => {
   const settings = { OBJECTS: 'on', LOCK_TIMEOUT: '1s', LOCK_WAIT: '100ms' };
   let application: pg.Client | undefined;
-  const { api, service } = withService({ settings, consistent: true, atEnd: async () => application?.end() });
+  const { api, client, service } = withService({ settings, consistent: true, atEnd: async () => application?.end() });
 
   const create = (kind: string, definition: string, more: object = {}) =>
     api.ok('POST', '/objects', { kind, definition, ...more });
@@ -209,4 +209,39 @@ describe('an open transaction that uses an object', () => {
         await application?.query('ROLLBACK');
       }
     });
+
+  it('is not named to a token whose scope contains only the changed collection', async () => {
+    const rank = { field: 'rank', type: 'integer', meta: { interface: 'input' }, schema: {} };
+    await api.ok('POST', '/fields/posts', rank);
+    await api.ok('POST', '/collections', { collection: 'payroll', schema: {} });
+    await create('view', 'CREATE VIEW salaries AS SELECT p.rank FROM posts p, payroll');
+    const { data: admin } = await api.ok<{ data: { id: string } }>('GET', '/users/me');
+    const scope = { collections: ['posts'] };
+    const { data } = await api.ok<{ data: { token: string } }>('POST', `/users/${admin.id}/tokens`, { scope });
+    const change = { token: data.token, ...json({ type: 'bigInteger' }, 'PATCH') };
+    const comment = `COMMENT ON VIEW salaries IS 'Salaries'`;
+    for (const [first, second, blocked] of [
+      [comment, 'SELECT', []],
+      ['LOCK TABLE payroll IN ACCESS EXCLUSIVE MODE', 'SELECT', []],
+      ['SELECT FROM posts', comment, ['posts']],
+    ] as const) {
+      const other = new pg.Client({ connectionString: service.databaseUrl });
+      await other.connect();
+      try {
+        await application?.query(`BEGIN; ${first}`);
+        await other.query(`BEGIN; ${second}`);
+        const { status, json: body, text } = await client('/fields/posts/rank', change);
+        expect(status, text).to.equal(503);
+        expect(text).not.to.include('salaries').and.not.to.include('payroll');
+        const [error] = (body as { errors: { extensions: { code: string; blocked_by: { collection: string }[] } }[] })
+          .errors;
+        expect(error?.extensions.code).to.equal('LOCK_TIMEOUT');
+        expect(error?.extensions.blocked_by.map(({ collection }) => collection)).to.deep.equal(blocked);
+      } finally {
+        await application?.query('ROLLBACK');
+        await other.end();
+      }
+    }
+    expect((await client('/fields/posts/rank', change)).status).to.equal(200);
+  });
 });

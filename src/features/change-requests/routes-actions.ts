@@ -81,18 +81,23 @@ const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').t
 export const changeNotFound = (id: string) =>
   refused('NOT_FOUND', `Change request ${JSON.stringify(id)} does not exist.`);
 
+type FindChanges = Pick<Changes, 'find' | 'retrieve'>;
+
 /** @throws RejectedError NOT_FOUND, or FORBIDDEN if the scope of the caller's token lacks one of its collections */
-export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
+export async function findChange(changes: FindChanges, call: Call<unknown>): Promise<ChangeRequest> {
   const id = changeIdOf(call);
   const change = isUuid(id) ? await changes.find(id) : undefined;
   if (change === undefined) throw changeNotFound(id);
+  if (collectionScopeOf(call.caller) === undefined) return change;
   const { collections } = change;
-  if (collectionScopeOf(call.caller) !== undefined && collections.length === 0)
-    requireUnlimited(call.caller, 'Change requests that do not concern collections');
+  if (collections.length === 0) requireUnlimited(call.caller, 'Change requests that do not concern collections');
   await requireNamesInScope(
     call.caller,
     collections.map((collection) => ({ collection })),
   );
+  // `collections` does not list functions and other objects that the request also changes.
+  const view = await changes.retrieve(id);
+  await requireNamesInScope(call.caller, view?.document);
   return change;
 }
 
@@ -100,7 +105,7 @@ export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unkn
  * Returns a change request. Authors may access only their own requests.
  * @throws RejectedError NOT_FOUND, FORBIDDEN
  */
-export async function findOwnChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
+export async function findOwnChange(changes: FindChanges, call: Call<unknown>): Promise<ChangeRequest> {
   const change = await findChange(changes, call);
   if (call.caller.role !== 'author' || change.author.id === call.caller.id) return change;
   throw refused(

@@ -22,14 +22,13 @@ import { jsonAnswer, type Answer, refusalAnswer, unwrap, jsonChunks, largeJsonAn
 import type { HttpDeps } from '../deps.js';
 import { errorBody, RejectedError } from '../errors.js';
 import { flag } from '../request/query.js';
-import { collectionScopeOf, isVisibleTo, requireUnlimited } from '../request/scope.js';
+import { collectionScopeOf, isVisibleTo, requireUnlimited, visibleProblem } from '../request/scope.js';
 import { findOpenedRequest } from '../../features/change-requests/index.js';
 import { type ChangeView, showChange } from '../../features/change-requests/read.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { stoppingFindings } from '../../projector/findings.js';
 import type { DescribedPlan } from '../../reads/plans.js';
 import type { Caller } from '../../features/accounts/caller.js';
-import { OUT_OF_SCOPE } from '../../schema/collection-scope.js';
 import type { Acknowledgement } from '../../schema/policy.js';
 import {
   addressOf,
@@ -197,11 +196,7 @@ interface ChangeOptions<N extends OperationName, C extends CommandOf<N>> {
  * example if the policy blocks a finding there.
  */
 const refusalTo = (caller: Pick<Caller, 'credential'>, problems: readonly Problem[]): Answer =>
-  refusalAnswer(
-    problems.map((problem) =>
-      problem.collection === undefined || isVisibleTo(caller, problem.collection) ? problem : OUT_OF_SCOPE,
-    ),
-  );
+  refusalAnswer(problems.map((problem) => visibleProblem(caller, problem)));
 
 export type ChangeDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'plans' | 'history' | 'config'>;
 

@@ -2,11 +2,15 @@ import type { Request } from 'express';
 import type { Caller } from '../../features/accounts/caller.js';
 import { type RouteAction, type RouteCollections, missingPerson, missingScope } from '../../features/accounts/scope.js';
 import { runYielding } from '../../kernel/event-loop.js';
+import type { Problem } from '../../kernel/problem.js';
+import { lockTimeout } from '../../postgres/errors.js';
 import {
   COLLECTIONS_MISSING,
   type CollectionScope,
+  OUT_OF_SCOPE,
   findNameOutside,
   isInScope,
+  isNamedObjectInScope,
   visibleState,
   withoutRenamedOutside,
 } from '../../schema/collection-scope.js';
@@ -60,6 +64,25 @@ export function isVisibleTo(caller: Pick<Caller, 'credential'>, collection: stri
   return scope === undefined || isInScope(scope, collection);
 }
 
+type Named = Pick<Problem, 'collection' | 'object'>;
+
+/**
+ * Replaces a problem with a collection or object that the caller may not read. A lock on it is temporary, so its problem
+ * keeps the code that allows a retry.
+ */
+export function visibleProblem(caller: Pick<Caller, 'credential'>, problem: Problem): Problem {
+  const scope = collectionScopeOf(caller);
+  if (scope === undefined) return problem;
+  const isVisible = ({ collection, object }: Named): boolean =>
+    (collection === undefined || isInScope(scope, collection)) &&
+    (object === undefined || isNamedObjectInScope(scope, object));
+  if (problem.code !== 'LOCK_TIMEOUT') return isVisible(problem) ? problem : OUT_OF_SCOPE;
+  const { blocked_by: holders } = problem.details ?? {};
+  const shown = isVisible(problem) ? problem : lockTimeout();
+  if (!Array.isArray(holders)) return shown;
+  return { ...shown, details: { ...problem.details, blocked_by: (holders as Named[]).filter(isVisible) } };
+}
+
 /**
  * Rejects a path, a body or another document that contains the name of a collection outside the scope of the caller's
  * token, even if no such collection exists.
@@ -70,10 +93,7 @@ export async function requireNamesInScope(caller: Pick<Caller, 'credential'>, do
   if (scope === undefined) return;
   const name = await runYielding(findNameOutside(document, scope));
   if (name === undefined) return;
-  throw scopeRefused(
-    `The scope of this token does not contain the collection ${JSON.stringify(name)}.`,
-    COLLECTIONS_MISSING,
-  );
+  throw scopeRefused(`The scope of this token does not contain ${name}.`, COLLECTIONS_MISSING);
 }
 
 /**
