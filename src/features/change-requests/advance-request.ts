@@ -138,8 +138,10 @@ export interface OnRequest extends Work {
   signal: AbortSignal;
   /** Maximum number of times that prepared objects may be unusable before the request fails. */
   tries?: number;
-  /** Called when only the removal of prepared objects is left. */
-  onCleaning: () => void;
+  /**
+   * Called with true when the request has not ended, and with false when only the removal of prepared objects is left.
+   */
+  setInterruptible: (value: boolean) => void;
 }
 
 /** `waits` means that other requests hold its tables. */
@@ -168,6 +170,7 @@ export async function advanceRequest(work: OnRequest): Promise<WorkResult> {
       throw new TemporaryObstacleError('its row does not match the state of its events (dps rebuild change-requests)');
     }
     work.signal.throwIfAborted();
+    work.setInterruptible(true);
     const waits = await advance(work, request);
     if (waits) return 'waits';
   }
@@ -342,8 +345,8 @@ async function fail(work: OnRequest, request: ChangeRequest, problems: readonly 
 }
 
 /** Removes all prepared objects. The request is then complete. */
-async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }: OnRequest): Promise<WorkResult> {
-  onCleaning();
+async function cleanUp({ engine, pool, id, session, schema, signal, ...work }: OnRequest): Promise<WorkResult> {
+  work.setInterruptible(false);
   await requireSchema(session.client, schema);
   await engine.cleanUp({ id, session: session.client, schema, signal });
   await requireSchema(session.client, schema);

@@ -59,8 +59,11 @@ interface Running {
   abort: AbortController;
   /** True if the request is due and needs no preparation. */
   due: boolean;
-  /** True while prepared objects are removed. Only `stop` interrupts the removal. */
-  cleaning: boolean;
+  /**
+   * True while the run works on a request that had not ended when the run read it. A run that begins after the end only
+   * removes prepared objects, and only `stop` interrupts it.
+   */
+  interruptible: boolean;
   session?: LockedSession | undefined;
   ended: Promise<void>;
 }
@@ -130,7 +133,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
 
   /** Interrupts work on a request that this or another process has withdrawn. */
   const interruptIfEnded = async (id: string, run: Running): Promise<void> => {
-    if (run.abort.signal.aborted || run.cleaning) return;
+    if (run.abort.signal.aborted || !run.interruptible) return;
     const request = await readChange(pool, id);
     if (request === undefined || (isAtRest(request) && request.state !== 'scheduled'))
       interrupt(run, 'the change request has ended');
@@ -143,7 +146,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   };
 
   const begin = (id: string, due: boolean): void => {
-    const run: Running = { abort: new AbortController(), due, cleaning: false, ended: Promise.resolve() };
+    const run: Running = { abort: new AbortController(), due, interruptible: false, ended: Promise.resolve() };
     running.set(id, run);
     run.ended = work(id, run).finally(() => {
       running.delete(id);
@@ -160,8 +163,9 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
       run.session = opened;
       try {
         const { signal } = run.abort;
-        const onCleaning = (): void => void (run.cleaning = true);
-        if ((await advanceRequest({ ...options, id, session: opened, signal, onCleaning })) === 'ended') timer.set(0);
+        const setInterruptible = (value: boolean): void => void (run.interruptible = value);
+        const result = await advanceRequest({ ...options, id, session: opened, signal, setInterruptible });
+        if (result === 'ended') timer.set(0);
         failed.delete(id);
       } finally {
         run.session = undefined;
