@@ -114,6 +114,8 @@ describe('the trash', function () {
     await api.sql(
       `UPDATE service.service_trash SET kept_until = now() - position * interval '-1 second' - interval '1 day'`,
     );
+    // Wakes the purger, which may have looked before the entries expired.
+    await make(api, 'later');
     await until('the other one is purged', async () => (await purges(api)).length > 0);
     expect((await purges(api)).map(({ collection }) => collection)).to.deep.equal(['expired']);
     expect((await trash(api)).map(({ collection }) => collection)).to.deep.equal(['rejected']);
