@@ -15,7 +15,7 @@ interface Snapshot {
 const fieldOf = (field: string, type: string) => ({ field, type, interface: 'input', schema: {} });
 
 describe('an online change', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const service = withKilledService({ KEEP_COPY_ROWS: '5' });
   const { start, call, current } = service;
   let database: TestDatabase;
