@@ -133,8 +133,8 @@ export interface FoldLogOptions {
   /** The last position to fold. Defaults to the end of the log. */
   upTo?: number;
   /**
-   * Intermediate points to report. `next` returns the position at which the next point is due. It is reported at the end
-   * of a page, or exactly there.
+   * Intermediate points to report. `next` returns the position at which the next point is due. With `exact` the point of
+   * that position is reported, otherwise that of the end of its page.
    */
   stops?: { next: (from: Point) => number; reached: (point: Point) => void; exact?: true };
 }

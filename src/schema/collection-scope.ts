@@ -139,7 +139,7 @@ interface Batch {
   events: readonly LogEvent[];
 }
 
-/** Returns the collections that a change request about the batch lists: those that it changes, and those of its objects. */
+/** Returns the collections that a change request lists: those that its batch changes, and those of its objects. */
 export function listCollections({ before, after, events }: Batch): string[] {
   const ofObjects = events
     .filter(changesObjects)

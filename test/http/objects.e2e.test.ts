@@ -183,12 +183,8 @@ describe('views and materialized views', () => {
     await api.ok('POST', '/objects/view/author_names/rename', { to: 'all_names' });
     await create(NAMES);
     const second = await api.head();
-    for (const position of [first, second]) {
-      const past = await api.ok('GET', `/history/snapshot?at=${position}`);
-      const { hash, diff } = await api.ok<{ hash: string; diff: object }>('GET', `/history/diff?to=${position}`);
-      await api.ok('POST', '/schema/apply', { hash, diff });
-      expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(past);
-    }
+    await api.goTo(first);
+    await api.goTo(second);
   });
 
   it('exports SQL that creates the views', async () => {

@@ -356,12 +356,8 @@ ON"on members"FOR EACH ROW WHEN (new.name <> 'ON members; DROP TABLE members') E
     await api.ok('POST', '/collections', MEMBERS);
     await create(MARK);
     const second = await api.head();
-    for (const position of [first, second]) {
-      const past = await api.ok('GET', `/history/snapshot?at=${position}`);
-      const { hash, diff } = await api.ok<{ hash: string; diff: object }>('GET', `/history/diff?to=${position}`);
-      await api.ok('POST', '/schema/apply', { hash, diff });
-      expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(past);
-    }
+    await api.goTo(first);
+    await api.goTo(second);
   });
 
   it('keeps a trigger whose condition calls a function, and protects that function', async () => {

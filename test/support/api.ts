@@ -29,6 +29,8 @@ export interface Api {
   events(after: number): Promise<string[]>;
   /** The position of the newest event. */
   head(): Promise<number>;
+  /** Applies the diff to the schema at a position, and checks that the snapshot then equals that schema. */
+  goTo(position: number): Promise<void>;
   sql<T extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<T[]>;
   stop(): Promise<void>;
 }
@@ -70,6 +72,12 @@ export function createApi(service: TestService): Api {
     head,
     events,
     ok,
+    async goTo(position) {
+      const past = await ok('GET', `/history/snapshot?at=${position}`);
+      const { hash, diff } = await ok<{ hash: string; diff: object }>('GET', `/history/diff?to=${position}`);
+      await ok('POST', '/schema/apply', { hash, diff });
+      expect(await ok('GET', '/schema/snapshot')).to.deep.equal(past);
+    },
     async appends<T>(expected: readonly string[], method: string, path: string, body?: unknown) {
       const before = await head();
       const answer = await ok<T>(method, path, body);

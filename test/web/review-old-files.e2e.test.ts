@@ -29,7 +29,7 @@ describe('an old snapshot in the admin app', function () {
   interface EditedFile {
     /** The position of the file's schema. */
     position: number;
-    /** As the service names it. */
+    /** The file name that the service chooses. */
     name: string;
     stamp: string;
     text: string;

@@ -67,7 +67,7 @@ export const deletesNothing = (id: string): Problem => ({
   path: 'purge',
 });
 
-/** FORBIDDEN. The policy does not allow authors to approve their own requests. Issuers of their credentials are authors. */
+/** FORBIDDEN. The policy does not allow authors, or issuers of their credentials, to approve their own requests. */
 export const ownApproval = ({ id }: ChangeRequest): Problem => ({
   code: 'FORBIDDEN',
   message: `The policy does not allow an author of change request ${id} to approve it. Users who issued the credential of an author are authors too. Ask another admin.`,

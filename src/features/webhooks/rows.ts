@@ -100,9 +100,9 @@ const tableOfTrigger = (
 
 /**
  * True if event `e` passes the filter of webhook `w`. Events of a change request concern its collections, a rename
- * concerns both names, and an event about a trigger concerns its table, before and after a rename. The query avoids EXISTS for the change request.
- * PostgreSQL could hash it and would then read all change requests for each webhook: 1.4 s for 50 webhooks and 20,000
- * change requests.
+ * concerns both names, and an event about a trigger concerns its table, before and after a rename. The query avoids
+ * EXISTS for the change request. PostgreSQL could hash it and would then read all change requests for each webhook:
+ * 1.4 s for 50 webhooks and 20,000 change requests.
  */
 const PASSES = `${matchesPatterns('e.type', 'w.types')} AND (w.collections IS NULL OR ${matchesPatterns('e.collection', 'w.collections')}
   OR e.type = 'collection.renamed' AND ${matchesPatterns(`(e.data ->> 'to'::text)`, 'w.collections')}

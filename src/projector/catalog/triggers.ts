@@ -10,7 +10,10 @@ import { type Sql, literal, ownSchemaOid, sql } from '../ddl/sql.js';
 import { IS_OBJECT, TRIGGER_EVENTS, TRIGGER_ID, TRIGGER_TAIL } from '../ddl/trigger-sql.js';
 import { PREPARED_NAME } from '../online/copy.js';
 
-/** Selects what a trigger uses: its table, the columns of UPDATE OF and WHEN, the table of FROM, its function, and those of WHEN. */
+/**
+ * Selects what a trigger uses: its table, the table of FROM, its function, the columns of UPDATE OF, and the columns and
+ * functions of WHEN.
+ */
 const USES = sql`
   SELECT 'pg_class' AS catalog, n.oid AS place, n.nspname, c.relname::text AS name, NULL::name AS "column", true AS "isRowType"
   UNION SELECT 'pg_class', un.oid, un.nspname, uc.relname::text, ua.attname, false

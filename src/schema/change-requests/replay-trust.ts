@@ -27,7 +27,7 @@ interface RecordedBatch {
   occurredAt: string;
   /** False if the service applied a scheduled or prepared request, which was judged when the pipeline requested it. */
   isRequested: boolean;
-  /** As stored. */
+  /** The stored events, which may be of an older version. */
   events: readonly RawEvent[];
   trust: TrustInForce;
   /** See `ReplayedBatch`. */

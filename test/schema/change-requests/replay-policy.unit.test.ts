@@ -336,7 +336,7 @@ describe('the replay of trust rules', () => {
     ]);
   });
 
-  it('accepts a change that any of the rules allows from which the name of the pipeline can come', () => {
+  it('accepts a change if one of the rules that fit the name of its pipeline allows it', () => {
     const rules = [
       { ...RULE, claims: { sub: '*' }, scope: { ...SCOPE, actions: ['read'] } },
       { ...RULE, name: 'deploy prod' },

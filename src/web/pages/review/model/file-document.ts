@@ -88,7 +88,7 @@ export interface SnapshotOrigin {
   hash: string;
 }
 
-const ORIGIN = /^snapshot-\d{8}-\d{6}-(\d{1,15})-([0-9a-f]{8})(?![\w-])/;
+const ORIGIN = /^snapshot-\d{8}-\d{6}-([1-9]\d{0,14})-([0-9a-f]{8})(?![\w-])/;
 
 /** Returns null if the name contains no position. */
 export function originInName(name: string): SnapshotOrigin | null {

@@ -170,7 +170,7 @@ function FileWithBase(props: Props & { file: ImportedFile }) {
     enabled: isChecked,
   });
   if (isChecked && isPending) return <LoadingIndicator label="Looking for the schema of the file" height="240px" />;
-  if (origin !== null && isOwn === true) return <Compared {...props} named={origin.position} known={origin.position} />;
+  if (origin !== null && isOwn === true) return <Compared {...props} named={origin.position} />;
   if (isOwn === false) return <Compared {...props} named={null} />;
   const named = timeInName(file.name, file.at);
   const compared = <Compared {...props} named={named} />;
@@ -186,16 +186,14 @@ const NO_ORIGIN = { position: 0, hash: '' };
 
 type BasedFileProps = Props & {
   file: ImportedFile;
-  /** The position or the time in the file name. */
+  /** The position in the file name, which is then the default base, or the time. Null if there is neither. */
   named: Base | null;
-  /** The base that the file name determines. */
-  known?: Base;
 };
 
-function useComparison({ search, onChange, file, named, known }: BasedFileProps) {
+function useComparison({ search, onChange, file, named }: BasedFileProps) {
   const mirror = search.mirror === true;
   const force = search.force === true || file.directus !== null;
-  const base = search.base ?? known ?? NOW;
+  const base = search.base ?? (typeof named === 'number' ? named : NOW);
   const [resolve, setResolve] = useState<readonly Resolution[]>([]);
   const [without, setWithout] = useState<readonly string[]>([]);
   const query = useQuery({
@@ -215,7 +213,7 @@ function useComparison({ search, onChange, file, named, known }: BasedFileProps)
     setResolve([]);
     onChange(changed);
   };
-  const isUnsaid = search.base === undefined && known === undefined && named === null;
+  const isUnsaid = search.base === undefined && named === null;
   return { file, mirror, force, named, base, isUnsaid, resolve, setResolve, without, setWithout, query, change };
 }
 

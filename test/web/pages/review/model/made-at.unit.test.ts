@@ -32,6 +32,7 @@ describe('the position in the name of a snapshot', () => {
     ['snapshot-20261121-074501-184-3dd83ede (1).yaml', ORIGIN],
     ['snapshot-20261121-074501.json', null],
     ['snapshot-20261121-074501-184.json', null],
+    ['snapshot-20261121-074501-0-00000000.json', null],
     ['snapshot-20261121-074501-184-3dd83edea.json', null],
     ['snapshot-20261121-074501-184-3dd83ede-edited.json', null],
     ['snapshot-20261121-074501-1234567890123456-3dd83ede.json', null],
