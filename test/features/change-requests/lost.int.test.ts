@@ -154,14 +154,8 @@ describe('a lost preparation', function () {
     await db.query(
       `CREATE TRIGGER overtake AFTER UPDATE ON service.service_preparations FOR EACH ROW EXECUTE FUNCTION overtake()`,
     );
-    const id = await opened('deleted');
-    let ended = false;
-    const writing = (async () => {
-      while (!ended) await db.query(`BEGIN; UPDATE ${items} SET code = 1 WHERE id = 1; SELECT pg_sleep(0.05); COMMIT`);
-    })();
-    const { problems } = await requests.ended(id, 'failed');
-    ended = true;
-    await writing;
+    requests.writing = `UPDATE ${items} SET code = 1 WHERE id = 1`;
+    const { problems } = await requests.ended(await opened('deleted'), 'failed');
     expect(problems?.[0]?.details).to.include({ tries: TRIES });
     expect(problems?.[0]?.details).to.have.nested.property('blocked_by[0].application_name', 'shop');
     expect(problems?.[0]?.message).to.match(

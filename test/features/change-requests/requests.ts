@@ -19,6 +19,8 @@ export interface Requests {
   database: TestDatabase;
   /** An application. */
   db: pg.Client;
+  /** What the application does while the service reads who writes to a table. It is rolled back afterwards. */
+  writing?: string;
   open<N extends OperationName>(name: N, input: InputOf<N>): Promise<string>;
   retrieve(id: string): Promise<ChangeView>;
   /** Waits for its end and for its cleanup. */
@@ -36,6 +38,16 @@ export async function startRequests({ tries }: { tries: number }): Promise<Reque
   const instance = await startInstance(connectionString);
   const { pool, pipeline, schema, store } = instance;
   const engine = createPreparationEngine({ lockWait: 100, smallTable: -1 });
+  const { writersOf } = engine;
+  engine.writersOf = async (...place) => {
+    if (started.writing === undefined) return writersOf(...place);
+    await db.query(`BEGIN; ${started.writing}`);
+    try {
+      return await writersOf(...place);
+    } finally {
+      await db.query('ROLLBACK');
+    }
+  };
   const requests = createChangeRequests(engine, pipeline);
   const changes = createChanges(pool);
   const runner = createChangeRunner({
@@ -60,7 +72,7 @@ export async function startRequests({ tries }: { tries: number }): Promise<Reque
     if (result === undefined) throw new Error(`there is no ${id}`);
     return result;
   };
-  return {
+  const started: Requests = {
     instance,
     database,
     db,
@@ -92,6 +104,7 @@ export async function startRequests({ tries }: { tries: number }): Promise<Reque
       await database.drop();
     },
   };
+  return started;
 }
 
 /** Objects in the database that were created for a request. */
