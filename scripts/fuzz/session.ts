@@ -22,7 +22,9 @@ export interface Session {
   stop(): Promise<void>;
 }
 
-const HEAD = 'SELECT coalesce(max(position), 0)::int AS head FROM service.service_events';
+/** The service also appends events by itself, for change requests and the trash. These have no request. */
+const NEW_EVENTS = `SELECT max(position)::int AS head, count(request_id)::int AS requested
+  FROM service.service_events WHERE position > $1`;
 
 export async function createSession(target: Target, random: Random): Promise<Session> {
   const tokens: Partial<Record<Caller, string>> = await makeCallers(target);
@@ -35,7 +37,12 @@ export async function createSession(target: Target, random: Random): Promise<Ses
   const world = createWorld();
   const context: Context = { random, world, release: readRelease(), admin: target.admin };
 
-  const headOf = async (): Promise<number> => (await db.query<{ head: number }>(HEAD)).rows[0]?.head ?? 0;
+  /** @returns the number of new events that belong to a request */
+  const readEvents = async (): Promise<number> => {
+    const { rows } = await db.query<{ head: number | null; requested: number }>(NEW_EVENTS, [world.head]);
+    world.head = rows[0]?.head ?? world.head;
+    return rows[0]?.requested ?? 0;
+  };
 
   const ask: Session['ask'] = async <T>(method: string, path: string, body?: unknown) => {
     const request = { route: '', method, path, query: [], headers: {}, caller: 'admin' as const };
@@ -51,7 +58,7 @@ export async function createSession(target: Target, random: Random): Promise<Ses
     const info = await ask<{ data: { hash: string } }>('GET', '/server/info');
     addRecent(world.hashes, info.json.data.hash);
   };
-  world.head = await headOf();
+  await readEvents();
   await look();
 
   return {
@@ -63,10 +70,9 @@ export async function createSession(target: Target, random: Random): Promise<Ses
       const before = world.head;
       for (const each of sentOf(request)) world.sent.add(each);
       const [answered, took] = await clock.timed(sender.send(target.url, request.method, encode(request, tokens)));
-      world.head = await headOf();
-      const reply: Reply = { ...answered, took, json: parsed(answered.text), appended: world.head - before };
+      const reply: Reply = { ...answered, took, json: parsed(answered.text), appended: await readEvents() };
       learn(world, request, reply);
-      if (reply.appended > 0) await look();
+      if (world.head > before) await look();
       return reply;
     },
     async stop() {

@@ -32,7 +32,7 @@ export interface SnapshotDoc {
 
 export interface World {
   snapshot: SnapshotDoc;
-  /** Hash of the newest event. */
+  /** Position of the newest event. */
   head: number;
   /** Hashes of snapshots, the current one last. */
   hashes: string[];
