@@ -22,6 +22,7 @@ import {
 import type { Holder } from '../../projector/ddl/table-locks.js';
 import { type ChangeRequest, isAtRest } from '../../schema/change-requests/model.js';
 import type { Problem } from '../../kernel/problem.js';
+import type { ObjectName } from '../../schema/model/objects.js';
 import { isStorable } from '../../pipeline/transaction/idempotency.js';
 import { describeHolder, holderDetails } from '../../pipeline/lock-conflict.js';
 import type { CompletedChange, Outcome, Pipeline, Revise } from '../../pipeline/types.js';
@@ -299,12 +300,13 @@ interface BlockingSession {
   application_name: string;
   age_seconds: number | null;
   collection?: string;
+  object?: ObjectName;
 }
 
 function holdersIn(problem: Problem | undefined): Holder[] {
   const blocked = (problem?.details?.['blocked_by'] ?? []) as BlockingSession[];
-  return blocked.map(({ pid, application_name, age_seconds, collection = '' }) => {
-    const named = { application: application_name, age: age_seconds, table: collection };
+  return blocked.map(({ pid, application_name, age_seconds, collection = '', object }) => {
+    const named = { application: application_name, age: age_seconds, table: collection, ...(object && { object }) };
     return { pid, ...named, transaction: '', maintenance: false };
   });
 }

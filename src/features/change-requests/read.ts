@@ -29,6 +29,7 @@ import {
   type CommentEntry,
 } from '../../schema/change-requests/model.js';
 import type { Actor, ChangeStep, Cause } from '../../schema/model/events.js';
+import type { ObjectName } from '../../schema/model/objects.js';
 import { readPolicy } from '../../log/decisive-events.js';
 import {
   type Approvers,
@@ -206,7 +207,9 @@ interface ShownHolder {
   pid: number | null;
   application_name: string;
   age_seconds: number | null;
-  collection: string;
+  /** Absent with `object`. */
+  collection?: string;
+  object?: ObjectName;
 }
 
 export interface Changes {
@@ -358,11 +361,11 @@ const progressOf = (progress: KeptStep['progress']): Pick<ShownStep, 'done' | 'p
   phase: progress?.phase ?? null,
 });
 
-const toHolder = ({ pid, application, age, table }: Holder): ShownHolder => ({
+const toHolder = ({ pid, application, age, table, object }: Holder): ShownHolder => ({
   pid,
   application_name: application,
   age_seconds: age === null ? null : Math.max(0, Math.round(age)),
-  collection: table,
+  ...(object === undefined ? { collection: table } : { object }),
 });
 
 /** Returns the requests that hold collections of this one. This request may turn out not to need all of them. */

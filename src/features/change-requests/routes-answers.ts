@@ -7,7 +7,7 @@ import { actor } from '../../http/openapi/answers/history.js';
 import { errors } from '../../http/openapi/answers/envelopes.js';
 import { plan } from '../../http/openapi/answers/operating.js';
 import { schemaChanges } from '../../schema/normal-form/shapes.js';
-import { finding } from '../../http/openapi/answers/schema.js';
+import { finding, objectName } from '../../http/openapi/answers/schema.js';
 
 const text = z.string();
 const textOrNull = z.string().nullable();
@@ -45,7 +45,8 @@ const holder = z.strictObject({
   pid: z.int().nullable().describe('Process id in PostgreSQL. Null: a prepared transaction'),
   application_name: text,
   age_seconds: z.int().nullable(),
-  collection: text,
+  collection: text.optional(),
+  object: objectName.optional().describe('Present instead of `collection` if the lock is on another kind of object'),
 });
 
 const step = z.strictObject({

@@ -121,6 +121,8 @@ export interface Holder {
   age: number | null;
   /** The collection, or the label of an object. */
   table: string;
+  /** Present only in stored progress, if the lock is on an object that is not a table. */
+  object?: ObjectName;
   /**
    * True if the transaction is a VACUUM or ANALYZE. Autovacuum cancels itself for a session that waits longer than
    * deadlock_timeout.

@@ -95,6 +95,8 @@ export interface Snapshot {
     schema: Record<string, unknown> | null;
   }[];
   relations: { collection: string; field: string }[];
+  /** Only with `OBJECTS=on`. */
+  objects?: { kind: string; id: string; definition: string }[];
 }
 
 export const without =

@@ -8,11 +8,11 @@ import { type Clock, makeClock } from '../../support/clock.js';
 import { expectConsistent } from '../../support/consistent.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { type TestService, startService } from '../../support/service.js';
-import { dataOf, diffOf, open, rejectionOf, without } from './people.js';
+import { type Snapshot, dataOf, diffOf, open, rejectionOf, without } from './people.js';
 
 interface Waiting {
   state: string;
-  waiting_for: { pid: number; application_name: string; age_seconds: number; collection: string }[];
+  waiting_for: { pid: number; application_name: string; age_seconds: number; collection?: string; object?: object }[];
 }
 
 describe('a scheduled change request', function () {
@@ -26,7 +26,7 @@ describe('a scheduled change request', function () {
   before(async () => {
     database = await createDatabase('migrated');
     clock = await makeClock(database.connectionString);
-    service = await startService({ DATABASE_URL: database.connectionString, LOCK_TIMEOUT: '3s' });
+    service = await startService({ DATABASE_URL: database.connectionString, LOCK_TIMEOUT: '3s', OBJECTS: 'on' });
     api = createApi(service);
   });
   after(async () => {
@@ -39,13 +39,10 @@ describe('a scheduled change request', function () {
     }
   });
 
-  it('shows the transaction that blocks it until that ends', async () => {
-    await api.ok('POST', '/collections', {
-      collection: 'pages',
-      schema: {},
-      fields: [column('title'), column('body')],
-    });
-    const { id } = await open(admin, { title: 'No body', diff: await diffOf(admin, without('pages', 'body')) });
+  /** Schedules a request, and carries it out while another transaction blocks it. */
+  const blockedBy = async (statement: string, change: (snapshot: Snapshot) => void, subject: object): Promise<void> => {
+    await clock.set('0');
+    const { id } = await open(admin, { title: 'Less', diff: await diffOf(admin, change) });
     const show = async () => dataOf<Waiting>(await admin(`/changes/${id}`));
     const response = await admin(`/changes/${id}/apply`, json({ at: new Date(Date.now() + 3_600_000).toISOString() }));
     expect(response.status, response.text).to.equal(202);
@@ -54,14 +51,15 @@ describe('a scheduled change request', function () {
     await reporter.connect();
     try {
       await reporter.query('BEGIN');
-      await reporter.query('SELECT count(*) FROM pages');
+      await reporter.query(statement);
       await clock.set('1 hour');
       await admin(`/changes/${id}/comment`, json({ comment: 'It is time' }));
       await until('it says who is in the way', async () => (await show()).waiting_for.length > 0, 20_000);
       const { state, waiting_for: waiting } = await show();
       expect(state).to.equal('scheduled');
-      expect(waiting[0]).to.include({ application_name: 'a long report', collection: 'pages' });
-      expect(waiting[0]?.pid).to.be.a('number');
+      const [{ pid, age_seconds: _, ...shown } = {}] = waiting;
+      expect(shown).to.deep.equal({ application_name: 'a long report', ...subject });
+      expect(pid).to.be.a('number');
       // Comments do not hide it.
       await admin(`/changes/${id}/comment`, json({ comment: 'Who is that?' }));
       expect((await show()).waiting_for).to.have.length(1);
@@ -70,7 +68,25 @@ describe('a scheduled change request', function () {
     }
     await until('it is applied', async () => (await show()).state === 'applied', 20_000);
     expect((await show()).waiting_for).to.deep.equal([]);
+  };
+
+  it('shows the transaction that blocks it until that ends', async () => {
+    await api.ok('POST', '/collections', {
+      collection: 'pages',
+      schema: {},
+      fields: [column('title'), column('body')],
+    });
+    await blockedBy('SELECT count(*) FROM pages', without('pages', 'body'), { collection: 'pages' });
     expect(rejectionOf(await admin('/fields/pages/body'))).to.equal('404 NOT_FOUND');
+  });
+
+  it('shows the transaction that blocks a view', async () => {
+    const view = { kind: 'view', id: 'recent' };
+    await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW recent AS SELECT 1 AS id' });
+    const redefine = ({ objects = [] }: Snapshot): void => {
+      for (const each of objects) each.definition = each.definition.replace('1', '2');
+    };
+    await blockedBy('SELECT FROM recent', redefine, { object: view });
   });
 
   it('does not wait for preparations of others', async () => {
