@@ -95,10 +95,10 @@ describe('storage of change requests', () => {
       const { text } = await admin('/metrics');
       return Number(/^dps_renderings_total (\d+)$/m.exec(text)?.[1]);
     };
-    const first = await show(admin, id);
-    let before = await rendered();
     /** A plan is rendered again once every 10 seconds, because its findings depend on tables. */
     let began = Math.floor(Date.now() / 10_000);
+    const first = await show(admin, id);
+    let before = await rendered();
     const expectRendered = async (atLeast: 0 | 1): Promise<void> => {
       const now = await rendered();
       const renewals = Math.floor(Date.now() / 10_000) - began;
