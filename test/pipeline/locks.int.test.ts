@@ -16,6 +16,7 @@ import {
   expectDone,
   field,
   refusedWith,
+  silent,
   startInstance,
   table,
 } from '../support/instance.js';
@@ -128,9 +129,16 @@ describe('a change during application transactions', function () {
   });
 
   it("takes the log's lock once per blocking transaction, however long that lasts", async () => {
+    const received: string[] = [];
+    const logger = { ...silent, info: (message: string) => void received.push(message) };
+    const patient = await startInstance(database.connectionString, {
+      lockTimeout: 50_000,
+      lockWait: LOCK_WAIT,
+      logger,
+    });
     await application.query('BEGIN; SELECT count(*) FROM a');
-    const waiting = tighten(one, 'a');
-    await clock.pass(LOCK_WAIT + SLACK);
+    const waiting = tighten(patient, 'a');
+    await until('it has met that transaction', () => received.includes('a change is waiting for a lock'));
     // It checks for that transaction without taking a lock.
     for (let look = 0; look < 20; look += 1) {
       expect(await logLockHeld()).to.equal(false);
@@ -138,6 +146,7 @@ describe('a change during application transactions', function () {
     }
     await application.query('COMMIT');
     expectDone(await waiting);
+    await patient.stop();
   });
 
   it('names the blocking application, but not its statements', async () => {
