@@ -73,9 +73,9 @@ describe('rebuilding metadata rows', () => {
   it("may take longer than the database's statement timeout", async () => {
     await asSuperuser(
       database.connectionString,
-      'CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.2); END $$',
+      'CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); END $$',
       'CREATE EVENT TRIGGER slow ON ddl_command_end EXECUTE FUNCTION slow()',
-      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 100', current_database()); END $$`,
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 800', current_database()); END $$`,
     );
     expect((await rebuild()).replaced).to.equal(0);
     await expectVerified();
