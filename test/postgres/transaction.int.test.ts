@@ -7,7 +7,7 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
 
 describe('a COMMIT without a response', function () {
-  this.timeout(20_000);
+  this.timeout(90_000);
   let database: TestDatabase;
   /** The connection that lost the response. */
   let lost: pg.Client;

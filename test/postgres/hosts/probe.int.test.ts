@@ -25,7 +25,7 @@ describe('probing a server', () => {
     expect(outcome).to.include({ standby: false, readOnly: false });
     expect(outcome?.timeline).to.be.a('number');
     const open = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '% probe'`;
-    await until('its connection is gone', async () => (await client.query(open)).rowCount === 0, 5_000);
+    await until('its connection is gone', async () => (await client.query(open)).rowCount === 0);
   });
 
   it('reports read-only databases', async () => {
