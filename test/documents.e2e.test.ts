@@ -25,7 +25,7 @@ const RUN = new Set(['sh', 'js']);
 
 describe('the documentation', () => {
   before('build the program that they call', function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     ensureBuilt();
   });
 
@@ -36,7 +36,7 @@ describe('the documentation', () => {
     it(`${page}: every command works as printed`, async function () {
       if (!isThere('curl') || !isThere('bash')) this.skip();
       if (steps.some(({ content }) => /^psql /m.test(content)) && !isThere('psql')) this.skip();
-      this.timeout(120_000);
+      this.timeout(300_000);
       const schemas = /DB_SCHEMAS=([a-z,]+)/.exec(readPage(page))?.[1];
       const settings: Record<string, string> = {
         ...(page === 'docs/objects.md' && { OBJECTS: 'on' }),
@@ -59,7 +59,7 @@ describe('the documentation', () => {
 
   it('the tour continues from the first printed request, and leaves nothing else behind', async function () {
     if (!isThere('curl') || !isThere('bash')) this.skip();
-    this.timeout(240_000);
+    this.timeout(600_000);
     await withSetting({ second: false }, async (setting) => {
       const { service, directory } = setting;
       const admin = { email: service.adminEmail, created: true, ignored: [], tokenGenerated: service.adminToken };

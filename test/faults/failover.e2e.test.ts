@@ -17,7 +17,7 @@ function hostsOf(...servers: Server[]): string {
 }
 
 describe('a failover', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let cluster: Cluster;
   let services: TestService[];
 

@@ -52,7 +52,7 @@ async function expectApplied(api: Api, online: Online, { id }: Change, table: st
 }
 
 describe('an online change behind PgBouncer', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let database: TestDatabase;
   let pooler: Pgbouncer;
   let service: TestService;
@@ -110,7 +110,7 @@ describe('an online change behind PgBouncer', function () {
 });
 
 describe('an online change on its own server', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let cluster: Cluster;
   let service: TestService;
   let api: Api;

@@ -13,7 +13,7 @@ interface Shown {
 }
 
 describe('an approved change request whose process is killed', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const service = withKilledService();
   const { start, send, call, kill } = service;
   let database: TestDatabase;

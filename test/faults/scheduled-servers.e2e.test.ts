@@ -26,7 +26,7 @@ interface Shown {
 }
 
 describe('a scheduled change request', function () {
-  this.timeout(180_000);
+  this.timeout(300_000);
   let cluster: Cluster;
   let service: TestService;
   let send: Client;

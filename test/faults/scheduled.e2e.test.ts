@@ -9,7 +9,7 @@ import type { TestDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
 
 describe('a scheduled change request', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const service = withKilledService();
   const { start, send, call, kill } = service;
   let database: TestDatabase;

@@ -29,7 +29,7 @@ interface Operation {
 }
 
 describe('extreme values', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let operations: { method: string; path: string; operation: Operation }[];
 
   const { api } = withService();

@@ -27,7 +27,7 @@ const NOTHING = { collections: [], fields: [], relations: [] };
 const plain = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'x', schema });
 
 describe('hostile clients', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
 
   const { service, api } = withService();
   afterEach(async () => {

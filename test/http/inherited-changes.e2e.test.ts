@@ -43,7 +43,7 @@ const ALL = ['a_kid', 'base', 'diamond', 'distant', 'grandkid', 'own', 'z_kid'];
 const KIDS = ALL.filter((name) => name !== 'base');
 
 describe('changing a column that managed tables inherit', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   // Rows, catalog and log agree at the end of each test.
   const { api, service } = withService({ each: true, consistent: true });
 

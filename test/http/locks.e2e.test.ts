@@ -98,7 +98,7 @@ describe('an open transaction of an application', function () {
 });
 
 describe('an open transaction that uses an object', () => {
-  const settings = { OBJECTS: 'on', LOCK_TIMEOUT: '1s', LOCK_WAIT: '100ms' };
+  const settings = { OBJECTS: 'on', LOCK_TIMEOUT: '2s', LOCK_WAIT: '100ms' };
   let application: pg.Client | undefined;
   const { api, client, service } = withService({ settings, consistent: true, atEnd: async () => application?.end() });
 
