@@ -143,11 +143,10 @@ describe('the scheduler', () => {
   it('ends abandoned work at its next turn and frees its memory', async () => {
     const { scheduler, steps, work } = createWork(LONG);
     let isGone = false;
-    const left = work('a', 1_000, () => isGone).catch((error: unknown) => error);
+    const left = work('a', Infinity, () => isGone).catch((error: unknown) => error);
     await until('it is under way', () => steps.length > 3);
     isGone = true;
     expect(await left).to.be.instanceOf(AbandonedError);
-    expect(steps.length).to.be.below(1_000);
     expect(scheduler.load()).to.include({ long: 0, waiting: 0 });
   });
 
