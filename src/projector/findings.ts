@@ -20,10 +20,12 @@ import {
 } from '../schema/findings/index.js';
 import { type NamesBefore, collectionsNamed } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
+import { type ObjectKind, objectKey } from '../schema/model/objects.js';
 import { type State, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
 import { type FindingWithAction, type Policy, isEarlyPurge, isStopping, judgeAll } from '../schema/policy.js';
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
 import { readTableFacts } from './online/steps.js';
+import { ROUTINE_ID } from './ddl/routine-sql.js';
 import { sql } from './ddl/sql.js';
 import { findOtherLocation } from './ddl/step.js';
 
@@ -34,10 +36,10 @@ interface DescribedTables {
   state: State;
 }
 
-/* Finds unmanaged objects that depend on a table or a column: views, rules, policies, functions. */
+/* Finds objects that depend on a table or a column: views, rules, policies, functions. */
 
 /**
- * Selects unmanaged objects that depend on a table or a column. A view depends through its rule. Functions only depend
+ * Selects objects that depend on a table or a column, with the id of those that can be managed in the schema $3. A view depends through its rule. Functions only depend
  * if PostgreSQL has parsed their body (BEGIN ATOMIC). Each kind has its own subquery: planning one join of all catalogs
  * took 20 ms.
  */
@@ -51,19 +53,27 @@ WITH d AS MATERIALIZED (
 SELECT DISTINCT d.relname::text AS table,
   (SELECT a.attname::text FROM pg_catalog.pg_attribute a
     WHERE a.attrelid = d.oid AND a.attnum = d.refobjsubid AND d.refobjsubid > 0) AS column,
-  o.kind, o.name
+  o.kind, o.name, o.id
 FROM d CROSS JOIN LATERAL (
   SELECT CASE v.relkind WHEN 'm' THEN 'materialized view' WHEN 'v' THEN 'view' ELSE 'rule' END,
-         CASE WHEN v.relkind IN ('v', 'm') THEN v.oid::regclass::text ELSE r.rulename::text END
+         CASE WHEN v.relkind IN ('v', 'm') THEN v.oid::regclass::text ELSE r.rulename::text END,
+         CASE WHEN v.relkind IN ('v', 'm') AND n.nspname = $3 THEN v.relname::text END
     FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class v ON v.oid = r.ev_class
+    JOIN pg_catalog.pg_namespace n ON n.oid = v.relnamespace
    WHERE d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND r.oid = d.objid AND v.oid <> d.oid
   UNION ALL
-  SELECT 'function', f.oid::regprocedure::text FROM pg_catalog.pg_proc f
-   WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND f.oid = d.objid
+  SELECT CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, p.oid::regprocedure::text,
+         CASE WHEN n.nspname = $3 THEN ${ROUTINE_ID} END
+    FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+   WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.objid
   UNION ALL
-  SELECT 'policy', p.polname::text FROM pg_catalog.pg_policy p
-   WHERE d.classid = 'pg_catalog.pg_policy'::regclass::oid AND p.oid = d.objid AND d.refobjsubid > 0) o (kind, name)
+  SELECT 'policy', p.polname::text, NULL FROM pg_catalog.pg_policy p
+   WHERE d.classid = 'pg_catalog.pg_policy'::regclass::oid AND p.oid = d.objid AND d.refobjsubid > 0) o (kind, name, id)
 ORDER BY 1, 2, 3, 4 LIMIT 1000`;
+
+interface DependentRow extends Omit<Dependent, 'isManaged'> {
+  id: string | null;
+}
 
 /** Returns at most 1000 dependents, ordered by table. */
 async function readDependents(
@@ -73,11 +83,18 @@ async function readDependents(
 ): Promise<Dependent[]> {
   const dependents: Dependent[] = [];
   for (const [place, names] of tablesBySchema(state, tables, schema)) {
-    const { rows } = await db.query<Dependent>(DEPENDENTS, [place, [...names.keys()]]);
-    for (const row of rows) dependents.push({ ...row, table: names.get(row.table) ?? row.table });
+    const { rows } = await db.query<DependentRow>(DEPENDENTS, [place, [...names.keys()], schema]);
+    for (const row of rows) {
+      const { kind, name, column } = row;
+      const table = names.get(row.table) ?? row.table;
+      dependents.push({ kind, name, table, column, isManaged: isManaged(state, row) });
+    }
   }
   return dependents.slice(0, MOST_DEPENDENTS);
 }
+
+const isManaged = (state: State, { kind, id }: DependentRow): boolean =>
+  id !== null && state.objects.has(objectKey({ kind: kind.replace(' ', '_') as ObjectKind, id }));
 
 const MOST_DEPENDENTS = 1_000;
 

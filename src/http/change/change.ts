@@ -22,7 +22,7 @@ import { jsonAnswer, type Answer, refusalAnswer, unwrap, jsonChunks, largeJsonAn
 import type { HttpDeps } from '../deps.js';
 import { errorBody, RejectedError } from '../errors.js';
 import { flag } from '../request/query.js';
-import { collectionScopeOf, isVisibleTo, requireUnlimited, visibleProblem } from '../request/scope.js';
+import { collectionScopeOf, isVisibleTo, requireUnlimited, visiblePlan, visibleProblem } from '../request/scope.js';
 import { findOpenedRequest } from '../../features/change-requests/index.js';
 import { type ChangeView, showChange } from '../../features/change-requests/read.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
@@ -51,7 +51,10 @@ import type { Statement } from '../../projector/ddl/step.js';
  * Returns 200 even if PostgreSQL rejects the change. In that case, `accepted` is false and `errors` contains the
  * reason.
  */
-async function planAnswer(plan: Plan, { warnings, ...own }: object & { warnings: object }): Promise<Answer> {
+async function planAnswer(
+  plan: Plan,
+  { warnings, ...own }: { warnings: object; tables: object; optional?: object },
+): Promise<Answer> {
   const { accepted, refusal: problem, events, statements, before, preparation } = plan;
   const body = {
     accepted,
@@ -316,7 +319,9 @@ export async function respondWithPlan<C>(
   const findings = described.warnings.filter(
     ({ collection }) => collection === undefined || isVisibleTo(call.caller, collection),
   );
-  return planAnswer(withReason(plan, better), { ...described, warnings: findings, ...(optional && { optional }) });
+  const tables = described.tables.filter(({ table }) => isVisibleTo(call.caller, table));
+  const shown = visiblePlan(call.caller, withReason(plan, better));
+  return planAnswer(shown, { ...described, tables, warnings: findings, ...(optional && { optional }) });
 }
 
 const withReason = (plan: Plan, reason: Problem | undefined): Plan =>

@@ -3,7 +3,9 @@ import type { Caller } from '../../features/accounts/caller.js';
 import { type RouteAction, type RouteCollections, missingPerson, missingScope } from '../../features/accounts/scope.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Problem } from '../../kernel/problem.js';
+import type { Plan } from '../../pipeline/types.js';
 import { lockTimeout } from '../../postgres/errors.js';
+import { sql } from '../../projector/ddl/sql.js';
 import {
   COLLECTIONS_MISSING,
   type CollectionScope,
@@ -82,6 +84,28 @@ export function visibleProblem(caller: Pick<Caller, 'credential'>, problem: Prob
   if (!Array.isArray(holders)) return shown;
   return { ...shown, details: { ...problem.details, blocked_by: (holders as Named[]).filter(isVisible) } };
 }
+
+/**
+ * Replaces what the caller's token may not read: statements about objects that belong to no collection, such as a view
+ * that the change recreates, and an error about them. The statements keep their places, to which findings refer.
+ */
+export function visiblePlan(caller: Pick<Caller, 'credential'>, plan: Plan): Plan {
+  if (collectionScopeOf(caller) === undefined) return plan;
+  const { before, after, events, refusal: problem } = plan;
+  const statements = plan.statements.map((statement) => {
+    const { source } = statement;
+    const isCollection = before.collections.has(source.collection) || after.collections.has(source.collection);
+    if (isCollection && isVisibleTo(caller, source.collection)) return statement;
+    const collection = events[source.event]?.collection ?? '';
+    return { ...statement, ...HIDDEN_STATEMENT, source: { ...source, collection, field: null } };
+  });
+  return { ...plan, statements, ...(problem && { refusal: visibleProblem(caller, problem) }) };
+}
+
+const HIDDEN_STATEMENT = {
+  sql: sql`-- This token may not read this statement.`,
+  summary: 'change an object outside the scope of this token',
+};
 
 /**
  * Rejects a path, a body or another document that contains the name of a collection outside the scope of the caller's

@@ -191,6 +191,8 @@ export interface Dependent {
   table: string;
   /** Null for the whole table. */
   column: string | null;
+  /** True for an object of the schema. Its own changes are part of the plan. */
+  isManaged: boolean;
 }
 
 /** A table that inherits from another table or is a partition of it. All names are those before the plan. */

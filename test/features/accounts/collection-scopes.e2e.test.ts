@@ -246,6 +246,21 @@ describe('scopes over collections', () => {
     await api.ok('PATCH', '/collections/shop_items', { meta: { group: null } });
   });
 
+  it('do not show the definition of a view that a change recreates', async () => {
+    const definition = `CREATE VIEW shop_view AS SELECT i.label FROM shop_items i CROSS JOIN ${HIDDEN} h`;
+    await api.ok('POST', '/objects', { kind: 'view', definition });
+    for (const mode of ['dry_run', 'explain']) {
+      const planned = await change(`/fields/shop_items/label?${mode}`, { type: 'text' }, 'PATCH');
+      expect(planned.status, planned.text).equal(200);
+      expect(planned.text).not.include(HIDDEN);
+      expect(planned.text).not.include('shop_view');
+      const { statements, warnings } = planned.json as { statements: { collection: string }[]; warnings: object[] };
+      expect(statements.map(({ collection }) => collection)).deep.equal(['shop_items', 'shop_items', 'shop_items']);
+      expect(warnings).deep.equal([]);
+    }
+    await api.ok('DELETE', '/objects/view/shop_view');
+  });
+
   it('allow changes of a table with a trigger, but none of the trigger itself', async () => {
     await api.ok('POST', '/collections', { collection: 'shop_notes', schema: {}, fields: [KEY, field('text')] });
     await api.ok('POST', '/objects', {

@@ -128,15 +128,16 @@ describe('rules of findings', () => {
 
   it('NEEDED_ELSEWHERE names dependents in PostgreSQL', () => {
     const dependents = [
-      { kind: 'view', name: 'latest', table: 'articles', column: 'title' },
-      { kind: 'view', name: 'names', table: 'authors', column: null },
+      { kind: 'view', name: 'latest', table: 'articles', column: 'title', isManaged: false },
+      { kind: 'view', name: 'managed', table: 'articles', column: 'title', isManaged: true },
+      { kind: 'view', name: 'names', table: 'authors', column: null, isManaged: false },
     ];
     const gone: Edit = (snapshot) => {
       snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'title' && field !== 'sent');
     };
     const told = findingsOf(gone, { known: { dependents } }).filter(({ code }) => code === 'NEEDED_ELSEWHERE');
     expect(told.map(({ level, field }) => [level, field])).to.deep.equal([['danger', 'title']]);
-    expect(told[0]?.message).to.contain('view latest').and.contain('rejects');
+    expect(told[0]?.message).to.contain('view latest needs it, so PostgreSQL rejects');
     expect(codes(required, { known: { dependents } })).not.to.include('NEEDED_ELSEWHERE');
   });
 

@@ -33,7 +33,13 @@ const gone: Edit = (snapshot) => {
   snapshot.fields = snapshot.fields.filter(({ collection }) => collection !== 'articles');
 };
 const views = (count: number, column: string | null) =>
-  Array.from({ length: count }, (_, at) => ({ kind: 'view', name: `v${at}`, table: 'articles', column }));
+  Array.from({ length: count }, (_, at) => ({
+    kind: 'view',
+    name: `v${at}`,
+    table: 'articles',
+    column,
+    isManaged: false,
+  }));
 const NEEDED = ['NEEDED_ELSEWHERE'];
 const CLIENTS = ['BREAKS_CLIENTS'];
 

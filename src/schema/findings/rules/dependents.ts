@@ -73,7 +73,7 @@ export const neededElsewhere: Rule = {
   code: 'NEEDED_ELSEWHERE',
   level: 'danger',
   title: 'A view or function depends on it',
-  what: 'A view, rule, policy or function in the database depends on an object that is deleted, renamed or changes its type.',
+  what: 'A view, rule, policy or function that is not part of the schema depends on an object that is deleted, renamed or changes its type.',
   why: 'PostgreSQL does not drop an object that a view depends on, nor change its type. After a rename the view keeps working and keeps the old column name.',
   safer:
     'Drop the view, apply the change and create the view again by hand, or first change the view so that it no longer depends on the object.',
@@ -82,7 +82,9 @@ export const neededElsewhere: Rule = {
     const { event, batch } = planned;
     const change = changeOf(planned);
     if (change === undefined) return undefined;
-    const needing = namesOf(batch.dependents(event.collection), change.column);
+    // The plan itself recreates managed views.
+    const dependents = batch.dependents(event.collection).filter(({ isManaged }) => !isManaged || isRename(event));
+    const needing = namesOf(dependents, change.column);
     if (needing.length === 0) return undefined;
     return {
       message: `${change.what}: ${listDependents(needing)}${describeConsequence(change, needing.length)}`,
