@@ -19,7 +19,7 @@ export interface Requests {
   database: TestDatabase;
   /** An application. */
   db: pg.Client;
-  /** What the application does while the service reads who writes to a table. It is rolled back afterwards. */
+  /** Statements that the application runs while the service reads who writes to a table. They are rolled back. */
   writing?: string;
   open<N extends OperationName>(name: N, input: InputOf<N>): Promise<string>;
   retrieve(id: string): Promise<ChangeView>;
