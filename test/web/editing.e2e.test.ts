@@ -212,7 +212,7 @@ describe('editing in the admin app', () => {
   });
 
   it('is accessible and fits a wide light and a narrow dark window', async function () {
-    this.timeout(180_000);
+    this.timeout(360_000);
     const page = await app.visit({ path: '/new' });
     await page.getByLabel('Primary key field').waitFor();
     await expectAccessibleInEachLook(page);

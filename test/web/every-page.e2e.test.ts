@@ -79,7 +79,7 @@ describe('every page of the admin app, with hostile names and notes', () => {
   };
 
   it('shows them as text without browser errors, and fits a wide light and a narrow dark window', async function () {
-    this.timeout(420_000);
+    this.timeout(900_000);
     app.mayComplain(/status of 404/);
     const page = await app.visit();
     const dialogs: string[] = [];

@@ -42,7 +42,7 @@ describe('the reference in the admin app', () => {
   });
 
   it('is accessible and fits a wide light and a narrow dark window', async function () {
-    this.timeout(180_000);
+    this.timeout(360_000);
     const page = await app.visit({ path: '/api', as: await app.user('reader') });
     await page.getByRole('button', { name: /^POST \/collections Create/ }).click();
     await page.getByRole('textbox', { name: 'Body' }).waitFor();
