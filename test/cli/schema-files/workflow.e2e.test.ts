@@ -65,7 +65,7 @@ describe('the GitHub action and the GitLab template', () => {
 
   before('a repository, and the program on the path', async function () {
     if (spawnSync('git', ['--version']).status !== 0 || spawnSync('bash', ['--version']).status !== 0) this.skip();
-    this.timeout(120_000);
+    this.timeout(300_000);
     ensureBuilt();
     work = mkdtempSync(join(tmpdir(), 'dps-workflow-'));
     mkdirSync(join(work, 'repository'));
@@ -190,7 +190,7 @@ describe('the GitHub action and the GitLab template', () => {
   }
 
   it('plans a pull request, pushes main, and keeps the changes of others', async function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     const fields = [{ field: 'title', type: 'string', interface: 'input', schema: { max_length: 100 } }];
     const install = action().runs.steps.find(({ name }) => name === 'install dps');
     expect((await sh(install?.run ?? 'exit 1')).status).to.equal(0);
@@ -236,7 +236,7 @@ describe('the GitHub action and the GitLab template', () => {
   });
 
   it('stops the push on data loss, and the plan on an invalid file', async function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     const failure = async (event: GitHubEvent): Promise<string> =>
       runAction(event, before).then(
         () => '',
@@ -254,7 +254,7 @@ describe('the GitHub action and the GitLab template', () => {
   });
 
   it('plans, applies and checks in GitLab', async function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     await resetTo('gitlab');
     const before = await git('rev-parse', 'HEAD');
     replaceIn('books.yaml', /^  note: .*$/m, '  note: from GitLab');
@@ -278,7 +278,7 @@ describe('the GitHub action and the GitLab template', () => {
   });
 
   it('fails on a schedule if the service differs from the files, or the database from the log', async function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     await resetTo('scheduled');
     const failureOf = (run: Promise<unknown>): Promise<string> => run.then(() => '', String);
     // One after the other, because both install dps.

@@ -16,7 +16,7 @@ interface Waiting {
 }
 
 describe('a scheduled change request', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let database: TestDatabase;
   let clock: Clock;
   let service: TestService;
@@ -54,7 +54,7 @@ describe('a scheduled change request', function () {
       await reporter.query(statement);
       await clock.set('1 hour');
       await admin(`/changes/${id}/comment`, json({ comment: 'It is time' }));
-      await until('it says who is in the way', async () => (await show()).waiting_for.length > 0, 20_000);
+      await until('it says who is in the way', async () => (await show()).waiting_for.length > 0);
       const { state, waiting_for: waiting } = await show();
       expect(state).to.equal('scheduled');
       const [{ pid, age_seconds: _, ...shown } = {}] = waiting;
@@ -66,7 +66,7 @@ describe('a scheduled change request', function () {
     } finally {
       await reporter.end();
     }
-    await until('it is applied', async () => (await show()).state === 'applied', 20_000);
+    await until('it is applied', async () => (await show()).state === 'applied');
     expect((await show()).waiting_for).to.deep.equal([]);
   };
 
@@ -104,12 +104,12 @@ describe('a scheduled change request', function () {
       for (const name of names)
         builds.push(await online.open('PATCH', `/fields/${name}/title`, { schema: { is_indexed: true } }));
       const isBuilt = async (id: string) => (await online.retrieve(id)).steps.some(({ state }) => state === 'running');
-      for (const { id } of builds) await until('its index is built', () => isBuilt(id), 20_000);
+      for (const { id } of builds) await until('its index is built', () => isBuilt(id));
       const { id } = await open(admin, { title: 'Small', diff: await diffOf(admin, without('small', 'body')) });
       await api.ok('POST', `/changes/${id}/apply`, { at: new Date(Date.now() + 3_600_000).toISOString() });
       await clock.set('1 hour');
       await admin(`/changes/${id}/comment`, json({ comment: 'It is time' }));
-      await until('it is applied', async () => (await online.retrieve(id)).state === 'applied', 15_000);
+      await until('it is applied', async () => (await online.retrieve(id)).state === 'applied');
       for (const build of builds) expect((await online.retrieve(build.id)).state).to.equal('preparing');
       await reporter.query('ROLLBACK');
       for (const build of builds) await online.ended(build.id, 'applied');
