@@ -6,7 +6,7 @@ import { type Cluster, type Server, startCluster } from '../support/standby.js';
 import { until } from '../support/until.js';
 
 describe('a promoted standby and a demoted primary', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let cluster: Cluster;
   let services: TestService[];
 
@@ -93,10 +93,10 @@ describe('a promoted standby and a demoted primary', function () {
   it('wait for a primary that no service has set up, and take over when promoted', async () => {
     const standby = await cluster.addStandby();
     const starting = serve(standby);
-    const waiting = spawnService({ DATABASE_URL: standby.connectionString }, 'source');
+    const waiting = spawnService({ DATABASE_URL: standby.connectionString });
     let output = '';
     waiting.child.stderr?.on('data', (text: string) => (output += text));
-    await until('it says what it waits for', () => output.includes('This process waits for it'), 30_000);
+    await until('it says what it waits for', () => output.includes('This process waits for it'), 60_000);
     const ended = await waiting.end('SIGTERM');
     expect(ended.code, ended.stderr).to.equal(0);
     expect(ended.stderr).to.contain('The database is a standby and does not contain a service yet. Start this release');

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/postgres.js';
 import { until } from '../support/until.js';
 
 describe('checkpoints in an asynchronous cluster', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let cluster: Cluster;
   let standby: Server;
   let services: TestService[];
@@ -52,8 +52,10 @@ describe('checkpoints in an asynchronous cluster', function () {
     expect(hidden.text).to.contain('GRANT pg_read_all_stats');
     await mayLook();
     await create(send);
-    await until('the standby has it', async () => (await checkpoint(send)).status === 200);
-    expect(positionOf(await checkpoint(send))).to.equal(2);
+    await until('the standby has it', async () => {
+      const reply = await checkpoint(send);
+      return reply.status === 200 && positionOf(reply) === 2;
+    });
     // Its replication slot keeps it listed after it has stopped.
     await cluster.primary.sql(`select pg_create_physical_replication_slot('expected')`);
     await standby.stop('SIGQUIT');
@@ -70,9 +72,12 @@ describe('checkpoints in an asynchronous cluster', function () {
     standby = await cluster.addStandby();
     const send = await start(cluster.primary, { CHECKPOINT_WAIT_FOR_STANDBYS: '2' });
     await create(send);
-    const refused = await checkpoint(send);
-    expect(refused.status).to.equal(503);
-    expect(refused.text).to.contain('2 standbys must have flushed a position before it is signed, and only 1 have');
+    await until('one has flushed it', async () => {
+      const { status, text } = await checkpoint(send);
+      expect(status).to.equal(503);
+      expect(text).to.contain('2 standbys must have flushed a position before it is signed, and ');
+      return text.includes('and only 1 have');
+    });
     await cluster.addStandby();
     await until('both have it', async () => (await checkpoint(send)).status === 200);
     expect(positionOf(await checkpoint(send))).to.equal(1);

@@ -3,13 +3,14 @@ import pg from 'pg';
 import { createPool } from '../../src/postgres/pool.js';
 import { type Client, type Reply, clientOf, json } from '../support/client.js';
 import { silent } from '../support/instance.js';
+import { query } from '../support/postgres.js';
 import { startProxy } from '../support/proxy.js';
 import { type TestService, startService } from '../support/service.js';
 import { type Cluster, type Server, startCluster } from '../support/standby.js';
 import { until } from '../support/until.js';
 
 describe('a standby in trouble', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let cluster: Cluster;
   let standby: Server;
   let services: TestService[];
@@ -110,6 +111,11 @@ describe('a standby in trouble', function () {
     const second = await serve(other.connectionString);
     const follower = await cluster.addStandby(other);
     expect(await create(second, 'instead')).to.equal(lost);
+    // A log without it is another divergence.
+    await until('the follower has it', async () => {
+      const there = `SELECT FROM service.service_collections WHERE collection = 'instead'`;
+      return (await query(follower.connectionString, there)).length === 1;
+    });
     proxy.leadTo(follower.connectionString);
 
     await until('the log has forked', async () => (await read('/collections/instead')).status === 200, 30_000);

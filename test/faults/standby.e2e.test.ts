@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 const PRIMARY_URL = 'https://primary.example.com';
 
 describe('a service that reads from a standby', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let cluster: Cluster;
   let standby: Server;
   let writer: TestService;
@@ -61,6 +61,10 @@ describe('a service that reads from a standby', function () {
 
   it('returns the same responses as the primary', async () => {
     const position = await create('same');
+    await until('the projections have caught up', async () => {
+      const { data } = (await atLeast(position, '/projections')).json as { data: { lag: number }[] };
+      return data.every(({ lag }) => lag === 0);
+    });
     const paths = [
       '/collections',
       '/collections/same',

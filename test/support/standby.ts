@@ -49,7 +49,7 @@ export interface Server {
 
 export interface Cluster {
   primary: Server;
-  /** A standby of `of`, by default the primary. It accepts queries when this resolves. */
+  /** A standby of `of`, by default the primary. It streams and accepts queries when this resolves. */
   addStandby(of?: Server): Promise<Server>;
   stop(): Promise<void>;
 }
@@ -96,6 +96,10 @@ export async function startCluster({ durable = false, settings = [] }: ClusterOp
     async addStandby(source = primary) {
       const standby = await copyOf(installation, source as StartedServer, servers.length + 1);
       servers.push(standby);
+      await until('it streams', async () => {
+        const [row] = await standby.sql('select status from pg_stat_wal_receiver');
+        return row?.['status'] === 'streaming';
+      });
       return standby;
     },
     async stop() {
