@@ -1,5 +1,5 @@
-import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
-import type { TableExtras } from '../../schema/model/extras.js';
+import { type ColumnField, extrasOf, hasColumn, type CollectionNode } from '../../schema/model/state.js';
+import { MENTIONS_NEXTVAL, type TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { parentOf } from '../../schema/model/order.js';
 import { isSameText } from '../../schema/sql-text/renamed-text.js';
@@ -10,6 +10,7 @@ import {
   preparableConstraint,
   DROPPED_KEY_ENTRIES,
   changePrimaryKey,
+  countFromRows,
   tableOf,
 } from './keys-and-indexes.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
@@ -69,7 +70,7 @@ export function changeExtras(change: Change<'collection.updated'>): Step[] {
     ...constraints.newOnly.map((each) => addConstraint(change, each)),
     ...indexes.newOnly.map((each) => createIndex(change, each)),
     ...(old.partition_of === undefined && now.partition_of !== undefined
-      ? [attachPartition(change, now.partition_of)]
+      ? attachPartitionWithRows(change, now.partition_of)
       : []),
   ];
 }
@@ -137,7 +138,7 @@ export function dropIndex(change: Change, { name }: Index): Step {
  * Attaches an existing table as a partition.
  * @throws UnsafeSqlError if the bounds are anything but partition bounds
  */
-export function attachPartition(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Step {
+function attachPartition(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Step {
   const { schema, name } = locationIn(change, table);
   const parent = qualified(schema, name);
   const text = sql`ALTER TABLE ${parent} ATTACH PARTITION ${tableOf(change)} ${partitionBound(bound)}`;
@@ -156,3 +157,17 @@ export function refuseWithPartitions(change: Change, node: CollectionNode): Step
   const summary = `check that ${change.event.collection} has no partitions`;
   return [step(sql`DO ${literal(body)}`, summary, { lock: 'none', lock_entries: 1 })];
 }
+
+/** The sequences of the tables above may be behind the rows of the partition. */
+export function attachPartitionWithRows(change: Change, partition: NonNullable<TableExtras['partition_of']>): Step[] {
+  const steps = [attachPartition(change, partition)];
+  const { collections } = change.after;
+  for (let above: string | undefined = partition.table; above !== undefined; above = parentOf(change.after, above)) {
+    const fields = [...(collections.get(above)?.fields.values() ?? [])].filter(hasColumn);
+    steps.push(...fields.filter(isCounting).map((field) => countFromRows(change, field)));
+  }
+  return steps;
+}
+
+const isCounting = ({ schema }: ColumnField): boolean =>
+  schema.has_auto_increment || MENTIONS_NEXTVAL.test(schema.extras?.default ?? '');

@@ -234,13 +234,14 @@ export function columnComment(change: Change, field: ColumnField): Step {
 
 /**
  * Moves the sequence of a column past the existing values. Used for a column that gets a sequence on a table that may
- * have rows.
+ * have rows, and for a table that becomes a partition of the field's table.
  */
 export function countFromRows(change: Change, field: ColumnField): Step {
-  const text = countPastRows(tableOf(change), field);
+  const { schema, name } = locationIn(change, field.collection);
+  const text = countPastRows(tableOf(change), field, qualified(schema, name));
   return step(text, `advance the sequence of ${label(field)} past its values`, {
     lock: 'ACCESS EXCLUSIVE',
-    lock_entries: 2 + rowEntries(change, field),
+    lock_entries: 2 + rowEntries(change, { ...field, collection: change.event.collection }),
   });
 }
 

@@ -69,9 +69,10 @@ export const withSequence = (sequence: Sql, statements: Sql): Sql => sql`DECLARE
  * its default. Dependencies find them, because an earlier sequence may still belong to the column and
  * pg_get_serial_sequence may return either. A sequence that is already ahead stays. Columns without numbers, such as
  * one with the default `'x' || nextval('…')`, are skipped.
- * @param table qualified
+ * @param table has the values, qualified
+ * @param counted has the sequences: a table above, if `table` is a partition
  */
-export function countPastRows(table: Sql, { field: column, schema }: ColumnField): Sql {
+export function countPastRows(table: Sql, { field: column, schema }: ColumnField, counted = table): Sql {
   // Types such as money cannot be compared with integers. A cast from real to numeric rounds to six digits.
   const value = schema.data_type === 'real' ? sql`${ident(column)}::float8::numeric` : sql`${ident(column)}::numeric`;
   const next = literal(sql`SELECT last_value + CASE WHEN is_called THEN $1 ELSE 0 END FROM %s`);
@@ -91,7 +92,7 @@ export function countPastRows(table: Sql, { field: column, schema }: ColumnField
           JOIN pg_catalog.pg_sequence s
             ON s.seqrelid = CASE WHEN d.deptype = 'i' AND d.classid = 'pg_catalog.pg_class'::regclass::oid THEN d.objid ELSE d.refobjid END
           JOIN pg_catalog.pg_type t ON t.oid = a.atttypid AND t.typcategory = 'N'
-         WHERE a.attrelid = kept::oid AND a.attname = ${literal(column)}
+         WHERE a.attrelid = ${literal(counted)}::regclass::oid AND a.attname = ${literal(column)}
       LOOP
         EXECUTE pg_catalog.format(${next}, feeding.sequence) INTO next USING feeding.step;
         IF feeding.step > 0::bigint THEN

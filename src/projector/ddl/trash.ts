@@ -29,7 +29,7 @@ import {
 import { planColumnAddition, dropColumn, alterColumn } from './alter-column.js';
 import { label, rowEntries, tableOf, countFromRows } from './keys-and-indexes.js';
 import { defaultExpression } from './column.js';
-import { attachPartition } from './extras.js';
+import { attachPartitionWithRows } from './extras.js';
 import { createNeeds } from './needs.js';
 import { planCollectionRenamed } from './rename.js';
 import type { TableSchema } from '../../schema/model/model.js';
@@ -384,7 +384,7 @@ export function restoreTable(change: Change, node: CollectionNode, restored: Res
     ...renameForTrash(schema, node, [kept, tableNameOf(node)]),
     ...(isMoved || kept_in === undefined ? [dropTrashSchema(change, position)] : []),
     ...findColumnsWithForeignSequence(node).flatMap((field) => restoreCounting(change, node, field)),
-    ...(partition === undefined ? [] : [attachPartition(change, partition)]),
+    ...(partition === undefined ? [] : attachPartitionWithRows(change, partition)),
   ];
 }
 

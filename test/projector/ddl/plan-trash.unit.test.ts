@@ -69,6 +69,7 @@ describe('the plan for the trash', () => {
       'ALTER TABLE ##7."t" SET SCHEMA "public" -- restore table t from the trash: table t, t ACCESS EXCLUSIVE, 6 entries',
       'DROP SCHEMA ##7 -- drop the trash schema of position 7: table t, 2 entries',
       'ALTER TABLE "public"."p" ATTACH PARTITION "public"."t" DEFAULT -- make t a partition of p: table t, p SHARE UPDATE EXCLUSIVE, 6 entries',
+      'DO -- advance the sequence of p.id past its values: table t, t ACCESS EXCLUSIVE, 22 entries',
     ]);
   });
 
