@@ -184,7 +184,8 @@ describe('the pipeline under failures', function () {
 
   it('uses another connection if the one from the pool is dead', async () => {
     await other.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      `SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
     );
     expectDone(await create('second'));
     await expectWhole('first', 'second');
