@@ -117,7 +117,10 @@ describe('hostile bodies', function () {
     const bomb = gzipSync(Buffer.alloc(100 * MIB, '[]'));
     const six = Array.from({ length: 6 }, () => send(bomb, 'application/json', { 'content-encoding': 'gzip' }));
     const { result, wait, memory } = await measureDuring(Promise.all(six));
-    expect(result.map(({ status }) => status)).deep.equal(Array.from({ length: 6 }, () => 413));
+    // One caller has room for one of them at a time, and a request that waited too long for it receives 503.
+    const statuses = result.map(({ status }) => status);
+    for (const status of statuses) expect([413, 503]).include(status);
+    expect(statuses).include(413);
     expect(wait).below(PATIENCE);
     expect(memory).below(MEMORY);
   });
