@@ -17,7 +17,7 @@ const dataOf = <T>({ json: body }: Reply): T => (body as { data: T }).data;
 const LIMIT = 1_000;
 
 describe('a service behind a pooler', function () {
-  this.timeout(90_000);
+  this.timeout(300_000);
   let database: TestDatabase;
   let pooler: Pgbouncer;
   let address: string;
