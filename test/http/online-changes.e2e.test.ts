@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../support/client.js';
+import { endedRequest } from '../support/online.js';
 import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';
 
@@ -35,7 +36,8 @@ const FIELDS = [
   { field: 'parent', type: 'integer', interface: 'input', schema: {} },
 ];
 
-describe('online changes over HTTP', () => {
+describe('online changes over HTTP', function () {
+  this.timeout(180_000);
   const { service, client: send } = withService({ atEnd: () => db.end() });
   let db: pg.Client;
 
@@ -55,15 +57,7 @@ describe('online changes over HTTP', () => {
 
   const retrieve = async (id: string): Promise<Change> =>
     ((await send(`/changes/${id}`)).json as { data: Change }).data;
-  const ended = async (id: string, state: string): Promise<Change> => {
-    await until('the request ends', async () => {
-      const { state: now, cleaning } = await retrieve(id);
-      return ['applied', 'failed', 'withdrawn'].includes(now) && !cleaning;
-    });
-    const change = await retrieve(id);
-    expect(change.state, JSON.stringify(change.errors)).to.equal(state);
-    return change;
-  };
+  const ended = (id: string, state: string): Promise<Change> => endedRequest(retrieve, id, state);
   const online = async (path: string, body: object, method = 'PATCH'): Promise<Change> => {
     const answer = await send(path, json(body, method));
     expect(answer.status, answer.text).to.equal(202);
@@ -200,17 +194,21 @@ describe('online changes over HTTP', () => {
     await next.connect();
     await holder.query('BEGIN; UPDATE other SET title = title WHERE id = 1');
     const { id } = await online('/fields/other/title?online', { schema: { is_indexed: true } });
-    await until('the index is begun', async () => (await leftovers()).length > 0);
+    await until('the index is begun', async () => {
+      const invalid = `SELECT FROM pg_index WHERE indrelid = 'public.other'::regclass AND NOT indisvalid`;
+      return (await db.query(invalid)).rowCount === 1;
+    });
     // It gets its lock when the index build is interrupted, and the cleanup waits for it, so the rename comes first.
+    // PostgreSQL looks the name up again when it grants the lock, so the rename must come later than that.
     const locked = next.query('BEGIN; LOCK TABLE other IN SHARE UPDATE EXCLUSIVE MODE');
     await until('the next session waits for the table', async () => {
       const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'public.other'::regclass`;
       return (await db.query(waiting)).rowCount === 1;
     });
     expect((await send(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
+    await locked;
     await db.query('ALTER SCHEMA public RENAME TO elsewhere');
     try {
-      await locked;
       await holder.end();
       await next.end();
       await new Promise((resolve) => setTimeout(resolve, 1_500));
