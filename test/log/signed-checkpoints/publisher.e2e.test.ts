@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { fileNameOf, parseCheckpoint } from '../../../src/log/signed-checkpoints/checkpoint.js';
 import { type Client, clientOf, json } from '../../support/client.js';
 import { dps } from '../../support/dps.js';
-import { type TestDatabase, asSuperuser, createDatabase, temporaryDirectory } from '../../support/postgres.js';
+import { type TestDatabase, asSuperuser, createDatabase, query, temporaryDirectory } from '../../support/postgres.js';
 import { type TestService, startService } from '../../support/service.js';
 import { until } from '../../support/until.js';
 
@@ -59,6 +59,11 @@ describe('published checkpoints', () => {
       await Promise.all([create(one.send), create(two.send)]);
       await until('the end is published', async () => (await published()).at(-1) === 2 * number);
     }
+    // The other process may still be publishing an earlier one.
+    await until('none waits', async () => {
+      const waiting = 'SELECT FROM service.service_checkpoints WHERE published_at IS NULL';
+      return (await query(database.connectionString, waiting)).length === 0;
+    });
     const all = await published();
     const messagesOf = () => services.flatMap((service) => publishedBy(service.log())).sort((a, b) => a - b);
     // The file appears just before the log line.
