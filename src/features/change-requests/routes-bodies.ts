@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { textFault } from '../../kernel/text.js';
+import { TIME_RANGE, isStorableTime } from '../../kernel/time.js';
 import { INVALID_LOCATION, canonicalLocation } from '../../schema/model/location.js';
 
 /** Maximum lengths in code points. */
@@ -95,6 +96,7 @@ export const changeRevert = z.strictObject({
 export const changeApplication = z.strictObject({
   at: z.iso
     .datetime({ offset: true, error: 'must be a time with its time zone: 2026-11-22T03:00:00Z.' })
+    .refine((text) => isStorableTime(new Date(text)), `must be a time ${TIME_RANGE}.`)
     .optional()
     .describe('When to apply it, by the clock of the database. Default: now'),
 });

@@ -136,7 +136,8 @@ describe('scheduled change requests', function () {
 
   it('need a time in the future or just passed', async () => {
     const { id } = await proposed();
-    for (const wrong of ['2020-01-01T00:00:00Z', inTime(-HOUR), inTime(367 * 24 * HOUR), '9999-12-31T23:59:59Z'])
+    const extremes = ['0000-01-01T00:00:00Z', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-12:00'];
+    for (const wrong of ['2020-01-01T00:00:00Z', inTime(-HOUR), inTime(367 * 24 * HOUR), ...extremes])
       expect(rejectionOf(await admin(`/changes/${id}/apply`, json({ at: wrong }))), wrong).to.equal(
         '400 INVALID_PAYLOAD',
       );
