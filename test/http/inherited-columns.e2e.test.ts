@@ -3,7 +3,7 @@ import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
 
 interface Snapshot {
-  collections: { collection: string }[];
+  collections: { collection: string; schema: { extras?: object } }[];
   fields: { collection: string; field: string }[];
 }
 
@@ -125,5 +125,33 @@ describe('deleting a column that managed tables inherit', () => {
     await api.ok('POST', `/changes/${data.id}/approve`, { plan: data.plan });
     await api.ok('POST', `/changes/${data.id}/apply`);
     expect(await fields('a')).to.have.members(left);
+  });
+});
+
+describe('changing a table from which a table that the service does not manage inherits', () => {
+  const { api } = withService({ consistent: true });
+
+  it('changes both, without events for the child', async () => {
+    await api.sql('CREATE TABLE base (id int PRIMARY KEY, a int, b int)');
+    await api.ok('POST', '/schema/adopt', { all: true });
+    await api.sql('CREATE TABLE child (more int) INHERITS (base); CREATE TABLE grandchild () INHERITS (child)');
+    const head = await api.head();
+    await api.ok('POST', '/fields/base', { field: 'c', type: 'string' });
+    await api.ok('PATCH', '/fields/base/c', { type: 'text', schema: { default_value: 'x' } });
+    await api.ok('POST', '/fields/base/c/rename', { to: 'd' });
+    const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    for (const { schema } of snapshot.collections)
+      schema.extras = { constraints: [{ name: 'positive', definition: 'CHECK ((a > 0))' }] };
+    await api.ok('POST', '/schema/apply', await api.ok<object>('POST', '/schema/diff', snapshot));
+    await api.ok('DELETE', '/fields/base/b?purge');
+    await api.ok('POST', '/collections/base/rename', { to: 'parent' });
+    for (const table of ['child', 'grandchild']) {
+      const columns = await api.sql<{ name: string }>(`SELECT attname::text AS name FROM pg_attribute
+        WHERE attrelid = '${table}'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`);
+      expect(columns.map(({ name }) => name)).to.deep.equal(['id', 'a', 'more', 'd']);
+    }
+    expect((await api.events(head)).filter((each) => each.includes('child'))).to.deep.equal([]);
+    const drift = await api.ok<{ ok: boolean; unmanaged: string[] }>('GET', '/schema/drift');
+    expect(drift).to.deep.include({ ok: true, unmanaged: ['child', 'grandchild'] });
   });
 });

@@ -54,15 +54,20 @@ const NONE: Consequences = { events: [], problems: [] };
 
 export function eventsOf(child: Child): Consequences {
   const { event, before, now } = child.parent;
-  if (before === undefined || now === undefined) return NONE;
+  if (before === undefined || now === undefined || !isManaged(child)) return NONE;
   if (event.type === 'collection.renamed') return { ...NONE, events: updateNotNullNames(child, (field) => field) };
   if (event.type === 'field.renamed') return inheritFieldRename(child, event);
   if (event.type === 'collection.updated') return { ...NONE, events: updateInheritedChecks(child) };
   if (event.type !== 'field.created' && event.type !== 'field.updated') return NONE;
   const [old, field] = [before, now].map(({ fields }) => fields.get(event.field ?? ''));
-  if (!hasColumn(field)) return NONE;
-  return hasColumn(old) ? inheritFieldUpdate(child, old, field) : inheritNewField(child, field);
+  return hasColumn(field) ? inheritColumn(child, old, field) : NONE;
 }
+
+/** The log has no events about other tables. */
+const isManaged = ({ folding, table }: Child): boolean => folding.node(table)?.collection.schema != null;
+
+const inheritColumn = (child: Child, old: Field | undefined, now: ColumnField): Consequences =>
+  hasColumn(old) ? inheritFieldUpdate(child, old, now) : inheritNewField(child, now);
 
 /** Creates the events for a new column of the parent. A table that already has the column keeps its own definition. */
 function inheritNewField(child: Child, field: ColumnField): Consequences {
