@@ -235,6 +235,22 @@ describe('preparation steps', () => {
     expect(await orphanCount()).to.deep.equal(built);
   });
 
+  it('accept composite values with null attributes as NOT NULL', async () => {
+    await instance.pool.query('CREATE TYPE place AS (street text, number int)');
+    const shops = table('shops', [field('place', 'unknown', { data_type: 'place' })]);
+    expectDone(await instance.pipeline.apply('create-collection', shops, request));
+    await instance.pool.query(`INSERT INTO shops (place) VALUES (ROW('Side', NULL)), (ROW(NULL, NULL))`);
+    const [name, body] = updated('shops', 'place', { is_nullable: false });
+    const online = decideChange(instance, name, body as never);
+    // Releases before PostgreSQL 18 prepare NOT NULL with a check.
+    const steps = (await stepsOf(instance, online)).map((step) => ({ ...step, notNullBy: 'check' as const }));
+    await runSteps(session, online, steps);
+    await applyChange(session, online, steps);
+    const { rows } = await session.query(`SELECT attnotnull AS required FROM pg_attribute
+      WHERE attrelid = 'shops'::regclass AND attname = 'place'`);
+    expect(rows).to.deep.equal([{ required: true }]);
+  });
+
   it('wait for an endless transaction, name it, and block nobody else', async () => {
     const application = await openSession(database.connectionString);
     await application.query(`SET application_name = 'shop'; BEGIN; SELECT FROM books LIMIT 1`);
