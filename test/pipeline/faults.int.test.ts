@@ -32,8 +32,8 @@ describe('the pipeline under failures', function () {
     database = await createDatabase('migrated');
     proxy = await startProxy(database.connectionString);
     instance = await startInstance(database.connectionString, {
-      // Long enough for the changes that must succeed on a busy machine.
-      lockTimeout: 2_000,
+      // Long enough on a busy machine for the changes that must succeed, and for the check after a lost COMMIT.
+      lockTimeout: 5_000,
       writeThrough: proxy.connectionString,
     });
     other = new pg.Client(database.connectionString);
