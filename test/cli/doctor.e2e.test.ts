@@ -317,13 +317,17 @@ describe('dps doctor', () => {
     const place = { connectionString: await createUsedDatabase(), schema: 'public', serviceSchema: 'service' };
     const pool = createPool({ ...place, max: 1, logger: silent });
     try {
-      const at = async (shift: number) => {
-        const clockFindings = await clock.run({ pool, now: () => Date.now() + shift } as unknown as DoctorContext);
+      const at = async (shift: number, shiftAtEnd = shift) => {
+        const shifts = [shift, shiftAtEnd];
+        const now = () => Date.now() + (shifts.shift() ?? 0);
+        const clockFindings = await clock.run({ pool, now } as unknown as DoctorContext);
         return clockFindings.map(({ code, message }) => `${code} ${message.replace(/\d+ ms/, 'n ms')}`);
       };
       expect(await at(0)).to.deep.equal([]);
       const behind = 'CLOCK_DIFFERENCE The clock of the database server is n ms behind the clock of this machine.';
       expect(await at(10_000)).to.deep.equal([behind]);
+      expect(await at(0, 6_000), 'a slow response').to.deep.equal([]);
+      expect(await at(10_000, 16_000)).to.deep.equal([behind]);
     } finally {
       await pool.end();
     }

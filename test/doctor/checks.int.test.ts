@@ -193,10 +193,10 @@ describe('the doctor', function () {
   it('reports which clock is ahead, and events in the future', async () => {
     const apart = (milliseconds: number) => messagesOf({ now: () => Date.now() + milliseconds });
     expect((await apart(60_000))[0]).to.match(
-      /^CLOCK_DIFFERENCE: The clock of the database server is (59|60)\d{3} ms behind the clock of this machine\.$/,
+      /^CLOCK_DIFFERENCE: The clock of the database server is (5[5-9]|6[0-4])\d{3} ms behind the clock of this machine\.$/,
     );
     const [clock, log] = await apart(-60_000);
-    expect(clock).to.match(/^CLOCK_DIFFERENCE: .* is (59|60)\d{3} ms ahead of the clock of this machine\.$/);
+    expect(clock).to.match(/^CLOCK_DIFFERENCE: .* is (5[5-9]|6[0-4])\d{3} ms ahead of the clock of this machine\.$/);
     expect(log).to.match(
       /^LOG_IN_FUTURE: The newest event has the time 20\d\d-\d\d-\d\dT[\d:.]+Z, which is in the future\.$/,
     );
