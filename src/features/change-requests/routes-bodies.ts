@@ -95,7 +95,7 @@ export const changeRevert = z.strictObject({
 });
 export const changeApplication = z.strictObject({
   at: z.iso
-    .datetime({ offset: true, error: 'must be a time with its time zone: 2026-11-22T03:00:00Z.' })
+    .datetime({ offset: true, error: 'must be a time with its time zone: 2026-11-22T03:00:00Z.', abort: true })
     .refine((text) => isStorableTime(new Date(text)), `must be a time ${TIME_RANGE}.`)
     .optional()
     .describe('When to apply it, by the clock of the database. Default: now'),
