@@ -117,13 +117,13 @@ describe('the replay of the log', () => {
     const page = await app.visit();
     await page.getByRole('button', { name: 'Replay history' }).click();
     await bar(page).getByLabel('Speed').selectOption('Fast');
-    // Checked in every frame, because it plays for less than a second.
+    // Observed at every change of the page, because it plays for less than a second.
     const playing = page.evaluate<void>(`new Promise((resolve) => {
-      const look = () => {
-        if (document.querySelector('[aria-label="Pause"]') === null) requestAnimationFrame(look);
-        else resolve();
-      };
-      look();
+      new MutationObserver((_, observer) => {
+        if (document.querySelector('[aria-label="Pause"]') === null) return;
+        observer.disconnect();
+        resolve();
+      }).observe(document.body, { attributes: true, childList: true, subtree: true });
     })`);
     await bar(page).getByRole('button', { name: 'Play', exact: true }).click();
     await playing;
