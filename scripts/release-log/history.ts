@@ -172,6 +172,18 @@ async function objects({ api }: Living): Promise<void> {
       enabled,
     });
   await api.ok('PATCH', '/objects/trigger/stamp_always%20on%20guests', { enabled: 'disabled' });
+  await api.ok('POST', '/objects', {
+    kind: 'policy',
+    definition: `CREATE POLICY own ON guests AS RESTRICTIVE FOR SELECT TO pg_monitor USING (city <> '')`,
+    comment: 'Guests with a city',
+  });
+  await api.ok('POST', '/objects', {
+    kind: 'row_security',
+    definition: 'ALTER TABLE guests ENABLE ROW LEVEL SECURITY',
+  });
+  await api.ok('PATCH', '/objects/row_security/guests', {
+    definition: 'ALTER TABLE guests ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY',
+  });
   await api.sql(`COMMENT ON MATERIALIZED VIEW cities IS 'By hand'; CREATE VIEW by_hand AS SELECT city FROM guests`);
   await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'materialized_view', id: 'cities' }] });
   await api.ok('POST', '/schema/adopt', { objects: [{ kind: 'view', id: 'by_hand' }] });

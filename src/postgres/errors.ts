@@ -140,8 +140,8 @@ export const isRecoveryConflict = (error: unknown): boolean =>
   isLocked(error) && /conflict with recovery/.test((error as Error).message);
 
 /**
- * Returns the problem for a failure that the statement did not cause: connection, locks, time or resources. Undefined
- * for other errors, which the caller must handle.
+ * Returns the problem for a failure that the statement did not cause: connection, locks, time, resources or hidden
+ * rows. Undefined for other errors, which the caller must handle.
  * @param primaryUrl where clients can make changes if this server is read-only
  */
 export function environmentProblem(error: unknown, primaryUrl: string | null = null): Problem | undefined {
@@ -150,7 +150,22 @@ export function environmentProblem(error: unknown, primaryUrl: string | null = n
   if (state === SQLSTATE.query_canceled) return createTooLongProblem();
   if (state === SQLSTATE.read_only_sql_transaction || driverError(error) instanceof ReadOnlyServerError)
     return readOnly(primaryUrl);
-  return unavailability(error, state);
+  return hiddenRowsProblem(error, state) ?? unavailability(error, state);
+}
+
+/** The connections of the service set `row_security` to off. The message contains the name of the table. */
+const HIDDEN_ROWS = /^query would be affected by row-level security policy for table "(.+)"$/;
+
+/** Returns the problem of a query that would miss rows. Undefined for other errors. */
+function hiddenRowsProblem(error: unknown, state: string | undefined): Problem | undefined {
+  if (state !== SQLSTATE.insufficient_privilege) return undefined;
+  const [, table] = HIDDEN_ROWS.exec((driverError(error) as Error).message) ?? [];
+  if (table === undefined) return undefined;
+  return {
+    code: 'DATABASE_REFUSED',
+    message: `Policies of table ${JSON.stringify(table)} would hide rows from the service, because the table has FORCE ROW LEVEL SECURITY or another owner. Nothing was changed. Turn FORCE off for the time of this operation, or give the database role of the service BYPASSRLS.`,
+    details: { sqlstate: state },
+  };
 }
 
 function unavailability(error: unknown, state: string | undefined): Problem | undefined {

@@ -20,13 +20,14 @@ import {
 } from '../schema/findings/index.js';
 import { type NamesBefore, collectionsNamed } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
-import { type ObjectKind, objectKey } from '../schema/model/objects.js';
+import { type ObjectKind, type ObjectName, objectKey } from '../schema/model/objects.js';
 import { type State, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
 import { type FindingWithAction, type Policy, isEarlyPurge, isStopping, judgeAll } from '../schema/policy.js';
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
 import { readTableFacts } from './online/steps.js';
+import { POLICY_ID } from './ddl/policy-sql.js';
 import { ROUTINE_ID } from './ddl/routine-sql.js';
-import { sql } from './ddl/sql.js';
+import { own, sql } from './ddl/sql.js';
 import { findOtherLocation } from './ddl/step.js';
 
 /** The state that locates the tables of a plan. */
@@ -67,8 +68,10 @@ FROM d CROSS JOIN LATERAL (
     FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
    WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.objid
   UNION ALL
-  SELECT 'policy', p.polname::text, NULL FROM pg_catalog.pg_policy p
-   WHERE d.classid = 'pg_catalog.pg_policy'::regclass::oid AND p.oid = d.objid AND d.refobjsubid > 0) o (kind, name, id)
+  SELECT 'policy', policy.polname::text, CASE WHEN n.nspname = $3 THEN ${POLICY_ID} END
+    FROM pg_catalog.pg_policy policy JOIN pg_catalog.pg_class c ON c.oid = policy.polrelid
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+   WHERE d.classid = 'pg_catalog.pg_policy'::regclass::oid AND policy.oid = d.objid AND d.refobjsubid > 0) o (kind, name, id)
 ORDER BY 1, 2, 3, 4 LIMIT 1000`;
 
 interface DependentRow extends Omit<Dependent, 'isManaged'> {
@@ -279,7 +282,7 @@ async function askWithLimit(
 async function answer(
   db: Queryable,
   { schema, state }: DescribedTables,
-  { tables, altered, types = [] }: Questions,
+  { tables, altered, types = [], roles = [], deletions = [] }: Questions,
 ): Promise<DatabaseFacts> {
   const statistics: [string, TableStatistics][] = [];
   for (const some of splitNames(tables)) {
@@ -296,10 +299,35 @@ async function answer(
     dependents.push(...(await readDependents(db, { schema, state }, some)));
     inheritance.push(...(await readInheritance(db, { schema, state }, some)));
   }
-  const databaseFacts = { statistics: new Map(statistics), dependents, inheritance };
+  const missingRoles = new Set(roles.length === 0 ? [] : await readMissingRoles(db, roles));
+  const deletedObjects = deletions.length === 0 ? new Map() : await readDeletedObjects(db, deletions);
+  const databaseFacts = { statistics: new Map(statistics), dependents, inheritance, missingRoles, deletedObjects };
   if (types.length === 0) return databaseFacts;
   const { rows } = await db.query(typeQuestion(types.slice(0, AT_ONCE), schema));
   return { ...databaseFacts, types: typeLookup(rows) };
+}
+
+async function readMissingRoles(db: Queryable, roles: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>(
+    sql`SELECT r.name FROM pg_catalog.unnest($1::text[]) r (name)
+         WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles p WHERE p.rolname = r.name)`,
+    [roles],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** Returns the objects that the batches of these deletions deleted too, by the position of the deletion. */
+async function readDeletedObjects(
+  db: Queryable,
+  deletions: readonly number[],
+): Promise<ReadonlyMap<number, readonly ObjectName[]>> {
+  const { rows } = await db.query<{ position: number; objects: ObjectName[] }>(
+    sql`SELECT d.position::float8 AS position, pg_catalog.jsonb_agg(e.subject ORDER BY e.position) AS objects
+          FROM ${own.events} d JOIN ${own.events} e ON e.batch = d.batch AND e.type = 'object.deleted'
+         WHERE d.position = ANY ($1::bigint[]) GROUP BY d.position`,
+    [deletions],
+  );
+  return new Map(rows.map(({ position, objects }) => [position, objects]));
 }
 
 function splitNames(names: readonly string[]): string[][] {

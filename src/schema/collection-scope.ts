@@ -3,7 +3,7 @@ import { isObject } from '../kernel/json.js';
 import type { Problem } from '../kernel/problem.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { changesObjects, changesSchema, collectionsChanged, collectionsTouchedBy } from './fold/event-schemas.js';
-import type { LogEvent } from './model/events.js';
+import type { LogEvent, NewEvent } from './model/events.js';
 import type { Collection, Relation } from './model/model.js';
 import { type ObjectName, objectNameParts } from './model/objects.js';
 import { followsTable } from './transition/objects.js';
@@ -36,9 +36,9 @@ export const isInScope = (scope: CollectionScope, name: string): boolean =>
   scope.some((pattern) => matchesPattern(pattern, name));
 
 /**
- * A trigger belongs to the collection of its table. Other objects, and triggers of views, belong to no collection, so
- * they are outside every scope.
- * @param states the states before and after a change, in which the trigger may have different names
+ * A trigger, a policy and row security belong to the collection of their table. Other objects, and triggers of views,
+ * belong to no collection, so they are outside every scope.
+ * @param states the states before and after a change, in which the object may have different names
  */
 export function isObjectInScope(scope: CollectionScope, states: readonly State[], object: ObjectName): boolean {
   const collections = states.flatMap((state) => collectionOfObject(state, object) ?? []);
@@ -46,13 +46,20 @@ export function isObjectInScope(scope: CollectionScope, states: readonly State[]
 }
 
 /**
- * Checks an object of a document, which may be in no state, by its name. It is in the scope only if it is a trigger on
- * a table of the scope. Other objects belong to no collection.
+ * Checks an object of a document, which may be in no state, by its name. It is in the scope only if it is a trigger, a
+ * policy or row security of a table of the scope. Other objects belong to no collection.
  */
 export function isNamedObjectInScope(scope: CollectionScope, object: NonNullable<Problem['object']>): boolean {
   const { table } = objectNameParts(object as ObjectName);
   return table !== null && isInScope(scope, table);
 }
+
+/** True for an object of a table outside the scope. False for objects that belong to no table, and triggers of views. */
+export const isOnTableOutside = (scope: CollectionScope, states: readonly State[], object: ObjectName): boolean =>
+  states.some((state) => {
+    const collection = collectionOfObject(state, object);
+    return collection !== undefined && !isInScope(scope, collection);
+  });
 
 /* The part of a state that a caller may read. */
 
@@ -150,26 +157,29 @@ export function listCollections({ before, after, events }: Batch): string[] {
 /**
  * True if a batch concerns a collection outside the scope, by its former or its new name: as the subject of an event,
  * as one end of a relation, as a group, or because its documents change with those of another collection. All events
- * that are not about collections are outside every scope, except events about change requests and about triggers that
- * are deleted or renamed with their table.
+ * that are not about collections are outside every scope, except events about change requests, and about triggers,
+ * policies and row security that are deleted or renamed with their table.
  */
 export function reachesOutside({ before, after, events }: Batch, scope: CollectionScope): boolean {
   const isOutside = (name: string): boolean => !isInScope(scope, name);
   return (
-    events.some(
-      (event) => isEventOutside(event, isOutside) && !followsTable(event, events, { before, mayRestore: false }),
-    ) || namesChanged(before, after).some(isOutside)
+    events.some((event) => isEventOutside(event, isOutside) && !followsTable(event, events, before)) ||
+    namesChanged(before, after).some(isOutside)
   );
 }
 
 function isEventOutside(event: LogEvent, isOutside: (name: string) => boolean): boolean {
   if (!changesSchema(event))
     return event.collection === null ? !event.type.startsWith('change.') : isOutside(event.collection);
-  const { data } = event;
-  const formerName =
-    'restored' in data && data.restored !== undefined && 'name' in data.restored ? [data.restored.name] : [];
-  return [...collectionsTouchedBy(event), ...formerName].some(isOutside);
+  return restoresTable(event) || collectionsTouchedBy(event).some(isOutside);
 }
+
+/**
+ * A diff decides which triggers and policies a table from the trash has. A caller who may not change them could delete
+ * the table, and restore its rows without them.
+ */
+const restoresTable = (event: NewEvent): boolean =>
+  event.type === 'collection.created' && event.data.restored !== undefined;
 
 function namesChanged(before: State, after: State): string[] {
   if (before.collections === after.collections) return [];
@@ -220,7 +230,7 @@ export function* findNameOutside(document: unknown, scope: CollectionScope): Res
     if (!isObject(value)) continue;
     const outside = namesIn(value).find((name) => !isInScope(scope, name));
     if (outside !== undefined) return `the collection ${JSON.stringify(outside)}`;
-    if (hasObjectOutside(value, scope)) return 'objects other than triggers on its tables';
+    if (hasObjectOutside(value, scope)) return 'objects other than triggers and policies on its tables';
     for (const [member, inner] of Object.entries(value))
       if (typeof inner === 'object' && inner !== null && !FREE.has(member)) open.push(inner);
   }

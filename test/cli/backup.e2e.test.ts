@@ -9,7 +9,15 @@ import { managedCatalog } from '../support/catalog-text.js';
 import { HARD_SCHEMA } from '../features/adopt/hard-schema.js';
 import { clientOf, json } from '../support/client.js';
 import { type Ran, dps } from '../support/dps.js';
-import { type TestDatabase, createDatabase, query, sql, temporaryDirectory } from '../support/postgres.js';
+import {
+  type TestDatabase,
+  asSuperuser,
+  createDatabase,
+  query,
+  sql,
+  superuserUrl,
+  temporaryDirectory,
+} from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
 
 const HOSTILE = ['a b', "it's", 'say "hi"', '\\.', '__proto__', 'constructor', 'select', 'ünï.cöde', '{"end":true'];
@@ -318,6 +326,49 @@ describe('dps backup', () => {
     expect(code).to.equal(2);
     expect(err).to.contain('not empty: a service has used it');
     await (await startService({ DATABASE_URL: used })).stop();
+  });
+
+  it('names a forced table, and restores its rows from a backup of a role that bypasses row security', async () => {
+    const from = await emptyDatabase();
+    const guarded = await startService({ DATABASE_URL: from, OBJECTS: 'on' });
+    try {
+      const fields = [{ field: 'owner', type: 'string', interface: 'input' }];
+      for (const [path, body] of [
+        ['/collections', { collection: 'letters', schema: {}, fields }],
+        ['/collections', { collection: 'notes', schema: {}, fields }],
+        ['/objects', { kind: 'policy', definition: `CREATE POLICY own ON letters USING (owner = 'ada')` }],
+        [
+          '/objects',
+          {
+            kind: 'row_security',
+            definition: 'ALTER TABLE letters ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY',
+          },
+        ],
+      ] as const) {
+        const reply = await clientOf(guarded)(path, json(body));
+        expect(reply.status, reply.text).to.equal(200);
+      }
+    } finally {
+      await guarded.stop();
+    }
+    const owners = async (connectionString: string): Promise<unknown[]> =>
+      (await query(connectionString, 'SELECT owner FROM letters ORDER BY owner')).map(({ owner }) => owner);
+    await asSuperuser(from, `INSERT INTO letters (owner) VALUES ('ada'), ('tim')`);
+    await sql(from, 'ALTER TABLE notes ENABLE ROW LEVEL SECURITY');
+    const to = join(directory, 'forced.dps');
+    const failed = await backup(to, from);
+    expect(failed.code).to.equal(1);
+    expect(failed.err).to.contain('Policies of table "letters" would hide rows').and.contain('BYPASSRLS');
+    const taken = await backup(to, await superuserUrl(from));
+    expect(taken.code, taken.err).to.equal(0);
+    expect(taken.out).to.contain('row security: notes');
+
+    const target = await emptyDatabase();
+    const { code, out, err } = await restore(to, target);
+    expect(code, `${out}\n${err}`).to.equal(0);
+    expect(JSON.parse(out)).to.deep.include({ ok: true, differences: [] });
+    expect(await owners(target)).to.deep.equal(['ada']);
+    expect(await owners(await superuserUrl(target))).to.deep.equal(['ada', 'tim']);
   });
 
   async function smallBackup(to: string): Promise<void> {

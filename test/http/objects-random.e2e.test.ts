@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
 interface SchemaObject {
-  kind: 'view' | 'materialized_view' | 'function' | 'trigger';
+  kind: 'view' | 'materialized_view' | 'function' | 'trigger' | 'policy' | 'row_security';
   id: string;
   definition: string;
   comment: string | null;
@@ -93,6 +93,30 @@ function randomTriggers(random: () => number): SchemaObject[] {
   return triggers.length === 0 ? [] : [TOUCH, ...triggers];
 }
 
+/** Policies of the table, some of which use the column that the views read, and row security. */
+function randomPolicies(random: () => number): SchemaObject[] {
+  const policies = ['first', 'Second'].flatMap((name): SchemaObject[] => {
+    if (below(random, 3) === 0) return [];
+    const form = ['', ' AS RESTRICTIVE FOR SELECT', ' FOR UPDATE TO pg_monitor, pg_read_all_data'][below(random, 3)];
+    const using = ['true', `amount > ${below(random, 3)}`, 'EXISTS (SELECT 1 FROM orders o WHERE o.id < orders.id)'];
+    return [
+      {
+        kind: 'policy',
+        id: `${name === 'first' ? name : `"${name}"`} on orders`,
+        definition: `CREATE POLICY "${name}" ON orders${form} USING (${using[below(random, 3)]})`,
+        comment: below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`,
+      },
+    ];
+  });
+  const switches = ['', 'ENABLE ROW LEVEL SECURITY', 'FORCE ROW LEVEL SECURITY, ENABLE ROW LEVEL SECURITY'];
+  const chosen = switches[below(random, 3)] ?? '';
+  if (chosen === '') return policies;
+  return [
+    ...policies,
+    { kind: 'row_security', id: 'orders', definition: `ALTER TABLE orders ${chosen}`, comment: null },
+  ];
+}
+
 function randomForm(random: () => number, id: string, query: string): Omit<SchemaObject, 'comment'> {
   if (below(random, 3) === 0) {
     const indexes = below(random, 2) === 0 ? [] : [{ name: `${id}_total`, definition: 'USING btree (total)' }];
@@ -102,7 +126,7 @@ function randomForm(random: () => number, id: string, query: string): Omit<Schem
   return { kind: 'view', id, definition: `CREATE VIEW "${id}"${options} AS ${query}` };
 }
 
-/** Views that read a table or an earlier view, some with a function, and triggers. Each view has the columns id and total. */
+/** Views that read a table or an earlier view, some with a function, triggers and policies. Each view has the columns id and total. */
 function randomObjects(random: () => number): SchemaObject[] {
   const functions = randomFunctions(random);
   const views: SchemaObject[] = [];
@@ -117,12 +141,12 @@ function randomObjects(random: () => number): SchemaObject[] {
     const comment = below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`;
     views.push({ ...randomForm(random, id, query), comment });
   }
-  return [...functions, ...views, ...randomTriggers(random)];
+  return [...functions, ...views, ...randomTriggers(random), ...randomPolicies(random)];
 }
 
 const byName = (a: SchemaObject, b: SchemaObject): number => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1);
 
-describe('random schemas with views, functions and triggers', () => {
+describe('random schemas with views, functions, triggers and policies', () => {
   const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 
   beforeEach(() =>

@@ -135,6 +135,9 @@ const newObject = (context: Context): object => ({
     'procedure',
     'trigger',
     'trigger',
+    'policy',
+    'policy',
+    'row_security',
     'table',
   ]),
   definition: context.random.pick([
@@ -152,14 +155,17 @@ const newObject = (context: Context): object => ({
     `CREATE CONSTRAINT TRIGGER "${newName(context)}" AFTER UPDATE OF id ON "${collectionName(context)}" FOR EACH ROW EXECUTE FUNCTION t()`,
     'CREATE TRIGGER t INSTEAD OF INSERT ON v FOR EACH ROW EXECUTE FUNCTION t()',
     'CREATE TRIGGER t AFTER INSERT ON service.service_events EXECUTE FUNCTION t()',
+    `CREATE POLICY p ON "${collectionName(context)}" USING (${context.random.pick(['true', 'id > 1', 'f(1) = 1'])})`,
+    `CREATE POLICY "${newName(context)}" ON "${collectionName(context)}" AS RESTRICTIVE FOR SELECT TO ${context.random.pick(['pg_monitor', 'nobody', 'CURRENT_USER'])} USING (EXISTS (SELECT 1 FROM "${collectionName(context)}"))`,
+    `ALTER TABLE "${collectionName(context)}" ${context.random.pick(['ENABLE', 'FORCE', 'DISABLE'])} ROW LEVEL SECURITY`,
     'DROP TABLE a; SELECT 1',
     '$$',
   ]),
 });
 
 const objectName = ({ random }: Context): Doc => ({
-  kind: random.pick(['view', 'materialized_view', 'function', 'trigger', 'table']),
-  id: random.pick<unknown>(['v', 'a b', 'f(integer)', 't on v', '', 1]),
+  kind: random.pick(['view', 'materialized_view', 'function', 'trigger', 'policy', 'row_security', 'table']),
+  id: random.pick<unknown>(['v', 'a b', 'f(integer)', 't on v', 'p on a', 'a', '', 1]),
 });
 
 const someObject = ({ random }: Context): string =>
@@ -169,6 +175,8 @@ const someObject = ({ random }: Context): string =>
     '/objects/function/f()',
     '/objects/function/f(',
     '/objects/trigger/t%20on%20v',
+    '/objects/policy/p%20on%20a',
+    '/objects/row_security/a',
   ]);
 
 const OBJECTS: Rules = {

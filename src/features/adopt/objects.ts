@@ -8,14 +8,18 @@ import {
   KINDS,
   type ObjectName,
   type SchemaObject,
+  idOnTable,
+  isOnTable,
   isRelation,
   isRoutine,
+  kindWithLabel,
   objectKey,
   objectLabel,
 } from '../../schema/model/objects.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import { sortNeededFirst } from '../../schema/model/order.js';
 import { type State, locationKey } from '../../schema/model/state.js';
+import { rolesOf } from '../../schema/findings/model.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { readNewObject } from '../../schema/normal-form/object.js';
 
@@ -44,6 +48,12 @@ interface ManagedCollections {
 
 /** Returns how notes name an object: `materialized view totals`. */
 export const objectNoteName = ({ kind, id }: ObjectName): string => `${KINDS[kind].label} ${id}`;
+
+/** Returns the id of the object that a note names, or the name if it is no object of a table. */
+export function objectIdOfNote({ table, kind: label, name }: Note): string {
+  const kind = kindWithLabel(label);
+  return kind !== undefined && isOnTable({ kind }) ? idOnTable(kind, name, table ?? '') : name;
+}
 
 /**
  * Must be called in a transaction that holds the log's lock. The adopted views cannot change until that transaction
@@ -88,6 +98,7 @@ export async function readObjectAdoption(
       ...adopted.flatMap((object) =>
         restoringNotes(object, views.get(objectKey(object)) as CatalogObject, managedKeys),
       ),
+      ...adopted.flatMap(roleNotes),
       ...needed.map(({ object, kind, identity, name }) => ({
         table: object,
         kind,
@@ -97,6 +108,17 @@ export async function readObjectAdoption(
       })),
     ],
   };
+}
+
+/** Creates notes about the roles of a policy, which another database needs. */
+function roleNotes(object: SchemaObject): Note[] {
+  return rolesOf(object).map((name) => ({
+    table: object.id,
+    kind: 'role',
+    name,
+    code: 'OBJECT_NEEDED',
+    message: `role ${JSON.stringify(name)}: create it before you apply a snapshot with this object elsewhere`,
+  }));
 }
 
 function toRepresentedObject(view: CatalogObject): SchemaObject | RefusedObject {

@@ -2,9 +2,11 @@
    excludes. */
 import pg from 'pg';
 import { ROUTINE_ID } from '../../projector/ddl/routine-sql.js';
+import { HAS_ROW_SECURITY, POLICY_ID } from '../../projector/ddl/policy-sql.js';
 import { IS_OBJECT, TRIGGER_ID } from '../../projector/ddl/trigger-sql.js';
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../../projector/ddl/sql.js';
 import { type State, byName, locateTable, schemasOf, tablesBySchema } from '../../schema/model/state.js';
+import { objectsInOrder } from '../../schema/model/order.js';
 import { ownTable } from '../../postgres/own-tables.js';
 import { IS_SHARED } from '../../projector/catalog/deletion-facts.js';
 
@@ -122,8 +124,13 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
     FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN own ON own.oid = c.relnamespace
    WHERE ${IS_OBJECT} AND c.relname = ANY ($2) AND NOT ${TRIGGER_ID} = ANY ($2)
   UNION ALL
-  SELECT 'row security policies', pg_catalog.format('%s on %s', p.polname, c.relname), p.oid
-    FROM pg_catalog.pg_policy p JOIN pg_catalog.pg_class c ON c.oid = p.polrelid JOIN own ON own.oid = c.relnamespace
+  SELECT 'row security policies', pg_catalog.format('%s on %s', policy.polname, c.relname), policy.oid
+    FROM pg_catalog.pg_policy policy JOIN pg_catalog.pg_class c ON c.oid = policy.polrelid JOIN own ON own.oid = c.relnamespace
+   WHERE NOT ${POLICY_ID} = ANY ($2)
+  UNION ALL
+  SELECT 'row security', c.relname::text, c.oid
+    FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace
+   WHERE ${HAS_ROW_SECURITY} AND c.relname = ANY ($2) AND NOT c.relname = ANY ($4::text[])
   UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
    WHERE n.nspname <> ALL ($3::text[]) AND n.nspname NOT IN ('information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
@@ -147,6 +154,7 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
   'functions',
   'triggers',
   'row security policies',
+  'row security',
 ]);
 
 /**
@@ -172,9 +180,11 @@ export async function readExcludedObjects(
 ): Promise<Record<string, string[]>> {
   const schemas = schemasOf(state, schema);
   const included = includedNames({ schema, state }, managed);
+  // Row security has the name of its table, so `included` does not tell them apart.
+  const secured = objectsInOrder(state).flatMap(({ kind, id }) => (kind === 'row_security' ? [id] : []));
   const namesByKind = new Map<string, Set<string>>();
   for (const place of schemas) {
-    const values = [place, included.get(place) ?? [], schemas];
+    const values = [place, included.get(place) ?? [], schemas, place === schema ? secured : []];
     const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, values);
     for (const { kind, names } of rows) {
       const isOwn = place !== schema && IN_SCHEMA.has(kind);

@@ -174,7 +174,10 @@ function nullsProblem(nulls: number, { name, key, empty }: Nulls): Problem {
   return { code: 'DATABASE_REFUSED', message, details: { offending, without: [key] } };
 }
 
-/** Returns 0 if the table or its key was removed by hand. The change itself is then rejected with the location. */
+/**
+ * Returns 0 if the table or its key was removed by hand, or if policies hide rows from the service. The change itself is
+ * then rejected with the location, or PostgreSQL checks the rows.
+ */
 async function countUnlessDropped(client: pg.ClientBase, count: () => Promise<number>): Promise<number> {
   await client.query('SAVEPOINT counting');
   try {
@@ -183,11 +186,17 @@ async function countUnlessDropped(client: pg.ClientBase, count: () => Promise<nu
     return counted;
   } catch (error) {
     const state = sqlState(error);
-    if (state !== SQLSTATE.undefined_table && state !== SQLSTATE.undefined_column) throw error;
+    if (state === undefined || !UNCOUNTABLE.has(state)) throw error;
     await client.query('ROLLBACK TO SAVEPOINT counting; RELEASE SAVEPOINT counting');
     return 0;
   }
 }
+
+const UNCOUNTABLE: ReadonlySet<string> = new Set([
+  SQLSTATE.undefined_table,
+  SQLSTATE.undefined_column,
+  SQLSTATE.insufficient_privilege,
+]);
 
 async function countNulls(client: pg.ClientBase, { options, command, now }: RowCountRequest): Promise<number> {
   // The command will be rejected for another reason.

@@ -115,6 +115,8 @@ const KINDS: Readonly<Record<NotRestored['kind'], string>> = {
   constraint: 'foreign key',
   'foreign key': 'foreign key of the relation',
   trigger: 'trigger',
+  policy: 'policy',
+  row_security: 'row security',
 };
 
 function leftWarning({ kind, collection, field, reason }: NotRestored): Warning {

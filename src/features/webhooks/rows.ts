@@ -92,22 +92,24 @@ const like = (pattern: string): string =>
 const matchesPatterns = (value: string, patterns: string): string =>
   `EXISTS (SELECT FROM pg_catalog.unnest(${patterns}) p WHERE ${value} LIKE ${like('p')})`;
 
-/** SQL for the table in the id of a trigger, without quotes: `audit on posts`. */
-const tableOfTrigger = (
+/** SQL for the table in the id of a trigger or policy, without quotes: `audit on posts`. */
+const tableOfObject = (
   id: string,
 ): string => `(SELECT CASE WHEN t.name LIKE '"%' THEN pg_catalog.replace(pg_catalog.substr(t.name, 2, pg_catalog.length(t.name) - 2), '""', '"') ELSE t.name END
   FROM (SELECT (pg_catalog.regexp_match(${id}, '^(?:"(?:[^"]|"")+"|[^" ]+) on (.+)$'))[1] AS name) t)`;
 
 /**
  * True if event `e` passes the filter of webhook `w`. Events of a change request concern its collections, a rename
- * concerns both names, and an event about a trigger concerns its table, before and after a rename. The query avoids
- * EXISTS for the change request. PostgreSQL could hash it and would then read all change requests for each webhook:
- * 1.4 s for 50 webhooks and 20,000 change requests.
+ * concerns both names, and an event about a trigger or a policy concerns its table, before and after a rename. The query
+ * avoids EXISTS for the change request. PostgreSQL could hash it and would then read all change requests for each
+ * webhook: 1.4 s for 50 webhooks and 20,000 change requests.
  */
 const PASSES = `${matchesPatterns('e.type', 'w.types')} AND (w.collections IS NULL OR ${matchesPatterns('e.collection', 'w.collections')}
   OR e.type = 'collection.renamed' AND ${matchesPatterns(`(e.data ->> 'to'::text)`, 'w.collections')}
-  OR e.subject ->> 'kind'::text = 'trigger' AND (${matchesPatterns(tableOfTrigger(`(e.subject ->> 'id'::text)`), 'w.collections')}
-    OR e.type = 'object.renamed' AND ${matchesPatterns(tableOfTrigger(`(e.data ->> 'to'::text)`), 'w.collections')})
+  OR e.subject ->> 'kind'::text IN ('trigger', 'policy') AND (${matchesPatterns(tableOfObject(`(e.subject ->> 'id'::text)`), 'w.collections')}
+    OR e.type = 'object.renamed' AND ${matchesPatterns(tableOfObject(`(e.data ->> 'to'::text)`), 'w.collections')})
+  OR e.subject ->> 'kind'::text = 'row_security' AND (${matchesPatterns(`(e.subject ->> 'id'::text)`, 'w.collections')}
+    OR e.type = 'object.renamed' AND ${matchesPatterns(`(e.data ->> 'to'::text)`, 'w.collections')})
   OR e.subject ->> 'kind'::text = 'change' AND (SELECT pg_catalog.bool_or(${matchesPatterns('n', 'w.collections')})
        FROM ${own.changes} c, pg_catalog.unnest(c.collections) n
       WHERE c.id = CASE WHEN e.subject ->> 'kind'::text = 'change' THEN (e.subject ->> 'id'::text)::uuid END))`;

@@ -262,7 +262,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   collections: 'Tables, and folders that group them',
   fields: 'The columns and alias fields of a collection',
   relations: 'Foreign keys and other links between collections, identified by their many side',
-  objects: 'Views, materialized views, functions, procedures and triggers, only with OBJECTS=on',
+  objects:
+    'Views, materialized views, functions, procedures, triggers, policies and row security, only with OBJECTS=on',
   schema: 'The whole schema: snapshot, diff, apply, adopt, drift',
   trash: 'Deleted objects that can be restored',
   policy: 'The rules for changes of the schema',

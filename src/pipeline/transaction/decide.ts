@@ -12,7 +12,14 @@ import { readObjectFacts } from './rewritten-objects.js';
 import type { Statement } from '../../projector/ddl/step.js';
 import { type LogEvent, isAdopted } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
-import { OUT_OF_SCOPE, type CollectionScope, reachesOutside, visibleState } from '../../schema/collection-scope.js';
+import {
+  OUT_OF_SCOPE,
+  type CollectionScope,
+  isOnTableOutside,
+  reachesOutside,
+  visibleState,
+} from '../../schema/collection-scope.js';
+import { kindWithLabel } from '../../schema/model/objects.js';
 import { OBJECTS_OFF } from '../../schema/operations/objects.js';
 import { followsTable } from '../../schema/transition/objects.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
@@ -200,16 +207,28 @@ async function planObjectsAndTables(
   if (isOutOfScope({ before: state, after: state, events }, scope)) return outOfScope();
   const { schema } = options.location;
   const isManaging = options.objects === true;
-  const following = { before: state, mayRestore: true };
-  if (!isManaging && events.some((event) => changesObjects(event) && !followsTable(event, events, following)))
+  const objectEvents = events.filter(changesObjects);
+  if (!isManaging && objectEvents.some((event) => !followsTable(event, events, state)))
     return { kind: 'refused', problems: [{ code: 'INVALID_PAYLOAD', message: OBJECTS_OFF }] };
   // A process without OBJECTS=on, such as a command of dps, must not leave the views of another process behind.
-  const objects = isManaging || !state.objects.isEmpty();
+  const objects = isManaging || !state.objects.isEmpty() || objectEvents.length > 0;
   const facts = await readObjectFacts(client, { state, events, schema });
   const { statements, after, problems } = await runYielding(planBatch(state, events, schema, { facts, objects }));
   if (isOutOfScope({ before: state, after, events }, scope)) return outOfScope();
+  if (scope !== undefined && recreatesOutside(statements, [state, after], scope)) return outOfScope();
   return problems.length > 0 ? { kind: 'refused', problems } : { kind: 'drafted', statements, after, facts };
 }
+
+/** True if a plan creates triggers or policies of tables outside the scope again, because they use what it changes. */
+const recreatesOutside = (
+  statements: readonly Statement[],
+  states: readonly State[],
+  scope: CollectionScope,
+): boolean =>
+  statements.some(({ object: { kind: label, name: id } }) => {
+    const kind = kindWithLabel(label);
+    return kind !== undefined && isOnTableOutside(scope, states, { kind, id });
+  });
 
 type Decision<C> = Pick<DecidedBatch<C>, 'kind' | 'command' | 'events' | 'warnings'> | Refusal;
 

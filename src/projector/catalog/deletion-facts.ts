@@ -268,7 +268,10 @@ export interface ValuesFacts {
   /** Tables that inherit from it, at any depth. Their rows also belong to this table but not to its primary key. */
   descendants: string[];
   columns: string[];
-  /** Number of rows. Counting stops at one more than the limit. Null if the rows were not counted. */
+  /**
+   * Number of rows. Counting stops at one more than the limit. Null if the rows were not counted. An estimate if policies
+   * hide rows from the service.
+   */
   rows: number | null;
 }
 
@@ -286,10 +289,15 @@ export interface ValuesFactsRequest {
   most: number | null;
 }
 
-type ValuesRow = Omit<ValuesFacts, 'rows'> & { place: number };
+type ValuesRow = Omit<ValuesFacts, 'rows'> & {
+  place: number;
+  /** The number of rows by statistics, if policies hide rows from the service. Otherwise null. */
+  estimate: number | null;
+};
 
 const tablesAt = (places: Sql): Sql => sql`
 SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable, c.relkind = 'p' AS partitioned,
+  CASE WHEN pg_catalog.row_security_active(c.oid) THEN greatest(c.reltuples, 0::real) END AS estimate,
   ARRAY(WITH RECURSIVE descendants AS (
           SELECT i.inhrelid AS oid FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid AND c.relkind = 'r'
           UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN descendants d ON i.inhparent = d.oid)
@@ -349,13 +357,15 @@ async function readFacts(
       sql`(${integer(String(index))}, pg_catalog.to_regnamespace(${literal(place)})::oid, ${literal(name)})`,
   );
   const { rows: valuesRows } = await db.query<ValuesRow>(tablesAt(join(values, sql`, `)));
-  const counted = valuesRows.flatMap(({ place, readable, partitioned, descendants }) => {
+  const counted = valuesRows.flatMap(({ place, readable, partitioned, descendants, estimate }) => {
     const at = places[place];
-    const isCounted = readable && !partitioned && descendants.length === 0;
+    const isCounted = readable && estimate === null && !partitioned && descendants.length === 0;
     return most !== null && isCounted && at !== undefined ? [countOf(schema, at, { index: place, most })] : [];
   });
   const counts = new Map((counted.length > 0 ? await count(counted) : []).map(({ place, rows }) => [place, rows]));
-  return new Map(valuesRows.map(({ place, ...facts }) => [place, { ...facts, rows: counts.get(place) ?? null }]));
+  return new Map(
+    valuesRows.map(({ place, estimate, ...facts }) => [place, { ...facts, rows: counts.get(place) ?? estimate }]),
+  );
 }
 
 /** Stops reading a table once the limit is exceeded. */

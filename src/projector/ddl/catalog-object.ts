@@ -4,10 +4,10 @@ import {
   type KINDS,
   type ObjectIndex,
   type ObjectKind,
-  isTrigger,
+  isOnTable,
   objectKey,
 } from '../../schema/model/objects.js';
-import { type State, triggersOn } from '../../schema/model/state.js';
+import { type State, objectsOn } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 
 /** A relation, one of its columns, or a function that an object uses. */
@@ -27,7 +27,8 @@ export interface CatalogObject {
   id: string;
   /**
    * The output of pg_get_viewdef without the semicolon, of pg_get_functiondef from the arguments on, or of
-   * pg_get_triggerdef without the names of the trigger and of its table.
+   * pg_get_triggerdef without the names of the trigger and of its table. For a policy and for row security, the
+   * definition after the table.
    */
   query: string;
   /** One statement without a schema: `CREATE VIEW name WITH (…) AS SELECT …`. */
@@ -51,10 +52,10 @@ export type ObjectFacts = ReadonlyMap<string, CatalogObject>;
 
 /** Returns the view without the statements for its managed triggers, which are created separately. */
 export function withoutTriggers({ objects }: State, view: CatalogObject | undefined): CatalogObject | undefined {
-  if (view?.kind !== 'view' || triggersOn(objects, view.id).length === 0) return view;
+  if (view?.kind !== 'view' || objectsOn(objects, view.id).length === 0) return view;
   const isManaged = (text: string): boolean => {
     const parsed = parseDefinition(text);
-    return typeof parsed !== 'string' && isTrigger(parsed) && objects.has(objectKey(parsed));
+    return typeof parsed !== 'string' && isOnTable(parsed) && objects.has(objectKey(parsed));
   };
   return { ...view, restoring: view.restoring.filter((text) => !isManaged(text)) };
 }

@@ -3,11 +3,11 @@ import type { ObjectEvent } from '../../schema/model/events.js';
 import {
   type Enabled,
   KINDS,
-  OBJECT_KINDS,
   type ObjectIndex,
   type ObjectName,
   type SchemaObject,
-  isTrigger,
+  isOnTable,
+  kindWithLabel,
   objectLabel,
   objectNameParts,
 } from '../../schema/model/objects.js';
@@ -17,6 +17,7 @@ import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import type { CatalogObject } from './catalog-object.js';
 import {
   type Sql,
+  createOnTable,
   ident,
   indexDefinition,
   kindSql,
@@ -26,21 +27,20 @@ import {
   qualified,
   restoringStatement,
   sql,
-  triggerHead,
 } from './sql.js';
 import type { LockedTable, Statement } from './step.js';
 import type { NeededLock } from './table-locks.js';
 
 /**
- * Adds the lock on the table of a trigger. If the same change creates or renames the table, it locks the table anyway.
+ * Adds the lock on the table of a trigger, policy or row security. If the same change creates or renames the table, it
+ * locks the table anyway.
  */
 export function withTableLock(before: State, statement: Statement): Statement {
-  const { object, source } = statement;
-  if (object.kind !== 'trigger') return statement;
-  const collection = collectionOfObject(before, { kind: 'trigger', id: object.name });
+  const { object, object_lock: lock = 'ACCESS EXCLUSIVE' } = statement;
+  const kind = kindWithLabel(object.kind);
+  if (kind === undefined || !isOnTable({ kind })) return statement;
+  const collection = collectionOfObject(before, { kind, id: object.name });
   if (collection === undefined) return statement;
-  const isStrong = source.type === 'object.deleted' || source.type === 'object.renamed';
-  const lock = isStrong ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
   return { ...statement, object: { ...object, table: collection }, lock, locks: [{ table: collection, lock }] };
 }
 
@@ -57,7 +57,7 @@ interface ObjectStatements {
  */
 export function findObjectLocks({ before, after, statements, schema }: ObjectStatements): NeededLock[] {
   return statements.flatMap(({ object: { kind: label, name: id }, object_lock: lock, source }): NeededLock[] => {
-    const kind = OBJECT_KINDS.find((each) => KINDS[each].label === label);
+    const kind = kindWithLabel(label);
     if (kind === undefined) return [];
     const { table } = objectNameParts({ kind, id });
     const own = table === null ? { kind, id } : viewNamed(before, table);
@@ -133,7 +133,7 @@ export function createStatements(schema: string, creation: Creation): Statement[
 }
 
 function creationLock({ object, replaces }: Creation): LockedTable['lock'] | undefined {
-  if (isTrigger(object)) return 'SHARE ROW EXCLUSIVE';
+  if (object.kind === 'trigger') return 'SHARE ROW EXCLUSIVE';
   return replaces === null ? undefined : 'ACCESS EXCLUSIVE';
 }
 
@@ -146,7 +146,7 @@ function creationSql(schema: string, { object, known, isChanged, replaces }: Cre
   const name = qualified(schema, own);
   if (table !== null) {
     const definition = isChanged || known === undefined ? object.definition : known.definition;
-    return sql`${triggerHead(definition, own, qualified(schema, table))}${objectTail(definition)}`;
+    return createOnTable(definition, own, qualified(schema, table));
   }
   if (replaces !== null) return sql`CREATE OR REPLACE ${kindSql(object.kind)} ${name}${objectTail(object.definition)}`;
   if (isChanged || known === undefined)
@@ -216,14 +216,19 @@ const COMMENT_LOCK = 'SHARE UPDATE EXCLUSIVE';
 const commentOn = (schema: string, object: SchemaObject): Sql =>
   sql`COMMENT ON ${kindSql(object.kind)} ${objectSql(schema, object)} IS ${object.comment === null ? sql`NULL` : literal(object.comment)}`;
 
+function dropSql(schema: string, object: SchemaObject): Sql {
+  const { table } = objectNameParts(object);
+  if (table !== null && KINDS[object.kind].onTable === 'single')
+    return sql`ALTER TABLE ${qualified(schema, table)} DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY`;
+  // A trigger no longer exists if its view was dropped.
+  const ifExists = table === null ? sql`` : sql`IF EXISTS `;
+  return sql`DROP ${kindSql(object.kind)} ${ifExists}${objectSql(schema, object)}`;
+}
+
 /** @param index the event that requires dropping the object */
 export function dropObject(schema: string, object: SchemaObject, index: number): Statement {
   const make = statementFor(object, index, 'object.deleted');
-  const statement = make(
-    sql`DROP ${kindSql(object.kind)} ${isTrigger(object) ? sql`IF EXISTS ` : sql``}${objectSql(schema, object)}`,
-    `drop ${kindWords(object)} ${object.id}`,
-    'ACCESS EXCLUSIVE',
-  );
+  const statement = make(dropSql(schema, object), `drop ${kindWords(object)} ${object.id}`, 'ACCESS EXCLUSIVE');
   return { ...statement, drops: [statement.object] };
 }
 

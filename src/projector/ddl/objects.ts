@@ -235,8 +235,8 @@ function parseUses({ definition }: SchemaObject, schema: string, overloads: Over
   return [
     ...parsed.relations.map((each, index) => ({
       ...use('pg_class', each.schema, each.name),
-      // Changes of columns and keys do not affect a trigger of the table.
-      isRowType: parsed.trigger !== null && index === 0,
+      // Changes of columns and keys do not affect a trigger or row security of the table. They may affect a policy.
+      isRowType: index === 0 && parsed.onTable !== null && parsed.policy === null,
     })),
     ...parsed.calls.flatMap((each) => (overloads.get(each.name) ?? []).map((id) => use('pg_proc', each.schema, id))),
   ];

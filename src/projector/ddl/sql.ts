@@ -13,7 +13,8 @@ import {
   splitArgumentTypes,
 } from '../../schema/model/objects.js';
 import { type CollectionNode, type State, locateTable } from '../../schema/model/state.js';
-import { createWords, parseDefinition, restoringFault } from '../../schema/sql-text/object-definition.js';
+import { parseDefinition, withNames } from '../../schema/sql-text/object-definition.js';
+import { restoringFault } from '../../schema/sql-text/restoring-statement.js';
 import {
   checkCollation,
   checkIndexDefinition,
@@ -187,12 +188,12 @@ export function objectTail(definition: string): Sql {
   return `${parsed.tail}\n` as Sql;
 }
 
-/** Returns the text from CREATE to the tail. @param table the qualified table or view of a trigger */
-export function triggerHead(definition: string, name: string, table: Sql): Sql {
+/** Returns the statement that creates an object of a table. @param table qualified */
+export function createOnTable(definition: string, name: string, table: Sql): Sql {
   const parsed = parseDefinition(definition);
-  if (typeof parsed === 'string' || parsed.trigger === null)
-    throw new UnsafeSqlError('not the definition of a trigger', definition);
-  return sql`CREATE ${createWords('trigger', parsed.trigger) as Sql} ${ident(name)}${parsed.trigger.events as Sql}${table}`;
+  if (typeof parsed === 'string' || parsed.onTable === null)
+    throw new UnsafeSqlError('not the definition of an object of a table', definition);
+  return `${withNames(parsed, ident(name), table)}\n` as Sql;
 }
 
 /**
@@ -203,7 +204,10 @@ export function scratchTail(definition: string): Sql | null {
   return typeof parsed === 'string' || parsed.scratchTail === null ? null : (`${parsed.scratchTail}\n` as Sql);
 }
 
-/** The name of an object with its schema, with the argument types of a function, and with the table of a trigger. */
+/**
+ * The name of an object with its schema, with the argument types of a function, and with the table of a trigger or
+ * policy.
+ */
 export function objectSql(schema: string, object: ObjectName): Sql {
   const { name, argumentTypes, table } = objectNameParts(object);
   if (table !== null) return sql`${ident(name)} ON ${qualified(schema, table)}`;

@@ -4,8 +4,11 @@ import { type Sql, sql } from './sql.js';
 const quoteUnlessPlain = (name: Sql): Sql => sql`CASE WHEN ${name}::text ~ '^[a-z_][a-z0-9_]*$'::text THEN ${name}::text
     ELSE '"' || pg_catalog.replace(${name}::text, '"', '""') || '"' END`;
 
-/** SQL for the id of a trigger, like `triggerId` of src/schema/model/objects.ts. */
-export const TRIGGER_ID = sql`(${quoteUnlessPlain(sql`t.tgname`)} || ' on ' || ${quoteUnlessPlain(sql`c.relname`)})`;
+/** SQL for the id of an object of the table `c`, like `idOnTable` of src/schema/model/objects.ts. */
+export const idOnTable = (name: Sql): Sql =>
+  sql`(${quoteUnlessPlain(name)} || ' on ' || ${quoteUnlessPlain(sql`c.relname`)})`;
+
+export const TRIGGER_ID = idOnTable(sql`t.tgname`);
 
 /** SQL condition: the trigger is not one that PostgreSQL created itself, for a constraint or for a partition. */
 export const IS_OBJECT = sql`(NOT t.tgisinternal AND t.tgparentid = 0::oid)`;

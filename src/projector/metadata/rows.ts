@@ -8,6 +8,7 @@ import { OBJECT_KINDS, isRoutine, objectKey } from '../../schema/model/objects.j
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
 import { ROUTINE_ID, ROUTINE_TAIL } from '../ddl/routine-sql.js';
+import { HAS_ROW_SECURITY, POLICY_ID, POLICY_TAIL, ROW_SECURITY_TAIL } from '../ddl/policy-sql.js';
 import { IS_OBJECT, TRIGGER_ID, TRIGGER_QUERY } from '../ddl/trigger-sql.js';
 import { type Sql, join, literal, sql, own } from '../ddl/sql.js';
 
@@ -104,7 +105,10 @@ const ROUTINES = join(OBJECT_KINDS.filter((kind) => isRoutine({ kind })).map(lit
 const UPSERT_OBJECTS = sql`
 INSERT INTO ${own.objects} (kind, id, definition, comment, indexes, enabled, printed)
 SELECT o.kind, o.id, o.definition, o.comment, o.indexes, o.enabled,
-  CASE WHEN r.oid IS NOT NULL THEN r.printed WHEN o.kind = 'trigger' THEN ${printedTrigger(sql`$2::text`, sql`o.id`)} WHEN o.kind NOT IN (${ROUTINES}) THEN ${printedView(sql`$2::text`, sql`o.id`)} END
+  CASE WHEN r.oid IS NOT NULL THEN r.printed WHEN o.kind = 'trigger' THEN ${printedTrigger(sql`$2::text`, sql`o.id`)}
+    WHEN o.kind = 'policy' THEN ${printedPolicy(sql`$2::text`, sql`o.id`)}
+    WHEN o.kind = 'row_security' THEN ${printedRowSecurity(sql`$2::text`, sql`o.id`)}
+    WHEN o.kind NOT IN (${ROUTINES}) THEN ${printedView(sql`$2::text`, sql`o.id`)} END
 FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definition text, comment text, indexes jsonb, enabled text)
 LEFT JOIN (SELECT p.oid, ${ROUTINE_ID} AS id, ${ROUTINE_TAIL} AS printed FROM pg_catalog.pg_proc p
              JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
@@ -126,6 +130,18 @@ function printedView(schema: Sql, name: Sql): Sql {
 function printedTrigger(schema: Sql, id: Sql): Sql {
   return sql`(SELECT ${TRIGGER_QUERY} FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ${schema} AND ${IS_OBJECT} AND ${TRIGGER_ID} = ${id})`;
+}
+
+/** Returns SQL for a policy as the server prints it now. Null if the policy does not exist. */
+function printedPolicy(schema: Sql, id: Sql): Sql {
+  return sql`(SELECT ${POLICY_TAIL} FROM pg_catalog.pg_policy policy JOIN pg_catalog.pg_class c ON c.oid = policy.polrelid
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ${schema} AND ${POLICY_ID} = ${id})`;
+}
+
+/** Returns SQL for the switches of row security that are on. Null if the table has none. */
+function printedRowSecurity(schema: Sql, table: Sql): Sql {
+  return sql`(SELECT ${ROW_SECURITY_TAIL} FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${schema} AND c.relname = ${table} AND ${HAS_ROW_SECURITY})`;
 }
 
 /**

@@ -14,26 +14,16 @@ import { objectsInOrder } from '../../schema/model/order.js';
 import type { State } from '../../schema/model/state.js';
 import { type ParsedDefinition, isSameDefinition, parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { readObjects } from '../catalog/managed-objects.js';
-import type { TriggerParts } from '../../schema/sql-text/trigger.js';
+import { POLICY_TAIL, ROW_SECURITY_TAIL } from '../ddl/policy-sql.js';
 import { ROUTINE_TAIL } from '../ddl/routine-sql.js';
 import { IS_OBJECT, TRIGGER_QUERY } from '../ddl/trigger-sql.js';
 import type { CatalogObject, ObjectFacts } from '../ddl/catalog-object.js';
-import {
-  type Sql,
-  ident,
-  kindSql,
-  literal,
-  objectTail,
-  own,
-  scratch,
-  scratchTail,
-  sql,
-  triggerHead,
-} from '../ddl/sql.js';
+import { type Sql, createOnTable, ident, kindSql, literal, own, scratch, scratchTail, sql } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
 /**
- * Queries for the text that PostgreSQL prints for a scratch object of each catalog. A trigger is found by its table.
+ * Queries for the text that PostgreSQL prints for a scratch object of each catalog. A trigger or policy is found by its
+ * table.
  */
 const PRINTED: Readonly<Record<(typeof KINDS)[ObjectKind]['catalog'], (name: string) => Sql>> = {
   pg_class: (name) => sql`
@@ -46,6 +36,10 @@ SELECT ${ROUTINE_TAIL} AS text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_name
 SELECT ${TRIGGER_QUERY} AS text FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE c.oid = pg_catalog.to_regclass(${literal(scratch(name))})::oid AND ${IS_OBJECT}`,
+  pg_policy: (name) => sql`
+SELECT ${POLICY_TAIL} AS text FROM pg_catalog.pg_policy policy WHERE policy.polrelid = pg_catalog.to_regclass(${literal(scratch(name))})::oid`,
+  row_security: (name) => sql`
+SELECT ${ROW_SECURITY_TAIL} AS text FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass(${literal(scratch(name))})::oid`,
 };
 
 /**
@@ -61,21 +55,32 @@ export async function areEquivalent(client: Pick<pg.ClientBase, 'query'>, a: str
   return printed !== null && printed === (await print(client, first, b));
 }
 
-/** Returns SQL for a view or table with the columns of a trigger's table, and for the trigger. */
-function scratchTrigger(definition: string, { isInsteadOf, table }: TriggerParts): Sql {
+/**
+ * Returns SQL for a view or table with the columns of the object's table, and for the object.
+ * @param name the name of the view or table, and of the object
+ */
+function scratchOnTable({ trigger }: ParsedDefinition, name: string, [table, definition]: [string, string]): Sql {
   const columns = ident(table);
-  const relation = isInsteadOf
-    ? sql`VIEW ${scratch(SCRATCH)} AS SELECT * FROM ${columns}`
-    : sql`TABLE ${scratch(SCRATCH)} (LIKE ${columns})`;
-  const trigger = sql`${triggerHead(definition, SCRATCH, scratch(SCRATCH))}${objectTail(definition)}`;
-  return sql`CREATE ${relation}; ${trigger}`;
+  const relation =
+    trigger?.isInsteadOf === true
+      ? sql`VIEW ${scratch(name)} AS SELECT * FROM ${columns}`
+      : sql`TABLE ${scratch(name)} (LIKE ${columns})`;
+  return sql`CREATE ${relation}; ${createOnTable(definition, name, scratch(name))}`;
 }
+
+/**
+ * PostgreSQL writes the name of a function before its arguments in a parsed body. A policy can write the name of its
+ * table before columns.
+ */
+const scratchName = (object: ParsedDefinition): string =>
+  isRoutine(object) ? object.name : object.policy !== null && object.onTable !== null ? object.onTable.name : SCRATCH;
 
 const SCRATCH = 'dps_view';
 
 /** Returns the statement that creates a scratch object. Null if PostgreSQL has no form that prints alike. */
-function scratchSql({ kind, trigger }: ParsedDefinition, name: string, definition: string): Sql | null {
-  if (trigger !== null) return scratchTrigger(definition, trigger);
+function scratchSql(parsed: ParsedDefinition, name: string, definition: string): Sql | null {
+  const { kind, onTable } = parsed;
+  if (onTable !== null) return scratchOnTable(parsed, name, [onTable.name, definition]);
   const tail = scratchTail(definition);
   return tail === null ? null : sql`CREATE ${kindSql(isRoutine({ kind }) ? kind : 'view')} ${scratch(name)}${tail}`;
 }
@@ -86,8 +91,7 @@ async function print(
   object: ParsedDefinition,
   definition: string,
 ): Promise<string | null> {
-  // PostgreSQL writes the name of a function before its arguments in a parsed body.
-  const name = isRoutine(object) ? object.name : SCRATCH;
+  const name = scratchName(object);
   const creation = scratchSql(object, name, definition);
   if (creation === null) return null;
   await client.query('SAVEPOINT dps_view');

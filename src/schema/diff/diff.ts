@@ -14,7 +14,7 @@ import {
 } from '../snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Names } from '../fold/replace-names.js';
-import { findFormerObjects, renameTriggers, renamedObject } from '../transition/objects.js';
+import { findFormerObjects, renameOnTables, renamedObject } from '../transition/objects.js';
 import { NO_RENAMES, type Renames, findNamesInTheWay, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Entry, type NameMember, type Origin, entriesBetween } from './entries.js';
@@ -92,7 +92,7 @@ function withViewNames(from: State, to: State): State {
     const [before, after] = [from.objects.get(old)?.object, to.objects.get(key)?.object];
     return before?.kind === 'view' && after !== undefined && before.id !== after.id ? [[before.id, after.id]] : [];
   });
-  return { ...from, objects: renameTriggers(from.objects, new Map(names)) };
+  return { ...from, objects: renameOnTables(from.objects, new Map(names)) };
 }
 
 function objectDiffs(from: State, to: State): ObjectDiff[] {

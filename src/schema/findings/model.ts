@@ -12,11 +12,12 @@ import {
   readRestored,
 } from '../model/events.js';
 import type { Field, Relation } from '../model/model.js';
-import type { SchemaObject } from '../model/objects.js';
+import type { ObjectName, SchemaObject } from '../model/objects.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { columnType, dataType, isExtensionType } from '../sql-text/data-types.js';
 import { extensionsWith } from '../sql-text/allowed-names.js';
 import { parseTypeText } from '../sql-text/expression.js';
+import { parseDefinition } from '../sql-text/object-definition.js';
 import type { Need } from '../model/extras.js';
 import { needsOfNode, schemaOfNeed } from '../model/order.js';
 
@@ -148,6 +149,12 @@ const isNeeded = (node: CollectionNode, kind: string, name: string): boolean =>
 function nameOfNeed(need: Need): string {
   const schema = schemaOfNeed(need);
   return schema === undefined ? need.name : `${schema}.${need.name}`;
+}
+
+/** Returns the roles that an object names. Only policies name roles. */
+export function rolesOf({ definition, kind }: SchemaObject): readonly string[] {
+  const parsed = kind === 'policy' ? parseDefinition(definition) : '';
+  return typeof parsed === 'string' ? [] : (parsed.policy?.roles ?? []);
 }
 
 /**
@@ -385,6 +392,10 @@ export interface ReviewedBatch {
   children(parent: string): readonly Inheritance[];
   /** Types and collations that are missing or must not be used. */
   types: TypeLookup;
+  /** Roles of policies that do not exist on the server. */
+  missingRoles: ReadonlySet<string>;
+  /** Returns the triggers, policies and row security that were deleted in the batch of a deletion. */
+  deletedWith(position: number): readonly ObjectName[];
 }
 
 export type { Field, Relation };

@@ -10,7 +10,7 @@ import {
   isAdopted,
   isConsequence,
 } from '../model/events.js';
-import { objectKey } from '../model/objects.js';
+import { type ObjectName, objectKey } from '../model/objects.js';
 import { type State, extrasOf } from '../model/state.js';
 import { type Policy, actionOf, keyOf } from '../policy.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -29,6 +29,7 @@ import {
   type TableStatistics,
   type TypeLookup,
   type TypeUse,
+  rolesOf,
   typesUsed,
   type PlannedStatement,
   tableOfRows,
@@ -66,6 +67,10 @@ export interface DatabaseFacts {
   inheritance?: readonly Inheritance[];
   /** Types and collations that are missing or must not be used. */
   types?: TypeLookup;
+  /** Roles of policies that do not exist on the server. */
+  missingRoles?: ReadonlySet<string>;
+  /** Triggers, policies and row security that were deleted together with a table, by the position of its deletion. */
+  deletedObjects?: ReadonlyMap<number, readonly ObjectName[]>;
 }
 
 /** Facts that the rules need from the database. */
@@ -76,6 +81,10 @@ export interface DatabaseQuestions {
   altered: string[];
   /** Types and collations that must exist. Absent if there are none. */
   types?: TypeUse[];
+  /** Roles of policies that must exist. Absent if there are none. */
+  roles?: string[];
+  /** Positions at which the restored tables were deleted. Absent if there are none. */
+  deletions?: number[];
 }
 
 /** True if the event only records what the database already contained. */
@@ -95,6 +104,7 @@ export function* questionsOf({ events, statements, after, adopted = false }: Pla
   const tables = new Set<string>();
   const altered = new Set<string>();
   const types: TypeUse[] = [];
+  const roles: string[] = [];
   const nameBefore = (name: string): string => former.collection(name);
   for (const event of events) {
     yield;
@@ -102,7 +112,7 @@ export function* questionsOf({ events, statements, after, adopted = false }: Pla
       if (event.type === 'collection.created') made.add(event.collection);
       else if (isAltering(event)) altered.add(nameBefore(event.collection));
       types.push(...typesUsed(event, after));
-    }
+    } else if (isJudgedObject(event, adopted)) roles.push(...rolesIn(event, after));
     former.add(event);
   }
   for (const statement of statements) {
@@ -111,7 +121,24 @@ export function* questionsOf({ events, statements, after, adopted = false }: Pla
     if (statement.locks.length > 0) tables.add(nameBefore(tableOfRows(statement)));
   }
   const affected = { tables: without(tables, made), altered: without(altered, made) };
-  return types.length === 0 ? affected : { ...affected, types };
+  return { ...affected, ...withoutEmpty({ types, roles: [...new Set(roles)], deletions: listDeletions(events) }) };
+}
+
+/** Returns the positions at which the restored tables were deleted. */
+const listDeletions = (events: readonly LogEvent[]): number[] =>
+  events.flatMap((event) =>
+    event.type === 'collection.created' && event.data.restored !== undefined ? [event.data.restored.position] : [],
+  );
+
+const withoutEmpty = ({ types, roles, deletions }: Required<Omit<DatabaseQuestions, 'tables' | 'altered'>>) => ({
+  ...(types.length > 0 && { types }),
+  ...(roles.length > 0 && { roles }),
+  ...(deletions.length > 0 && { deletions }),
+});
+
+function rolesIn({ subject }: ObjectEvent, after: State): readonly string[] {
+  const object = after.objects.get(objectKey(subject))?.object;
+  return object === undefined ? [] : rolesOf(object);
 }
 
 const ALTERS: ReadonlySet<string> = new Set([
@@ -195,10 +222,14 @@ function statementsByEvent(statements: readonly PlannedStatement[]): Map<number,
 const tablesMade = (events: readonly LogEvent[]): Set<string> =>
   new Set(events.flatMap((event) => (isMade(event) ? [event.collection] : [])));
 
-type Lookups = Pick<ReviewedBatch, 'isNew' | 'statistics' | 'dependents' | 'parents' | 'children' | 'types'>;
+type Lookups = Pick<
+  ReviewedBatch,
+  'isNew' | 'statistics' | 'dependents' | 'parents' | 'children' | 'types' | 'missingRoles' | 'deletedWith'
+>;
 
 function lookups(made: ReadonlySet<string>, former: FormerNames, facts: DatabaseFacts): Lookups {
-  const { statistics, dependents = [], inheritance = [], types = new Map() } = facts;
+  const { statistics, dependents = [], inheritance = [], types = new Map(), missingRoles = NONE } = facts;
+  const { deletedObjects } = facts;
   const needing = new Map<string, Dependent[]>();
   for (const each of dependents) needing.set(each.table, [...(needing.get(each.table) ?? []), each]);
   const [parents, children] = [new Map<string, Inheritance[]>(), new Map<string, Inheritance[]>()];
@@ -213,6 +244,8 @@ function lookups(made: ReadonlySet<string>, former: FormerNames, facts: Database
     parents: (child) => parents.get(child) ?? [],
     children: (parent) => children.get(parent) ?? [],
     types,
+    missingRoles,
+    deletedWith: (position) => deletedObjects?.get(position) ?? [],
   };
 }
 

@@ -250,7 +250,7 @@ const patch = z.array(
 );
 
 const objectV1 = z.strictObject({
-  kind: z.enum(['view', 'materialized_view', 'function', 'procedure', 'trigger']),
+  kind: z.enum(['view', 'materialized_view', 'function', 'procedure', 'trigger', 'policy', 'row_security']),
   id: eventText,
   definition: eventText,
   comment: eventTextOrNull,

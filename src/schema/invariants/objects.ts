@@ -21,14 +21,15 @@ function newNameProblems({ objects }: State, { kind, id }: ObjectName): Problem[
 }
 
 /**
- * Checks that the log contains the table or view of a trigger. Otherwise a replay of the log could not create the
- * trigger.
+ * Checks that the log contains the table or view of a trigger, or the table of a policy. Otherwise a replay of the log
+ * could not create the object.
  */
 function tableProblems(state: State, { kind, id }: ObjectName): Problem[] {
   const { table } = objectNameParts({ kind, id });
   if (table === null || hasTableAt(state, undefined, table)) return [];
-  if (state.objects.has(objectKey({ kind: 'view', id: table }))) return [];
-  const message = `${quoteName(table)} is not a managed table or view of the default schema. Create or adopt it before the trigger`;
+  const isTrigger = kind === 'trigger';
+  if (isTrigger && state.objects.has(objectKey({ kind: 'view', id: table }))) return [];
+  const message = `${quoteName(table)} is not a managed table ${isTrigger ? 'or view ' : ''}of the default schema. Create or adopt it before the ${KINDS[kind].label}`;
   return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
 }
 

@@ -5,7 +5,7 @@
 import { jsonEqual } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Names } from '../fold/replace-names.js';
-import { OBJECT_KINDS, type ObjectKind, isTrigger, objectKey } from '../model/objects.js';
+import { OBJECT_KINDS, type ObjectKind, isOnTable, objectKey } from '../model/objects.js';
 import { type CollectionNode, type Identity, type State, NEW_IDENTITY, byName, getObject } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
 import type { Rewritten, UnwrittenText } from '../transition/rename-texts.js';
@@ -150,12 +150,13 @@ type States = Record<'base' | Side, State>;
  * columns.
  */
 export function* renameSides(sides: States, merging: Merging): Resumable<RenamedSides> {
-  const states = withObjectNames(sides, merging, (kind) => !isTrigger({ kind }));
-  // Triggers follow the names of their tables and views.
-  const withTriggers = (named: States): States => withObjectNames(named, merging, (kind) => isTrigger({ kind }));
-  if (areNamedAlike(states)) return { ...withTriggers(states), renames: NO_RENAMES, touched: new Set(), unwritten: [] };
+  const states = withObjectNames(sides, merging, (kind) => !isOnTable({ kind }));
+  // Triggers and policies follow the names of their tables and views.
+  const withObjectsOnTables = (named: States): States => withObjectNames(named, merging, (kind) => isOnTable({ kind }));
+  if (areNamedAlike(states))
+    return { ...withObjectsOnTables(states), renames: NO_RENAMES, touched: new Set(), unwritten: [] };
   const named = yield* renameTables(states, merging);
-  const tables = { ...named, ...withTriggers(named) };
+  const tables = { ...named, ...withObjectsOnTables(named) };
   return merging.conflicts.length > 0 ? tables : yield* renameColumns(tables, merging);
 }
 

@@ -1,24 +1,33 @@
 /*
- * Objects other than tables: views, materialized views, functions, procedures and triggers. Their definition is one SQL
- * statement, and they are documents like collections and fields.
+ * Objects other than tables: views, materialized views, functions, procedures, triggers, policies and row security. Their
+ * definition is one SQL statement, and they are documents like collections and fields.
  */
 import { z } from 'zod';
 
 interface KindDescription {
   /** The kind in messages and in plans. */
   label: string;
+  /** The plural of the label, if it does not end with `s` only. */
+  plural?: string;
   /** The kind in CREATE, ALTER, DROP and COMMENT ON. */
   sqlWords: string;
-  /** The target of COMMENT ON in the parser's output. */
-  commentTarget: string;
-  /** The catalog that contains objects of this kind. All names in one catalog share a namespace. */
-  catalog: 'pg_class' | 'pg_proc' | 'pg_trigger';
+  /** The definition in messages. */
+  statement: string;
+  /** The target of COMMENT ON in the parser's output. Null if PostgreSQL stores no comment. */
+  commentTarget: string | null;
+  /**
+   * The catalog that contains objects of this kind. All names in one catalog share a namespace. `row_security` stands for
+   * two columns of pg_class.
+   */
+  catalog: 'pg_class' | 'pg_proc' | 'pg_trigger' | 'pg_policy' | 'row_security';
   /** The values of `relkind` or `prokind` for this kind. Empty for a catalog with only one kind. */
   catalogKinds: readonly string[];
   /** True if the document has `indexes`. */
   hasIndexes: boolean;
   /** True if the document has `enabled`. */
   canBeDisabled: boolean;
+  /** `named`: a table has any number of these objects, with names. `single`: it has at most one, without a name. */
+  onTable: 'no' | 'named' | 'single';
 }
 
 /**
@@ -28,47 +37,81 @@ export const KINDS = {
   view: {
     label: 'view',
     sqlWords: 'VIEW',
+    statement: 'CREATE VIEW',
     commentTarget: 'OBJECT_VIEW',
     catalog: 'pg_class',
     catalogKinds: ['v'],
     hasIndexes: false,
     canBeDisabled: false,
+    onTable: 'no',
   },
   materialized_view: {
     label: 'materialized view',
     sqlWords: 'MATERIALIZED VIEW',
+    statement: 'CREATE MATERIALIZED VIEW',
     commentTarget: 'OBJECT_MATVIEW',
     catalog: 'pg_class',
     catalogKinds: ['m'],
     hasIndexes: true,
     canBeDisabled: false,
+    onTable: 'no',
   },
   function: {
     label: 'function',
     sqlWords: 'FUNCTION',
+    statement: 'CREATE FUNCTION',
     commentTarget: 'OBJECT_FUNCTION',
     catalog: 'pg_proc',
     catalogKinds: ['f', 'w'],
     hasIndexes: false,
     canBeDisabled: false,
+    onTable: 'no',
   },
   procedure: {
     label: 'procedure',
     sqlWords: 'PROCEDURE',
+    statement: 'CREATE PROCEDURE',
     commentTarget: 'OBJECT_PROCEDURE',
     catalog: 'pg_proc',
     catalogKinds: ['p'],
     hasIndexes: false,
     canBeDisabled: false,
+    onTable: 'no',
   },
   trigger: {
     label: 'trigger',
     sqlWords: 'TRIGGER',
+    statement: 'CREATE TRIGGER',
     commentTarget: 'OBJECT_TRIGGER',
     catalog: 'pg_trigger',
     catalogKinds: [],
     hasIndexes: false,
     canBeDisabled: true,
+    onTable: 'named',
+  },
+  policy: {
+    label: 'policy',
+    plural: 'policies',
+    sqlWords: 'POLICY',
+    statement: 'CREATE POLICY',
+    commentTarget: 'OBJECT_POLICY',
+    catalog: 'pg_policy',
+    catalogKinds: [],
+    hasIndexes: false,
+    canBeDisabled: false,
+    onTable: 'named',
+  },
+  row_security: {
+    label: 'row security',
+    plural: 'tables with row security',
+    sqlWords: 'TABLE',
+    statement: 'ALTER TABLE … ENABLE ROW LEVEL SECURITY',
+    commentTarget: null,
+    catalog: 'row_security',
+    catalogKinds: [],
+    hasIndexes: false,
+    canBeDisabled: false,
+    onTable: 'single',
   },
 } as const satisfies Readonly<Record<string, KindDescription>>;
 
@@ -101,7 +144,8 @@ export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
   /**
    * Identifies the object within its kind. For a view, the name. For a function, the name and the argument types:
-   * `total(integer, text)`. For a trigger, the name and the table: `audit on posts`.
+   * `total(integer, text)`. For a trigger or policy, the name and the table: `audit on posts`. For row security, the
+   * table.
    */
   id: text,
   /** The statement that creates the object: `CREATE VIEW active_posts AS SELECT …`. */
@@ -132,8 +176,17 @@ export const isRoutine = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
 export const isRelation = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && KINDS[kind].catalog === 'pg_class';
 
-/** True for triggers, which PostgreSQL identifies by table and name. */
-export const isTrigger = ({ kind }: Pick<ObjectName, 'kind'>): boolean => kind === 'trigger';
+/** True for triggers, policies and row security, which belong to a table. False for an unknown kind of a diff. */
+export const isOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
+  isObjectKind(kind) && KINDS[kind].onTable !== 'no';
+
+/** Returns the kind with this label. Undefined for labels of tables, columns and other things. */
+export const kindWithLabel = (label: string): ObjectKind | undefined =>
+  OBJECT_KINDS.find((kind) => KINDS[kind].label === label);
+
+/** True for objects that have the name of their table. */
+const isNamedLikeTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
+  isObjectKind(kind) && KINDS[kind].onTable === 'single';
 
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
@@ -147,42 +200,47 @@ const unquote = (name: string): string => (name.startsWith('"') ? name.slice(1, 
  */
 export const routineId = (name: string, argumentTypes: string): string => `${quoteUnlessPlain(name)}(${argumentTypes})`;
 
-/** Returns the id of a trigger. Both names are quoted in the same way as that of a function. */
-export const triggerId = (name: string, table: string): string =>
-  `${quoteUnlessPlain(name)} on ${quoteUnlessPlain(table)}`;
+/** Returns the id of an object of a table. Both names of a trigger or policy are quoted like that of a function. */
+export const idOnTable = (kind: ObjectKind, name: string, table: string): string =>
+  isNamedLikeTable({ kind }) ? table : `${quoteUnlessPlain(name)} on ${quoteUnlessPlain(table)}`;
 
 interface ObjectNameParts {
   /** The name without quotes, argument types or table. */
   name: string;
   /** `integer, text`. Null unless it is a function or procedure. */
   argumentTypes: string | null;
-  /** The table or view of a trigger, without quotes. Otherwise null. */
+  /** The table or view of a trigger, policy or row security, without quotes. Otherwise null. */
   table: string | null;
 }
 
 const ROUTINE_ID = /^("(?:[^"]|"")+"|[^"(]+)\((.*)\)$/s;
-const TRIGGER_ID = /^("(?:[^"]|"")+"|[^" ]+) on ("(?:[^"]|"")+"|[^" ]+)$/;
+const ID_ON_TABLE = /^("(?:[^"]|"")+"|[^" ]+) on ("(?:[^"]|"")+"|[^" ]+)$/;
 
 /** Splits an id. An id that no definition can have is returned as a name. */
 export function objectNameParts({ kind, id }: ObjectName): ObjectNameParts {
-  const form = isRoutine({ kind }) ? ROUTINE_ID : isTrigger({ kind }) ? TRIGGER_ID : undefined;
+  if (isNamedLikeTable({ kind })) return { name: id, argumentTypes: null, table: id };
+  const form = isRoutine({ kind }) ? ROUTINE_ID : isOnTable({ kind }) ? ID_ON_TABLE : undefined;
   const [, name, rest = ''] = form?.exec(id) ?? [];
   if (name === undefined) return { name: id, argumentTypes: null, table: null };
-  return isTrigger({ kind })
+  return isOnTable({ kind })
     ? { name: unquote(name), argumentTypes: null, table: unquote(rest) }
     : { name: unquote(name), argumentTypes: rest, table: null };
 }
 
-/** Returns the id of the object with another name. The argument types and the table stay the same. */
+/**
+ * Returns the id of the object with another name. The argument types and the table stay the same, so row security keeps
+ * its id.
+ */
 export function renamedId(object: ObjectName, name: string): string {
   const { argumentTypes, table } = objectNameParts(object);
-  if (table !== null) return triggerId(name, table);
+  if (table !== null) return idOnTable(object.kind, name, table);
   return argumentTypes === null ? name : routineId(name, argumentTypes);
 }
 
-/** True for a trigger that keeps its own name while its table or view is renamed. */
+/** True for an object that PostgreSQL renames with its table or view. Its own name stays, if it has one. */
 export const isRenamedWithTable = (object: ObjectName, to: string): boolean =>
-  isTrigger(object) && objectNameParts(object).name === objectNameParts({ kind: object.kind, id: to }).name;
+  isNamedLikeTable(object) ||
+  (isOnTable(object) && objectNameParts(object).name === objectNameParts({ kind: object.kind, id: to }).name);
 
 /** Splits `integer, "a, b"[]`. Names of types may contain commas in quotes. */
 export const splitArgumentTypes = (argumentTypes: string): string[] =>

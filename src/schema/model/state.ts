@@ -155,16 +155,19 @@ export function contentOf({ collections, objects }: Pick<State, 'collections' | 
   return content;
 }
 
-const triggerKeys = createIndexedLookup(({ object }: ObjectNode) => {
+const keysByTable = createIndexedLookup(({ object }: ObjectNode) => {
   const { table } = objectNameParts(object);
   return table === null ? [] : [table];
 });
 
-/** Returns the triggers of a table or view of the default schema. */
-export const triggersOn = (objects: State['objects'], table: string): SchemaObject[] =>
-  [...triggerKeys(objects, table)].flatMap((key) => objects.get(key)?.object ?? []);
+/** Returns the triggers, policies and row security of a table or view of the default schema. */
+export const objectsOn = (objects: State['objects'], table: string): SchemaObject[] =>
+  [...keysByTable(objects, table)].flatMap((key) => objects.get(key)?.object ?? []);
 
-/** Returns the collection whose table an object belongs to. Undefined for a trigger of a view and for other kinds. */
+/**
+ * Returns the collection whose table an object belongs to. Undefined for a trigger of a view, and for objects that belong
+ * to no table.
+ */
 export function collectionOfObject(state: State, object: ObjectName): string | undefined {
   const { table } = objectNameParts(object);
   return table === null ? undefined : collectionAt(state, undefined, table);
@@ -172,6 +175,14 @@ export function collectionOfObject(state: State, object: ObjectName): string | u
 
 export const getObject = ({ objects }: Pick<State, 'objects'>, name: ObjectName): SchemaObject | undefined =>
   objects.get(objectKey(name))?.object;
+
+/** True if a managed function has the name, with any argument types: a call does not show which one PostgreSQL chose. */
+export const hasFunction = ({ objects }: Pick<State, 'objects'>, name: string): boolean =>
+  objects.some(({ object }) => object.kind === 'function' && objectNameParts(object).name === name);
+
+/** True if a managed view or materialized view has the name. */
+export const hasView = ({ objects }: Pick<State, 'objects'>, id: string): boolean =>
+  objects.has(objectKey({ kind: 'view', id })) || objects.has(objectKey({ kind: 'materialized_view', id }));
 
 /** Undefined if the field or collection does not exist. */
 export function getField(state: State, collection: string, field: string): Field | undefined {

@@ -79,7 +79,7 @@ export function mergeObject(existing: SchemaObject, input: unknown, at: Path): R
     ...unknownMembers(input, MEMBERS, at),
     ...nameProblems(existing, merged, at),
     ...definitionProblems(existing, merged['definition'], [...at, 'definition']),
-    ...commentProblems(merged['comment'], [...at, 'comment']),
+    ...commentProblems(existing, merged['comment'], [...at, 'comment']),
     ...indexProblems(existing, merged['indexes'], [...at, 'indexes']),
     ...enabledProblems(existing, merged['enabled'], [...at, 'enabled']),
   ];
@@ -116,8 +116,9 @@ function definitionProblems(existing: SchemaObject, definition: unknown, at: Pat
   return fault === null ? [] : [invalidProblem(at, `definition ${fault}`)];
 }
 
-function commentProblems(comment: unknown, at: Path): Problem[] {
-  if (comment === null) return [];
+function commentProblems({ kind }: SchemaObject, comment: unknown, at: Path): Problem[] {
+  if (comment === null || comment === '') return [];
+  if (KINDS[kind].commentTarget === null) return [invalidProblem(at, `${KINDS[kind].label} has no comment`)];
   if (typeof comment !== 'string') return [invalidProblem(at, 'comment must be a string or null')];
   const fault = textFault(comment);
   return fault === null ? [] : [invalidProblem(at, `comment ${fault}`)];

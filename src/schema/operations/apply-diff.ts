@@ -35,7 +35,7 @@ import {
   isAddition,
 } from '../diff/entries.js';
 import { type Operation, decideDraft } from './operation.js';
-import { type SchemaObject, isTrigger, objectLabel, objectNameParts, renamedId } from '../model/objects.js';
+import { type SchemaObject, isOnTable, objectLabel, objectNameParts, renamedId } from '../model/objects.js';
 import { readNewObject } from '../normal-form/object.js';
 import { identifierFault } from '../normal-form/names.js';
 import { isObject } from '../../kernel/json.js';
@@ -118,11 +118,11 @@ function applyObjects(context: ApplyContext, items: readonly ObjectDiff[]): void
   // Triggers on views follow the renames of these views.
   applyObjectRenames(
     context,
-    others.filter(([, item]) => !isTrigger(item)),
+    others.filter(([, item]) => !isOnTable(item)),
   );
   applyObjectRenames(
     context,
-    others.filter(([, item]) => isTrigger(item)),
+    others.filter(([, item]) => isOnTable(item)),
   );
   for (const [index, item] of others) {
     if (item.diff.every((entry) => isRenameEntry(entry, 'id'))) continue;
@@ -142,7 +142,7 @@ function applyObjectRenames(context: ApplyContext, items: readonly [number, Obje
   draft.putRenamed(free);
 }
 
-/** True for a trigger whose table or view the diff removes as well. */
+/** True for an object whose table or view the diff removes as well. */
 const isRemovedWithTable = (draft: Draft, { kind, id }: ObjectDiff): boolean => {
   const { table } = objectNameParts({ kind, id });
   const isView = table !== null && draft.object({ kind: 'view', id: table }) !== undefined;
@@ -150,7 +150,7 @@ const isRemovedWithTable = (draft: Draft, { kind, id }: ObjectDiff): boolean => 
 };
 
 const RENAME_KEEPS_TYPES =
-  'rhs must have the argument types or the table of lhs. A function with other argument types, or a trigger of another table, is a new one';
+  'rhs must have the argument types or the table of lhs. A function with other argument types, or an object of another table, is a new one';
 
 interface RenamedNode {
   node: ObjectNode;

@@ -2,6 +2,7 @@
 import { isObject } from '../../kernel/json.js';
 import { type Problem, type Result, invalidProblem, ok, refuse, unknownMembers } from '../../kernel/problem.js';
 import {
+  KINDS,
   OBJECT_KINDS,
   type ObjectKind,
   type ObjectName,
@@ -97,6 +98,10 @@ export const renameObject: Operation<'rename-object', ObjectInput & { body: unkn
     const existing = existingObject(state, { kind, id });
     if (!existing.ok) return existing;
     if (to === objectNameParts({ kind, id }).name) return ok([]);
+    if (KINDS[kind].onTable === 'single') {
+      const message = `${objectLabel({ kind, id })} has the name of its table. Rename the table instead`;
+      return refuse(invalidProblem(['to'], message));
+    }
     const newId = renamedId({ kind, id }, to);
     if (getObject(state, { kind, id: newId }) !== undefined)
       return refuse({

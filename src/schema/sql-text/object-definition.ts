@@ -13,26 +13,27 @@ import {
   type ObjectName,
   objectLabel,
   objectNameParts,
+  idOnTable,
   routineId,
-  triggerId,
 } from '../model/objects.js';
 import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
 import { type RoutineParts, isReplaceable, readRoutineParts, routineRest, startOfName } from './routine.js';
-import { type TriggerParts, isInsteadOf, triggerFunction, triggerRelations, triggerRest } from './trigger.js';
+import { type PolicyParts, policyRest, readPolicyParts, readRowSecurity } from './policy.js';
+import { type TriggerParts, readTriggerParts, triggerFunction, triggerRelations, triggerRest } from './trigger.js';
 
 /** Maximum number of characters. Parsing 1,000 characters takes up to 3 ms and blocks the event loop. */
 const LONGEST_DEFINITION = 100_000;
 
 export interface ParsedDefinition {
   kind: ObjectKind;
-  /** The schema. Undefined if the definition names none. For a trigger, the schema of its table. */
+  /** The schema. Undefined if the definition names none. For an object of a table, the schema of the table. */
   schema: string | undefined;
   name: string;
-  /** The name. A function also has its argument types, and a trigger its table. */
+  /** The name. A function also has its argument types, and a trigger or policy its table. */
   id: string;
-  /** The text after the name, or for a trigger after the table, without a semicolon: `(a, b) WITH (…) AS SELECT …`. */
+  /** The text after the name, or after the table of the object, without a semicolon: `(a, b) WITH (…) AS SELECT …`. */
   tail: string;
   /**
    * The tail of a scratch object that PostgreSQL prints in the same way. For a materialized view, this is a plain view.
@@ -54,8 +55,18 @@ export interface ParsedDefinition {
   calls: readonly { schema: string | undefined; name: string }[];
   /** The parts of a function or procedure. Otherwise null. */
   routine: RoutineParts | null;
+  /** The table of a trigger, policy or row security. Otherwise null. */
+  onTable: TableParts | null;
   /** The parts of a trigger. Otherwise null. */
   trigger: TriggerParts | null;
+  /** The parts of a policy. Otherwise null. */
+  policy: PolicyParts | null;
+}
+
+interface TableParts {
+  name: string;
+  /** The text between the name of the object and the table: ` BEFORE INSERT OR UPDATE ON `. */
+  between: string;
 }
 
 /** Number of definitions in the cache. A schema is compared and checked several times in one request. */
@@ -93,10 +104,18 @@ export function canReplace(before: string, after: string): boolean {
 
 /** Returns the definition with another id. The rest of the text stays the same. */
 export function renamedDefinition(text: string, id: string): string {
-  const { kind, tail, trigger } = readStoredDefinition(text);
-  const { name, table } = objectNameParts({ kind, id });
-  const onTable = trigger === null ? '' : `${trigger.events}${quotedName(table ?? trigger.table)}`;
-  return `CREATE ${createWords(kind, trigger)} ${quotedName(name)}${onTable}${tail}`;
+  const parsed = readStoredDefinition(text);
+  const { name, table } = objectNameParts({ kind: parsed.kind, id });
+  return withNames(parsed, quotedName(name), quotedName(table ?? ''));
+}
+
+type DefinitionText = Pick<ParsedDefinition, 'kind' | 'tail' | 'onTable' | 'trigger'>;
+
+/** Returns the statement with other names, which must be quoted. @param table ignored for an object of no table */
+export function withNames({ kind, tail, onTable, trigger }: DefinitionText, name: string, table: string): string {
+  if (KINDS[kind].onTable === 'single') return `ALTER TABLE ${table}${tail}`;
+  const target = onTable === null ? name : `${name}${onTable.between}${table}`;
+  return `CREATE ${createWords(kind, trigger)} ${target}${tail}`;
 }
 
 /** Returns the words between CREATE and the name. */
@@ -131,7 +150,7 @@ function parseText(text: string): ParsedDefinition | string {
   }
 }
 
-const CREATE = OBJECT_KINDS.map((kind) => `CREATE ${KINDS[kind].sqlWords}`);
+const CREATE = OBJECT_KINDS.map((kind) => KINDS[kind].statement);
 export const ONE_STATEMENT = `must be exactly one statement: ${CREATE.slice(0, -1).join(', ')} or ${CREATE.at(-1)}`;
 
 interface Creation {
@@ -143,8 +162,11 @@ interface Creation {
   /** The statement without its name and without words that do not change what is created. */
   rest: Node;
   routine?: RoutineParts;
+  /** The table that the object belongs to: a RangeVar. */
+  relation?: Node;
   /** The statement, if it creates a trigger. */
   trigger?: Node;
+  policy?: PolicyParts;
 }
 
 /**
@@ -174,7 +196,26 @@ const CREATIONS: Readonly<Record<ObjectKind, ReadCreation>> = {
     const created = member(statement, 'CreateTrigStmt');
     if (created === undefined) return undefined;
     const target = { ...(created['relation'] as Node), relname: created['trigname'], location: startOfName(text) };
-    return { target, query: { when: created['whenClause'] }, rest: triggerRest(created), trigger: created };
+    const relation = created['relation'] as Node;
+    return { target, relation, query: { when: created['whenClause'] }, rest: triggerRest(created), trigger: created };
+  },
+  policy(statement, text) {
+    const created = member(statement, 'CreatePolicyStmt');
+    if (created === undefined) return undefined;
+    const policy = readPolicyParts(created);
+    if (typeof policy === 'string') return policy;
+    const relation = created['table'] as Node;
+    const target = { ...relation, relname: created['policy_name'], location: startOfName(text) };
+    const query = { using: created['qual'], check: created['with_check'] };
+    return { target, relation, query, rest: policyRest(created, policy), policy };
+  },
+  row_security(statement) {
+    const altered = member(statement, 'AlterTableStmt');
+    if (altered === undefined) return undefined;
+    const switches = readRowSecurity(altered);
+    if (switches === null) return ONE_STATEMENT;
+    const relation = altered['relation'] as Node;
+    return { target: relation, relation, query: {}, rest: { switches } };
   },
 };
 
@@ -227,7 +268,7 @@ function fromStatement(
   if (typeof creation === 'string') return creation;
   const fault = targetFault(creation.kind, creation.target) ?? queryFault(creation.query);
   if (fault !== null) return fault;
-  if (creation.trigger !== undefined) return triggerPartsOf(creation, creation.trigger, { bytes, text, end });
+  if (creation.relation !== undefined) return partsOnTable(creation, creation.relation, { bytes, text, end });
   const at = endOfName(text, creation.target);
   const tail = at === null ? null : bytes.toString('utf8', at, end).trimEnd();
   return tail !== null && isTailOf(creation, tail) ? partsOf(creation, tail) : NAME_FAULT;
@@ -246,49 +287,48 @@ interface StatementText {
  * Splits the text before and after the table. The statement that the service will run is parsed again to check the
  * result.
  */
-function triggerPartsOf(
+function partsOnTable(
   creation: Creation,
-  statement: Node,
+  relation: Node,
   { bytes, text, end }: StatementText,
 ): ParsedDefinition | string {
-  const relation = statement['relation'] as Node;
+  const { kind, target, trigger } = creation;
   const table = String(relation['relname']);
-  const afterName = endOfName(text, { location: creation.target['location'] });
+  const isUnnamed = KINDS[kind].onTable === 'single';
+  const afterName = isUnnamed ? 0 : endOfName(text, { location: target['location'] });
   const afterTable = endOfName(text, relation);
   if (afterName === null || afterTable === null) return NAME_FAULT;
-  const events = ` ${bytes.toString('utf8', afterName, Number(relation['location'])).trimStart()}`.replace(
-    /\S$/,
-    '$& ',
-  );
-  const tail = ` ${bytes.toString('utf8', afterTable, end).trim()}`;
-  const trigger: TriggerParts = {
-    isConstraint: statement['isconstraint'] === true,
-    events,
-    table,
-    isInsteadOf: isInsteadOf(statement),
-    isForEachRow: statement['row'] === true,
+  const between = isUnnamed
+    ? ''
+    : ` ${bytes.toString('utf8', afterName, Number(relation['location'])).trimStart()}`.replace(/\S$/, '$& ');
+  const tail = ` ${bytes.toString('utf8', afterTable, end).trim()}`.trimEnd();
+  const parts: ParsedDefinition = {
+    ...partsOf(creation, tail),
+    onTable: { name: table, between },
+    trigger: trigger === undefined ? null : readTriggerParts(trigger),
+    policy: creation.policy ?? null,
   };
-  if (!isTriggerOf(creation.rest, `CREATE ${createWords('trigger', trigger)} n${events}t${tail}`)) return NAME_FAULT;
-  const parts = partsOf(creation, tail);
-  return {
-    ...parts,
-    id: triggerId(parts.name, table),
-    relations: triggerRelations(statement),
-    calls: [triggerFunction(statement), ...parts.calls],
-    trigger,
-  };
+  if (!createsSame(creation, withNames(parts, 'n', 't'))) return NAME_FAULT;
+  const relations = trigger === undefined ? [qualifiedName(relation), ...parts.relations] : triggerRelations(trigger);
+  const calls = trigger === undefined ? parts.calls : [triggerFunction(trigger), ...parts.calls];
+  return { ...parts, id: idOnTable(kind, parts.name, table), relations, calls };
 }
 
-/** True if the parser reads the same trigger from the statement that the service will run. */
-function isTriggerOf(rest: Node, text: string): boolean {
+/** True if the parser reads the same object from the statement that the service will run. */
+function createsSame({ kind, rest }: Creation, text: string): boolean {
   try {
     const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };
-    const created = member(stmts[0]?.stmt, 'CreateTrigStmt');
-    return stmts.length === 1 && created !== undefined && fingerprintOf(triggerRest(created)) === fingerprintOf(rest);
+    const created = CREATIONS[kind](stmts[0]?.stmt, text);
+    return stmts.length === 1 && typeof created === 'object' && fingerprintOf(created.rest) === fingerprintOf(rest);
   } catch {
     return false;
   }
 }
+
+const qualifiedName = ({ schemaname, relname }: Node): ParsedDefinition['relations'][number] => ({
+  schema: typeof schemaname === 'string' ? schemaname : undefined,
+  name: String(relname),
+});
 
 const isTailOf = ({ kind, rest, routine }: Creation, tail: string): boolean =>
   routine === undefined || isRoutineOf(kind, tail, rest);
@@ -310,7 +350,9 @@ function partsOf({ kind, target, query, rest, routine }: Creation, tail: string)
     relations: [...relationsIn(query), ...(routine?.types ?? [])],
     calls: callsIn(query),
     routine: routine ?? null,
+    onTable: null,
     trigger: null,
+    policy: null,
   };
 }
 
@@ -394,9 +436,8 @@ function relationsIn(query: Node): ParsedDefinition['relations'] {
   const relations = new Map<string, { schema: string | undefined; name: string }>();
   for (const [kind, node] of nodesIn(query)) {
     if (kind !== 'RangeVar') continue;
-    const { schemaname, relname } = node;
-    const schema = typeof schemaname === 'string' ? schemaname : undefined;
-    relations.set(`${schema ?? ''}\0${String(relname)}`, { schema, name: String(relname) });
+    const relation = qualifiedName(node);
+    relations.set(`${relation.schema ?? ''}\0${relation.name}`, relation);
   }
   return [...relations.values()];
 }
@@ -456,25 +497,4 @@ export function definitionFault(text: string, named: ObjectName, schema?: string
   if (definition.schema !== undefined && schema !== undefined && definition.schema !== schema)
     return `must create it in the managed schema ${JSON.stringify(schema)}, but names ${JSON.stringify(definition.schema)}`;
   return null;
-}
-
-/** Statements that give an object its privileges, comments, defaults, triggers, rules and owner. */
-const RESTORING: ReadonlySet<string> = new Set([
-  'GrantStmt',
-  'CommentStmt',
-  'AlterTableStmt',
-  'AlterOwnerStmt',
-  'RuleStmt',
-  'CreateTrigStmt',
-]);
-
-/** Returns why a text is not one statement that restores a property, or null. */
-export function restoringFault(text: string): string | null {
-  try {
-    const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };
-    const [kind = ''] = Object.keys((stmts[0]?.stmt as object | undefined) ?? {});
-    return stmts.length === 1 && RESTORING.has(kind) ? null : 'it is another statement';
-  } catch (error) {
-    return (error as Error).message;
-  }
 }

@@ -9,12 +9,12 @@ import {
   type ObjectIndex,
   type ObjectName,
   type SchemaObject,
+  isOnTable,
   objectLabel,
-  isTrigger,
   newObject,
   objectNameParts,
   routineId,
-  triggerId,
+  idOnTable,
 } from '../model/objects.js';
 import { type Node, list, member, stringOf } from './expression.js';
 import { ONE_STATEMENT, type Statement, endOfName, parseDefinition } from './object-definition.js';
@@ -155,7 +155,9 @@ function addComment({ object, lines }: ObjectFile, { node, line }: FileStatement
   const comment = member(node, 'CommentStmt');
   const others = indexes !== undefined ? 'CREATE INDEX and ' : enabled !== undefined ? 'ALTER TABLE and ' : '';
   if (comment?.['objtype'] !== KINDS[kind].commentTarget)
-    return `only ${others}COMMENT ON ${KINDS[kind].sqlWords} can follow the definition`;
+    return KINDS[kind].commentTarget === null
+      ? 'no other statement can follow the definition'
+      : `only ${others}COMMENT ON ${KINDS[kind].sqlWords} can follow the definition`;
   if (commentedId(object, comment['object']) !== id) return `the comment must be on ${objectLabel(object)}`;
   object.comment = typeof comment['comment'] === 'string' ? comment['comment'] : null;
   lines.comment = line;
@@ -167,7 +169,7 @@ function commentedId(object: ObjectName, commented: unknown): string | undefined
   const routine = member(commented, 'ObjectWithArgs');
   if (routine === undefined) {
     const [name, table] = list(member(commented, 'List')?.['items']).map(stringOf).reverse();
-    return isTrigger(object) && name !== undefined ? triggerId(name, table ?? '') : name;
+    return isOnTable(object) && name !== undefined ? idOnTable(object.kind, name, table ?? '') : name;
   }
   const types = list(routine['objargs']).map((each) => readArgumentType(member(each, 'TypeName') ?? {}));
   const texts = types.flatMap((type) => (typeof type === 'string' ? [] : [type.text]));

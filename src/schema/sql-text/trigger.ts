@@ -3,9 +3,6 @@ import { type Node, list, stringOf } from './expression.js';
 
 export interface TriggerParts {
   isConstraint: boolean;
-  /** The text between the name and the table: ` BEFORE INSERT OR UPDATE ON `. */
-  events: string;
-  table: string;
   /** True for INSTEAD OF, which only views can have. */
   isInsteadOf: boolean;
   isForEachRow: boolean;
@@ -14,7 +11,11 @@ export interface TriggerParts {
 /** TRIGGER_TYPE_INSTEAD of PostgreSQL. */
 const INSTEAD_OF = 64;
 
-export const isInsteadOf = ({ timing }: Node): boolean => timing === INSTEAD_OF;
+export const readTriggerParts = ({ isconstraint, timing, row }: Node): TriggerParts => ({
+  isConstraint: isconstraint === true,
+  isInsteadOf: timing === INSTEAD_OF,
+  isForEachRow: row === true,
+});
 
 /** A relation or a function that the statement names. */
 interface QualifiedName {

@@ -11,10 +11,10 @@ import {
   type ObjectNode,
   type State,
   NEW_IDENTITY,
-  triggersOn,
+  objectsOn,
 } from '../model/state.js';
 import { type ObjectName, type SchemaObject, objectKey } from '../model/objects.js';
-import { renameTriggers, renamedObject } from './objects.js';
+import { renameOnTables, renamedObject } from './objects.js';
 
 interface OpenNode {
   identities: { collection: Identity; fields: Map<string, Identity> };
@@ -84,10 +84,10 @@ export class Draft {
     for (const [field, each] of fields) identities.fields.set(field, each);
   }
 
-  /** Removes a collection and the triggers of its table. */
+  /** Removes a collection and the triggers, policies and row security of its table. */
   removeCollection(name: string): void {
     const table = this.get(name)?.collection.schema;
-    if (table != null && table.schema === undefined) this.#removeTriggers(name);
+    if (table != null && table.schema === undefined) this.#removeOnTable(name);
     this.#open.set(name, undefined);
   }
 
@@ -136,18 +136,18 @@ export class Draft {
   /** Removes an object and, for a view, its triggers. */
   removeObject(name: ObjectName): void {
     this.#objects = this.#objects.delete(objectKey(name));
-    if (name.kind === 'view') this.#removeTriggers(name.id);
+    if (name.kind === 'view') this.#removeOnTable(name.id);
   }
 
-  #removeTriggers(table: string): void {
-    for (const trigger of triggersOn(this.#objects, table)) this.#objects = this.#objects.delete(objectKey(trigger));
+  #removeOnTable(table: string): void {
+    for (const object of objectsOn(this.#objects, table)) this.#objects = this.#objects.delete(objectKey(object));
   }
 
   /** Puts extracted objects under other names. The triggers of views follow. Objects may exchange names. */
   putRenamed(renames: readonly { node: ObjectNode; to: string }[]): void {
     for (const { node, to } of renames) this.putObject(renamedObject(node.object, to), node.identity);
     const views = renames.filter(({ node }) => node.object.kind === 'view');
-    this.#objects = renameTriggers(this.#objects, new Map(views.map(({ node, to }) => [node.object.id, to])));
+    this.#objects = renameOnTables(this.#objects, new Map(views.map(({ node, to }) => [node.object.id, to])));
   }
 
   /** Removes the object and returns it, so that it can be put under another name. */

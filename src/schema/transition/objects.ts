@@ -2,9 +2,9 @@
 import { patchBetween } from '../fold/rename-events.js';
 import { changesObjects, changesSchema } from '../fold/event-schemas.js';
 import { type LogEvent, type ObjectEvent, type SchemaEventData, newObjectEvent } from '../model/events.js';
-import { type SchemaObject, isTrigger, objectKey, objectNameParts, triggerId } from '../model/objects.js';
+import { type SchemaObject, idOnTable, isOnTable, objectKey, objectNameParts } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
-import { type State, NEW_IDENTITY, byName, hasTableAt, triggersOn } from '../model/state.js';
+import { type State, NEW_IDENTITY, byName, hasTableAt, objectsOn } from '../model/state.js';
 import { renamedDefinition } from '../sql-text/object-definition.js';
 
 interface ObjectTransition {
@@ -55,36 +55,22 @@ export const renamedObject = (object: SchemaObject, id: string): SchemaObject =>
   definition: renamedDefinition(object.definition, id),
 });
 
-interface TableFollowing {
-  before: State;
-  /**
-   * False for a caller who cannot restore from the trash. A diff can restore a table too, but the triggers that it
-   * creates on the table are those that the caller wrote.
-   */
-  mayRestore: boolean;
-}
-
 /**
- * True if an event about a trigger follows from an event about its table in the same batch. The trigger is deleted,
- * renamed or restored together with the table. A folder, or a collection of another schema, may have the name of a view
- * with triggers, and is not its table.
+ * True if an event about a trigger, a policy or row security follows from an event about its table in the same batch. The
+ * object is deleted, renamed or restored together with the table. A folder, or a collection of another schema, may have
+ * the name of a view with triggers, and is not its table.
  */
-export function followsTable(
-  event: LogEvent,
-  events: readonly LogEvent[],
-  { before, mayRestore }: TableFollowing,
-): boolean {
-  if (!changesObjects(event) || !isTrigger(event.subject)) return false;
+export function followsTable(event: LogEvent, events: readonly LogEvent[], before: State): boolean {
+  if (!changesObjects(event) || !isOnTable(event.subject)) return false;
   const { name, table } = objectNameParts(event.subject);
   if (table === null) return false;
   return events.some((other) => {
     if (!changesSchema(other) || other.collection !== table) return false;
-    if (other.type === 'collection.created')
-      return mayRestore && event.type === 'object.created' && isRestoredTable(other.data);
+    if (other.type === 'collection.created') return event.type === 'object.created' && isRestoredTable(other.data);
     if (!hasTableAt(before, undefined, table)) return false;
     if (other.type === 'collection.deleted') return event.type === 'object.deleted';
     if (other.type !== 'collection.renamed' || event.type !== 'object.renamed') return false;
-    return event.data.to === triggerId(name, other.data.to);
+    return event.data.to === idOnTable(event.subject.kind, name, other.data.to);
   });
 }
 
@@ -92,12 +78,12 @@ export function followsTable(
 const isRestoredTable = ({ collection: { schema }, restored }: SchemaEventData['collection.created']): boolean =>
   restored !== undefined && schema !== null && schema.schema === undefined;
 
-/** Returns the objects after tables and views were renamed. Triggers on these get new ids but keep their identities. */
-export function renameTriggers(objects: State['objects'], names: ReadonlyMap<string, string>): State['objects'] {
+/** Returns the objects after tables and views were renamed. Objects on these get new ids but keep their identities. */
+export function renameOnTables(objects: State['objects'], names: ReadonlyMap<string, string>): State['objects'] {
   const moved = [...names].flatMap(([table, to]) =>
-    triggersOn(objects, table).map((trigger) => {
-      const id = triggerId(objectNameParts(trigger).name, to);
-      return { from: objectKey(trigger), node: objects.get(objectKey(trigger)), object: renamedObject(trigger, id) };
+    objectsOn(objects, table).map((object) => {
+      const id = idOnTable(object.kind, objectNameParts(object).name, to);
+      return { from: objectKey(object), node: objects.get(objectKey(object)), object: renamedObject(object, id) };
     }),
   );
   if (moved.length === 0) return objects;

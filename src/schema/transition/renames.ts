@@ -21,7 +21,7 @@ import {
 import { dropCollection, dropField } from './cascade.js';
 import { Draft } from './draft.js';
 import { type Rewritten, type UnwrittenText, withTexts, reaching } from './rename-texts.js';
-import { renameTriggers } from './objects.js';
+import { renameOnTables } from './objects.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { patchBetween } from '../fold/rename-events.js';
 
@@ -171,7 +171,7 @@ export function* withRenames(from: State, { collections, fields }: Renames): Res
     yield;
     yield* lookUpForRenames(state);
     take(withNewNames(state, { collections: names }));
-    state = { ...state, objects: renameTriggers(state.objects, tableNames(from, names)) };
+    state = { ...state, objects: renameOnTables(state.objects, tableNames(from, names)) };
   }
   for (const [collection, names] of fields) {
     yield;

@@ -13,13 +13,12 @@ import {
   extrasOf,
   byName,
   extrasOfTable,
-  triggersOn,
+  objectsOn,
 } from '../model/state.js';
-import { type SchemaObject, objectKey, routineId, objectNameParts } from '../model/objects.js';
-import { parseDefinition } from '../sql-text/object-definition.js';
 import { parentOf } from '../model/order.js';
 import type { Restores } from './context.js';
 import { Draft } from './draft.js';
+import { findRestoredObjects } from './restored-objects.js';
 import { type Renames, renamesBetween, withRenames } from './renames.js';
 import type { UnwrittenText } from './rename-texts.js';
 import { constraintColumns } from '../sql-text/definitions.js';
@@ -32,7 +31,8 @@ import { isSystemCollection } from '../model/system-collections.js';
 /** An object that was deleted with the collection and is not restored. */
 export interface NotRestored {
   /** `member` is an element of `one_allowed_collections`. `constraint` is a foreign key that is not a relation. */
-  kind: 'relation' | 'alias' | 'member' | 'group' | 'constraint' | 'foreign key' | 'trigger';
+  kind:
+    'relation' | 'alias' | 'member' | 'group' | 'constraint' | 'foreign key' | 'trigger' | 'policy' | 'row_security';
   collection: string;
   field?: string;
   /** The reason as the end of a sentence: `collection "authors" no longer exists`. */
@@ -254,40 +254,29 @@ function put({ draft }: Restoring, other: string, constraint: Constraint): void 
   draft.putCollection({ ...held, schema: withExtras(held.schema, { ...held.schema.extras, constraints: all }) });
 }
 
-/* Restores the triggers of the table, which were deleted with it. */
+/* Restores the triggers, policies and row security of the table, which were deleted with it. */
 
-/** Restores triggers. Those that cannot be restored unchanged are added to `left`. */
-function restoreTriggers(restoring: Restoring): void {
-  const { past, draft, name, node, left } = restoring;
+/** Restores the objects of the table. Those that cannot be restored unchanged are added to `left`. */
+function restoreOnTable(restoring: Restoring, deleted: RestoreCollection): void {
+  const { state, past, draft, name, node, left } = restoring;
   if (node.collection.schema === null || node.collection.schema.schema !== undefined) return;
-  for (const trigger of triggersOn(past.objects, name)) {
-    const reason = findTriggerObstacle(restoring, trigger);
-    if (reason === undefined) draft.putObject(trigger);
-    else left.push({ kind: 'trigger', collection: name, reason: `${JSON.stringify(trigger.id)}: ${reason}` });
+  const restored = findRestoredObjects(objectsOn(past.objects, name), {
+    state,
+    past: deleted.past,
+    names: { former: deleted.name, now: name },
+    isThere: (collection) => isSame(deleted.past, state, collection),
+    explainMissing: (collection) => noCollection(restoring, collection),
+  });
+  for (const { object, obstacle } of restored) {
+    if (obstacle === undefined) draft.putObject(object);
+    else
+      left.push({
+        kind: object.kind as NotRestored['kind'],
+        collection: name,
+        reason: `${JSON.stringify(object.id)}: ${obstacle}`,
+      });
   }
 }
-
-/**
- * Returns why a trigger cannot be restored. Undefined if it can. For functions that are not managed, PostgreSQL
- * decides.
- */
-function findTriggerObstacle(restoring: Restoring, { definition }: SchemaObject): string | undefined {
-  const { state, past, isThere } = restoring;
-  const parsed = parseDefinition(definition);
-  if (typeof parsed === 'string') return undefined;
-  const [called, ...inCondition] = parsed.calls;
-  const id = routineId(called?.name ?? '', '');
-  const key = objectKey({ kind: 'function', id });
-  if (past.objects.has(key) && !state.objects.has(key)) return `function ${JSON.stringify(id)} no longer exists`;
-  const missing = inCondition.find(({ name }) => hasFunction(past, name) && !hasFunction(state, name));
-  if (missing !== undefined) return `function ${JSON.stringify(missing.name)} no longer exists`;
-  const other = parsed.relations.find(({ name }) => past.collections.has(name) && !isThere(name));
-  return other && noCollection(restoring, other.name);
-}
-
-/** True if a managed function has the name, with any argument types: a call does not show which one PostgreSQL chose. */
-const hasFunction = ({ objects }: State, name: string): boolean =>
-  objects.some(({ object }) => object.kind === 'function' && objectNameParts(object).name === name);
 
 /* Restores the group of a collection and its group members. */
 
@@ -398,7 +387,7 @@ export function* planRestoration(state: State, restore: RestoreCollection): Resu
   restoreGroups(restoring);
   restoreConstraints(restoring);
   restoreRelations(restoring);
-  restoreTriggers(restoring);
+  restoreOnTable(restoring, restore);
   return ok({ draft, restores, left, keys, unwritten: unwritten.filter((each) => each.collection === name) });
 }
 

@@ -270,6 +270,68 @@ describe('drift of triggers', () => {
   });
 });
 
+describe('drift of policies', () => {
+  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+
+  const drift = () => api.ok<Drift>('GET', '/schema/drift');
+  const dps = (...args: string[]) => runDps(args, { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+  const POLICY = { kind: 'policy', id: 'own on authors' };
+  const SWITCHES = { kind: 'row_security', id: 'authors' };
+  const CATALOG = `SELECT c.relrowsecurity, c.relforcerowsecurity, p.polname, p.polcmd, p.polpermissive, p.polroles::text,
+      pg_get_expr(p.polqual, c.oid) AS using, obj_description(p.oid, 'pg_policy') AS comment
+    FROM pg_class c LEFT JOIN pg_policy p ON p.polrelid = c.oid WHERE c.relname = 'authors'`;
+
+  beforeEach(async () => {
+    await api.ok('POST', '/collections', AUTHORS);
+    const definition = 'CREATE POLICY own ON authors FOR SELECT TO pg_monitor USING (age > 17)';
+    await api.ok('POST', '/objects', { kind: 'policy', definition, comment: 'Adults' });
+    const switches = 'ALTER TABLE authors ENABLE ROW LEVEL SECURITY';
+    await api.ok('POST', '/objects', { kind: 'row_security', definition: switches });
+  });
+
+  for (const [change, object, kind, member] of [
+    ['ALTER POLICY own ON authors USING (true)', POLICY, 'different', 'definition'],
+    ['ALTER POLICY own ON authors TO PUBLIC', POLICY, 'different', 'definition'],
+    ['COMMENT ON POLICY own ON authors IS NULL', POLICY, 'different', 'comment'],
+    ['DROP POLICY own ON authors', POLICY, 'missing', 'policy'],
+    ['ALTER TABLE authors FORCE ROW LEVEL SECURITY', SWITCHES, 'different', 'definition'],
+    ['ALTER TABLE authors DISABLE ROW LEVEL SECURITY', SWITCHES, 'missing', 'row_security'],
+  ] as const)
+    it(`reports, repairs and accepts ${change}`, async () => {
+      const before = await api.sql(CATALOG);
+      await api.sql(change);
+      const found = await drift();
+      expect(found).to.deep.include({ ok: false, tables: [], unmanaged_objects: [] });
+      expect(found.objects.map(({ object: each, kind: is }) => [each, is])).to.deep.equal([[object, kind]]);
+      expect(found.objects[0]?.differences.map((each) => each.member)).to.deep.equal([member]);
+      const repaired = await dps('drift', '--repair');
+      expect(repaired.code, repaired.out + repaired.err).to.equal(0);
+      expect(await api.sql(CATALOG)).to.deep.equal(before);
+      await api.sql(change);
+      await api.ok('POST', '/schema/drift/accept', { objects: [object] });
+      expect(await drift()).to.deep.include({ ok: true, objects: [] });
+    });
+
+  it('lists policies and row security that someone created, and a policy that someone renamed', async () => {
+    await api.ok('POST', '/collections', { ...AUTHORS, collection: 'editors' });
+    await api.sql(`
+      CREATE POLICY by_hand ON editors USING (true);
+      ALTER TABLE editors ENABLE ROW LEVEL SECURITY;
+      ALTER POLICY own ON authors RENAME TO adults`);
+    const found = await drift();
+    expect(found.unmanaged_objects).to.have.deep.members([
+      { kind: 'policy', id: 'by_hand on editors' },
+      { kind: 'row_security', id: 'editors' },
+      { kind: 'policy', id: 'adults on authors' },
+    ]);
+    expect(found.objects.map(({ object, kind }) => [object, kind])).to.deep.equal([[POLICY, 'missing']]);
+    await api.sql('ALTER POLICY adults ON authors RENAME TO own');
+    await api.sql('DROP TABLE editors');
+    await api.ok('POST', '/schema/drift/accept', { collections: ['editors'] });
+    expect(await drift()).to.deep.include({ ok: true, objects: [], unmanaged_objects: [] });
+  });
+});
+
 describe('drift of views with OBJECTS=off', () => {
   const { api } = withService();
 

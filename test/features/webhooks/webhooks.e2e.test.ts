@@ -140,6 +140,18 @@ describe('webhooks', () => {
     expect(types()).to.deep.equal(['object.renamed', 'object.deleted']);
   });
 
+  it('delivers the events of policies and row security to webhooks of their table', async () => {
+    const [name, to] = [await collection(), unique()];
+    const { data } = await create({ types: ['object.*'], collections: [to] });
+    await api.ok('POST', '/objects', { kind: 'policy', definition: `CREATE POLICY own ON "${name}" USING (true)` });
+    const definition = `ALTER TABLE "${name}" ENABLE ROW LEVEL SECURITY`;
+    await api.ok('POST', '/objects', { kind: 'row_security', definition });
+    await api.ok('POST', `/collections/${name}/rename`, { to });
+    await api.ok('DELETE', `/collections/${to}`);
+    await upToDate(data.id);
+    expect(types()).to.deep.equal(['object.renamed', 'object.renamed', 'object.deleted', 'object.deleted']);
+  });
+
   it('delivers the events of change requests that concern a collection', async () => {
     const name = await collection();
     await create({ types: ['change.*'], collections: [name] });

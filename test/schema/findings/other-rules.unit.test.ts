@@ -1,8 +1,11 @@
 import { expect } from 'chai';
-import { RULES } from '../../../src/schema/findings/index.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { planBatch } from '../../../src/projector/ddl/plan.js';
+import { RULES, findingsOf as judge, questionsOf } from '../../../src/schema/findings/index.js';
+import type { ObjectName } from '../../../src/schema/model/objects.js';
 import { ROWS } from './plan.js';
 import { readFileSync } from 'node:fs';
-import { type Edited, type DiffOptions, LIBRARY, column, edit, fieldIn, key, table } from './diffs.js';
+import { type Edited, type DiffOptions, LIBRARY, column, edit, eventsOfEdit, fieldIn, key, table } from './diffs.js';
 
 type Edit = (snapshot: Edited) => void;
 
@@ -206,6 +209,26 @@ describe('rules of findings', () => {
     const change = add('home', 'unknown', { data_type: 'address' });
     expect(oneOf('TYPE_NEEDED', change, { known: { types } })).to.include({ level: 'danger', field: 'home' });
     expect(codes(change, { known: {} })).not.to.include('TYPE_NEEDED');
+  });
+
+  it('CHANGES_ROW_SECURITY and CHANGES_TRIGGER name the objects that a restored table lacks', () => {
+    const restored = { position: 7, identity: '00000000', name: 'posts', fields: ['id'] };
+    const events = eventsOfEdit(LIBRARY, made('notes', key('notes'))).map((event) =>
+      event.type === 'collection.created' ? { ...event, data: { ...event.data, restored } } : event,
+    );
+    const plan = { before: LIBRARY, events, ...runToEnd(planBatch(LIBRARY, events, 'public')) };
+    expect(runToEnd(questionsOf(plan))).to.deep.include({ deletions: [7] });
+    const deleted: ObjectName[] = [
+      { kind: 'policy', id: 'own on posts' },
+      { kind: 'row_security', id: 'posts' },
+      { kind: 'trigger', id: 'mark on posts' },
+      { kind: 'policy', id: 'own on other' },
+      { kind: 'view', id: 'posts' },
+    ];
+    const known = runToEnd(judge(plan, { deletedObjects: new Map([[7, deleted]]) }));
+    const lost = (code: string) => known.filter((each) => each.code === code).map(({ object }) => object?.name);
+    expect(lost('CHANGES_ROW_SECURITY')).to.deep.equal(['own on posts', 'posts']);
+    expect(lost('CHANGES_TRIGGER')).to.deep.equal(['mark on posts']);
   });
 
   it('all have a test here or among the unsafe changes', () => {

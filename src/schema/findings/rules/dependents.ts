@@ -82,8 +82,10 @@ export const neededElsewhere: Rule = {
     const { event, batch } = planned;
     const change = changeOf(planned);
     if (change === undefined) return undefined;
-    // The plan itself recreates managed views.
-    const dependents = batch.dependents(event.collection).filter(({ isManaged }) => !isManaged || isRename(event));
+    // The plan itself recreates managed objects. A policy has no columns that could keep an old name.
+    const dependents = batch
+      .dependents(event.collection)
+      .filter(({ isManaged, kind }) => !isManaged || (isRename(event) && kind !== 'policy'));
     const needing = namesOf(dependents, change.column);
     if (needing.length === 0) return undefined;
     return {

@@ -43,10 +43,15 @@ import {
 import { dropsIndex, foreignKeyWithoutIndex, indexOfManyColumns, noPrimaryKey } from './indexes.js';
 import { IMPORTED } from './imported.js';
 import {
+  changesRowSecurity,
   changesTrigger,
+  policyAlwaysTrue,
+  roleNeeded,
+  rowSecurityWithoutPolicy,
   securityDefinerPublicExecute,
   securityDefinerSearchPath,
   triggerOnLargeTable,
+  viewBypassesRowSecurity,
 } from './objects.js';
 import { nameLooksAlike, nameNeedsQuotes, nameShortened, reservedName } from './names.js';
 
@@ -99,6 +104,11 @@ export const RULES: readonly Rule[] = [
   securityDefinerPublicExecute,
   changesTrigger,
   triggerOnLargeTable,
+  changesRowSecurity,
+  rowSecurityWithoutPolicy,
+  policyAlwaysTrue,
+  viewBypassesRowSecurity,
+  roleNeeded,
   ...NOTICED,
   ...IMPORTED,
 ];

@@ -2,16 +2,17 @@
 import {
   type ObjectName,
   type SchemaObject,
+  idOnTable,
+  isRelation,
   isRenamedWithTable,
-  isTrigger,
   objectLabel,
   objectNameParts,
 } from '../../model/objects.js';
-import { type State, collectionOfObject, getObject, hasTableAt } from '../../model/state.js';
-import { parseDefinition } from '../../sql-text/object-definition.js';
+import { type State, collectionOfObject, getObject, hasTableAt, objectsOn } from '../../model/state.js';
+import { isSameDefinition, parseDefinition } from '../../sql-text/object-definition.js';
 import type { RoutineParts } from '../../sql-text/routine.js';
 import { levelBySize, sizeText } from '../levels.js';
-import type { Observation, PlannedObjectEvent, Rule } from '../model.js';
+import { type Observation, type PlannedEvent, type PlannedObjectEvent, type Rule, rolesOf } from '../model.js';
 
 function routineParts(object: SchemaObject | undefined): RoutineParts | null {
   const parsed = object === undefined ? '' : parseDefinition(object.definition);
@@ -45,6 +46,29 @@ function followsTable({ event, batch }: PlannedObjectEvent): boolean {
 
 const hasRelation = (state: State, name: string | null): boolean =>
   name !== null && (hasTableAt(state, undefined, name) || getObject(state, { kind: 'view', id: name }) !== undefined);
+
+/**
+ * Observes objects that a table had when it was deleted, and no longer has when it is restored. The diff that restores a
+ * table decides which of them it gets.
+ */
+function observeLost(
+  { event, batch }: PlannedEvent,
+  isReported: (object: ObjectName) => boolean,
+  consequence: string,
+): Observation[] {
+  if (event.type !== 'collection.created' || event.data.restored === undefined) return [];
+  const { collection } = event;
+  const { position, name: formerName } = event.data.restored;
+  const lost = batch.deletedWith(position).filter(({ kind, id }) => {
+    const { name, table } = objectNameParts({ kind, id });
+    const restored = { kind, id: idOnTable(kind, name, collection) };
+    return table === formerName && getObject(batch.after, restored) === undefined;
+  });
+  return lost.filter(isReported).map((object) => ({
+    message: `restore ${JSON.stringify(collection)} without ${objectLabel(object)}: ${consequence}`,
+    ...subject(object),
+  }));
+}
 
 export const securityDefinerSearchPath: Rule = {
   code: 'SECURITY_DEFINER_SEARCH_PATH',
@@ -88,20 +112,23 @@ export const securityDefinerPublicExecute: Rule = {
 
 const TRIGGER = 'CREATE TRIGGER audit AFTER UPDATE ON posts FOR EACH ROW EXECUTE FUNCTION audit()';
 
+const OTHER_CODE = 'writes to its table run other code';
+
 export const changesTrigger: Rule = {
   code: 'CHANGES_TRIGGER',
   level: 'note',
   title: 'Change of a trigger',
-  what: 'A trigger is created, changed, renamed or dropped, also its enabled state. If its table or view is renamed or deleted, only the findings about the table apply.',
+  what: 'A trigger is created, changed, renamed or dropped, also its enabled state. Or a table is restored without a trigger that it had. If its table or view is renamed or deleted, only the findings about the table apply.',
   why: 'A trigger runs code whenever an application writes rows, and can change or reject them. PostgreSQL runs triggers in the order of their names.',
   safer: 'Read the function of the trigger with the change. The policy can require an approval for this finding.',
   example: { unsafe: TRIGGER },
   objectEvent(planned) {
     const { event } = planned;
-    if (!isTrigger(event.subject) || followsTable(planned)) return undefined;
-    const message = `${VERBS[event.type]} ${objectLabel(event.subject)}: writes to its table run other code`;
+    if (event.subject.kind !== 'trigger' || followsTable(planned)) return undefined;
+    const message = `${VERBS[event.type]} ${objectLabel(event.subject)}: ${OTHER_CODE}`;
     return { message, ...subjectOnTable(event.subject, planned) };
   },
+  event: (planned) => observeLost(planned, ({ kind }) => kind === 'trigger', OTHER_CODE),
 };
 
 export const triggerOnLargeTable: Rule = {
@@ -127,5 +154,150 @@ export const triggerOnLargeTable: Rule = {
     if (statistics === undefined || level === 'note') return undefined;
     const message = `${objectLabel(now)} runs its function for every written row (${sizeText(statistics)})`;
     return { message, level, statistics, ...place };
+  },
+};
+
+/** Returns the policies of a table after the batch. */
+const policiesOn = ({ objects }: State, table: string): SchemaObject[] =>
+  objectsOn(objects, table).filter(({ kind }) => kind === 'policy');
+
+const FORCED_ONLY = 'ALTER TABLE posts FORCE ROW LEVEL SECURITY';
+
+/** True if row security of the table is enabled, not only forced. */
+function hasRowSecurity(state: State, table: string): boolean {
+  const object = getObject(state, { kind: 'row_security', id: table });
+  return object !== undefined && !isSameDefinition(object.definition, FORCED_ONLY);
+}
+
+const POLICY = 'CREATE POLICY own ON posts USING (owner = current_user)';
+const ENABLE = 'ALTER TABLE posts ENABLE ROW LEVEL SECURITY';
+
+const isRowSecurity = ({ kind }: ObjectName): boolean => kind === 'policy' || kind === 'row_security';
+
+const OTHER_ROWS = 'other rows may be visible afterwards';
+
+export const changesRowSecurity: Rule = {
+  code: 'CHANGES_ROW_SECURITY',
+  level: 'warn',
+  title: 'Change of row security',
+  what: 'A policy is created, changed, renamed or dropped, or row security of a table is enabled, forced or disabled. Or a table is restored without those that it had. Comments do not count. If the table is renamed or deleted, only the findings about the table apply.',
+  why: 'Policies decide which rows a database role can read and write. A change can show rows to more roles, or hide rows from an application.',
+  safer:
+    'Read all policies of the table with the change. The policy of the service can require an approval for this finding.',
+  example: { unsafe: POLICY },
+  objectEvent(planned) {
+    const { event } = planned;
+    if (!isRowSecurity(event.subject) || followsTable(planned)) return undefined;
+    if (event.type === 'object.updated' && event.data.patch.every(({ path }) => path === '/comment')) return undefined;
+    const message = `${VERBS[event.type]} ${objectLabel(event.subject)}: ${OTHER_ROWS}`;
+    return { message, ...subjectOnTable(event.subject, planned) };
+  },
+  event: (planned) => observeLost(planned, isRowSecurity, OTHER_ROWS),
+};
+
+export const rowSecurityWithoutPolicy: Rule = {
+  code: 'ROW_SECURITY_WITHOUT_POLICY',
+  level: 'warn',
+  standing: true,
+  title: 'Row security without a policy',
+  what: 'Row security of a table is enabled, but the table has no policy. Or it has policies, but row security is not enabled.',
+  why: 'Without a policy, PostgreSQL hides all rows from every role except the owner of the table. Without row security, policies have no effect.',
+  safer: 'Create the policies and enable row security in one change.',
+  example: { unsafe: ENABLE, safe: `${ENABLE} and ${POLICY}` },
+  objectEvent(planned) {
+    const { event, batch } = planned;
+    const { table } = objectNameParts(event.subject);
+    if (!isRowSecurity(event.subject) || table === null || followsTable(planned)) return undefined;
+    const [isEnabled, count] = [hasRowSecurity(batch.after, table), policiesOn(batch.after, table).length];
+    if (isEnabled === count > 0) return undefined;
+    const message = isEnabled
+      ? `row security of ${JSON.stringify(table)} is enabled, but the table has no policy`
+      : `${JSON.stringify(table)} has ${count} ${count === 1 ? 'policy' : 'policies'}, but row security is not enabled`;
+    return { message, ...subjectOnTable({ kind: 'row_security', id: table }, planned) };
+  },
+};
+
+export const policyAlwaysTrue: Rule = {
+  code: 'POLICY_ALWAYS_TRUE',
+  level: 'warn',
+  standing: true,
+  title: 'Policy that is always true',
+  what: 'A permissive policy has `USING (true)` or `WITH CHECK (true)`.',
+  why: 'Its roles can read or write all rows, whatever the other permissive policies of the table say.',
+  safer:
+    'Compare a column with the current user or with a setting of the session. Grant only the privileges that the roles need.',
+  levels: '`note` for a policy that only allows reading.',
+  example: { unsafe: 'CREATE POLICY all_rows ON posts USING (true)', safe: POLICY },
+  object({ now }, planned) {
+    const parsed = parseDefinition(now.definition);
+    const policy = typeof parsed === 'string' ? null : parsed.policy;
+    if (policy === null || !policy.isPermissive || !policy.isAlwaysTrue) return undefined;
+    const roles = policy.roles.length === 0 ? 'every role' : policy.roles.join(', ');
+    const verb = policy.command === 'select' ? 'read' : 'write';
+    const message = `${objectLabel(now)} allows ${roles} to ${verb} any row`;
+    return { message, ...(verb === 'read' && { level: 'note' as const }), ...subjectOnTable(now, planned) };
+  },
+};
+
+export const viewBypassesRowSecurity: Rule = {
+  code: 'VIEW_BYPASSES_ROW_SECURITY',
+  level: 'warn',
+  standing: true,
+  title: 'View that bypasses row security',
+  what: 'A view without `security_invoker`, or a materialized view, reads a table with row security.',
+  why: 'PostgreSQL applies the policies to the owner of the view. If that is the owner of the table, the view shows all rows to everyone who may read it.',
+  safer: 'Create the view `WITH (security_invoker = true)`, which PostgreSQL supports since release 15.',
+  example: {
+    unsafe: 'CREATE VIEW titles AS SELECT title FROM posts',
+    safe: 'CREATE VIEW titles WITH (security_invoker = true) AS SELECT title FROM posts',
+  },
+  object({ now }, { batch }) {
+    const [table] = findBypassedTables(batch.after, now);
+    if (table === undefined) return undefined;
+    return { message: bypassMessage([now], table), ...subject(now) };
+  },
+  objectEvent({ event, batch, found }) {
+    if (event.subject.kind !== 'row_security' || event.type === 'object.deleted' || found) return undefined;
+    const { id: table } = event.subject;
+    const views = [...batch.after.objects.values()].flatMap(({ object }) =>
+      findBypassedTables(batch.after, object).includes(table) ? [object] : [],
+    );
+    const [first] = views;
+    return first === undefined ? undefined : { message: bypassMessage(views, table), ...subject(first) };
+  },
+};
+
+function bypassMessage([view, ...others]: readonly SchemaObject[], table: string): string {
+  const names = `${view === undefined ? '' : objectLabel(view)}${others.length > 0 ? ` and ${others.length} more` : ''}`;
+  const verb = others.length > 0 ? 'read' : 'reads';
+  return `${names} ${verb} ${JSON.stringify(table)} with the policies that apply to the owner, not to the user`;
+}
+
+/**
+ * Returns the tables with row security whose rows the view reads as its owner. Tables with objects are in the default
+ * schema, which a definition can name or omit.
+ */
+function findBypassedTables(state: State, view: SchemaObject): string[] {
+  const parsed = isRelation(view) ? parseDefinition(view.definition) : '';
+  if (typeof parsed === 'string' || parsed.options.split(',').includes('security_invoker=true')) return [];
+  return parsed.relations.flatMap(({ schema, name }) =>
+    hasRowSecurity(state, name) && (schema === undefined || !hasTableAt(state, schema, name)) ? [name] : [],
+  );
+}
+
+export const roleNeeded: Rule = {
+  code: 'ROLE_NEEDED',
+  level: 'danger',
+  title: 'Role missing from the server',
+  what: 'A policy names a database role in TO that this server does not have.',
+  why: 'PostgreSQL rejects the whole change until the role exists. The service creates no roles.',
+  safer: 'Create the role on this server before the change, or name another role.',
+  example: { unsafe: 'CREATE POLICY own ON posts TO editors USING (true) where `CREATE ROLE editors` has not run' },
+  object({ now }, planned) {
+    const missing = rolesOf(now).filter((role) => planned.batch.missingRoles.has(role));
+    if (missing.length === 0) return undefined;
+    const names = missing.map((role) => JSON.stringify(role)).join(', ');
+    const message = `${objectLabel(now)} needs the role ${names}, which does not exist on this server`;
+    return { message, ...subjectOnTable(now, planned) };
   },
 };

@@ -107,7 +107,7 @@ function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; show
         return (
           <section key={kind} aria-label={KINDS[kind].label}>
             <Text size="sm" c="dimmed" mb={4}>
-              {counted(ofKind.length, KINDS[kind].label)}
+              {counted(ofKind.length, KINDS[kind].label, pluralOf(kind))}
             </Text>
             <ul className={classes.list}>
               {ofKind.map(({ id }) => (
@@ -210,9 +210,17 @@ function Deletion({ object }: { object: ObjectName }) {
   );
 }
 
+/** The plural of the label of a kind. */
+function pluralOf(kind: ObjectKind): string {
+  const { label, plural }: { label: string; plural?: string } = KINDS[kind];
+  return plural ?? `${label}s`;
+}
+
 const EXAMPLES: Partial<Record<ObjectKind, string>> = {
   view: 'CREATE VIEW recent AS SELECT id FROM articles',
   function: "CREATE FUNCTION half(value integer) RETURNS integer LANGUAGE sql AS 'SELECT value / 2'",
+  policy: 'CREATE POLICY own ON articles USING (author = current_user)',
+  row_security: 'ALTER TABLE articles ENABLE ROW LEVEL SECURITY',
 };
 
 function NewObject() {
@@ -312,12 +320,14 @@ function ObjectInputs({ kind, input, error, onChange }: InputsProps) {
         error={at('definition')}
         onChange={(event) => onChange({ ...input, definition: event.currentTarget.value })}
       />
-      <TextInput
-        label="Comment"
-        value={input.comment}
-        error={at('comment')}
-        onChange={(event) => onChange({ ...input, comment: event.currentTarget.value })}
-      />
+      {KINDS[kind].commentTarget !== null && (
+        <TextInput
+          label="Comment"
+          value={input.comment}
+          error={at('comment')}
+          onChange={(event) => onChange({ ...input, comment: event.currentTarget.value })}
+        />
+      )}
       {error !== null && !isShownAtInput && <ProblemAlert error={error} />}
     </>
   );

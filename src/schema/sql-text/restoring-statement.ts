@@ -1,0 +1,24 @@
+/* Checks statements of the catalog that restore a property of an object. */
+import { parseSync } from 'libpg-query';
+import type { Statement } from './object-definition.js';
+
+/** Statements that give an object its privileges, comments, defaults, triggers, rules and owner. */
+const RESTORING: ReadonlySet<string> = new Set([
+  'GrantStmt',
+  'CommentStmt',
+  'AlterTableStmt',
+  'AlterOwnerStmt',
+  'RuleStmt',
+  'CreateTrigStmt',
+]);
+
+/** Returns why a text is not one statement that restores a property, or null. */
+export function restoringFault(text: string): string | null {
+  try {
+    const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };
+    const [kind = ''] = Object.keys((stmts[0]?.stmt as object | undefined) ?? {});
+    return stmts.length === 1 && RESTORING.has(kind) ? null : 'it is another statement';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
