@@ -1,6 +1,6 @@
 /** Runs the command line. Modules of commands are loaded only when they run. */
 import { OperatorError } from '../kernel/operator-error.js';
-import { SQLSTATE, readOnly } from '../postgres/errors.js';
+import { SQLSTATE, readOnly, hiddenRowsProblem } from '../postgres/errors.js';
 import { type Values, UsageError, type ExitCode, type Invocation, PolicyRefusedError, type Run } from './command.js';
 import { Command, type CommanderError } from 'commander';
 import { readRelease } from '../release.js';
@@ -93,17 +93,20 @@ function describe(error: unknown): string {
     return `The log cannot be read: ${error.message}. Run "dps verify" for details.`;
   if (isSystemError(error)) return `dps failed: ${error.message}.`;
   const state = sqlStateOf(error);
-  if (state !== undefined) return refusedByServer(state, error.message);
+  if (state !== undefined) return refusedByServer(state, error);
   if (/^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message)) {
     return `The connection to the database was lost: ${error.message}.`;
   }
   return `dps failed, and this is a bug: ${error.stack ?? error.message}`;
 }
 
-const refusedByServer = (state: string, message: string): string =>
-  state === SQLSTATE.read_only_sql_transaction
-    ? readOnly(null).message
-    : `PostgreSQL rejected the statement: ${message} (SQLSTATE ${state}).`;
+function refusedByServer(state: string, error: Error): string {
+  if (state === SQLSTATE.read_only_sql_transaction) return readOnly(null).message;
+  return (
+    hiddenRowsProblem(error, state)?.message ??
+    `PostgreSQL rejected the statement: ${error.message} (SQLSTATE ${state}).`
+  );
+}
 
 /** True for an error of the file system or the network: `ENOENT: no such file or directory, open '…'`. */
 const isSystemError = (error: Error): boolean =>

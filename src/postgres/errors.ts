@@ -157,7 +157,7 @@ export function environmentProblem(error: unknown, primaryUrl: string | null = n
 const HIDDEN_ROWS = /^query would be affected by row-level security policy for table "(.+)"$/;
 
 /** Returns the problem of a query that would miss rows. Undefined for other errors. */
-function hiddenRowsProblem(error: unknown, state: string | undefined): Problem | undefined {
+export function hiddenRowsProblem(error: unknown, state: string | undefined): Problem | undefined {
   if (state !== SQLSTATE.insufficient_privilege) return undefined;
   const [, table] = HIDDEN_ROWS.exec((driverError(error) as Error).message) ?? [];
   if (table === undefined) return undefined;

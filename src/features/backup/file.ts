@@ -77,18 +77,27 @@ export async function writeFileWhole(
 ): Promise<number> {
   const location = await resolveTarget(file);
   if (location === null) throw new OperatorError(`${file} cannot be written: it is not a file.`);
-  // A write error concerns the target. Any other error concerns the source and is rethrown.
+  // Only an error of the target is described here. The pipeline also destroys the target with an error of the source.
   let failure: unknown;
+  let sourceFailure: unknown;
+  const source = async function* (): AsyncIterable<Buffer> {
+    try {
+      yield* bytes;
+    } catch (error) {
+      sourceFailure = error;
+      throw error;
+    }
+  };
   try {
     return await replaceFile(location, async (partial) => {
       const written = createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true });
       written.on('error', (error) => (failure = error));
-      await pipeline(Readable.from(bytes), createGzip({ level: constants.Z_BEST_SPEED + 2 }), written);
+      await pipeline(Readable.from(source()), createGzip({ level: constants.Z_BEST_SPEED + 2 }), written);
       await check(partial);
       return written.bytesWritten;
     });
   } catch (error) {
-    if (failure === undefined || failure !== error) throw error;
+    if (failure === undefined || failure !== error || error === sourceFailure) throw error;
     throw new OperatorError(`${file} cannot be written (${(failure as Error).message}).`, { cause: error });
   }
 }
