@@ -12,8 +12,7 @@ import { createDatabase, temporaryDirectory, testServer } from './support/postgr
 import { type ServiceProcess, spawnService } from './support/process.js';
 import { until } from './support/until.js';
 
-describe('the service as a process', function () {
-  this.timeout(120_000);
+describe('the service as a process', () => {
   let directory: string;
   let dataDir: string;
   const started: ServiceProcess[] = [];

@@ -49,8 +49,7 @@ describe('dps backup', () => {
   let file: string;
   const databases: TestDatabase[] = [];
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'dps-backup-'));
     source = await emptyDatabase();
     service = await startService({ DATABASE_URL: source });
@@ -111,8 +110,7 @@ describe('dps backup', () => {
     expect(reply.status, `${path}: ${reply.text}`).to.equal(200);
   }
 
-  it('restores everything exactly as it was', async function () {
-    this.timeout(120_000);
+  it('restores everything exactly as it was', async () => {
     const target = await emptyDatabase();
     // These database settings differ from those under which the rows were written.
     await sql(
@@ -151,8 +149,7 @@ describe('dps backup', () => {
     expect((await readdir(directory)).filter((name) => name.includes('partial'))).to.deep.equal([]);
   });
 
-  it('shows one point in time despite concurrent writes', async function () {
-    this.timeout(60_000);
+  it('shows one point in time despite concurrent writes', async () => {
     await sql(source, `CREATE TABLE IF NOT EXISTS moves (a int)`, `DROP TABLE moves`);
     const writer = new pg.Client({ connectionString: source });
     await writer.connect();
@@ -185,8 +182,7 @@ describe('dps backup', () => {
     expect(both?.one).to.equal(both?.other);
   });
 
-  it('restores into an embedded server and back', async function () {
-    this.timeout(120_000);
+  it('restores into an embedded server and back', async () => {
     const dataDir = await temporaryDirectory();
     const place = { DATA_DIR: join(dataDir, 'data') };
     try {
@@ -203,8 +199,7 @@ describe('dps backup', () => {
     }
   });
 
-  it('rejects damaged and truncated files without touching the database', async function () {
-    this.timeout(120_000);
+  it('rejects damaged and truncated files without touching the database', async () => {
     const target = await emptyDatabase();
     const small = join(directory, 'small.dps');
     await smallBackup(small);

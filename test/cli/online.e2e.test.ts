@@ -13,8 +13,7 @@ interface Snapshot {
   fields: { collection: string; field: string; schema: { is_nullable: boolean; is_unique: boolean } }[];
 }
 
-describe('dps apply --online, dps changes', function () {
-  this.timeout(60_000);
+describe('dps apply --online, dps changes', () => {
   const { service, client: send, api } = withService({ settings: { LOCK_WAIT: '100ms' } });
   let folder: string;
   let file: string;

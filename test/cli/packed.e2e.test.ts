@@ -63,8 +63,7 @@ describe('the packed program', () => {
   let environment: NodeJS.ProcessEnv;
   let running: ChildProcess | undefined;
 
-  before(async function () {
-    this.timeout(180_000);
+  before(async () => {
     ensureBuilt();
     directory = await mkdtemp(join(tmpdir(), 'dps-packed-'));
     database = await createDatabase();
@@ -178,8 +177,7 @@ describe('the packed program', () => {
     expect(code, messages()).to.equal(0);
   }
 
-  it('starts the service with its migrations, uses it and stops it', async function () {
-    this.timeout(120_000);
+  it('starts the service with its migrations, uses it and stops it', async () => {
     const { service, url, messages } = await startService();
     const at = (script: string) => sh(script, { DPS_URL: url });
 
@@ -216,8 +214,7 @@ describe('the packed program', () => {
     expect(at('dps snapshot').err).to.contain('No service responds');
   });
 
-  it('contains a client whose examples compile under strict in another project, and run', async function () {
-    this.timeout(120_000);
+  it('contains a client whose examples compile under strict in another project, and run', async () => {
     const [typescript, python] = ['ts', 'python'].map(
       (expected) => blocksOf('docs/client.md').find(({ language }) => language === expected)?.content ?? '',
     );

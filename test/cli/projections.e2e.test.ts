@@ -93,8 +93,7 @@ describe('dps status, verify and rebuild', () => {
     for (const name of ['trash', 'change-requests']) expect((await run('rebuild', name)).code, name).to.equal(0);
   });
 
-  it('rebuild resumes the index builder, and the service follows', async function () {
-    this.timeout(60_000);
+  it('rebuild resumes the index builder, and the service follows', async () => {
     const client = clientOf(service);
     const text = (name: string) => ({ field: name, type: 'text', schema: {}, meta: { interface: 'input' } });
     await client('/collections', json({ collection: 'pages', schema: {}, fields: [text('body'), text('title')] }));

@@ -111,8 +111,7 @@ describe('backup and restore', () => {
     expect((await dps(['verify'], settings)).code).to.equal(0);
   });
 
-  it('restores into an embedded server that does not exist yet', async function () {
-    this.timeout(60_000);
+  it('restores into an embedded server that does not exist yet', async () => {
     const dataDir = await temporaryDirectory();
     try {
       const { code, err } = await dps(['restore', '--file', file], { DATA_DIR: join(dataDir, 'data') });

@@ -55,8 +55,7 @@ function describeConflict({ kind, place }: MergeConflict): string {
     .trimEnd();
 }
 
-describe('branches of a real project', function () {
-  this.timeout(120_000);
+describe('branches of a real project', () => {
   const steps: Step[] = [];
 
   before(async function () {

@@ -105,9 +105,7 @@ async function sendTwice(service: TestService, { name, text }: CorpusFile): Prom
   process.stdout.write(`      ${name}: ${shown.join(', ')}\n`);
 }
 
-describe('real schemas', function () {
-  this.timeout(120_000);
-
+describe('real schemas', () => {
   before(function () {
     if (corpusIsThere()) return;
     process.stdout.write('    no real schemas (CORPUS names their folder): skipped\n');

@@ -38,8 +38,7 @@ const NAMES = [
   'webhooks',
 ];
 
-describe('the doctor', function () {
-  this.timeout(60_000);
+describe('the doctor', () => {
   let database: TestDatabase;
 
   beforeEach(async () => {

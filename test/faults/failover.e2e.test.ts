@@ -16,8 +16,7 @@ function hostsOf(...servers: Server[]): string {
   return `postgresql://${first?.username}:${first?.password}@${places}${first?.pathname}?target_session_attrs=read-write`;
 }
 
-describe('a failover', function () {
-  this.timeout(180_000);
+describe('a failover', () => {
   let cluster: Cluster;
   let services: TestService[];
 

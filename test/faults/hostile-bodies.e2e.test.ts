@@ -24,8 +24,7 @@ const MEMORY = 2_000;
 /** A larger heap delays garbage collection and makes the measurement meaningless. */
 const NODE_OPTIONS = '--max-old-space-size=1024';
 
-describe('hostile bodies', function () {
-  this.timeout(180_000);
+describe('hostile bodies', () => {
   let database: TestDatabase;
   let service: ServiceProcess;
   let url: string;

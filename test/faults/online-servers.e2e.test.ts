@@ -51,8 +51,7 @@ async function expectApplied(api: Api, online: Online, { id }: Change, table: st
   expect(row).to.deep.equal({ count: ROWS, kept: ROWS });
 }
 
-describe('an online change behind PgBouncer', function () {
-  this.timeout(180_000);
+describe('an online change behind PgBouncer', () => {
   let database: TestDatabase;
   let pooler: Pgbouncer;
   let service: TestService;

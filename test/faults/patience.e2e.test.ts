@@ -11,8 +11,7 @@ import { type TestService, startService } from '../support/service.js';
 const LOCK_TIMEOUT = 10_000;
 const AT_MOST = LOCK_TIMEOUT + 2_000;
 
-describe('a write waits for at most LOCK_TIMEOUT in total', function () {
-  this.timeout(90_000);
+describe('a write waits for at most LOCK_TIMEOUT in total', () => {
   let database: TestDatabase;
   let proxy: Proxy;
   let service: TestService;

@@ -5,8 +5,7 @@ import { type TestService, startService } from '../support/service.js';
 import { type Cluster, type Server, startCluster } from '../support/standby.js';
 import { until } from '../support/until.js';
 
-describe('a promoted standby and a demoted primary', function () {
-  this.timeout(180_000);
+describe('a promoted standby and a demoted primary', () => {
   let cluster: Cluster;
   let services: TestService[];
 
@@ -96,7 +95,7 @@ describe('a promoted standby and a demoted primary', function () {
     const waiting = spawnService({ DATABASE_URL: standby.connectionString });
     let output = '';
     waiting.child.stderr?.on('data', (text: string) => (output += text));
-    await until('it says what it waits for', () => output.includes('This process waits for it'), 60_000);
+    await until('it says what it waits for', () => output.includes('This process waits for it'));
     const ended = await waiting.end('SIGTERM');
     expect(ended.code, ended.stderr).to.equal(0);
     expect(ended.stderr).to.contain('The database is a standby and does not contain a service yet. Start this release');

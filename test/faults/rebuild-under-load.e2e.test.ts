@@ -80,8 +80,7 @@ describe('rebuilding metadata rows under load', () => {
     });
   }
 
-  it('causes no errors and no stale reads, and verification finds nothing', async function () {
-    this.timeout(120_000);
+  it('causes no errors and no stale reads, and verification finds nothing', async () => {
     let over = false;
     const isOver = () => over;
     const answered = Array.from({ length: WRITERS }, () => 0);

@@ -75,7 +75,7 @@ describe('a scheduled change request', function () {
     const text = `SELECT type FROM service.service_events WHERE subject ->> 'id' = $1 ORDER BY position`;
     return (await sql<{ type: string }>(text, [id])).map(({ type }) => type);
   };
-  const answers = () => until('the service answers', async () => (await send('/collections')).status === 200, 30_000);
+  const answers = () => until('the service answers', async () => (await send('/collections')).status === 200);
   const inTime = (milliseconds: number) => ({ at: new Date(Date.now() + milliseconds).toISOString() });
 
   async function make(table: string): Promise<void> {

@@ -130,7 +130,7 @@ describe('a scheduled change request', function () {
     const next = await approvedNote();
     await call('POST', `/changes/${next}/apply`, inTime(1_500));
     await sessionsEnd();
-    await until('it is applied', async () => (await typesOf(next)).includes('change.applied'), 30_000);
+    await until('it is applied', async () => (await typesOf(next)).includes('change.applied'));
     await expectConsistent(database.connectionString);
   });
 

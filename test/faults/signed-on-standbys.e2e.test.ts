@@ -6,8 +6,7 @@ import { type Cluster, type Server, startCluster } from '../support/standby.js';
 import { temporaryDirectory } from '../support/postgres.js';
 import { until } from '../support/until.js';
 
-describe('checkpoints in an asynchronous cluster', function () {
-  this.timeout(180_000);
+describe('checkpoints in an asynchronous cluster', () => {
   let cluster: Cluster;
   let standby: Server;
   let services: TestService[];

@@ -12,8 +12,7 @@ const COMMIT = /commit\0/i;
 const TOKEN = 'token.created';
 const CHANGED = 'account.updated';
 
-describe('a request whose connection to the database goes silent', function () {
-  this.timeout(60_000);
+describe('a request whose connection to the database goes silent', () => {
   let database: TestDatabase;
   let proxy: Proxy;
   let service: TestService;

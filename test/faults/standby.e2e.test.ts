@@ -8,8 +8,7 @@ import { until } from '../support/until.js';
 
 const PRIMARY_URL = 'https://primary.example.com';
 
-describe('a service that reads from a standby', function () {
-  this.timeout(120_000);
+describe('a service that reads from a standby', () => {
   let cluster: Cluster;
   let standby: Server;
   let writer: TestService;

@@ -18,8 +18,7 @@ interface Chunk {
 }
 
 describe('the admin app', () => {
-  before(function () {
-    this.timeout(120_000);
+  before(() => {
     ensureBuilt();
   });
   const { service } = withService();

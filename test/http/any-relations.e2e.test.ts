@@ -2,9 +2,7 @@ import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { key, plain } from './routes/columns.js';
 
-describe('a many-to-any relation', function () {
-  this.timeout(60_000);
-
+describe('a many-to-any relation', () => {
   const { api } = withService({ each: true, consistent: true });
   beforeEach(async () => {
     for (const collection of ['one', 'many']) {

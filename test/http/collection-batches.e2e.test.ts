@@ -9,9 +9,7 @@ interface Several {
   data: { collection: string; meta: Record<string, unknown> }[];
 }
 
-describe('several collections in one request', function () {
-  this.timeout(60_000);
-
+describe('several collections in one request', () => {
   const { api } = withService({ each: true, consistent: true });
 
   const table = (collection: string, more: object = {}) => ({ collection, schema: {}, fields: [key('id')], ...more });

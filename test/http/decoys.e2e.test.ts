@@ -5,8 +5,7 @@ import { onlineOf } from '../support/online.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
 
-describe('a database with decoys of PostgreSQL’s operators', function () {
-  this.timeout(120_000);
+describe('a database with decoys of PostgreSQL’s operators', () => {
   let database: TestDatabase;
   let service: TestService;
   let api: Api;

@@ -24,9 +24,7 @@ const DATABASE = { status: 422, code: 'DATABASE_REFUSED' };
 
 const statuses = (replies: { status: number }[]) => replies.map(({ status }) => status).sort((a, b) => a - b);
 
-describe('known Directus faults do not occur for fields and relations', function () {
-  this.timeout(60_000);
-
+describe('known Directus faults do not occur for fields and relations', () => {
   const { api } = withService({ each: true, consistent: true });
   beforeEach(async () => {
     await create('t', [key('id'), plain('a', 'string')]);

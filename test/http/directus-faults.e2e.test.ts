@@ -31,9 +31,7 @@ const plain = (field: string, type: string, schema: object = {}) => ({ field, ty
 
 const statuses = (replies: { status: number }[]) => replies.map(({ status }) => status).sort((a, b) => a - b);
 
-describe('known Directus faults do not occur', function () {
-  this.timeout(60_000);
-
+describe('known Directus faults do not occur', () => {
   const { api } = withService({ each: true });
 
   const create = (collection: string, fields: object[] = [], more: object = {}) =>

@@ -23,8 +23,7 @@ const KEY = { is_primary_key: true, has_auto_increment: true };
 /** Routes of change requests that record events about the request and change no table. */
 const ABOUT_REQUESTS = /^\/changes(\/\{id\}(\/(withdraw|comment|approve|reject|prepare|rebase|revert))?)?$/;
 
-describe('dry runs', function () {
-  this.timeout(60_000);
+describe('dry runs', () => {
   const { api } = withService({ consistent: true });
 
   const make = (collection: string, ...fields: object[]) =>

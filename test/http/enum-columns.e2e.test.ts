@@ -17,8 +17,7 @@ interface Snapshot {
   fields: ({ collection: string; field: string } & Column)[];
 }
 
-describe('columns of enums and other unnamed types', function () {
-  this.timeout(60_000);
+describe('columns of enums and other unnamed types', () => {
   const { api } = withService({ consistent: true });
 
   before(async () => {

@@ -26,9 +26,7 @@ const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
 const NOTHING = { collections: [], fields: [], relations: [] };
 const plain = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'x', schema });
 
-describe('hostile clients', function () {
-  this.timeout(180_000);
-
+describe('hostile clients', () => {
   const { service, api } = withService();
   afterEach(async () => {
     await expectConsistent(service.databaseUrl);

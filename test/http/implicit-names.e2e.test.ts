@@ -5,9 +5,7 @@ import { plain } from './routes/columns.js';
 
 const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
 
-describe('an implicit name of PostgreSQL', function () {
-  this.timeout(60_000);
-
+describe('an implicit name of PostgreSQL', () => {
   const { api } = withService();
 
   const create = (collection: string) => ['POST', '/collections', { collection, schema: {} }] as const;

@@ -6,8 +6,7 @@ interface Refusal {
   errors: { message: string; extensions: { code: string; path?: string; collection?: string; field?: string } }[];
 }
 
-describe('errors of a merge import', function () {
-  this.timeout(60_000);
+describe('errors of a merge import', () => {
   const { api, client } = withService();
 
   before(async () => {

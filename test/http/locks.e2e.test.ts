@@ -6,8 +6,7 @@ import { type TestService, startService } from '../support/service.js';
 import { type Client, clientOf, json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
 
-describe('an open transaction of an application', function () {
-  this.timeout(60_000);
+describe('an open transaction of an application', () => {
   let database: TestDatabase;
   let service: TestService;
   let beside: TestService;

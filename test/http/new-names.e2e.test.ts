@@ -15,8 +15,7 @@ const id = (collection: string) => ({
   schema: { is_primary_key: true, has_auto_increment: true },
 });
 
-describe('names of new collections and fields', function () {
-  this.timeout(60_000);
+describe('names of new collections and fields', () => {
   const { api } = withService({ each: true });
 
   const create = (collection: string, fields: object[] = []) =>

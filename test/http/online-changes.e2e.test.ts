@@ -36,8 +36,7 @@ const FIELDS = [
   { field: 'parent', type: 'integer', interface: 'input', schema: {} },
 ];
 
-describe('online changes over HTTP', function () {
-  this.timeout(180_000);
+describe('online changes over HTTP', () => {
   const { service, client: send } = withService({ atEnd: () => db.end() });
   let db: pg.Client;
 

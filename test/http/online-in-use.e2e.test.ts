@@ -5,8 +5,7 @@ import { withService } from '../support/with-service.js';
 
 const FIELDS = [column('code', 'integer'), column('owner', 'integer'), column('note'), column('gone')];
 
-describe('a table with a pending online change', function () {
-  this.timeout(60_000);
+describe('a table with a pending online change', () => {
   const { api, service, client } = withService({ consistent: true, atEnd: () => gates.end() });
   let online: Online;
   let gates: Gates;

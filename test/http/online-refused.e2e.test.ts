@@ -119,8 +119,7 @@ function renameItems(snapshot: Snapshot): void {
   Object.assign(snapshot, named);
 }
 
-describe('an online change without preparation', function () {
-  this.timeout(60_000);
+describe('an online change without preparation', () => {
   const { api, client } = withService({ consistent: true, settings: { KEEP_COPY_ROWS: '5' } });
   let online: Online;
 

@@ -76,8 +76,7 @@ const withExtras =
     document.schema.extras = { ...document.schema.extras, ...extras };
   };
 
-describe('an applied online change', function () {
-  this.timeout(60_000);
+describe('an applied online change', () => {
   const { api, service } = withService({
     consistent: true,
     settings: { KEEP_COPY_ROWS: '5' },

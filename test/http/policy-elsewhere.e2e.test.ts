@@ -90,14 +90,10 @@ describe('the policy and online changes', () => {
       await blocking.query('BEGIN');
       await blocking.query('SELECT 1 FROM a5 LIMIT 1');
       const { id } = await online.open('DELETE', '/fields/a5/title');
-      await until(
-        'it is prepared, or waits for the reader',
-        async () => {
-          const { state, waiting_for } = await online.retrieve(id);
-          return state === 'prepared' || waiting_for.length > 0;
-        },
-        30_000,
-      );
+      await until('it is prepared, or waits for the reader', async () => {
+        const { state, waiting_for } = await online.retrieve(id);
+        return state === 'prepared' || waiting_for.length > 0;
+      });
       await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'refuse' } });
       await blocking.query('ROLLBACK');
       const failed = await online.ended(id, 'failed');

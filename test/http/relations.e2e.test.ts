@@ -10,9 +10,7 @@ interface Shown {
 const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
 const AT = '/relations/many/ref';
 
-describe('relations over HTTP', function () {
-  this.timeout(60_000);
-
+describe('relations over HTTP', () => {
   const { api } = withService({ each: true, consistent: true });
   beforeEach(async () => {
     await create('one', [key('id'), alias('list'), alias('other_list'), plain('name', 'string')]);

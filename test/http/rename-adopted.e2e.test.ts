@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { until } from '../support/until.js';
 
-describe('renaming adopted objects', function () {
-  this.timeout(60_000);
+describe('renaming adopted objects', () => {
   const { api } = withService({ each: true, consistent: true });
 
   const rename = (path: string, to: string) => api.ok('POST', `${path}/rename`, { to });

@@ -6,8 +6,7 @@ import { withService } from '../support/with-service.js';
 
 const term = (schema: object = {}) => ({ field: 'term', type: 'string', interface: 'input', schema });
 
-describe('a rename', function () {
-  this.timeout(60_000);
+describe('a rename', () => {
   const { api, client, service } = withService({
     each: true,
     consistent: true,

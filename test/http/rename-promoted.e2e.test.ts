@@ -19,8 +19,7 @@ interface Difference {
 
 const plain = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
 
-describe('renames by snapshot', function () {
-  this.timeout(60_000);
+describe('renames by snapshot', () => {
   const { api } = withService({ each: true, consistent: true });
 
   beforeEach(async () => {

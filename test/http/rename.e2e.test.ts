@@ -44,8 +44,7 @@ const alias = (field: string, special: string, meta: object = {}) => ({
   meta: { special: [special], ...meta },
 });
 
-describe('renaming', function () {
-  this.timeout(60_000);
+describe('renaming', () => {
   const { api, client } = withService({ each: true, consistent: true });
 
   const names = async (table: string) => {

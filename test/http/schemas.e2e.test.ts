@@ -28,8 +28,7 @@ interface Shown {
   data: { collection: string; schema: { name: string; schema?: string; sql: string } };
 }
 
-describe('collections in several schemas', function () {
-  this.timeout(120_000);
+describe('collections in several schemas', () => {
   const { api, service } = withService({ each: true, consistent: true, settings: { DB_SCHEMAS: 'public,billing' } });
 
   const invoices = { collection: 'billing.invoices', schema: { schema: 'billing' }, fields: [KEY] };
@@ -245,8 +244,7 @@ describe('collections in several schemas', function () {
   });
 });
 
-describe('the database of several schemas', function () {
-  this.timeout(180_000);
+describe('the database of several schemas', () => {
   const SCHEMAS = { DB_SCHEMAS: 'public,billing' };
   const served = withService({ settings: SCHEMAS });
   const { api, service } = served;

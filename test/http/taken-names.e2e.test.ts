@@ -6,9 +6,7 @@ import { key, plain } from './routes/columns.js';
 
 const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
 
-describe('a name in use in the database', function () {
-  this.timeout(60_000);
-
+describe('a name in use in the database', () => {
   const { api } = withService({ each: true, consistent: true });
 
   const others: [kind: string, sql: string][] = [

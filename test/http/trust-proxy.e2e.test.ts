@@ -29,8 +29,7 @@ const CASES: readonly ForwardedCase[] = [
   { setting: 'loopback', header: `${FORGED}, ${ADDED}, 127.0.0.9`, address: ADDED },
 ];
 
-describe('the address of a client behind proxies', function () {
-  this.timeout(60_000);
+describe('the address of a client behind proxies', () => {
   let database: TestDatabase;
 
   before(async () => {

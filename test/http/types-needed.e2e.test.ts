@@ -14,8 +14,7 @@ interface Diff {
   warnings?: { code: string; level: string; collection: string; field?: string; message: string }[];
 }
 
-describe('types of columns', function () {
-  this.timeout(60_000);
+describe('types of columns', () => {
   const { api, client } = withService({ each: true });
 
   const key = (collection: string) => ({

@@ -75,8 +75,7 @@ describe('type definitions', () => {
     return answer.text;
   };
 
-  it("TypeScript types compile strictly and type the SDK's requests", async function () {
-    this.timeout(120_000);
+  it("TypeScript types compile strictly and type the SDK's requests", async () => {
     await writeFile(join(directory, 'schema.ts'), await typesIn('ts'));
     await writeFile(join(directory, 'use.ts'), USE);
     const options = [

@@ -7,8 +7,7 @@ import { type TestService, startService } from '../support/service.js';
 import { expectConsistent } from '../support/consistent.js';
 import { type Client, clientOf, json } from '../support/client.js';
 
-describe('an unavailable database', function () {
-  this.timeout(60_000);
+describe('an unavailable database', () => {
   let database: TestDatabase;
   let proxy: Proxy;
   let service: TestService;

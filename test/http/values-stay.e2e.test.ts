@@ -10,8 +10,7 @@ import { withService } from '../support/with-service.js';
 
 const VALUE_OF_ROWS = 'zq-marker-value';
 
-describe('row values', function () {
-  this.timeout(180_000);
+describe('row values', () => {
   const { service, api, client } = withService();
   const online = onlineOf(api);
   const seen: string[] = [];

@@ -49,8 +49,7 @@ it('the log of a release is in the repository', () => {
 const SCHEMAS = { DB_SCHEMAS: 'public,billing' };
 
 for (const release of releasesWithLogs()) {
-  describe(`the log of ${release}`, function () {
-    this.timeout(120_000);
+  describe(`the log of ${release}`, () => {
     const file = fileURLToPath(fileOf(release, 'ndjson'));
     let messages: ReleaseLog;
     let text: string;

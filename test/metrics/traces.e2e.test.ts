@@ -273,8 +273,7 @@ describe('traces', () => {
 });
 
 describe('the OpenTelemetry SDK', () => {
-  it('is not loaded without an endpoint', function () {
-    this.timeout(60_000);
+  it('is not loaded without an endpoint', () => {
     const script = `
       await import('./src/app.ts');
       const { startTraces } = await import('./src/metrics/traces.ts');

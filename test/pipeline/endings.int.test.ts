@@ -18,8 +18,7 @@ import {
 
 const problemOf = (outcome: Outcome) => (outcome.kind === 'refused' ? outcome.problems[0] : undefined);
 
-describe('a change that PostgreSQL rejects', function () {
-  this.timeout(60_000);
+describe('a change that PostgreSQL rejects', () => {
   let database: TestDatabase;
   let proxy: Proxy;
   let instance: Instance;
@@ -84,8 +83,7 @@ describe('a change that PostgreSQL rejects', function () {
   });
 });
 
-describe('a change that needs more lock slots than the server has', function () {
-  this.timeout(60_000);
+describe('a change that needs more lock slots than the server has', () => {
   // Its own server, because all databases of a server share the lock slots.
   let cluster: Cluster;
   let instance: Instance;

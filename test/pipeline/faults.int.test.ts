@@ -19,8 +19,7 @@ import {
   table,
 } from '../support/instance.js';
 
-describe('the pipeline under failures', function () {
-  this.timeout(60_000);
+describe('the pipeline under failures', () => {
   let database: TestDatabase;
   let proxy: Proxy;
   /** Writes through the proxy. */

@@ -9,8 +9,7 @@ import { until } from '../support/until.js';
 /** Milliseconds: longer than a connection may be silent, plus the time to detect it. */
 const STALL = 7_000;
 
-describe('a transaction on a silent connection', function () {
-  this.timeout(60_000);
+describe('a transaction on a silent connection', () => {
   let database: TestDatabase;
   let proxy: Proxy;
   let pool: pg.Pool;

@@ -27,8 +27,7 @@ const LOCK_WAIT = 200;
 /** Milliseconds for the rest of a change. */
 const SLACK = 1_300;
 
-describe('a change during application transactions', function () {
-  this.timeout(60_000);
+describe('a change during application transactions', () => {
   let database: TestDatabase;
   let one: Instance;
   /** Another process on the same database. */
@@ -275,8 +274,7 @@ describe('a change during application transactions', function () {
   });
 });
 
-describe('a change of a table that is vacuumed automatically', function () {
-  this.timeout(120_000);
+describe('a change of a table that is vacuumed automatically', () => {
   // Its own server, because a server has one interval for all of its databases.
   let cluster: Cluster;
   let instance: Instance;
@@ -306,7 +304,7 @@ describe('a change of a table that is vacuumed automatically', function () {
     await application.query(`INSERT INTO a (t) SELECT repeat('x', 200) FROM generate_series(1, 50000) i`);
     await application.query('DELETE FROM a');
     const running = `SELECT FROM pg_stat_progress_vacuum WHERE relid = 'a'::regclass`;
-    await until('it is vacuumed', async () => (await application.query(running)).rowCount === 1, 60_000);
+    await until('it is vacuumed', async () => (await application.query(running)).rowCount === 1);
     let ended = false;
     let longest = 0;
     const reading = (async () => {

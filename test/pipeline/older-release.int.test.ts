@@ -24,8 +24,7 @@ import {
   table,
 } from '../support/instance.js';
 
-describe("a process older than its database's migrations", function () {
-  this.timeout(60_000);
+describe("a process older than its database's migrations", () => {
   let database: TestDatabase;
   let instance: Instance;
   let other: pg.Client;

@@ -24,8 +24,7 @@ import {
 const NOTICED = 20_000;
 
 for (const path of ['the server', 'a pooler'] as const)
-  describe(`a connection to ${path} that goes silent`, function () {
-    this.timeout(90_000);
+  describe(`a connection to ${path} that goes silent`, () => {
     const pooled = path === 'a pooler';
     let pgbouncer: Pgbouncer | undefined;
     let database: TestDatabase;

@@ -9,8 +9,7 @@ import { type TestService, startService } from '../support/service.js';
 
 const TOKEN = 'test-admin-token-0123456789-0123456789';
 
-describe("a suspended process that holds the log's lock", function () {
-  this.timeout(90_000);
+describe("a suspended process that holds the log's lock", () => {
   let database: TestDatabase;
   let stopped: ServiceProcess;
   let service: TestService;

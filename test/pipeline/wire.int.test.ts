@@ -15,8 +15,7 @@ const MASKS: [RegExp, string][] = [
   [/"occurred_at":"[^"]*"/g, '"occurred_at":"<a time>"'],
 ];
 
-describe('statements of changes sent to PostgreSQL', function () {
-  this.timeout(60_000);
+describe('statements of changes sent to PostgreSQL', () => {
   const transcript = createTranscript('wire.txt');
   let database: TestDatabase;
   let proxy: Proxy;

@@ -11,8 +11,7 @@ const PROCESSES = 3;
 const WRITERS = 16;
 const ROUNDS = 8;
 
-describe('sixteen writers on three processes', function () {
-  this.timeout(120_000);
+describe('sixteen writers on three processes', () => {
   let database: TestDatabase;
   let instances: Instance[];
 

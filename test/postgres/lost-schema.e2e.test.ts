@@ -15,8 +15,7 @@ interface Examined {
 }
 
 for (const schema of ['public', 'An app']) {
-  describe(`the managed schema ${schema}, renamed by hand`, function () {
-    this.timeout(60_000);
+  describe(`the managed schema ${schema}, renamed by hand`, () => {
     const quoted = `"${schema}"`;
     const { service, client } = withService({
       settings: { DB_SCHEMA: schema },

@@ -70,8 +70,7 @@ function statementsIn(sent: string): string[] {
   );
 }
 
-describe('the statements of requests on large tables', function () {
-  this.timeout(180_000);
+describe('the statements of requests on large tables', () => {
   let database: TestDatabase;
   let proxy: Proxy;
   let service: TestService;

@@ -23,8 +23,7 @@ const OBJECTS = `
   UNION ALL SELECT 'acl ' || n.nspacl::text FROM pg_namespace n WHERE n.oid = $1::regnamespace AND n.nspacl IS NOT NULL
   ORDER BY 1`;
 
-describe('the schema of the service’s own tables', function () {
-  this.timeout(60_000);
+describe('the schema of the service’s own tables', () => {
   let database: TestDatabase;
   let pool: pg.Pool;
   const stops: (() => Promise<void>)[] = [];

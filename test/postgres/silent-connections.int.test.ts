@@ -11,8 +11,7 @@ import { until } from '../support/until.js';
 /** Milliseconds: longer than a connection may be silent, plus the time to detect it. */
 const STALL = 7_000;
 
-describe('a slow COPY', function () {
-  this.timeout(60_000);
+describe('a slow COPY', () => {
   let database: TestDatabase;
   let pool: ReturnType<typeof createPool>;
   const warnings: string[] = [];
@@ -65,9 +64,7 @@ describe('a slow COPY', function () {
   });
 });
 
-describe('a query without a response', function () {
-  this.timeout(60_000);
-
+describe('a query without a response', () => {
   it('fails within seconds, and the pool uses another connection', async () => {
     const database = await createDatabase();
     const proxy = await startProxy(database.connectionString);
@@ -96,8 +93,7 @@ describe('a query without a response', function () {
   });
 });
 
-describe('an idle connection while another one is silent', function () {
-  this.timeout(60_000);
+describe('an idle connection while another one is silent', () => {
   let database: TestDatabase;
   let proxy: Awaited<ReturnType<typeof startProxy>>;
   let pool: ReturnType<typeof createPool>;

@@ -19,8 +19,7 @@ const LONGER = 2_000;
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-describe('database time limits', function () {
-  this.timeout(60_000);
+describe('database time limits', () => {
   let database: TestDatabase;
   let instance: Instance;
   let other: pg.Client;

@@ -6,8 +6,7 @@ import { TRANSACTION_ID, type Transaction, commitOrThrow } from '../../src/postg
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
 
-describe('a COMMIT without a response', function () {
-  this.timeout(90_000);
+describe('a COMMIT without a response', () => {
   let database: TestDatabase;
   /** The connection that lost the response. */
   let lost: pg.Client;

@@ -47,9 +47,6 @@ interface UsedContext {
 const SCREEN = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 
-/** Minimum milliseconds per test: it opens several pages on a possibly busy machine. */
-const LONGEST = 180_000;
-
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** Registers the hooks. Tests are skipped without a browser, and fail if the browser reports errors. */
@@ -60,7 +57,6 @@ export function withApp(serving: Serving = {}): App {
       console.log(INSTALL_CHROMIUM);
       this.skip();
     }
-    this.timeout(120_000);
     ensureBuilt();
   });
   const contexts: UsedContext[] = [];
@@ -94,7 +90,7 @@ export function withApp(serving: Serving = {}): App {
       reducedMotion: 'reduce',
     });
     // Shorter than the test's own limit, so that a failure names the awaited condition.
-    context.setDefaultTimeout(30_000 * PATIENCE);
+    context.setDefaultTimeout(60_000 * PATIENCE);
     await slowContext(context);
     return context;
   };
@@ -117,7 +113,7 @@ export function withApp(serving: Serving = {}): App {
   beforeEach(function () {
     expected = [];
     const test = this.currentTest;
-    test?.timeout(Math.max(test.timeout(), LONGEST) * PATIENCE);
+    test?.timeout(test.timeout() * PATIENCE);
   });
   afterEach(() => {
     expect(complaints(), 'the browser complained').to.deep.equal([]);

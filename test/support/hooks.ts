@@ -10,8 +10,7 @@ const seed = process.env['PROPERTY_SEED'] ?? '20261121';
 if (seed !== 'random') fc.configureGlobal({ seed: Number(seed) });
 
 export const mochaHooks = {
-  async afterAll(this: Mocha.Context) {
-    this.timeout(60_000);
+  async afterAll() {
     await stopAll();
   },
 };

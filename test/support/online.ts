@@ -72,7 +72,7 @@ export async function endedRequest<Found extends Pick<Change, 'state' | 'cleanin
     change = await retrieve(id);
     return ['applied', 'failed', 'withdrawn'].includes(change.state) && !change.cleaning;
   };
-  await until('the request ends', isOver, 60_000);
+  await until('the request ends', isOver);
   expect(change.state, JSON.stringify(change.errors)).to.equal(state);
   return change;
 }

@@ -117,8 +117,7 @@ describe('the accounts page of the admin app', () => {
     );
   });
 
-  it('lists sessions with their addresses, and ends one session or all sessions of a user', async function () {
-    this.timeout(60_000);
+  it('lists sessions with their addresses, and ends one session or all sessions of a user', async () => {
     app.mayComplain(/status of 401/);
     const ada = await app.user('auditor');
     // Three, so that more than one session is left after one has ended.
@@ -169,8 +168,7 @@ describe('the accounts page of the admin app', () => {
       .waitFor();
   });
 
-  it('shows users in pages', async function () {
-    this.timeout(60_000);
+  it('shows users in pages', async () => {
     await app.api.sql(`INSERT INTO service.service_users (id, email, name, role)
       SELECT gen_random_uuid(), 'user' || lpad(n::text, 4, '0') || '@example.com', 'User ' || n, 'author' FROM generate_series(1, 150) n`);
     const page = await app.visit({ path: '/accounts' });

@@ -9,8 +9,7 @@ import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
 
-describe('the admin app for authors', function () {
-  this.timeout(120_000);
+describe('the admin app for authors', () => {
   const app = withApp();
   const send = async (path: string, body: unknown, method = 'POST') => {
     const { status, text } = await app.client(path, json(body, method));

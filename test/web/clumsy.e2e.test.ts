@@ -5,8 +5,7 @@ import { expectCount, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 
-describe('repeated clicks and keys in the admin app', function () {
-  this.timeout(90_000);
+describe('repeated clicks and keys in the admin app', () => {
   const app = withApp();
   let path = '';
 

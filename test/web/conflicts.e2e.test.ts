@@ -10,8 +10,7 @@ interface Snapshot {
   fields: { collection: string; field: string; meta: Record<string, unknown>; schema: Record<string, unknown> }[];
 }
 
-describe('conflicts in the admin app', function () {
-  this.timeout(120_000);
+describe('conflicts in the admin app', () => {
   const app = withApp();
 
   const send = async (path: string, body: unknown, method = 'POST') => {

@@ -9,9 +9,7 @@ const MOST_STEPS = 80;
 
 const HOSTILE = '"><img src=x onerror=alert(1)>';
 
-describe('editing with the keyboard alone', function () {
-  // Many single steps, each through the browser.
-  this.timeout(120_000);
+describe('editing with the keyboard alone', () => {
   const app = withApp();
 
   before(async () => {

@@ -33,8 +33,7 @@ describe('every page of the admin app, with hostile names and notes', () => {
     expect(status, `${path} ${text}`).to.equal(200);
   };
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     const translations = [{ language: 'en-US', translation: MARKUP, singular: MARKUP, plural: MARKUP }];
     await ok('/collections', { collection: `${MARKUP} group`, schema: null, meta: { note: NOTE, icon: MARKUP } });
     for (const name of NEW_NAMES) {

@@ -12,8 +12,7 @@ import { until } from '../support/until.js';
 const MANY = 1_000;
 const NOTE = 'What it is for, and who keeps it. '.repeat(40);
 
-describe('unsaved input in the browser', function () {
-  this.timeout(120_000);
+describe('unsaved input in the browser', () => {
   const app = withApp();
 
   before(async () => {

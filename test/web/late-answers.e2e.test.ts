@@ -6,8 +6,7 @@ import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
 
-describe('late answers in the admin app', function () {
-  this.timeout(90_000);
+describe('late answers in the admin app', () => {
   const app = withApp();
 
   before(async () => {

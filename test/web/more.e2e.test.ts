@@ -6,8 +6,7 @@ import { json } from '../support/client.js';
 
 const REFUSAL = { errors: [{ message: 'The moon is in the way.', extensions: { code: 'INVALID_QUERY' } }] };
 
-describe('paginated lists in the admin app', function () {
-  this.timeout(120_000);
+describe('paginated lists in the admin app', () => {
   const app = withApp();
   let batch = '';
 

@@ -10,8 +10,7 @@ const field = (name: string) => ({ field: name, type: 'string', interface: 'inpu
 const SHOTS = process.env['SHOTS'];
 
 /** Acts like a first-time user: by the text on the page, without typing an address. */
-describe('a newcomer’s tasks', function () {
-  this.timeout(120_000);
+describe('a newcomer’s tasks', () => {
   const app = withApp();
 
   const send = async (path: string, body: unknown, { method = 'POST', reason = '' } = {}) => {

@@ -5,8 +5,7 @@ import { expectCount, expectValue, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 
-describe('the next person in the same tab of the admin app', function () {
-  this.timeout(120_000);
+describe('the next person in the same tab of the admin app', () => {
   const app = withApp();
   let then = 0;
 

@@ -10,8 +10,7 @@ INSERT INTO country (country) VALUES ('Chile'), ('Peru');
 INSERT INTO language (name) VALUES ('Spanish');
 INSERT INTO film (title, release_year, language_id, rating, special_features) VALUES ('A', 1999, 1, 'PG-13', '{a,b}');`;
 
-describe('Pagila in the admin app', function () {
-  this.timeout(180_000);
+describe('Pagila in the admin app', () => {
   before(async function () {
     if (!realSchemasAreThere() || (await testServer()).majorVersion < 18) this.skip();
   });

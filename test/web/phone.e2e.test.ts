@@ -9,8 +9,7 @@ const CUT = `[...document.querySelectorAll('.mantine-Button-label, nav[aria-labe
   .filter((each) => each.scrollWidth > each.clientWidth + 1)
   .map((each) => each.textContent)`;
 
-describe('the admin app on a phone', function () {
-  this.timeout(60_000);
+describe('the admin app on a phone', () => {
   const app = withApp();
   let createdCount = 0;
 

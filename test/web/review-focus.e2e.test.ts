@@ -5,8 +5,7 @@ import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
 
-describe('the buttons of a review, with the keyboard', function () {
-  this.timeout(90_000);
+describe('the buttons of a review, with the keyboard', () => {
   const app = withApp();
   let then = 0;
 

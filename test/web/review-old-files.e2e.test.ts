@@ -12,8 +12,7 @@ interface Snapshot {
   fields: { collection: string; field: string; meta: Record<string, unknown>; schema: Record<string, unknown> }[];
 }
 
-describe('an old snapshot in the admin app', function () {
-  this.timeout(120_000);
+describe('an old snapshot in the admin app', () => {
   const app = withApp();
   const send = async (path: string, body: unknown, method = 'POST') => {
     const { status, text, headers } = await app.client(path, json(body, method));

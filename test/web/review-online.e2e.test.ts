@@ -37,8 +37,7 @@ describe('online changes in the admin app', () => {
     await database.end();
   });
 
-  it('are the default for large tables, show progress also after a reload, and can be withdrawn', async function () {
-    this.timeout(60_000);
+  it('are the default for large tables, show progress also after a reload, and can be withdrawn', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await page
       .getByText(/about 20,000 rows/)

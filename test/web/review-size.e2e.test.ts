@@ -17,8 +17,7 @@ const LARGE = JSON.stringify({
 describe('a review of a thousand collections in the admin app', () => {
   const app = withApp();
 
-  it('renders only what is visible, finds any collection, and leaves one out', async function () {
-    this.timeout(90_000);
+  it('renders only what is visible, finds any collection, and leaves one out', async () => {
     const page = await app.visit({ path: '/review?bring=true' });
     await page
       .getByLabel('Snapshot file')

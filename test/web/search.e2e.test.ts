@@ -7,9 +7,7 @@ import { json } from '../support/client.js';
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input' });
 const COLLECTIONS = ['articles', 'authors', 'chapters', 'translations'];
 
-describe('the search of the admin app', function () {
-  // Many pages one after the other, on a possibly busy machine.
-  this.timeout(120_000);
+describe('the search of the admin app', () => {
   const app = withApp();
 
   before(async () => {

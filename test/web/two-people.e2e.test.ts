@@ -5,8 +5,7 @@ import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
 
-describe('two people who edit at the same time', function () {
-  this.timeout(120_000);
+describe('two people who edit at the same time', () => {
   const app = withApp();
 
   before(async () => {

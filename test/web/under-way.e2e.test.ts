@@ -5,8 +5,7 @@ import { json } from '../support/client.js';
 
 const field = (name: string, schema: object = {}) => ({ field: name, type: 'string', interface: 'input', schema });
 
-describe('running changes in the operations of the admin app', function () {
-  this.timeout(90_000);
+describe('running changes in the operations of the admin app', () => {
   const app = withApp();
   const path = '/operations/changes';
 

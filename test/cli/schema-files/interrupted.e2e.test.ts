@@ -18,8 +18,7 @@ const COLLECTIONS = 150;
 
 type Folder = Record<string, string>;
 
-describe('an interrupted pull', function () {
-  this.timeout(120_000);
+describe('an interrupted pull', () => {
   const { service, client } = withService();
   let work: string;
   let directory: string;

@@ -25,9 +25,7 @@ CREATE TABLE visits (pet bigint REFERENCES pets, day date, PRIMARY KEY (pet, day
 CREATE VIEW names AS SELECT name FROM people;
 CREATE TABLE " odd" (id integer)`;
 
-describe('POST /schema/adopt, GET /schema/drift', function () {
-  this.timeout(60_000);
-
+describe('POST /schema/adopt, GET /schema/drift', () => {
   const { service, api } = withService({ each: true });
   beforeEach(async () => {
     await api.sql(TABLES);

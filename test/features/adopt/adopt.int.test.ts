@@ -8,9 +8,7 @@ import { adopt, expectVerified, promote, roundTrip, startAdoptFixture } from './
 import { relationsInOrder } from '../../../src/schema/model/order.js';
 import { catalogText } from '../../support/catalog-text.js';
 
-describe('adopting tables', function () {
-  this.timeout(60_000);
-
+describe('adopting tables', () => {
   // NULLS NOT DISTINCT and SET NULL for some columns came with 15.
   before(async function () {
     if ((await testServer()).majorVersion < 15) this.skip();

@@ -20,9 +20,7 @@ const BEYOND = `
   CREATE INDEX whole ON t (abs(id));
   INSERT INTO t (id) VALUES (8);`;
 
-describe('adopting functions outside the allowed list', function () {
-  this.timeout(60_000);
-
+describe('adopting functions outside the allowed list', () => {
   it('keeps, lists and excludes them from snapshots', async () => {
     const [source, target] = [
       await startAdoptFixture(BEYOND),

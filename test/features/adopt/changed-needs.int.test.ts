@@ -22,8 +22,7 @@ const tables = (needs: Partial<typeof BASE> = {}): string => `${Object.values({ 
   CREATE TABLE one (id integer PRIMARY KEY, m mood, p price, n bigint DEFAULT nextval('numbers'));
   CREATE TABLE two (id integer PRIMARY KEY, m mood[])`;
 
-describe('types and sequences of adopted tables', function () {
-  this.timeout(60_000);
+describe('types and sequences of adopted tables', () => {
   const fixtures: AdoptFixture[] = [];
   afterEach(async () => {
     for (const fixture of fixtures.splice(0)) await fixture.stop();

@@ -49,9 +49,7 @@ CREATE SEQUENCE tickets;
 CREATE TABLE growing (id integer, counts serial, turns integer GENERATED ALWAYS AS IDENTITY, made integer GENERATED ALWAYS AS (id) STORED,
   of size DEFAULT 's', number serial, ticket bigint DEFAULT nextval('tickets'))`;
 
-describe('snapshots of adopted tables applied to existing tables', function () {
-  this.timeout(60_000);
-
+describe('snapshots of adopted tables applied to existing tables', () => {
   before(async function () {
     if ((await testServer()).majorVersion < 14) this.skip();
   });

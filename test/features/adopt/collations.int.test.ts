@@ -37,8 +37,7 @@ const TABLES = `
   CREATE TABLE k (e text) PARTITION BY RANGE (e COLLATE in_key);
   CREATE TABLE k1 PARTITION OF k FOR VALUES FROM ('a') TO ('b')`;
 
-describe('collations of adopted tables', function () {
-  this.timeout(60_000);
+describe('collations of adopted tables', () => {
   const fixtures: AdoptFixture[] = [];
   afterEach(async () => {
     for (const fixture of fixtures.splice(0)) await fixture.stop();

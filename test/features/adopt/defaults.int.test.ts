@@ -232,9 +232,7 @@ const generated = (kind: string): string[] =>
       c ${type} GENERATED ALWAYS AS (${text}) ${kind})`,
   );
 
-describe('adopting defaults', function () {
-  this.timeout(60_000);
-
+describe('adopting defaults', () => {
   it('keeps the spelling of each default', () =>
     expectKept(pairs(DEFAULTS).map(([type, text], index) => `CREATE TABLE t${index} (c ${type} DEFAULT ${text})`)));
 

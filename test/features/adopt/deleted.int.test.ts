@@ -42,9 +42,7 @@ async function expectDeletableAtOnce(sql: string): Promise<void> {
   }
 }
 
-describe('deleting adopted tables', function () {
-  this.timeout(60_000);
-
+describe('deleting adopted tables', () => {
   const PAIR = `
     CREATE TABLE p (a integer, b integer, PRIMARY KEY (a, b));
     CREATE TABLE q (id integer PRIMARY KEY, a integer, b integer, FOREIGN KEY (a, b) REFERENCES p);`;
@@ -76,9 +74,7 @@ describe('deleting adopted tables', function () {
     ));
 });
 
-describe('deleting related tables in one change', function () {
-  this.timeout(60_000);
-
+describe('deleting related tables in one change', () => {
   const KEY = 'x integer, y integer, PRIMARY KEY (x, y)';
   const TO = 'FOREIGN KEY (x, y) REFERENCES';
   const cases: [title: string, sql: string][] = [
@@ -116,9 +112,7 @@ describe('deleting related tables in one change', function () {
   }
 });
 
-describe('partitioned tables with a foreign key', function () {
-  this.timeout(60_000);
-
+describe('partitioned tables with a foreign key', () => {
   const DIVIDED = `
     CREATE TABLE tg (id integer PRIMARY KEY);
     CREATE TABLE pp (id integer, tgt integer REFERENCES tg, bare integer, PRIMARY KEY (id)) PARTITION BY RANGE (id);

@@ -43,8 +43,7 @@ function membersOf(shape: object, prefix: string): string[] {
   });
 }
 
-describe('every member of extras on an existing object', function () {
-  this.timeout(60_000);
+describe('every member of extras on an existing object', () => {
   let fixture: AdoptFixture;
   before(async () => {
     fixture = await startAdoptFixture();

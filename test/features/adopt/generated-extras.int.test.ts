@@ -63,8 +63,7 @@ const ROW = 'INSERT INTO g2 (id, a, h) VALUES (1, 3, 1);';
 const otherLines = (lines: string[]): string[] =>
   lines.map((line) => line.replace(/ #\d+ /, ' ')).filter((line) => !/^column g2\.[ag] /.test(line));
 
-describe('objects that depend on generated columns', function () {
-  this.timeout(120_000);
+describe('objects that depend on generated columns', () => {
   const fixtures: AdoptFixture[] = [];
 
   before(async function () {

@@ -8,8 +8,7 @@ const CONFLICT = { status: 409, code: 'ALREADY_EXISTS' };
 /** The service's name for the index of m.ix. */
 const OWN = indexName('m', 'ix');
 
-describe('indexes with custom names', function () {
-  this.timeout(60_000);
+describe('indexes with custom names', () => {
   const { api } = withService({ each: true, consistent: true, atEnd: () => indexesBuilt(api) });
 
   const adopt = async (sql: string): Promise<void> => {

@@ -14,8 +14,7 @@ CREATE TABLE par (a integer, b integer, code text UNIQUE, PRIMARY KEY (a, b));
 CREATE TABLE kid (id integer PRIMARY KEY, a integer CHECK (a > 0), b integer, code text REFERENCES par (code),
   CONSTRAINT a_wide FOREIGN KEY (a, b) REFERENCES par);`;
 
-describe('foreign keys adopted before their target', function () {
-  this.timeout(60_000);
+describe('foreign keys adopted before their target', () => {
   let fixture: AdoptFixture;
   afterEach(() => fixture.stop());
 

@@ -42,9 +42,7 @@ const snapshot = (table: string) => ({
   relations: [],
 });
 
-describe('temporary names of the service', function () {
-  this.timeout(60_000);
-
+describe('temporary names of the service', () => {
   const { api } = withService();
 
   it('may equal names that tables need, in any spelling', async () => {

@@ -13,9 +13,7 @@ interface Snapshot {
   fields: Item[];
 }
 
-describe('dropping a column that other objects name', function () {
-  this.timeout(60_000);
-
+describe('dropping a column that other objects name', () => {
   const { api } = withService({ each: true, consistent: true });
   beforeEach(async () => {
     await api.sql('CREATE TABLE k8 (id int PRIMARY KEY, q int, h int, CHECK (q > 0), CHECK (h > 0))');

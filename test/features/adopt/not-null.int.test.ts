@@ -11,9 +11,7 @@ const listedOf = async (sql: string): Promise<string[]> => {
 const LONG = 'a_table_with_quite_a_long_name_that_is_nearly_too_long';
 const WIDE = 'é'.repeat(25);
 
-describe('adopting NOT NULL', function () {
-  this.timeout(60_000);
-
+describe('adopting NOT NULL', () => {
   before(async function () {
     if ((await testServer()).majorVersion < 18) this.skip();
   });
@@ -55,9 +53,7 @@ describe('adopting NOT NULL', function () {
   });
 });
 
-describe('adopting constraints that are not enforced, validated or inherited', function () {
-  this.timeout(60_000);
-
+describe('adopting constraints that are not enforced, validated or inherited', () => {
   it('keeps NOT VALID and NO INHERIT', async () => {
     const listed = await listedOf(`
       CREATE TABLE t (id integer PRIMARY KEY, p integer, CONSTRAINT c CHECK (id > 0) NO INHERIT);

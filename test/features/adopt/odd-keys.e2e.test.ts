@@ -11,9 +11,7 @@ interface Adopted {
   refused: { table: string; code: string }[];
 }
 
-describe('unusual keys, groups and names', function () {
-  this.timeout(60_000);
-
+describe('unusual keys, groups and names', () => {
   const { api } = withService({ each: true, consistent: true });
 
   const create = (collection: string, fields: object[]) =>

@@ -22,9 +22,7 @@ function report(name: string, { tables, adoption, lines, reading, adopting }: Ro
   );
 }
 
-describe('adopting real databases', function () {
-  this.timeout(120_000);
-
+describe('adopting real databases', () => {
   before(function () {
     if (!realSchemasAreThere()) this.skip();
   });

@@ -28,8 +28,7 @@ CREATE TABLE new_one (id integer PRIMARY KEY, pair integer);
 CREATE VIEW seen AS SELECT a FROM pairs;
 `;
 
-describe('a session with an adopted database', function () {
-  this.timeout(60_000);
+describe('a session with an adopted database', () => {
   const { client, api } = withService({ settings: { KEEP_DELETED: '0' } });
   const session = createSession('adopt-session.txt', client);
   const { ask } = session;

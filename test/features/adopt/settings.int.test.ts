@@ -16,9 +16,7 @@ const TABLE = String.raw`CREATE TABLE spelled (
   day date DEFAULT '2024-02-29'
 );`;
 
-describe('adopting under other settings', function () {
-  this.timeout(60_000);
-
+describe('adopting under other settings', () => {
   const SETTINGS = [
     'bytea_output = escape',
     'standard_conforming_strings = off',

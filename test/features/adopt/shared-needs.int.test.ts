@@ -22,8 +22,7 @@ import {
 
 const MOOD: Need = { kind: 'enum', name: 'mood', labels: ['a'] };
 
-describe('types and sequences shared by tables', function () {
-  this.timeout(60_000);
+describe('types and sequences shared by tables', () => {
   const fixtures: AdoptFixture[] = [];
   afterEach(async () => {
     for (const fixture of fixtures.splice(0)) await fixture.stop();

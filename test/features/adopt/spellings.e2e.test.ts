@@ -125,8 +125,7 @@ function tables(spell: Spell, other: Spell): [name: string, extras: object, fiel
 
 const HEAD = { version: 1, service: '', vendor: 'postgres' };
 
-describe('SQL definitions', function () {
-  this.timeout(120_000);
+describe('SQL definitions', () => {
   let head = HEAD;
 
   const { service, api } = withService({ each: true });

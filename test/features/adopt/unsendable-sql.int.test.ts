@@ -22,9 +22,7 @@ async function listedOf(sql: string, asAdministrator?: string): Promise<string[]
   }
 }
 
-describe('the list of unsupported objects', function () {
-  this.timeout(60_000);
-
+describe('the list of unsupported objects', () => {
   it('names what key definitions leave out', async () => {
     const listed = await listedOf(`
       CREATE TABLE t (a integer CONSTRAINT ta PRIMARY KEY WITH (fillfactor=50), b integer, c integer,

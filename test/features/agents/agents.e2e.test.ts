@@ -221,8 +221,7 @@ describe('the tools of agents', () => {
   });
 
   describe('dps mcp', () => {
-    before(function () {
-      this.timeout(120_000);
+    before(() => {
       ensureBuilt();
     });
 

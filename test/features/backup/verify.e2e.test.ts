@@ -68,8 +68,7 @@ describe('dps backup --verify', () => {
   let directory: string;
   const databases: TestDatabase[] = [];
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'dps-verify-test-'));
     await onServer(`CREATE ROLE ${ACCOUNT.name} LOGIN CREATEDB PASSWORD '${ACCOUNT.password}'`);
     source = await ownDatabase();
@@ -121,8 +120,7 @@ describe('dps backup --verify', () => {
     return file;
   }
 
-  it('backs up partitioned tables with identity columns that diff and apply created', async function () {
-    this.timeout(60_000);
+  it('backs up partitioned tables with identity columns that diff and apply created', async () => {
     const snapshot = (await clientOf(service)('/schema/snapshot')).text;
     const target = await startService();
     try {
@@ -137,8 +135,7 @@ describe('dps backup --verify', () => {
     }
   });
 
-  it('restores a partitioned table with an identity column into a scratch database that it drops', async function () {
-    this.timeout(120_000);
+  it('restores a partitioned table with an identity column into a scratch database that it drops', async () => {
     const file = join(directory, 'whole.dps');
     const { code, out, err } = await backup(file, '--verify');
     expect(code, err).to.equal(0);
@@ -159,8 +156,7 @@ describe('dps backup --verify', () => {
     expect(await query(target.connectionString, `SELECT max(id) AS id FROM always`)).to.deep.equal([{ id: 6 }]);
   });
 
-  it('contains managed views and partitions of a second schema, and names only what it lacks', async function () {
-    this.timeout(60_000);
+  it('contains managed views and partitions of a second schema, and names only what it lacks', async () => {
     const at = await ownDatabase();
     const both = { DATABASE_URL: at.connectionString, DB_SCHEMAS: 'public,sales', OBJECTS: 'on' };
     const managing = await startService(both);
@@ -189,8 +185,7 @@ describe('dps backup --verify', () => {
     }
   });
 
-  it('keeps the earlier file and drops the scratch database when the backup cannot be restored', async function () {
-    this.timeout(120_000);
+  it('keeps the earlier file and drops the scratch database when the backup cannot be restored', async () => {
     await sql(source.connectionString, NOT_RESTORABLE);
     await call('/schema/adopt', { tables: ['moody'] });
     const file = join(directory, 'kept.dps');
@@ -207,8 +202,7 @@ describe('dps backup --verify', () => {
     await sql(source.connectionString, `DELETE FROM moody`);
   });
 
-  it('uses an embedded server where the account cannot create databases', async function () {
-    this.timeout(120_000);
+  it('uses an embedded server where the account cannot create databases', async () => {
     await onServer(`ALTER ROLE ${ACCOUNT.name} NOCREATEDB`);
     try {
       const { code, out, err } = await backup(join(directory, 'embedded.dps'), '--verify');
@@ -228,8 +222,7 @@ describe('dps backup --verify', () => {
   });
 
   describe('the signature', () => {
-    it('is verified with --key before anything is restored', async function () {
-      this.timeout(60_000);
+    it('is verified with --key before anything is restored', async () => {
       const file = await takeBackup('signed.dps');
       const key = (await dps(['keys', 'public'], settings())).out.trim();
       const other = (await dps(['keys', 'new', join(directory, 'other.pem')], {})).out.split('\n')[0] ?? '';
@@ -293,8 +286,7 @@ describe('dps backup --verify', () => {
       });
     }
 
-    it('is rejected when it lacks, repeats or misplaces the rows of a table', async function () {
-      this.timeout(60_000);
+    it('is rejected when it lacks, repeats or misplaces the rows of a table', async () => {
       const file = await takeBackup('rows.dps');
       const isRows = (line: string): boolean => line.startsWith('{"section":"rows","table":"always_1"');
       const sections: [string, (lines: string[]) => string[]][] = [

@@ -51,8 +51,7 @@ const HARMS: readonly [what: string, schema: object | 'deleted' | 'related', har
   ],
 ];
 
-describe('a lost preparation', function () {
-  this.timeout(60_000);
+describe('a lost preparation', () => {
   let requests: Requests;
   let gates: Gates;
   let items: string;

@@ -20,8 +20,7 @@ interface Reverting extends Shown {
   returns: { collection: string; field: string | null; position: number; kept_until: string | null }[];
 }
 
-describe('change requests', function () {
-  this.timeout(60_000);
+describe('change requests', () => {
   const { client: admin, api } = withService({ consistent: true });
   let author: Person;
   let other: Person;

@@ -86,14 +86,10 @@ export async function startRequests({ tries }: { tries: number }): Promise<Reque
     },
     async ended(id, state) {
       let change = await retrieve(id);
-      await until(
-        'the request ends',
-        async () => {
-          change = await retrieve(id);
-          return ['applied', 'failed', 'withdrawn'].includes(change.state) && !change.cleaning;
-        },
-        30_000,
-      );
+      await until('the request ends', async () => {
+        change = await retrieve(id);
+        return ['applied', 'failed', 'withdrawn'].includes(change.state) && !change.cleaning;
+      });
       expect(change.state, JSON.stringify(change.problems)).to.equal(state);
       return change;
     },

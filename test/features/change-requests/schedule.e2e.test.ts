@@ -11,8 +11,7 @@ import { type Person, dataOf, diffOf, newPerson, noted, open, rejectionOf, show,
 
 const HOUR = 3_600_000;
 
-describe('scheduled change requests', function () {
-  this.timeout(60_000);
+describe('scheduled change requests', () => {
   let database: TestDatabase;
   let clock: Clock;
   /** Two processes on one database. */
@@ -280,7 +279,7 @@ describe('scheduled change requests', function () {
     expect(rejectionOf(await admin('/fields/orders/code', { method: 'DELETE' }))).to.equal('409 IN_USE');
     // Prepared objects are removed when it is no longer scheduled.
     await api.ok('PATCH', `/changes/${second.id}`, { title: 'Not yet' });
-    await until('nothing is left', async () => (await online.leftBehind()).length === 0, 20_000);
+    await until('nothing is left', async () => (await online.leftBehind()).length === 0);
     await api.ok('POST', `/changes/${second.id}/prepare`);
     await becomes(second.id, 'prepared');
     await scheduled(second.id, HOUR);

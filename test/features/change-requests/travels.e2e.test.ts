@@ -10,8 +10,7 @@ import { startService } from '../../support/service.js';
 import { withService } from '../../support/with-service.js';
 import { type Person, type Shown, diffOf, newPerson, noted, open, show, without } from './people.js';
 
-describe('comments on change requests', function () {
-  this.timeout(120_000);
+describe('comments on change requests', () => {
   const { client: admin, service, api } = withService({ consistent: true });
   const databases: TestDatabase[] = [];
   let directory: string;

@@ -15,8 +15,7 @@ interface Waiting {
   waiting_for: { pid: number; application_name: string; age_seconds: number; collection?: string; object?: object }[];
 }
 
-describe('a scheduled change request', function () {
-  this.timeout(180_000);
+describe('a scheduled change request', () => {
   let database: TestDatabase;
   let clock: Clock;
   let service: TestService;
@@ -124,10 +123,6 @@ describe('a scheduled change request', function () {
     const response = await admin(`/changes/${id}/apply`, json({ at: new Date(Date.now() + 3_600_000).toISOString() }));
     expect(response.status, response.text).to.equal(202);
     await clock.setOnceAsked('service_changes', '61 minutes');
-    await until(
-      'it is applied',
-      async () => dataOf<Waiting>(await admin(`/changes/${id}`)).state === 'applied',
-      20_000,
-    );
+    await until('it is applied', async () => dataOf<Waiting>(await admin(`/changes/${id}`)).state === 'applied');
   });
 });

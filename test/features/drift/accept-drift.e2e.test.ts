@@ -18,9 +18,7 @@ interface FieldAnswer {
 const plain = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
 const key = plain('id', 'integer', { is_primary_key: true, has_auto_increment: true });
 
-describe('accepting drift', function () {
-  this.timeout(90_000);
-
+describe('accepting drift', () => {
   const { service, api } = withService({ settings: { LOCK_TIMEOUT: '5s' }, each: true });
   beforeEach(async () => {
     const fields = [key, plain('title', 'string', { is_unique: true }), plain('n', 'integer')];

@@ -15,8 +15,7 @@ interface Report {
 const plain = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
 const key = plain('id', 'integer', { is_primary_key: true, has_auto_increment: true });
 
-describe('accepting drift concurrently', function () {
-  this.timeout(120_000);
+describe('accepting drift concurrently', () => {
   let other: pg.Client;
 
   const { service, api } = withService({

@@ -30,8 +30,7 @@ const plain = (field: string, type: string, schema: object = {}, meta: object = 
 });
 const key = plain('id', 'integer', { is_primary_key: true, has_auto_increment: true });
 
-describe('accepting manual renames', function () {
-  this.timeout(120_000);
+describe('accepting manual renames', () => {
   let directory: string;
   const databases: TestDatabase[] = [];
 

@@ -22,8 +22,7 @@ const NO_KEY = 'ALTER TABLE articles DROP CONSTRAINT articles_pkey; ALTER TABLE 
 const NO_FOREIGN = `ALTER TABLE articles DROP CONSTRAINT articles_author_foreign;
   ALTER TABLE articles ADD CONSTRAINT articles_author_foreign`;
 
-describe('drift', function () {
-  this.timeout(60_000);
+describe('drift', () => {
   let fixture: AdoptFixture;
 
   beforeEach(async () => {

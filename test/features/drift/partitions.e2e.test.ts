@@ -26,8 +26,7 @@ describe('partitions and inherited children', () => {
   let service: TestService;
   let report: { not_represented: { table: string; code: string; name: string }[] };
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     service = await startService();
     await sql(...TABLES);
     const reply = await clientOf(service)('/schema/adopt', json({ all: true }));

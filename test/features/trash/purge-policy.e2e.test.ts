@@ -15,8 +15,7 @@ interface Warning {
 
 const REFUSED = { status: 422, code: 'POLICY_REFUSED' } as const;
 
-describe('purging from the trash under a policy', function () {
-  this.timeout(120_000);
+describe('purging from the trash under a policy', () => {
   const { api, client, service } = withService({ consistent: true });
 
   const create = async (collection: string): Promise<void> => {

@@ -14,8 +14,7 @@ interface Warning {
 /** Messages that the trash keeps nothing. */
 const NOTHING_KEPT = 'deleted objects are not kept in the trash';
 
-describe('the trash', function () {
-  this.timeout(60_000);
+describe('the trash', () => {
   let database: TestDatabase;
   const services: TestService[] = [];
   const apis: Api[] = [];

@@ -9,8 +9,7 @@ import { until } from '../../support/until.js';
 
 const column = (field: string) => ({ field, type: 'string', interface: 'input', schema: {} });
 
-describe('restores during concurrent changes', function () {
-  this.timeout(90_000);
+describe('restores during concurrent changes', () => {
   let database: TestDatabase;
   let services: TestService[];
   let one: Api;

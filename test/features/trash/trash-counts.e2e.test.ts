@@ -7,8 +7,7 @@ interface Plan {
 
 const plain = (field: string, schema: object = {}) => ({ field, type: 'string', interface: 'input', schema });
 
-describe('row counts of the trash', function () {
-  this.timeout(60_000);
+describe('row counts of the trash', () => {
   const { api } = withService({ each: true, consistent: true });
 
   const gone = async (path: string): Promise<number> => {

@@ -32,8 +32,7 @@ const plain = (field: string, type = 'string', schema: object = {}, meta: object
   meta: { interface: 'input', ...meta },
 });
 
-describe('the trash of fields', function () {
-  this.timeout(60_000);
+describe('the trash of fields', () => {
   const { api, client } = withService({ each: true, consistent: true, settings: { KEEP_COPY_ROWS: '5' } });
 
   const table = (collection: string, fields: object[] = [], more: object = {}) =>

@@ -26,8 +26,7 @@ interface Answer {
 const column = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
 const alias = { field: 'articles', type: 'alias', interface: 'list', schema: null, meta: { special: ['o2m'] } };
 
-describe('a database created from a log', function () {
-  this.timeout(120_000);
+describe('a database created from a log', () => {
   const { api, client, service } = withService();
   let directory: string;
   let entries: ReadonlyMap<string, Entry>;

@@ -25,8 +25,7 @@ const alias = (field: string) => ({
   meta: { special: ['o2m'] },
 });
 
-describe('restoring tables', function () {
-  this.timeout(60_000);
+describe('restoring tables', () => {
   const { api, client } = withService({ consistent: true });
 
   const make = (collection: string, fields: object[] = [], meta: object = {}) =>

@@ -18,8 +18,7 @@ interface Entry {
 const plain = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
 const KEY = { is_primary_key: true, has_auto_increment: true };
 
-describe('moving tables to the trash', function () {
-  this.timeout(60_000);
+describe('moving tables to the trash', () => {
   const { api } = withService({ consistent: true });
 
   const make = (collection: string, fields: object[] = []) =>

@@ -16,8 +16,7 @@ const plain = (field: string, type: string, schema: object = {}) => ({ field, ty
 /** The tables in the trash. */
 const INSIDE = `SELECT relname FROM pg_class WHERE relnamespace::regnamespace::text ~ '_trash_'`;
 
-describe('the trash of tables', function () {
-  this.timeout(60_000);
+describe('the trash of tables', () => {
   const { api } = withService({ each: true, consistent: true });
 
   const articles = (fields: object[] = [plain('title', 'string')]) =>

@@ -4,8 +4,7 @@ import { json } from '../../support/client.js';
 
 const KIB = 1024;
 
-describe('MAX_BODY, the limit of request bodies', function () {
-  this.timeout(60_000);
+describe('MAX_BODY, the limit of request bodies', () => {
   const LIMIT = 96 * KIB;
 
   const { api } = withService({ settings: { MAX_BODY: `${LIMIT}` } });

@@ -3,8 +3,7 @@ import { expectConsistent } from '../../support/consistent.js';
 import { withService } from '../../support/with-service.js';
 import { catalogColumn } from './columns.js';
 
-describe('a column of an adopted table', function () {
-  this.timeout(60_000);
+describe('a column of an adopted table', () => {
   const { service, api } = withService();
   before(async () => {
     await api.sql(`CREATE TABLE old (

@@ -8,8 +8,7 @@ import { key, plain } from './columns.js';
 const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
 const LATER = '?concurrentIndexCreation';
 
-describe('the name of a deferred index', function () {
-  this.timeout(60_000);
+describe('the name of a deferred index', () => {
   const { service, api } = withService({
     each: true,
     consistent: true,

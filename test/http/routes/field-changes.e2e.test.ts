@@ -301,9 +301,7 @@ const CASES: Case[] = [
   },
 ];
 
-describe('a column changes in place', function () {
-  this.timeout(60_000);
-
+describe('a column changes in place', () => {
   const { api } = withService({ consistent: true });
 
   for (const [index, { what, from, rows = [], patch, column, values }] of CASES.entries()) {

@@ -8,9 +8,7 @@ interface Shown {
   [member: string]: unknown;
 }
 
-describe('deleting a field', function () {
-  this.timeout(60_000);
-
+describe('deleting a field', () => {
   const { api } = withService({ each: true, consistent: true });
 
   const create = (collection: string, fields: object[], meta: object = {}) =>

@@ -13,8 +13,7 @@ interface Offending {
 const REFUSED = { status: 422, code: 'DATABASE_REFUSED' };
 const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
 
-describe('a change that existing rows violate', function () {
-  this.timeout(60_000);
+describe('a change that existing rows violate', () => {
   let tables = 0;
 
   const { api } = withService({ consistent: true });
@@ -162,9 +161,7 @@ describe('a change that existing rows violate', function () {
   });
 });
 
-describe('a change that is not possible in place', function () {
-  this.timeout(60_000);
-
+describe('a change that is not possible in place', () => {
   const { api } = withService();
   before(async () => {
     await api.ok('POST', '/collections', {

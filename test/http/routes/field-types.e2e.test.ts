@@ -203,9 +203,7 @@ const UNFIT_COLUMNS: [type: string, schema: object, at: string][] = [
   ['json', { is_unique: true }, 'is_unique'],
 ];
 
-describe('field types', function () {
-  this.timeout(60_000);
-
+describe('field types', () => {
   const { api } = withService({ consistent: true });
 
   for (const [index, { type, schema = {}, column, defaults = [] }] of ROWS.entries()) {

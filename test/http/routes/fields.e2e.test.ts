@@ -22,9 +22,7 @@ const WRITES: [method: string, path: string, body?: unknown][] = [
   ['PATCH', '/collections', [{ collection: 'one', meta: { note: 'x' } }]],
 ];
 
-describe('fields and relations as resources', function () {
-  this.timeout(60_000);
-
+describe('fields and relations as resources', () => {
   const { service, api } = withService({ each: true });
   beforeEach(async () => {
     await api.ok('POST', '/collections', { collection: 'one', schema: {}, fields: [key('id'), alias('list')] });

@@ -42,8 +42,7 @@ interface Adopted {
   not_represented: { table: string | null; code: string; name: string }[];
 }
 
-describe('geometry with PostGIS', function () {
-  this.timeout(60_000);
+describe('geometry with PostGIS', () => {
   let service: TestService;
   let other: TestService;
   let api: Api;

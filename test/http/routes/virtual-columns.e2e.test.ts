@@ -2,9 +2,7 @@
 import { withService } from '../../support/with-service.js';
 import { key, plain } from './columns.js';
 
-describe('a virtual generated column', function () {
-  this.timeout(60_000);
-
+describe('a virtual generated column', () => {
   const { api } = withService({ consistent: true });
 
   for (const query of ['', '?concurrentIndexCreation']) {

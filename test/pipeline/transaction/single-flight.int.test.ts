@@ -23,8 +23,7 @@ import { type Proxy, startProxy } from '../../support/proxy.js';
 import { until } from '../../support/until.js';
 import { type Wire, createWire } from '../../support/wire.js';
 
-describe('a change in one round trip', function () {
-  this.timeout(60_000);
+describe('a change in one round trip', () => {
   let database: TestDatabase;
   let proxy: Proxy;
   let wire: Wire;

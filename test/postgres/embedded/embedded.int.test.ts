@@ -21,8 +21,7 @@ interface Said {
   refused?: string;
 }
 
-describe('embedded PostgreSQL', function () {
-  this.timeout(120_000);
+describe('embedded PostgreSQL', () => {
   let dataDir: string;
   const hosts: ChildProcess[] = [];
 

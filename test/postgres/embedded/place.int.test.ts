@@ -13,9 +13,7 @@ import {
 
 const run = promisify(execFile);
 
-describe("the embedded server's programs", function () {
-  this.timeout(60_000);
-
+describe("the embedded server's programs", () => {
   it('normally run in place', async () => {
     const binaries = await findBinaries();
     expect(await ensureReachablePrograms(binaries, null)).to.equal(binaries.root);

@@ -11,9 +11,8 @@ import {
   stopOrphan,
 } from '../../../src/postgres/embedded/start-server.js';
 
-describe('a failing embedded server', function () {
+describe('a failing embedded server', () => {
   if (process.platform === 'win32') return;
-  this.timeout(60_000);
   let directory: string;
   let home: string;
 

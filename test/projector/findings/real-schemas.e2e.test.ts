@@ -28,8 +28,7 @@ const describeFindings = (findings: readonly Shown[]): string =>
 const countFindings = (findings: readonly Shown[]): string[] =>
   findings.map(({ level, code, places = [''] }) => `${level} ${code} ${places.length}`).sort();
 
-describe('findings of real databases', function () {
-  this.timeout(120_000);
+describe('findings of real databases', () => {
   const services: TestService[] = [];
   const apis: Api[] = [];
 

@@ -27,8 +27,7 @@ describe('metadata rows', () => {
     relations: await projected.rows('SELECT * FROM service.service_relations ORDER BY 2, 3'),
   });
 
-  it('are the same if every event is projected twice', async function () {
-    this.timeout(120_000);
+  it('are the same if every event is projected twice', async () => {
     await fc.assert(
       fc.asyncProperty(schemaState, schemaState, async (first, second) => {
         const a = reach(initialState(), first);

@@ -59,8 +59,7 @@ interface PlanNode {
 const nodesOf = (node: PlanNode | undefined): PlanNode[] =>
   node === undefined ? [] : [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-describe('copying column values', function () {
-  this.timeout(60_000);
+describe('copying column values', () => {
   let database: TestDatabase;
   let session: pg.Client;
   let application: pg.Pool;

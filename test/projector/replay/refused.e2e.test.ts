@@ -17,8 +17,7 @@ const REFUSE_B = [
   `CREATE EVENT TRIGGER refuse ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION guard.refuse()`,
 ];
 
-describe('replaying into a database that rejects a table', function () {
-  this.timeout(60_000);
+describe('replaying into a database that rejects a table', () => {
   let source: TestDatabase;
   let directory: string;
   let file: string;

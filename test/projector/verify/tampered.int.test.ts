@@ -63,8 +63,7 @@ const CATALOG = [
   'CREATE INDEX ON posts (title) INCLUDE (price)',
 ];
 
-describe('verification after manual changes', function () {
-  this.timeout(60_000);
+describe('verification after manual changes', () => {
   let projected: Projected;
 
   before(async function () {

@@ -10,8 +10,7 @@ import { startService } from '../../support/service.js';
 
 const field = (name: string) => ({ field: name, type: 'string', schema: {}, meta: { interface: 'input' } });
 
-describe('checks of the trash', function () {
-  this.timeout(120_000);
+describe('checks of the trash', () => {
   const { api, client, service } = withService({ each: true });
 
   /** A field's values and a table in the trash, with positions. */

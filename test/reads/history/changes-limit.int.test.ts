@@ -6,8 +6,7 @@ import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import { CAUSE, type Instance, command, expectDone, silent, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 
-describe('changes of a long log', function () {
-  this.timeout(60_000);
+describe('changes of a long log', () => {
   let database: TestDatabase;
   let instance: Instance;
 

@@ -15,8 +15,7 @@ interface Page<T> {
 
 const plain = (field: string, type = 'string', schema: object = {}) => ({ field, type, interface: 'input', schema });
 
-describe('the history of a name', function () {
-  this.timeout(60_000);
+describe('the history of a name', () => {
   const { api } = withService({ each: true });
 
   const create = (collection: string, fields: object[]) =>

@@ -14,9 +14,7 @@ const OTHER = { field: 'x', type: 'integer', schema: {}, meta: { interface: 'inp
 const DIVIDED = `CREATE TABLE p (a int, b text) PARTITION BY RANGE (a);
   CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (1) TO (10); CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (10) TO (20)`;
 
-describe('an offered diff', function () {
-  this.timeout(120_000);
-
+describe('an offered diff', () => {
   const { api } = withService({ each: true });
 
   const snapshot = () => api.ok<Snapshot>('GET', '/schema/snapshot');

@@ -10,7 +10,6 @@ describe('ten steps of a real schema', () => {
 
   before(async function () {
     if (!corpusIsThere()) return this.skip();
-    this.timeout(120_000);
     service = await startService();
     send = clientOf(service);
     for (const { name, text } of historyFiles()) {
@@ -47,8 +46,7 @@ describe('ten steps of a real schema', () => {
     }
   });
 
-  it('reverts to step 2 and forward to step 10 with an equal result', async function () {
-    this.timeout(60_000);
+  it('reverts to step 2 and forward to step 10 with an equal result', async () => {
     await apply((await send(`/history/diff?to=${taken[1]?.position}`)).json);
     expect(withoutIds((await current()).text) === withoutIds(taken[1]?.text), 'step 2').to.equal(true);
     await apply((await send(`/history/diff?to=${taken[9]?.position}`)).json);

@@ -19,8 +19,7 @@ describe('a long log', () => {
   let store: Store;
   let queries = 0;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     database = await createDatabase('migrated');
     instance = await startInstance(database.connectionString);
     const client = await instance.pool.connect();

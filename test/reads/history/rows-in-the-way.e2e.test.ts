@@ -10,8 +10,7 @@ interface Plan {
 const column = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
 const REQUIRED = { is_nullable: false };
 
-describe('rows that block a revert', function () {
-  this.timeout(60_000);
+describe('rows that block a revert', () => {
   const { api, client, service } = withService({ each: true, consistent: true });
 
   const make = (collection: string, fields: object[]) =>

@@ -11,8 +11,7 @@ interface Diff {
 
 const column = (field: string) => ({ field, type: 'string', interface: 'input' });
 
-describe('reverting past reused names', function () {
-  this.timeout(60_000);
+describe('reverting past reused names', () => {
   const { api, client } = withService({ each: true, consistent: true });
 
   const create = (collection: string, ...fields: string[]) =>

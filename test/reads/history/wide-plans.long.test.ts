@@ -30,8 +30,7 @@ function planOf(): PlannedEvents {
   return { before, after: fold(placed, before), events };
 }
 
-describe('a plan that makes many columns NOT NULL', function () {
-  this.timeout(30_000);
+describe('a plan that makes many columns NOT NULL', () => {
   let plan: PlannedEvents;
 
   before(() => {

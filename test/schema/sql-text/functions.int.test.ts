@@ -39,8 +39,7 @@ interface Row {
   args: number;
 }
 
-describe('functions that SQL may call', function () {
-  this.timeout(120_000);
+describe('functions that SQL may call', () => {
   let database: TestDatabase;
   let client: pg.Client;
 

@@ -72,9 +72,7 @@ const PLACES: [at: string, snapshot: (call: string) => Snapshot][] = [
   ['fields[1].schema.generation_expression', (call) => withExtras({}, column('text', { generation_expression: call }))],
 ];
 
-describe('SQL in a request', function () {
-  this.timeout(60_000);
-
+describe('SQL in a request', () => {
   const { service, api } = withService();
   before(async () => {
     await api.sql('CREATE SEQUENCE seen');

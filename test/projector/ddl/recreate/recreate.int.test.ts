@@ -106,8 +106,7 @@ describe('generated columns in a batch', () => {
   });
   after(() => projected.stop());
 
-  it('keep rows and consistency through any batch', async function () {
-    this.timeout(120_000);
+  it('keep rows and consistency through any batch', async () => {
     await projected.become(initialState());
     await fc.assert(
       fc.asyncProperty(table, async (target) => {
@@ -126,8 +125,7 @@ describe('generated columns in a batch', () => {
     );
   });
 
-  it('give the same result when several changes are planned as one', async function () {
-    this.timeout(120_000);
+  it('give the same result when several changes are planned as one', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(table, { minLength: 2, maxLength: 4 }), async (targets) => {
         await projected.become(initialState());
