@@ -84,7 +84,8 @@ export async function writeFileWhole(
     try {
       yield* bytes;
     } catch (error) {
-      sourceFailure = error;
+      // The pipeline also throws an error of the target here.
+      if (failure === undefined) sourceFailure = error;
       throw error;
     }
   };
