@@ -76,12 +76,19 @@ describe('the kept values of a dropped column', () => {
     await projected.rows('INSERT INTO hidden SELECT n, n FROM generate_series(1, 10) n');
     await projected.rows(`ALTER TABLE hidden ENABLE ROW LEVEL SECURITY; ALTER TABLE hidden FORCE ROW LEVEL SECURITY;
       CREATE POLICY few ON hidden USING (id > 8)`);
-    const seen = 'SELECT count(*)::int AS n FROM hidden';
-    expect(await projected.rows(seen)).to.deep.equal([{ n: 2 }]);
+    const counted = 'SELECT count(*)::int AS n FROM hidden';
+    // The service's own setting lets such a query fail.
+    const countVisible = async (): Promise<unknown> => {
+      await projected.rows('SET row_security = on');
+      const rows = await projected.rows(counted);
+      await projected.rows('RESET row_security');
+      return rows;
+    };
+    expect(await countVisible()).to.deep.equal([{ n: 2 }]);
     await run(copyValues(kept), sql`ALTER TABLE hidden DROP COLUMN a, ADD COLUMN a int`, returnValues(kept));
-    expect(await projected.rows(seen)).to.deep.equal([{ n: 2 }]);
+    expect(await countVisible()).to.deep.equal([{ n: 2 }]);
     await projected.rows('ALTER TABLE hidden NO FORCE ROW LEVEL SECURITY');
-    expect(await projected.rows(`${seen} WHERE a = id`)).to.deep.equal([{ n: 10 }]);
+    expect(await projected.rows(`${counted} WHERE a = id`)).to.deep.equal([{ n: 10 }]);
   });
 
   it('are restored without triggers, which are enabled as before', async () => {
