@@ -20,7 +20,7 @@ import {
 } from '../schema/findings/index.js';
 import { type NamesBefore, collectionsNamed } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
-import { type ObjectKind, type ObjectName, objectKey } from '../schema/model/objects.js';
+import { type ObjectName, kindWithLabel, objectKey } from '../schema/model/objects.js';
 import { type State, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
 import { type FindingWithAction, type Policy, isEarlyPurge, isStopping, judgeAll } from '../schema/policy.js';
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
@@ -40,9 +40,9 @@ interface DescribedTables {
 /* Finds objects that depend on a table or a column: views, rules, policies, functions. */
 
 /**
- * Selects objects that depend on a table or a column, with the id of those that can be managed in the schema $3. A view depends through its rule. Functions only depend
- * if PostgreSQL has parsed their body (BEGIN ATOMIC). Each kind has its own subquery: planning one join of all catalogs
- * took 20 ms.
+ * Selects objects that depend on a table or a column, with the id of those that can be managed in the schema $3. A view
+ * depends through its rule. Functions only depend if PostgreSQL has parsed their body (BEGIN ATOMIC). Each kind has its
+ * own subquery: planning one join of all catalogs took 20 ms.
  */
 const DEPENDENTS = sql`
 WITH d AS MATERIALIZED (
@@ -88,16 +88,17 @@ async function readDependents(
   for (const [place, names] of tablesBySchema(state, tables, schema)) {
     const { rows } = await db.query<DependentRow>(DEPENDENTS, [place, [...names.keys()], schema]);
     for (const row of rows) {
-      const { kind, name, column } = row;
-      const table = names.get(row.table) ?? row.table;
-      dependents.push({ kind, name, table, column, isManaged: isManaged(state, row) });
+      const { id: _, ...dependent } = row;
+      dependents.push({ ...dependent, table: names.get(row.table) ?? row.table, isManaged: isManaged(state, row) });
     }
   }
   return dependents.slice(0, MOST_DEPENDENTS);
 }
 
-const isManaged = (state: State, { kind, id }: DependentRow): boolean =>
-  id !== null && state.objects.has(objectKey({ kind: kind.replace(' ', '_') as ObjectKind, id }));
+function isManaged({ objects }: State, { kind: label, id }: DependentRow): boolean {
+  const kind = kindWithLabel(label);
+  return kind !== undefined && id !== null && objects.has(objectKey({ kind, id }));
+}
 
 const MOST_DEPENDENTS = 1_000;
 

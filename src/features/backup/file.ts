@@ -98,7 +98,7 @@ export async function writeFileWhole(
       return written.bytesWritten;
     });
   } catch (error) {
-    if (failure === undefined || failure !== error || error === sourceFailure) throw error;
+    if (failure !== error || error === sourceFailure) throw error;
     throw new OperatorError(`${file} cannot be written (${(failure as Error).message}).`, { cause: error });
   }
 }
