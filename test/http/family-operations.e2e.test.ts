@@ -14,7 +14,7 @@ interface Family {
   create: (prefix: string) => string;
   /** The managed tables, without the prefix. */
   tables: readonly string[];
-  /** What somebody changes by hand, after adoption. */
+  /** Changes by hand after adoption. */
   byHand: Readonly<Record<string, ByHand>>;
 }
 

@@ -7,10 +7,10 @@ import type { Descendant } from '../../projector/catalog/deletion-facts.js';
 import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
 import { patchBetween } from '../../schema/fold/rename-events.js';
 import { notNullNameOf } from '../../schema/model/constraint-names.js';
-import { type LogEvent, type NewEvent, newEvent } from '../../schema/model/events.js';
+import { type LogEvent, type NewEvent, isAdopted, newEvent } from '../../schema/model/events.js';
 import { type ColumnExtras, isIdentity, isSerial } from '../../schema/model/extras.js';
 import type { Collection, ColumnSchema, Field, TableSchema } from '../../schema/model/model.js';
-import { needsOfNode, withOwner } from '../../schema/model/order.js';
+import { needLabel, needsOfNode, withOwner } from '../../schema/model/order.js';
 import {
   type CollectionNode,
   type ColumnField,
@@ -189,7 +189,7 @@ function updateInheritedChecks(child: Child): LogEvent[] {
   return update(own, { ...own, schema: withParentsNeeds(child, schema, used) });
 }
 
-export const withConstraints = (schema: TableSchema, constraints: readonly Constraint[]): TableSchema =>
+const withConstraints = (schema: TableSchema, constraints: readonly Constraint[]): TableSchema =>
   withExtras(schema, {
     ...schema.extras,
     constraints: [...constraints].sort((one, other) => byName(one.name, other.name)),
@@ -259,4 +259,68 @@ function createNameTakenProblem({ table, parent }: Child, field: string): Proble
     `Table ${quoteName(table)} inherits from ${quoteName(collection)}, so its column would get the name ${quoteName(field)} too, ` +
     'and a field of it has that name. Rename or delete that field first.';
   return { code: 'ALREADY_EXISTS', message, collection, field };
+}
+
+interface RepeatContext {
+  /**
+   * The collection before the event, as changed by the submitted events only, without changes that follow for children.
+   */
+  old: Collection | undefined;
+  /** The fold of the submitted events up to and including this one. */
+  original: RunningFold;
+  folding: RunningFold;
+}
+
+/**
+ * Returns the event without the part that earlier events and their consequences already did. Null if nothing remains.
+ */
+export function withoutRepeated(event: LogEvent, repeating: RepeatContext): LogEvent | null {
+  const { original, folding } = repeating;
+  if (isAdopted(event)) return event;
+  if (event.type === 'field.updated') {
+    const [now, target] = [folding, original].map((each) => each.field(event.collection, event.field ?? ''));
+    return now && target ? patchEvent(event, now, target) : event;
+  }
+  return event.type === 'collection.updated' ? withoutRepeatedTable(event, repeating) : event;
+}
+
+function withoutRepeatedTable(
+  event: Extract<LogEvent, { type: 'collection.updated' }>,
+  { old, original, folding }: RepeatContext,
+): LogEvent | null {
+  const [now, target] = [folding, original].map((each) => each.node(event.collection)?.collection);
+  if (!now?.schema || !target?.schema) return event;
+  const schema = withFollowed({ wanted: target.schema, old: old?.schema ?? now.schema, now: now.schema });
+  return patchEvent(event, now, { ...target, schema });
+}
+
+/**
+ * Returns the table schema after an event. Constraints and needs that the event does not change keep their current
+ * value.
+ */
+function withFollowed(schemas: Readonly<Record<'wanted' | 'old' | 'now', TableSchema>>): TableSchema {
+  const { wanted, old, now } = schemas;
+  const merged = <T>(itemsOf: (schema: TableSchema) => readonly T[], keyOf: (item: T) => string): T[] => {
+    const [target, before, present] = [wanted, old, now].map(
+      (schema) => new Map(itemsOf(schema).map((each) => [keyOf(each), each])),
+    );
+    return [...new Set([...(target?.keys() ?? []), ...(present?.keys() ?? [])])].flatMap((key) => {
+      const isChanged = !jsonEqual(before?.get(key), target?.get(key));
+      return (isChanged ? target : present)?.get(key) ?? [];
+    });
+  };
+  const constraints = merged(
+    (schema) => extrasOfTable(schema).constraints ?? [],
+    ({ name }) => name,
+  );
+  const needs = merged((schema) => extrasOfTable(schema).needs ?? [], needLabel);
+  return withConstraints(withExtras(wanted, { ...wanted.extras, needs }), constraints);
+}
+
+function patchEvent<E extends Extract<NewEvent, { type: 'field.updated' | 'collection.updated' }>>(
+  event: E,
+  now: object,
+  target: object,
+): E | null {
+  return jsonEqual(now, target) ? null : { ...event, data: { ...event.data, patch: patchBetween(now, target) } };
 }

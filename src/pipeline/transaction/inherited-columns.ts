@@ -3,7 +3,6 @@
  * inheritance. The batch therefore needs explicit events for the columns of managed children.
  */
 import { runYielding } from '../../kernel/event-loop.js';
-import { jsonEqual } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -11,25 +10,15 @@ import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { changedAttributes } from '../../projector/ddl/alter-column.js';
 import { type Descendant, type ParentColumn, readDescendants } from '../../projector/catalog/deletion-facts.js';
-import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
+import { startFolding } from '../../schema/fold/evolve.js';
 import { formerNames } from '../../schema/fold/former-names.js';
-import { patchBetween } from '../../schema/fold/rename-events.js';
 import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
-import {
-  type CollectionNode,
-  type State,
-  NEW_IDENTITY,
-  extrasOfTable,
-  getField,
-  hasColumn,
-} from '../../schema/model/state.js';
-import type { Collection, TableSchema } from '../../schema/model/model.js';
+import { type CollectionNode, type State, NEW_IDENTITY, getField, hasColumn } from '../../schema/model/state.js';
 import { toAdopted } from '../../schema/operations/accept-drift.js';
 import { decideDraft } from '../../schema/operations/operation.js';
-import { dropField, withExtras } from '../../schema/transition/cascade.js';
-import { needLabel } from '../../schema/model/order.js';
+import { dropField } from '../../schema/transition/cascade.js';
 import { Draft } from '../../schema/transition/draft.js';
-import { type Parent, changedChecks, eventsOf, withConstraints } from './inherited-changes.js';
+import { type Parent, changedChecks, eventsOf, withoutRepeated } from './inherited-changes.js';
 
 export interface InheritanceInput {
   state: State;
@@ -50,7 +39,7 @@ export interface WithDescendants {
 
 /**
  * Adds events for the columns of managed children that PostgreSQL changes together with those of their parents.
- * Reorders the children's own events so that PostgreSQL accepts them.
+ * Reorders the children's own events and deletions of tables so that PostgreSQL accepts them.
  */
 export async function withDescendants(
   db: Queryable,
@@ -113,6 +102,7 @@ interface ColumnChange {
 }
 
 const CHANGES: ReadonlySet<string> = new Set([
+  'collection.deleted',
   'collection.renamed',
   'collection.updated',
   'field.created',
@@ -121,7 +111,7 @@ const CHANGES: ReadonlySet<string> = new Set([
   'field.deleted',
 ] satisfies LogEvent['type'][]);
 
-/** True if an event may change a column, or constraints that children inherit. */
+/** True if an event may change a column, or constraints that children inherit, or deletes a table. */
 function changesColumn(event: LogEvent): boolean {
   if (!CHANGES.has(event.type) || isAdopted(event)) return false;
   if (event.type === 'field.updated') return !event.data.patch.every(({ path }) => path.startsWith('/meta/'));
@@ -168,9 +158,18 @@ function signedChecks(parent: Pick<Parent, 'before' | 'now'>): ReadonlySet<strin
   return new Set([...oldOnly.map(({ name }) => `-${name}`), ...newOnly.map(({ name }) => `+${name}`)]);
 }
 
-/** Leaves out deletions without `purge`, which are rejected later with the names of all children. */
-const filterRequestedColumns = (changes: readonly ColumnChange[], purge: boolean): ColumnChange[] =>
-  changes.filter(({ event }) => purge || event.type !== 'field.deleted');
+/**
+ * Leaves out deletions of columns without `purge`, which are rejected later with the names of all children, and a
+ * deletion of a single table, which needs no order.
+ */
+function filterRequestedColumns(changes: readonly ColumnChange[], purge: boolean): ColumnChange[] {
+  const deletesTables = changes.filter(deletesTable).length > 1;
+  return changes.filter((change) =>
+    deletesTable(change) ? deletesTables : purge || change.event.type !== 'field.deleted',
+  );
+}
+
+const deletesTable = ({ event }: ColumnChange): boolean => event.type === 'collection.deleted';
 
 /**
  * PostgreSQL drops, renames and changes an inherited column only together with, or after, that of the parent. It can
@@ -185,6 +184,7 @@ function orderByInheritance(
   for (const { place, table } of descendants) {
     const change = requested[place] as ColumnChange;
     const { event: parent } = change;
+    if (deletesTable(change)) continue;
     const child = requested.find((each) => each.before.table === table && isSameChange(each, change))?.event;
     if (child === undefined) continue;
     const [first, second] = parent.type === 'field.created' ? [child, parent] : [parent, child];
@@ -192,7 +192,19 @@ function orderByInheritance(
     placed.splice(placed.indexOf(child), 1);
     placed.splice(placed.indexOf(parent) + (first === parent ? 1 : 0), 0, child);
   }
-  return placed;
+  return orderDeletions(placed, requested, descendants);
+}
+
+/** PostgreSQL does not drop a table before its children. A parent has more descendants than each of its children. */
+function orderDeletions(
+  placed: readonly LogEvent[],
+  requested: readonly ColumnChange[],
+  descendants: readonly Descendant[],
+): LogEvent[] {
+  const counts = new Map(requested.filter(deletesTable).map(({ event }) => [event, new Set<number>()]));
+  for (const { place, oid } of descendants) counts.get((requested[place] as ColumnChange).event)?.add(oid);
+  const ordered = [...counts].sort(([, one], [, other]) => one.size - other.size).map(([event]) => event);
+  return placed.map((event) => (counts.has(event) ? (ordered.shift() as LogEvent) : event));
 }
 
 const isSameChange = (one: ColumnChange, other: ColumnChange): boolean =>
@@ -432,68 +444,4 @@ function findRepeatedRenames(
       event.type === 'field.renamed' && made.has(keyOf(before.table, event)) ? [event] : [],
     ),
   );
-}
-
-interface RepeatContext {
-  /**
-   * The collection before the event, as changed by the submitted events only, without changes that follow for children.
-   */
-  old: Collection | undefined;
-  /** The fold of the submitted events up to and including this one. */
-  original: RunningFold;
-  folding: RunningFold;
-}
-
-/**
- * Returns the event without the part that earlier events and their consequences already did. Null if nothing remains.
- */
-function withoutRepeated(event: LogEvent, repeating: RepeatContext): LogEvent | null {
-  const { original, folding } = repeating;
-  if (isAdopted(event)) return event;
-  if (event.type === 'field.updated') {
-    const [now, target] = [folding, original].map((each) => each.field(event.collection, event.field ?? ''));
-    return now && target ? patchEvent(event, now, target) : event;
-  }
-  return event.type === 'collection.updated' ? withoutRepeatedTable(event, repeating) : event;
-}
-
-function withoutRepeatedTable(
-  event: Extract<LogEvent, { type: 'collection.updated' }>,
-  { old, original, folding }: RepeatContext,
-): LogEvent | null {
-  const [now, target] = [folding, original].map((each) => each.node(event.collection)?.collection);
-  if (!now?.schema || !target?.schema) return event;
-  const schema = withFollowed({ wanted: target.schema, old: old?.schema ?? now.schema, now: now.schema });
-  return patchEvent(event, now, { ...target, schema });
-}
-
-/**
- * Returns the table schema after an event. Constraints and needs that the event does not change keep their current
- * value.
- */
-function withFollowed(schemas: Readonly<Record<'wanted' | 'old' | 'now', TableSchema>>): TableSchema {
-  const { wanted, old, now } = schemas;
-  const merged = <T>(itemsOf: (schema: TableSchema) => readonly T[], keyOf: (item: T) => string): T[] => {
-    const [target, before, present] = [wanted, old, now].map(
-      (schema) => new Map(itemsOf(schema).map((each) => [keyOf(each), each])),
-    );
-    return [...new Set([...(target?.keys() ?? []), ...(present?.keys() ?? [])])].flatMap((key) => {
-      const isChanged = !jsonEqual(before?.get(key), target?.get(key));
-      return (isChanged ? target : present)?.get(key) ?? [];
-    });
-  };
-  const constraints = merged(
-    (schema) => extrasOfTable(schema).constraints ?? [],
-    ({ name }) => name,
-  );
-  const needs = merged((schema) => extrasOfTable(schema).needs ?? [], needLabel);
-  return withConstraints(withExtras(wanted, { ...wanted.extras, needs }), constraints);
-}
-
-function patchEvent<E extends Extract<NewEvent, { type: 'field.updated' | 'collection.updated' }>>(
-  event: E,
-  now: object,
-  target: object,
-): E | null {
-  return jsonEqual(now, target) ? null : { ...event, data: { ...event.data, patch: patchBetween(now, target) } };
 }

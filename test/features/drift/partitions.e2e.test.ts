@@ -121,6 +121,28 @@ describe('partitions and inherited children', () => {
     expect(result.code, result.out).to.equal(0);
   });
 
+  for (const [title, [root, child, leaf]] of [
+    ['in the order of their names', ['tree_a', 'tree_b', 'tree_c']],
+    ['against the order of their names', ['tree_z', 'tree_y', 'tree_x']],
+  ] as const)
+    it(`deletes a tree of inherited tables with --purge, created ${title}`, async () => {
+      await sql(
+        `CREATE TABLE ${root} (id int PRIMARY KEY)`,
+        `CREATE TABLE ${child} () INHERITS (${root})`,
+        `CREATE TABLE ${leaf} () INHERITS (${child})`,
+      );
+      const client = clientOf(service);
+      const names = [root, child, leaf];
+      const { json: before } = await client('/schema/snapshot');
+      const adopted = await client('/schema/adopt', json({ tables: names }));
+      expect(adopted.status, adopted.text).to.equal(200);
+      const allowed = names.flatMap((name) => ['--allow-drop', name]);
+      const apply = ['apply', '-', ...allowed, '--mode', 'mirror', '--purge'];
+      const purged = await dps(apply, remote(), { stdin: JSON.stringify(before) });
+      expect(purged.code, `${purged.out}\n${purged.err}`).to.equal(0);
+      expect(await query(`SELECT relname FROM pg_class WHERE relname LIKE 'tree_%'`)).to.deep.equal([]);
+    });
+
   it('repairs drift by dropping a column that others inherit with --purge only, and names them', async () => {
     await sql(
       `CREATE TABLE oth.deep () INHERITS (oth.chi)`,
