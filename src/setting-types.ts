@@ -1,5 +1,6 @@
 /** Formats of setting values: numbers, sizes, durations, addresses, names. */
 import { z } from 'zod';
+import { findDroppedMembers } from './kernel/json.js';
 import { isIssuer, isNetwork, isWholeFamily, isServiceUrl } from './kernel/networks.js';
 import { ROLES } from './features/accounts/caller.js';
 import { parseAddress } from './postgres/hosts/address.js';
@@ -187,8 +188,9 @@ const ROLES_BY_CLAIM = `must be JSON with roles by claim and value, such as {"gr
  */
 export const rolesByClaim = z.string().transform((text, context) => {
   try {
-    const roles = z.record(z.string().min(1), z.record(z.string().min(1), z.enum(ROLES))).parse(JSON.parse(text));
-    if (Object.keys(roles).length > 0) return roles;
+    const value: unknown = JSON.parse(text);
+    const roles = z.record(z.string().min(1), z.record(z.string().min(1), z.enum(ROLES))).parse(value);
+    if (Object.keys(roles).length > 0 && findDroppedMembers(value, roles).length === 0) return roles;
   } catch {
     // The check of the roles below reports the invalid JSON.
   }

@@ -384,7 +384,9 @@ describe('readConfig', () => {
       expect(rejectionOf({ ...OIDC, OIDC_ISSUER: issuer }), issuer).to.match(
         /^The setting OIDC_ISSUER must be the https/,
       );
-    for (const roles of ['admin', '{}', '{"groups":"admin"}', '{"groups":{"a":"owner"}}', '[]'])
+    // zod drops members called __proto__, so that part of the setting would have no effect.
+    const HIDDEN_ROLES = ['{"a":{"b":"admin"},"__proto__":{"b":"admin"}}', '{"a":{"b":"admin","__proto__":"admin"}}'];
+    for (const roles of ['admin', '{}', '{"groups":"admin"}', '{"groups":{"a":"owner"}}', '[]', ...HIDDEN_ROLES])
       expect(rejectionOf({ ...OIDC, OIDC_ROLES: roles }), roles).to.match(
         /^The setting OIDC_ROLES must be JSON with roles/,
       );

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { runYielding } from '../kernel/event-loop.js';
 import { isObject } from '../kernel/json.js';
-import { invalidProblem, unknownMembers, type Path } from '../kernel/problem.js';
+import { invalidProblem, unknownMembers } from '../kernel/problem.js';
 import { stepsTo } from '../kernel/resumable.js';
 import { readPolicy } from '../log/decisive-events.js';
 import { planBatch } from '../projector/ddl/plan.js';
@@ -112,26 +112,9 @@ export const policyBody = z
  * @throws RejectedError
  */
 export function readPolicyBody(body: unknown, member?: string): Policy {
-  const at = member === undefined ? [] : [member];
-  const hidden = hiddenMembers(body, at);
-  if (hidden.length > 0)
-    throw new RejectedError(hidden.map((path) => invalidProblem(path, 'is not the code of a finding')));
   return member === undefined
     ? readShape(policyBody, body)
     : (readShape(z.object({ [member]: policyBody }), { [member]: body })[member] as Policy);
-}
-
-/** The name of a member that zod silently drops. */
-const HIDDEN = '__proto__';
-
-function hiddenMembers(body: unknown, at: Path): Path[] {
-  if (!isObject(body)) return [];
-  const { findings, collections } = body;
-  const rules: unknown[] = Array.isArray(collections) ? collections : [];
-  return [
-    ...(isObject(findings) && Object.hasOwn(findings, HIDDEN) ? [[...at, 'findings', HIDDEN]] : []),
-    ...rules.flatMap((rule, index) => hiddenMembers(rule, [...at, 'collections', index])),
-  ];
 }
 
 /* Evaluates a policy for a change, without running anything or taking a lock. */

@@ -9,7 +9,10 @@ import { hasBody } from './body/limited-bytes.js';
 import { readShape } from './body/shape.js';
 import { type ErrorCode, refused } from './errors.js';
 import { collectionScopeOf, requireNamesInScope, requireScope } from './request/scope.js';
+import { acknowledgeOf } from './request/headers.js';
 import { readQuery } from './request/query.js';
+import { isObject } from '../kernel/json.js';
+import { type SchemaLocation, parseLocation } from '../schema/model/location.js';
 
 /** The headers of write requests. */
 const WRITE_HEADERS = ['Idempotency-Key', 'If-Match', 'X-Acknowledge', 'X-Reason'] as const;
@@ -195,16 +198,32 @@ export function route<Query, const A extends Access, Body = undefined>(spec: Spe
   };
 }
 
-/** Rejects names of collections outside the scope of the caller's token, in the path or in the body. */
+/**
+ * Rejects names of collections outside the scope of the caller's token, in the path, in the body and in
+ * acknowledgements.
+ */
 async function requireNames(
-  { path }: Pick<Route, 'path'>,
+  { path, headers }: Pick<Route, 'path' | 'headers'>,
   caller: Caller,
-  { params, body }: Pick<Exchange, 'params'> & { body: unknown },
+  { req, params, body }: Pick<Exchange, 'req' | 'params'> & { body: unknown },
 ): Promise<void> {
   const collection = path.startsWith('/collections/:id') ? params['id'] : params['collection'];
   if (collection !== undefined) await requireNamesInScope(caller, { collection });
   if (typeof body === 'object') await requireNamesInScope(caller, body);
+  const inHeader = headers.includes('X-Acknowledge') ? acknowledgeOf(req) : undefined;
+  await requireNamesInScope(caller, readLocations([...(inHeader ?? []), ...acknowledgementsIn(body)]));
 }
+
+/** Returns the acknowledgements in a body. The route checks their form later. */
+const acknowledgementsIn = (body: unknown): { [member: string]: unknown }[] =>
+  isObject(body) && Array.isArray(body['acknowledge']) ? body['acknowledge'].filter(isObject) : [];
+
+/**
+ * Returns the locations of acknowledgements. The response tells whether an acknowledgement matches a finding, and a
+ * change within the scope can have findings about other collections.
+ */
+const readLocations = (acknowledgements: readonly { readonly place?: unknown }[]): SchemaLocation[] =>
+  acknowledgements.flatMap(({ place }) => (typeof place === 'string' ? (parseLocation(place) ?? []) : []));
 
 function requireStricter<Query>(
   {

@@ -36,3 +36,25 @@ export function isObject(value: unknown): value is { [member: string]: Json } {
 export function copyJson<T>(value: T): T {
   return structuredClone(value);
 }
+
+/**
+ * Returns the paths of members that `output` lacks because they are called `__proto__`. zod drops such members of
+ * records and loose objects without an error, even if the record allows any name.
+ */
+export function findDroppedMembers(input: unknown, output: unknown): (string | number)[][] {
+  if (input === output || !isContainer(input) || !isContainer(output)) return [];
+  const dropped = has.call(input, DROPPED) && !has.call(output, DROPPED) ? [[DROPPED]] : [];
+  const inner = Object.keys(input).flatMap((member) => {
+    if (!has.call(output, member)) return [];
+    const step = Array.isArray(input) ? Number(member) : member;
+    return findDroppedMembers(input[member], output[member]).map((path) => [step, ...path]);
+  });
+  return [...dropped, ...inner];
+}
+
+const DROPPED = '__proto__';
+
+/** The message about a member that `findDroppedMembers` returns. */
+export const UNUSABLE_NAME = `a member cannot be named ${JSON.stringify(DROPPED)}`;
+
+const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -124,6 +124,8 @@ export interface RequestContext {
   cause: Cause;
   /** The credential of the caller, which proposals record. */
   credential?: ProposingCredential;
+  /** The id of the caller's API token, if a trust rule issued it. It must still exist when the transaction begins. */
+  pipelineToken?: string;
   /** True to drop deleted objects at once. */
   purge?: boolean;
   /** The caller's token is limited to these collections. Batches that affect other collections are rejected. */

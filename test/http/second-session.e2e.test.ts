@@ -207,7 +207,7 @@ describe('a second session over HTTP', () => {
     await ask('/policy', { method: 'PUT', body: { approvals: 2 }, headers: { 'if-match': '"none"' } });
     await ask('/policy', {
       method: 'PUT',
-      text: '{"findings":{"__proto__":"note"},"collections":[{"findings":{"__proto__":"note"}}]}',
+      text: '{"findings":{"__proto__":"note"},"collections":[{"pattern":"a","findings":{"__proto__":"note"}}]}',
       headers: { 'content-type': 'application/json' },
     });
     await ask('/policy', { method: 'PUT', body: { ...policy('acknowledge'), online_above_rows: -1 } });

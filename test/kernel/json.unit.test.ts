@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { z } from 'zod';
 import { jsonTokens } from '../../src/kernel/canonical.js';
-import { copyJson, isObject, jsonEqual } from '../../src/kernel/json.js';
+import { copyJson, findDroppedMembers, isObject, jsonEqual } from '../../src/kernel/json.js';
 
 describe('JSON values', () => {
   const EQUAL: [unknown, unknown][] = [
@@ -63,5 +64,31 @@ describe('JSON values', () => {
     const copy = copyJson(value);
     expect(JSON.stringify(copy)).to.equal(JSON.stringify(value));
     expect(copy).not.to.equal(value);
+  });
+
+  it('name the members that a parsed copy lacks because they are called __proto__', () => {
+    const value = JSON.parse(
+      '{"a": {"__proto__": 1}, "b": [{}, {"__proto__": {"c": 2}}], "d": {"__proto__": 3}, "constructor": 4}',
+    ) as { d: object };
+    const copy = z
+      .object({
+        a: z.record(z.string(), z.number()),
+        b: z.array(z.looseObject({})),
+        d: z.unknown(),
+        constructor: z.number(),
+      })
+      .parse(value);
+    expect(copy).to.deep.equal({ a: {}, b: [{}, {}], d: value.d, constructor: 4 });
+    expect(findDroppedMembers(value, copy)).to.deep.equal([
+      ['a', '__proto__'],
+      ['b', 1, '__proto__'],
+    ]);
+    for (const [one, other] of [
+      [value, value],
+      [value, null],
+      ['a', {}],
+      [{ a: 1 }, {}],
+    ])
+      expect(findDroppedMembers(one, other)).to.deep.equal([]);
   });
 });

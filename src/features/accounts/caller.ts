@@ -1,4 +1,4 @@
-import type { TokenScope } from '../../schema/model/token-scope.js';
+import type { ProposingCredential, TokenScope } from '../../schema/model/token-scope.js';
 
 /** `author` may propose changes but not apply them. */
 export const ROLES = ['admin', 'auditor', 'author', 'reader'] as const;
@@ -57,3 +57,10 @@ const ALLOWED: Readonly<Record<Access, ReadonlySet<Role>>> = {
 
 /** Checks whether `role` is sufficient for `access`. */
 export const allows = (role: Role, access: Access): boolean => ALLOWED[access].has(role);
+
+/** A pipeline may use the token of the admin who set its trust rule. That admin is the actor, and no other user. */
+export const toProposingCredential = ({ id, credential: { kind, token, issuedBy } }: Caller): ProposingCredential => ({
+  credential: kind,
+  ...(token !== undefined && { token }),
+  ...(issuedBy !== null && issuedBy !== id && { issued_by: issuedBy }),
+});

@@ -264,7 +264,7 @@ async function withUserInfo(
   claims: client.IDToken,
   { roles }: OidcSettings,
 ): Promise<JWTPayload> {
-  const isComplete = Object.keys(roles).some((claim) => claims[claim] !== undefined) && claims['email'] !== undefined;
+  const isComplete = Object.keys(roles).some((claim) => Object.hasOwn(claims, claim)) && claims['email'] !== undefined;
   if (isComplete || configuration.serverMetadata().userinfo_endpoint === undefined) return claims;
   const details = await client.fetchUserInfo(configuration, tokens.access_token, claims.sub);
   return { ...details, ...claims };
@@ -290,7 +290,7 @@ function profileOf(claims: JWTPayload, issuer: string, roles: OidcSettings['role
 function roleOf(claims: JWTPayload, roles: OidcSettings['roles']): Role | null {
   const held = new Set<Role>();
   for (const [claim, byValue] of Object.entries(roles)) {
-    const value = claims[claim];
+    const value = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
     for (const each of Array.isArray(value) ? value : [value]) {
       const role = typeof each === 'string' && Object.hasOwn(byValue, each) ? byValue[each] : undefined;
       if (role !== undefined) held.add(role);

@@ -10,6 +10,8 @@ import type { HttpDeps } from '../../http/deps.js';
 import { type RejectedError, refused } from '../../http/errors.js';
 import { noQuery } from '../../http/request/query.js';
 import { type Call, type Route, jsonBody, route } from '../../http/route.js';
+import { UNUSABLE_NAME, findDroppedMembers } from '../../kernel/json.js';
+import { renderPath } from '../../kernel/problem.js';
 import { AbandonedError } from '../../kernel/scheduler.js';
 import { allows } from '../accounts/caller.js';
 import { missingScope } from '../accounts/scope.js';
@@ -143,6 +145,7 @@ async function runTool(
   { call, service, disconnected, tool, input }: ToolContext & { tool: Tool; input: unknown },
 ): Promise<CallToolResult> {
   try {
+    requireSame(call.body, input);
     return answerOf(await tool.run(input, service));
   } catch (error) {
     if (error instanceof ToolError) return { ...answerOf({ errors: error.errors }), isError: true };
@@ -150,6 +153,19 @@ async function runTool(
     const message = 'Internal error. Look for this request id in the log of the service.';
     return { ...answerOf({ errors: [{ message, request_id: call.requestId }] }), isError: true };
   }
+}
+
+/** The SDK parses the arguments with zod, which drops members called `__proto__`. @throws ToolError */
+function requireSame(body: unknown, input: unknown): void {
+  const { params } = body as z.output<typeof message>;
+  const dropped = findDroppedMembers(params?.['arguments'], input);
+  if (dropped.length === 0) return;
+  throw new ToolError(
+    dropped.map((path) => ({
+      message: UNUSABLE_NAME,
+      extensions: { code: 'INVALID_PAYLOAD', path: renderPath(path) },
+    })),
+  );
 }
 
 const answerOf = (value: unknown): CallToolResult => ({

@@ -4,6 +4,7 @@ import { readDocuments } from '../../log/documents.js';
 import type { Json } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isUuid } from '../../kernel/text.js';
+import { runYielding } from '../../kernel/event-loop.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type KeptStep, readSteps } from './rows.js';
@@ -28,6 +29,7 @@ import {
   type Approval,
   type CommentEntry,
 } from '../../schema/change-requests/model.js';
+import { type CollectionScope, findNameOutside, isInScope } from '../../schema/collection-scope.js';
 import type { Actor, ChangeStep, Cause } from '../../schema/model/events.js';
 import type { ObjectName } from '../../schema/model/objects.js';
 import { readPolicy } from '../../log/decisive-events.js';
@@ -220,21 +222,75 @@ export interface Changes {
   retrieve(id: string): Promise<ChangeView | undefined>;
   /** Returns the request as folded from its events. */
   find(id: string): Promise<ChangeRequest | undefined>;
+  /** True if everything that the request concerns is within the scope. */
+  isWithin(request: ChangeRequest, scope: CollectionScope): Promise<boolean>;
 }
 
 /** Reads the database on each call. Ids must be uuids, because PostgreSQL rejects others. */
 export function createChanges(pool: Queryable): Changes {
   return {
     async list(filter, page) {
-      return (await listChanges(pool, filter, page)).map(summaryOf);
+      const { within } = filter;
+      const requests =
+        within === undefined ? await listChanges(pool, filter, page) : await listWithin(pool, { filter, within }, page);
+      return requests.map(summaryOf);
     },
-    count: (filter) => countMatchingChanges(pool, filter),
+    async count(filter) {
+      const { within } = filter;
+      if (within === undefined) return countMatchingChanges(pool, filter);
+      return (await listWithin(pool, { filter, within }, ALL)).length;
+    },
     async retrieve(id) {
       const request = await readChange(pool, id);
       return request && view(pool, request);
     },
     find: (id) => readChange(pool, id),
+    isWithin: async (request, scope) => (await filterWithin(pool, [request], scope)).length > 0,
   };
+}
+
+/* Limits requests to a scope of collections. */
+
+const ALL = { offset: 0, limit: Infinity } as const;
+
+/** Number of requests that are read at once. */
+const CANDIDATES = 100;
+
+/** Reads the documents of newer requests too, because only they tell which requests precede a page. */
+async function listWithin(
+  pool: Queryable,
+  { filter, within }: { filter: ChangeFilter; within: CollectionScope },
+  { offset, limit }: { offset: number; limit: number },
+): Promise<ChangeRequest[]> {
+  const found: ChangeRequest[] = [];
+  let before: number | undefined;
+  while (found.length < offset + limit) {
+    const candidates = await listChanges(pool, { ...filter, before }, { offset: 0, limit: CANDIDATES });
+    found.push(...(await filterWithin(pool, candidates, within)));
+    if (candidates.length < CANDIDATES) break;
+    before = candidates.at(-1)?.opened_position;
+  }
+  return found.slice(offset, offset + limit);
+}
+
+/**
+ * Returns the requests that concern only collections of the scope. The collections of a request contain neither the
+ * other ends of relations nor functions and views, so its document must be within the scope too. A request whose
+ * document was erased is outside every scope, because its title can still describe what it contained.
+ */
+async function filterWithin(
+  pool: Queryable,
+  requests: readonly ChangeRequest[],
+  scope: CollectionScope,
+): Promise<ChangeRequest[]> {
+  const within: ChangeRequest[] = [];
+  for (const request of requests) {
+    const { collections, document } = request;
+    if (collections.length === 0 || !collections.every((name) => isInScope(scope, name))) continue;
+    const content = contentOf((await readDocuments(pool, [document])).get(document));
+    if (content !== null && (await runYielding(findNameOutside(content, scope))) === undefined) within.push(request);
+  }
+  return within;
 }
 
 /** Returns a summary from the events alone, without the progress of the work. */

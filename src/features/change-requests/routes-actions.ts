@@ -30,7 +30,18 @@ import { mergeSnapshot } from '../../schema/merge/merge-states.js';
 import { describeLocation } from '../../schema/merge/model.js';
 import type { ChangeUpdate, NewChange } from './routes-bodies.js';
 import { createMomentState } from '../../http/history.js';
-import { collectionScopeOf, requireNamesInScope, requireUnlimited, visibleTo } from '../../http/request/scope.js';
+import {
+  collectionScopeOf,
+  isVisibleTo,
+  outsideScope,
+  hasNamesInScope,
+  requireUnlimited,
+  visibleFindings,
+  visiblePlan,
+  visibleProblem,
+  visibleTo,
+} from '../../http/request/scope.js';
+import type { Caller } from '../accounts/caller.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 
 /* Runs an action on a change request and responds with the updated request. */
@@ -81,25 +92,23 @@ const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').t
 export const changeNotFound = (id: string) =>
   refused('NOT_FOUND', `Change request ${JSON.stringify(id)} does not exist.`);
 
-type FindChanges = Pick<Changes, 'find' | 'retrieve'>;
+type FindChanges = Pick<Changes, 'find' | 'isWithin'>;
 
-/** @throws RejectedError NOT_FOUND, or FORBIDDEN if the scope of the caller's token lacks one of its collections */
+/** @throws RejectedError NOT_FOUND, or FORBIDDEN if the scope of the caller's token does not contain the request */
 export async function findChange(changes: FindChanges, call: Call<unknown>): Promise<ChangeRequest> {
   const id = changeIdOf(call);
   const change = isUuid(id) ? await changes.find(id) : undefined;
   if (change === undefined) throw changeNotFound(id);
-  if (collectionScopeOf(call.caller) === undefined) return change;
-  const { collections } = change;
-  if (collections.length === 0) requireUnlimited(call.caller, 'Change requests that do not concern collections');
-  await requireNamesInScope(
-    call.caller,
-    collections.map((collection) => ({ collection })),
-  );
-  // `collections` does not list functions and other objects that the request also changes.
-  const view = await changes.retrieve(id);
-  await requireNamesInScope(call.caller, view?.document);
-  return change;
+  const scope = collectionScopeOf(call.caller);
+  if (scope === undefined || (await changes.isWithin(change, scope))) return change;
+  throw requestOutsideScope();
 }
+
+/** The message names nothing, because another user may have written the request. */
+export const requestOutsideScope = () =>
+  outsideScope(
+    'This change request concerns more than the collections in the scope of this token, or its content was erased.',
+  );
 
 /**
  * Returns a change request. Authors may access only their own requests.
@@ -235,26 +244,36 @@ function withoutSnapshot(body: Body): unknown {
   return body.diff;
 }
 
-/** @param request a request that contains the hash of the proposed plan */
+/**
+ * Returns the plan of a request as the caller may read it, like the plan of a change.
+ * @param request a request that contains the hash of the proposed plan
+ * @throws RejectedError FORBIDDEN if the change would now concern collections outside the scope of the caller's token
+ */
 export async function renderPlan(
   { pool, plans }: Pick<HttpDeps, 'pool' | 'plans'>,
   plan: PlanNow,
-  request: { plan: string | null },
+  { request, caller }: { request: { plan: string | null }; caller: Pick<Caller, 'credential'> },
 ): Promise<object> {
-  if (plan.kind === 'conflicts') return { fresh: false, hash: null, ...errorBody(plan.problems), ...NOTHING };
-  const { hash, statements, diff, view } = plan;
+  if (plan.kind === 'conflicts') {
+    const problems = plan.problems.map((problem) => visibleProblem(caller, problem));
+    return { fresh: false, hash: null, ...errorBody(problems), ...NOTHING };
+  }
+  const { hash, diff, view } = plan;
+  const returns = await readReturningEntries(pool, plan.events);
+  if (!(await hasNamesInScope(caller, { diff, loses: view.loses, returns }))) throw requestOutsideScope();
+  const tables = await plans.lockedTables(plan.statements);
   return {
     fresh: hash === request.plan,
     hash,
     errors: null,
     diff,
     policy: plan.policy,
-    statements: statements.map(toShownStatement),
-    tables: await plans.lockedTables(statements),
-    findings: withoutPlaces(view.findings),
+    statements: visiblePlan(caller, plan).statements.map(toShownStatement),
+    tables: tables.filter(({ table }) => isVisibleTo(caller, table)),
+    findings: withoutPlaces(visibleFindings(caller, view.findings)),
     loses: view.loses.map(({ why, ...location }) => ({ ...location, kept: why === null, why_not: why })),
     view: view.hash,
-    returns: await readReturningEntries(pool, plan.events),
+    returns,
   };
 }
 

@@ -7,7 +7,7 @@ import { WITHDRAW } from './index.js';
 import { type Caller, allows } from '../accounts/caller.js';
 import { readPolicy } from '../../log/decisive-events.js';
 import type { Approver } from './rows.js';
-import { summaryOf } from './read.js';
+import { type ChangeView, summaryOf } from './read.js';
 import { allowedActions } from '../../schema/change-requests/fold.js';
 import { CHANGE_STATES, isAtRest } from '../../schema/change-requests/model.js';
 import { runYielding } from '../../kernel/event-loop.js';
@@ -15,10 +15,16 @@ import { AbandonedError, currentJob, scheduler } from '../../kernel/scheduler.js
 import { createSemaphore } from '../../kernel/semaphore.js';
 import { type Answer, jsonAnswer, jsonBytesAnswer, jsonBytes, largeJsonAnswer } from '../../http/answer/answer.js';
 import { changeBody, runRecording, withBatch } from '../../http/change/change.js';
-import { findChange, findOwnChange, changeNotFound, renderPlan } from './routes-actions.js';
+import { findChange, findOwnChange, changeNotFound, renderPlan, requestOutsideScope } from './routes-actions.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { readCounts, count, flag, metaMembers, pageLimit, noQuery } from '../../http/request/query.js';
-import { collectionScopeOf, requireNamesInScope } from '../../http/request/scope.js';
+import {
+  collectionScopeOf,
+  hasNamesInScope,
+  isNameVisible,
+  visibleFindings,
+  visibleProblem,
+} from '../../http/request/scope.js';
 import { data, page } from '../../http/openapi/answers/envelopes.js';
 import { changeRequest, changeSummary } from './routes-answers.js';
 import { route, type Route, NO_ACKNOWLEDGE } from '../../http/route.js';
@@ -83,6 +89,14 @@ const withPlanned = (request: Buffer, planned: Buffer): Buffer =>
     Buffer.from('}}'),
   ]);
 
+/** Leaves out dependents and locks that the caller's token may not read. */
+const visibleChange = (caller: Caller, change: ChangeView): ChangeView => ({
+  ...change,
+  warnings: visibleFindings(caller, change.warnings),
+  waiting_for: change.waiting_for.filter((holder) => isNameVisible(caller, holder)),
+  problems: change.problems && change.problems.map((problem) => visibleProblem(caller, problem)),
+});
+
 /** Milliseconds for which a plan is cached. Its findings depend on tables, which change without events. */
 const SHOWN = 10_000;
 
@@ -106,19 +120,19 @@ function requestRoute(deps: HttpDeps): Route {
         const { id } = await findChange(changes, call);
         const change = await changes.retrieve(id);
         if (change === undefined) throw changeNotFound(id);
+        const { caller } = call;
         const state = await store.atHead(call.head);
         const { document, plan, online } = change;
-        const key = `plan ${JSON.stringify([id, document.hash, plan, online, call.head, Math.floor(Date.now() / SHOWN)])}`;
+        const within = collectionScopeOf(caller);
+        const key = `plan ${JSON.stringify([id, document.hash, plan, online, call.head, Math.floor(Date.now() / SHOWN), within])}`;
         const planned = await rendered.get(state, key, async () => {
           const now = await changes.planNow(id, state);
-          return jsonBytes(now === null ? null : await renderPlan(deps, now, { plan }));
+          return jsonBytes(now === null ? null : await renderPlan(deps, now, { request: { plan }, caller }));
         });
-        const shown = await runYielding(jsonBytes(changeBody(change)));
-        // The requested change and the current plan may name further collections besides those that the request
-        // changes.
-        if (collectionScopeOf(call.caller) !== undefined)
-          for (const part of [shown, toBuffer(planned.body)])
-            await requireNamesInScope(call.caller, JSON.parse(part.toString()));
+        const body = changeBody(visibleChange(caller, change));
+        // Its preparation can concern further collections besides those that it changes.
+        if (!(await hasNamesInScope(caller, body))) throw requestOutsideScope();
+        const shown = await runYielding(jsonBytes(body));
         return { ...jsonBytesAnswer(200, withPlanned(shown, toBuffer(planned.body))), position: state.position };
       } finally {
         permit.release();

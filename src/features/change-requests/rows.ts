@@ -168,10 +168,12 @@ export interface ChangeFilter {
   collection?: string | undefined;
   /** The id of a user. */
   author?: string | undefined;
-  /** Limits the list to requests that change only these collections. */
+  /** Limits the list to requests whose own collections are all in the scope. */
   within?: CollectionScope | undefined;
   /** Limits the list to requests that wait for this user's approval. */
   approver?: Approver | undefined;
+  /** Limits the list to requests that were opened before this position. */
+  before?: number | undefined;
 }
 
 export interface Approver {
@@ -183,7 +185,7 @@ export interface Approver {
 /**
  * Returns SQL conditions for the members of the filter, so that PostgreSQL can use an index. Parameters start at $1.
  */
-function conditionsOf({ state, collection, author, within, approver }: ChangeFilter): {
+function conditionsOf({ state, collection, author, within, approver, before }: ChangeFilter): {
   sql: string;
   values: unknown[];
 } {
@@ -199,6 +201,7 @@ function conditionsOf({ state, collection, author, within, approver }: ChangeFil
          WHERE NOT name OPERATOR(pg_catalog.~~) ANY (${bind(within.map(toLikePattern))}::text[]))`,
     );
   if (approver !== undefined) conditions.push(waitsFor(approver, bind));
+  if (before !== undefined) conditions.push(`opened_position < ${bind(before)}::bigint`);
   return { sql: conditions.length === 0 ? 'true' : conditions.join(' AND '), values };
 }
 

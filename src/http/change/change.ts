@@ -14,7 +14,6 @@ import type {
 import { type Problem, invalidProblem, unknownMembers } from '../../kernel/problem.js';
 import { type Cause, type LogEvent, isAdopted, isDeletion } from '../../schema/model/events.js';
 import { type State, isFolder } from '../../schema/model/state.js';
-import type { ProposingCredential } from '../../schema/model/token-scope.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../schema/operations/index.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import { stepsTo } from '../../kernel/resumable.js';
@@ -22,13 +21,20 @@ import { jsonAnswer, type Answer, refusalAnswer, unwrap, jsonChunks, largeJsonAn
 import type { HttpDeps } from '../deps.js';
 import { errorBody, RejectedError } from '../errors.js';
 import { flag } from '../request/query.js';
-import { collectionScopeOf, isVisibleTo, requireUnlimited, visiblePlan, visibleProblem } from '../request/scope.js';
+import {
+  collectionScopeOf,
+  isVisibleTo,
+  requireUnlimited,
+  visibleFindings,
+  visiblePlan,
+  visibleProblem,
+} from '../request/scope.js';
 import { findOpenedRequest } from '../../features/change-requests/index.js';
 import { type ChangeView, showChange } from '../../features/change-requests/read.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { stoppingFindings } from '../../projector/findings.js';
 import type { DescribedPlan } from '../../reads/plans.js';
-import type { Caller } from '../../features/accounts/caller.js';
+import { type Caller, toProposingCredential } from '../../features/accounts/caller.js';
 import type { Acknowledgement } from '../../schema/policy.js';
 import {
   addressOf,
@@ -315,10 +321,7 @@ export async function respondWithPlan<C>(
     online,
     keep: assumedRetention(call, keepDeleted),
   });
-  // Findings can also be about dependents in other collections.
-  const findings = described.warnings.filter(
-    ({ collection }) => collection === undefined || isVisibleTo(call.caller, collection),
-  );
+  const findings = visibleFindings(call.caller, described.warnings);
   const tables = described.tables.filter(({ table }) => isVisibleTo(call.caller, table));
   const shown = visiblePlan(call.caller, withReason(plan, better));
   return planAnswer(shown, { ...described, tables, warnings: findings, ...(optional && { optional }) });
@@ -399,23 +402,18 @@ export function withBatch(answer: Answer, { events }: CompletedChange): Answer {
   return batch === undefined ? answer : { ...answer, headers: [...answer.headers, 'X-Batch-Id', batch] };
 }
 
-/** A pipeline may use the token of the admin who set its trust rule. That admin is the actor, and no other user. */
-const toProposingCredential = ({ id, credential: { kind, token, issuedBy } }: Caller): ProposingCredential => ({
-  credential: kind,
-  ...(token !== undefined && { token }),
-  ...(issuedBy !== null && issuedBy !== id && { issued_by: issuedBy }),
-});
-
 /** Returns the actor, reason, source and conditions from the request. Throws `RejectedError` for malformed headers. */
 function planRequest(command: string, call: Call<unknown>): PlanRequest {
   const { req } = call;
   const ifMatch = ifMatchOf(req);
   const acknowledges = readAcknowledgements(call);
   const collections = collectionScopeOf(call.caller);
+  const { rule, token } = call.caller.credential;
   return {
     cause: causeOf(command, call),
     credential: toProposingCredential(call.caller),
     waited: call.waited,
+    ...(rule !== undefined && token !== undefined && { pipelineToken: token }),
     ...(collections && { collections }),
     ...(isRequested(call, 'purge') && { purge: true }),
     abandoned: () => req.socket.destroyed,

@@ -16,6 +16,8 @@ import {
   visibleState,
   withoutRenamedOutside,
 } from '../../schema/collection-scope.js';
+import type { Finding } from '../../schema/findings/index.js';
+import { changesObjects } from '../../schema/fold/event-schemas.js';
 import type { State } from '../../schema/model/state.js';
 import { RejectedError } from '../errors.js';
 import { addressOf } from './headers.js';
@@ -68,16 +70,22 @@ export function isVisibleTo(caller: Pick<Caller, 'credential'>, collection: stri
 
 type Named = Pick<Problem, 'collection' | 'object'>;
 
+/** Checks whether the caller may read the name of what a problem or a lock is about. */
+export function isNameVisible(caller: Pick<Caller, 'credential'>, { collection, object }: Named): boolean {
+  const scope = collectionScopeOf(caller);
+  if (scope === undefined) return true;
+  return (
+    (collection === undefined || isInScope(scope, collection)) &&
+    (object === undefined || isNamedObjectInScope(scope, object))
+  );
+}
+
 /**
  * Replaces a problem with a collection or object that the caller may not read. A lock on it is temporary, so its problem
  * keeps the code that allows a retry.
  */
 export function visibleProblem(caller: Pick<Caller, 'credential'>, problem: Problem): Problem {
-  const scope = collectionScopeOf(caller);
-  if (scope === undefined) return problem;
-  const isVisible = ({ collection, object }: Named): boolean =>
-    (collection === undefined || isInScope(scope, collection)) &&
-    (object === undefined || isNamedObjectInScope(scope, object));
+  const isVisible = (each: Named): boolean => isNameVisible(caller, each);
   if (problem.code !== 'LOCK_TIMEOUT') return isVisible(problem) ? problem : OUT_OF_SCOPE;
   const { blocked_by: holders } = problem.details ?? {};
   const shown = isVisible(problem) ? problem : lockTimeout();
@@ -85,22 +93,38 @@ export function visibleProblem(caller: Pick<Caller, 'credential'>, problem: Prob
   return { ...shown, details: { ...problem.details, blocked_by: (holders as Named[]).filter(isVisible) } };
 }
 
+/** The part of a plan that decides which of its statements a caller may read. */
+type LimitedPlan = Pick<Plan, 'before' | 'after' | 'events' | 'statements' | 'refusal'>;
+
 /**
  * Replaces what the caller's token may not read: statements about objects that belong to no collection, such as a view
  * that the change recreates, and an error about them. The statements keep their places, to which findings refer.
  */
-export function visiblePlan(caller: Pick<Caller, 'credential'>, plan: Plan): Plan {
-  if (collectionScopeOf(caller) === undefined) return plan;
+export function visiblePlan<P extends LimitedPlan>(caller: Pick<Caller, 'credential'>, plan: P): P {
+  const scope = collectionScopeOf(caller);
+  if (scope === undefined) return plan;
   const { before, after, events, refusal: problem } = plan;
   const statements = plan.statements.map((statement) => {
     const { source } = statement;
     const isCollection = before.collections.has(source.collection) || after.collections.has(source.collection);
-    if (isCollection && isVisibleTo(caller, source.collection)) return statement;
-    const collection = events[source.event]?.collection ?? '';
-    return { ...statement, ...HIDDEN_STATEMENT, source: { ...source, collection, field: null } };
+    const event = events[source.event];
+    if (isCollection && isInScope(scope, source.collection)) return statement;
+    // The caller may read the event of a trigger, so also the statement.
+    if (event !== undefined && changesObjects(event) && isNamedObjectInScope(scope, event.subject)) return statement;
+    return {
+      ...statement,
+      ...HIDDEN_STATEMENT,
+      source: { ...source, collection: event?.collection ?? '', field: null },
+    };
   });
   return { ...plan, statements, ...(problem && { refusal: visibleProblem(caller, problem) }) };
 }
+
+/** Returns the findings that are not about other collections. A finding can be about dependents of the changed ones. */
+export const visibleFindings = <F extends Pick<Finding, 'collection'>>(
+  caller: Pick<Caller, 'credential'>,
+  findings: readonly F[],
+): F[] => findings.filter(({ collection }) => collection === undefined || isVisibleTo(caller, collection));
 
 const HIDDEN_STATEMENT = {
   sql: sql`-- This token may not read this statement.`,
@@ -108,17 +132,26 @@ const HIDDEN_STATEMENT = {
 };
 
 /**
- * Rejects a path, a body or another document that contains the name of a collection outside the scope of the caller's
- * token, even if no such collection exists.
+ * Rejects a path or a body that contains the name of a collection outside the scope of the caller's token, even if no
+ * such collection exists.
  * @throws RejectedError FORBIDDEN
  */
 export async function requireNamesInScope(caller: Pick<Caller, 'credential'>, document: unknown): Promise<void> {
-  const scope = collectionScopeOf(caller);
-  if (scope === undefined) return;
-  const name = await runYielding(findNameOutside(document, scope));
-  if (name === undefined) return;
-  throw scopeRefused(`The scope of this token does not contain ${name}.`, COLLECTIONS_MISSING);
+  const name = await nameOutside(caller, document);
+  if (name !== undefined) throw outsideScope(`The scope of this token does not contain ${name}.`);
 }
+
+/** Checks whether a document of another user contains only names within the scope of the caller's token. */
+export const hasNamesInScope = async (caller: Pick<Caller, 'credential'>, document: unknown): Promise<boolean> =>
+  (await nameOutside(caller, document)) === undefined;
+
+async function nameOutside(caller: Pick<Caller, 'credential'>, document: unknown): Promise<string | undefined> {
+  const scope = collectionScopeOf(caller);
+  return scope && runYielding(findNameOutside(document, scope));
+}
+
+/** @param message must not name a collection, unless the caller did */
+export const outsideScope = (message: string): RejectedError => scopeRefused(message, COLLECTIONS_MISSING);
 
 /**
  * Rejects a token with a scope of collections. Used for changes that the service carries out later, when they can
@@ -128,5 +161,5 @@ export async function requireNamesInScope(caller: Pick<Caller, 'credential'>, do
  */
 export function requireUnlimited(caller: Pick<Caller, 'credential'>, subject: string): void {
   if (collectionScopeOf(caller) === undefined) return;
-  throw scopeRefused(`${subject} require a token without a scope of collections.`, COLLECTIONS_MISSING);
+  throw outsideScope(`${subject} require a token without a scope of collections.`);
 }

@@ -108,10 +108,11 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
   const { options, job, outlook, ...at } = attempting;
   const { client } = at;
   const { request } = job;
-  const { idempotency, cause } = request;
+  const { idempotency, cause, pipelineToken } = request;
   const begun = await begin(client, options, {
     ...at,
     ...(idempotency && { question: findAnswer(idempotency, cause), savepoint: true }),
+    pipelineToken,
     keeps: tablesToKeep(job, options),
     alters: tablesToAlter(job),
   });
@@ -119,6 +120,7 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
   const { point, found } = begun;
   const earlier = idempotency && readEarlierAnswer(idempotency, found);
   if (earlier !== undefined) return rollback(client, earlier);
+  if (begun.isRevoked) return rollback(client, { kind: 'refused', problems: [REVOKED] });
   const decided = await decideBatch(client, { options, job, begun, waits: at });
   if (decided.kind === 'refused')
     return finishRefused(client, options, { request, outcome: decided, head: point.head });
@@ -131,6 +133,12 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
   const events = decided.events.map((event) => withCovered(event, admission));
   return executeAttempt(client, { options, request: recorded, begun, waits: at, ...decided, events });
 }
+
+const REVOKED: Problem = {
+  code: 'FORBIDDEN',
+  message:
+    'The API token of this pipeline ended while the request waited, because it was revoked or its trust rule changed. Nothing was changed.',
+};
 
 /** Carries out a change in one flight. Returns undefined, with nothing changed, if that is not possible. */
 async function attemptInOneFlight<C>({

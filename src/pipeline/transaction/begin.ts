@@ -53,6 +53,8 @@ export interface StartedTransaction {
   policyHash: string | null;
   /** Rows of the caller's own query. */
   found: Record<string, unknown>[];
+  /** True if the caller's token has been revoked since the request was authenticated. */
+  isRevoked: boolean;
   /** Facts that the trash needs about the tables to be deleted. */
   glance: TrashFactsQuery;
   /** The tables of `Begin.alters` that have no inheriting tables. */
@@ -65,6 +67,8 @@ export type Limits = Pick<TransactionAttempt, 'lockWait' | 'tableWait'>;
 export interface BeginOptions extends Limits, Pick<TransactionAttempt, 'attendance'> {
   /** A query of the caller. It runs in the same flight, after the lock was granted. */
   question?: Parameterised;
+  /** See `RequestContext`. */
+  pipelineToken?: string | undefined;
   /** Deleted tables that go to the trash. */
   keeps?: readonly string[];
   /** Tables whose columns may change. */
@@ -118,6 +122,7 @@ export async function begin(
     policy,
     policyHash,
     found: answered.question,
+    isRevoked: request.pipelineToken !== undefined && answered.token.length === 0,
     glance: { tables: request.keeps ?? [], rows: answered.glance },
     childless: filterChildless(request.alters ?? [], answered.parents, point.state),
   };
@@ -134,7 +139,7 @@ export function openingStatements({ location, statementTimeout: statement }: Pip
 }
 
 function firstFlight(from: Point, options: PipelineOptions, request: BeginOptions) {
-  const { keeps = [], alters = [], unlocked = false } = request;
+  const { keeps = [], alters = [], unlocked = false, pipelineToken } = request;
   return {
     ...openingStatements(options, request),
     ...(unlocked && { begin: { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ' }, logLock: undefined }),
@@ -149,11 +154,18 @@ function firstFlight(from: Point, options: PipelineOptions, request: BeginOption
     held: { text: HELD },
     policy: { text: POLICY_QUERY },
     question: request.question,
+    // Trust rules change under the log lock, so none can end from here to the commit, however long the change takes.
+    token: pipelineToken === undefined ? undefined : tokenExists(pipelineToken),
     glance: keeps.length > 0 ? trashFactsQuery(options.location.schema, keeps) : undefined,
     parents: alters.length > 0 ? parentsAmong(options.location.schema, alters) : undefined,
     savepoint: request.savepoint === true ? { text: `SAVEPOINT ${SAVEPOINT}` } : undefined,
   } satisfies Record<string, Parameterised | undefined>;
 }
+
+const tokenExists = (id: string): Parameterised => ({
+  text: `SELECT true FROM ${own.tokens} WHERE id = $1`,
+  values: [id],
+});
 
 /**
  * Returns the tables without inheriting tables. The query covered only the default schema, so tables of other schemas

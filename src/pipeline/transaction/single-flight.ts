@@ -45,8 +45,8 @@ export const assumptionsAfter = ({
 
 export function fitsOneRoundTrip<C>({ operation, command, request }: Job<C>): boolean {
   if (isReader(command) || operation.isLight?.(command) !== true) return false;
-  const { revise, online, acknowledges, ifMatch } = request;
-  return [revise, online, acknowledges, ifMatch].every((each) => each === undefined);
+  const { revise, online, acknowledges, ifMatch, pipelineToken } = request;
+  return [revise, online, acknowledges, ifMatch, pipelineToken].every((each) => each === undefined);
 }
 
 /**
@@ -76,6 +76,7 @@ export function assumeBegin(
     policy: DEFAULT_POLICY,
     policyHash: null,
     found: [],
+    isRevoked: false,
     glance: { tables: [], rows: [] },
     childless: new Set(),
   };

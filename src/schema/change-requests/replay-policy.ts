@@ -11,7 +11,7 @@ import { type RawEvent, UnreadableEventError, readEvent } from '../fold/upcastin
 import { USER } from '../model/events.js';
 import type { Actor, Cause, EventSubject, LogEvent, StoredEvent } from '../model/events.js';
 import { locationText } from '../model/location.js';
-import { TRUST_SUBJECT } from '../model/token-scope.js';
+import { TRUST_SUBJECT, type TrustRule } from '../model/token-scope.js';
 import {
   type Acknowledgement,
   DEFAULT_POLICY,
@@ -26,7 +26,7 @@ import {
 import { filterCounted, coversFinding, findIssuer, hasIssuedCredential, judgeApprovals } from './approvals.js';
 import { changeIdOf, evolveChange, isChangeEvent } from './fold.js';
 import { CHANGE, type ChangeEventOf, type ChangeRequest, type StoredChangeEvent } from './model.js';
-import { NO_TRUST, type TrustInForce, explainUntrusted, isPipeline, replaceRules } from './replay-trust.js';
+import { explainUntrusted, isPipeline } from './replay-trust.js';
 
 /**
  * A change that the policy, the approvals or the trust rules at its position did not allow, or that differs from the
@@ -99,7 +99,7 @@ interface Replayed {
   hash: string | null;
   accounts: Accounts;
   requests: Map<string, Request>;
-  trust: TrustInForce;
+  trust: readonly TrustRule[];
 }
 
 /** The part of a batch that the policy judges. */
@@ -108,7 +108,7 @@ interface Batch {
   /** The first event of the batch. */
   first: RecordedEvent;
   /** The trust rules before the batch. */
-  trust: TrustInForce;
+  trust: readonly TrustRule[];
   /** The change request of each event about one, before that event. Undefined if it did not exist. */
   requests: (ChangeRequest | undefined)[];
   /** The position of the first event in the batch that the policy judges. */
@@ -134,7 +134,7 @@ export function createPolicyReplay(planOf: PlanReplay | null): PolicyReplay {
     hash: null,
     accounts: new Map(),
     requests: new Map(),
-    trust: NO_TRUST,
+    trust: [],
   };
   const disallowed: DisallowedChange[] = [];
   let batch: Batch | undefined;
@@ -212,7 +212,7 @@ function explainPipeline(
   const { actor, occurred_at: occurredAt, position } = first;
   const events = applied === null ? batch.events : [...batch.events, applied.event];
   const isRequested = !continuesOwnRequest(batch);
-  const reason = explainUntrusted({ actor, occurredAt, isRequested, events, trust, reachesOutside }, accounts);
+  const reason = explainUntrusted({ actor, occurredAt, isRequested, events, rules: trust, reachesOutside }, accounts);
   return reason === undefined ? undefined : { position, reason };
 }
 
@@ -267,7 +267,7 @@ const DELETIONS: ReadonlySet<string> = new Set(['collection.deleted', 'field.del
 function replay(batch: Batch, event: RecordedEvent, replayed: Replayed): void {
   const { type, subject } = event;
   if (type === POLICY_UPDATED) updatePolicy(batch, readEvent(event), replayed, event.hash);
-  else if (subject?.kind === TRUST_SUBJECT.kind) updateTrust(readEvent(event), event.occurred_at, replayed);
+  else if (subject?.kind === TRUST_SUBJECT.kind) updateTrust(readEvent(event), replayed);
   else if (subject?.kind === USER) foldAccount(replayed.accounts, readEvent(event));
   else if (subject?.kind === CHANGE && type !== 'change.commented') followRequest(batch, readEvent(event), replayed);
 }
@@ -279,9 +279,8 @@ function updatePolicy(batch: Batch, event: LogEvent, replayed: Replayed, hash: s
   replayed.hash = hash;
 }
 
-function updateTrust(event: LogEvent, at: string, replayed: Replayed): void {
-  if (event.type !== 'trust.updated') return;
-  replayed.trust = replaceRules(replayed.trust, event.data.rules, Date.parse(at));
+function updateTrust(event: LogEvent, replayed: Replayed): void {
+  if (event.type === 'trust.updated') replayed.trust = event.data.rules;
 }
 
 function followRequest(batch: Batch, event: LogEvent, { accounts, requests }: Replayed): void {

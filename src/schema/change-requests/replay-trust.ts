@@ -12,15 +12,6 @@ import type { Actor, LogEvent } from '../model/events.js';
 import { type TokenAction, type TrustRule, commonRole } from '../model/token-scope.js';
 import { matchesPattern } from '../policy.js';
 
-/** The trust rules at a position. */
-export interface TrustInForce {
-  rules: readonly TrustRule[];
-  /** Earlier rules, and their ends in milliseconds since 1970. */
-  ended: readonly { rules: readonly TrustRule[]; at: number }[];
-}
-
-export const NO_TRUST: TrustInForce = { rules: [], ended: [] };
-
 interface RecordedBatch {
   actor: Actor;
   /** ISO 8601. */
@@ -29,26 +20,14 @@ interface RecordedBatch {
   isRequested: boolean;
   /** The stored events, which may be of an older version. */
   events: readonly RawEvent[];
-  trust: TrustInForce;
+  /** The rules in force before the batch. Rules change under the log's lock, so none ends while a batch is recorded. */
+  rules: readonly TrustRule[];
   /** See `ReplayedBatch`. */
   reachesOutside: ((scope: readonly string[]) => boolean) | undefined;
 }
 
-/**
- * Milliseconds after a change of the rules during which requests that had begun before it may still be recorded. Also
- * the tolerance for the expiry of a token.
- */
+/** Milliseconds by which the expiry of a token may exceed that of its rule. */
 const TOLERANCE = 60_000;
-
-/** Replaces the rules. Ended rules remain while requests that began under them may still be recorded. */
-export const replaceRules = (
-  { rules: former, ended }: TrustInForce,
-  rules: readonly TrustRule[],
-  at: number,
-): TrustInForce => ({
-  rules,
-  ended: [...ended.filter((each) => at - each.at <= TOLERANCE), { rules: former, at }],
-});
 
 /**
  * Returns the reason why no trust rule allowed the batch. Undefined if a rule did, or if no pipeline sent it.
@@ -62,18 +41,13 @@ export function explainUntrusted(batch: RecordedBatch, accounts: Accounts): stri
   }
   if (!isPipeline(actor) || !isRequested) return undefined;
   // Several rules can have issued the token, because the name of a pipeline is ambiguous.
-  const reasons = findRules(batch).map((rule) => explainExcess(batch, rule));
+  const reasons = batch.rules.filter((rule) => accepts(rule, actor)).map((rule) => explainExcess(batch, rule));
   if (reasons.length === 0) return 'no trust rule in force allowed its pipeline';
   return reasons.includes(undefined) ? undefined : reasons[0];
 }
 
 /** Users cannot have such names. The name is null if it was erased. */
 export const isPipeline = ({ name }: Actor): boolean => name !== null && /^ci:.+ \(https?:\/\/\S+\)$/u.test(name);
-
-function findRules({ actor, occurredAt, trust: { rules, ended } }: RecordedBatch): TrustRule[] {
-  const recent = ended.filter(({ at }) => Date.parse(occurredAt) - at <= TOLERANCE);
-  return [...rules, ...recent.flatMap((each) => each.rules)].filter((rule) => accepts(rule, actor));
-}
 
 /** The name of a pipeline contains the rule, the subject and the issuer: `ci:deploy repo:a/b:ref:… (https://…)`. */
 function accepts({ name, user, issuer, claims }: TrustRule, actor: Actor): boolean {
@@ -149,7 +123,7 @@ function readExchange(stored: RawEvent): Exchange[] {
 
 function explainExchange(
   { subject, data }: Exchange,
-  { trust: { rules }, occurredAt }: RecordedBatch,
+  { rules, occurredAt }: RecordedBatch,
   accounts: Accounts,
 ): string | undefined {
   const rule = rules.find(({ name }) => name === data.rule);

@@ -465,52 +465,6 @@ describe('scopes over collections', () => {
     await api.ok('POST', `/changes/${theirs}/withdraw`);
   });
 
-  it('hide change requests about other objects than triggers of the scope', async () => {
-    const objectEntry = (kind: string, id: string, definition: string) => {
-      const more = kind === 'trigger' ? { enabled: 'origin' } : {};
-      return { kind, id, diff: [{ kind: 'N', rhs: { kind, id, definition, comment: null, ...more } }] };
-    };
-    const trigger = (name: string, run: string) =>
-      objectEntry(
-        'trigger',
-        `${name} on shop_items`,
-        `CREATE TRIGGER ${name} BEFORE UPDATE ON shop_items FOR EACH ROW EXECUTE FUNCTION ${run}()`,
-      );
-    const propose = async (objects: object[]): Promise<string> => {
-      const { hash } = await api.ok<{ hash: string }>('POST', '/schema/diff', await api.ok('GET', '/schema/snapshot'));
-      const request = { title: 'trigger', reason: 'test', diff: { hash, diff: { objects } } };
-      const { data } = await api.ok<{ data: { id: string; collections: string[] } }>('POST', '/changes', request);
-      expect(data.collections).deep.equal(['shop_items']);
-      return data.id;
-    };
-    const mine = await propose([trigger('still', 'suppress_redundant_updates_trigger')]);
-    const definition =
-      'CREATE FUNCTION guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN /* confidential */ RETURN NEW; END $$';
-    const mixed = await propose([objectEntry('function', 'guard()', definition), trigger('guard', 'guard')]);
-    expect((await change(`/changes/${mine}/comment`, { comment: 'x' })).status).equal(200);
-    const expectHidden = async (): Promise<void> => {
-      for (const [action, request] of [
-        ['', {}],
-        ['/comment', json({ comment: 'x' })],
-        ['/reject', json({})],
-        ['/apply', json({})],
-        ['/withdraw', json({})],
-      ] as const) {
-        const reply = await send(`/changes/${mixed}${action}`, request);
-        expect(missingOf(reply), action + reply.text).deep.equal(REJECTED);
-        expect(reply.text).not.include('guard').and.not.include('confidential');
-      }
-    };
-    await expectHidden();
-    await api.ok('POST', `/changes/${mixed}/apply`, {});
-    await expectHidden();
-    await api.ok('POST', `/changes/${mine}/withdraw`);
-    const shown = await send(`/changes/${mine}`);
-    expect(shown.status, shown.text).equal(200);
-    await api.ok('DELETE', '/objects/trigger/guard on shop_items');
-    await api.ok('DELETE', '/objects/function/guard()');
-  });
-
   it('are shown by GET /users/me, and do not grow with the role of the user', async () => {
     const user = await api.ok<{ data: { id: string } }>('POST', '/users', {
       email: 'grows@example.com',

@@ -282,6 +282,17 @@ describe('the exchange of ID tokens', () => {
       expect([reply.status, reply.codes], reply.text).deep.equal([400, ['INVALID_PAYLOAD']]);
       expect(messageOf(reply)).to.match(message);
     }
+    const hidden = JSON.parse('{"sub":"repo:shop/schema:*","constructor":"x","__proto__":"prod"}') as Rule['claims'];
+    const { status, json: body } = await put([ruleWith(), ruleWith({ name: 'hidden', claims: hidden })]);
+    expect(status).equal(400);
+    expect(body).deep.equal({
+      errors: [
+        {
+          message: 'a member cannot be named "__proto__"',
+          extensions: { code: 'INVALID_PAYLOAD', path: 'rules[1].claims.__proto__' },
+        },
+      ],
+    });
     expect((await put([ruleWith(), ruleWith()])).codes).deep.equal(['INVALID_PAYLOAD']);
     const scoped = { scope: { actions: ['read', 'apply', 'operate'] } };
     const { token } = dataOf<{ token: string }>(await send(`/users/${admin}/tokens`, json(scoped)));

@@ -192,6 +192,14 @@ describe('the tools of agents', () => {
     const [error] = await as('author').errors('plan_change', { change });
     expect(error?.extensions.code).to.equal('INVALID_PAYLOAD');
     expect(await as('reader').errors('describe_collection', { collection: 'none' })).to.have.length(1);
+    const meta = JSON.parse('{"interface":"input","__proto__":{}}') as object;
+    const hidden = { fields: [{ collection: 'shop_orders', field: 'size', meta }] };
+    expect(await as('author').errors('plan_change', { change: hidden })).to.deep.equal([
+      {
+        message: 'a member cannot be named "__proto__"',
+        extensions: { code: 'INVALID_PAYLOAD', path: 'change.fields[0].meta.__proto__' },
+      },
+    ]);
   });
 
   describe('POST /mcp', () => {

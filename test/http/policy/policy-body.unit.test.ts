@@ -94,11 +94,11 @@ describe('the body of a policy', () => {
 
   it('rejects a finding called __proto__', () => {
     const hidden = JSON.parse('{"findings":{"__proto__":"off"}}') as object;
-    const problem = 'is not the code of a finding';
+    const problem = 'a member cannot be named "__proto__"';
     expect(messagesOf(hidden)).to.deep.equal([`findings.__proto__: ${problem}`]);
-    expect(messagesOf({ ...hidden, collections: [1, { pattern: 'a', ...hidden }] }, 'policy')).to.deep.equal([
+    expect(messagesOf({ ...hidden, collections: [{ pattern: 'a', ...hidden }] }, 'policy')).to.deep.equal([
       `policy.findings.__proto__: ${problem}`,
-      `policy.collections[1].findings.__proto__: ${problem}`,
+      `policy.collections[0].findings.__proto__: ${problem}`,
     ]);
   });
 });
