@@ -1259,6 +1259,13 @@ export interface Operations {
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
     answer: { status: 204; headers: Headers; body: undefined };
   }>;
+  /** Start a sign-in that the user confirms on another device. For command lines. */ startDeviceSignIn: Operation<{
+    answer: { status: 200; headers: Headers; body: { data: { /** Identifies the sign-in. Only the command line knows it. */ device: string; /** Seconds to wait before the next request. */ interval: number; /** The code that the user enters. */ user_code: string; /** The page where the user enters the code. */ verification_uri: string; /** The same page with the code. */ verification_uri_complete: string | null; /** Seconds until the code expires. */ expires_in: number } } };
+  }>;
+  /** Exchange a confirmed sign-in of another device for a session. */ finishDeviceSignIn: Operation<{
+    body: { device: string };
+    answer: { status: 200; headers: Headers; body: { data: Schemas['Grant'] } } | { status: 202; headers: Headers; body: { data: { /** Identifies the sign-in. Only the command line knows it. */ device: string; /** Seconds to wait before the next request. */ interval: number } } };
+  }>;
   /** Retrieve the trust rules, now or at a point in time. */ getTrust: Operation<{
     query: { /** A point in time. Default: now. */ at?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
@@ -1585,6 +1592,8 @@ export const OPERATIONS = {
   linkIdentity: { method: 'POST', path: '/auth/oidc/link', repeat: 'no', answers: [] },
   listIdentities: { method: 'GET', path: '/users/:id/identities', repeat: 'safe', answers: [] },
   unlinkIdentity: { method: 'DELETE', path: '/users/:id/identities/:identity', repeat: 'no', answers: [] },
+  startDeviceSignIn: { method: 'POST', path: '/auth/oidc/device', repeat: 'no', answers: [] },
+  finishDeviceSignIn: { method: 'POST', path: '/auth/oidc/device/token', repeat: 'no', answers: [] },
   getTrust: { method: 'GET', path: '/auth/trust', repeat: 'safe', answers: [] },
   setTrust: { method: 'PUT', path: '/auth/trust', repeat: 'key', answers: [] },
   exchangeToken: { method: 'POST', path: '/auth/exchange', repeat: 'no', answers: [] },

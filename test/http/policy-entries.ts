@@ -364,6 +364,8 @@ export function entriesOf(api: Api): Entries {
     'POST /auth/refresh',
     'POST /auth/logout',
     'POST /auth/oidc/token',
+    'POST /auth/oidc/device',
+    'POST /auth/oidc/device/token',
     'POST /auth/oidc/logout',
     'POST /auth/oidc/link',
     'POST /auth/exchange',

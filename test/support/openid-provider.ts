@@ -25,12 +25,19 @@ export interface OpenIdProvider {
   rotateKey(): Promise<void>;
   /** The key of a client secret: `client_secret` of the service. */
   readonly secret: string;
+  /** Supports sign-in on another device from the next `register` on. `known`: but not for this client. */
+  devices: boolean | 'known';
+  /** Lifetime of the next codes for other devices, in seconds. */
+  deviceCodeSeconds: number;
+  /** The error of the next requests for tokens. */
+  tokenError: string | null;
   /** Refuses every request with 503 until it is false again. */
   isDown: boolean;
   stop(): Promise<void>;
 }
 
 export const CLIENT_ID = 'data-platform';
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const SECRET = 'a-client-secret-of-sufficient-length';
 
 /** The settings of a service that signs in here, without its roles. */
@@ -60,6 +67,10 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
       res.writeHead(503).end();
       return;
     }
+    if (req.url === '/token' && provider.tokenError !== null) {
+      res.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: provider.tokenError }));
+      return;
+    }
     if (req.url === '/token') changeTokens(res);
     handle(req, res);
   });
@@ -77,11 +88,16 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
           redirect_uris: [`${url}/auth/oidc/callback`],
           backchannel_logout_uri: `${url}/auth/oidc/logout`,
           backchannel_logout_session_required: true,
+          grant_types: ['authorization_code', ...(provider.devices === true ? [DEVICE_GRANT] : [])],
         },
       ],
       jwks: { keys: [jwk] },
       cookies: { keys: ['test'] },
-      features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
+      features: {
+        devInteractions: { enabled: false },
+        backchannelLogout: { enabled: true },
+        deviceFlow: { enabled: provider.devices !== false },
+      },
       claims: { openid: ['sub', 'groups'], email: ['email', 'email_verified'], profile: ['name'] },
       conformIdTokenClaims: false,
       pkce: { required: () => true },
@@ -90,7 +106,14 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
         accountId: sub,
         claims: () => ({ ...provider.person, sub }),
       }),
-      ttl: { Session: 600, Interaction: 600, Grant: 600, IdToken: 600, AccessToken: 600 },
+      ttl: {
+        Session: 600,
+        Interaction: 600,
+        Grant: 600,
+        IdToken: 600,
+        AccessToken: 600,
+        DeviceCode: () => provider.deviceCodeSeconds,
+      },
     });
     const callback = oidc.callback();
     handle = (req, res) => {
@@ -124,6 +147,9 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
     person: null,
     change: null,
     sign: null,
+    devices: false,
+    deviceCodeSeconds: 600,
+    tokenError: null,
     isDown: false,
     secret: SECRET,
     async register(address) {
@@ -187,6 +213,20 @@ export class Browser {
       else jar.set(name, value.join('='));
     }
     return response;
+  }
+
+  /** Enters the code of a sign-in on another device, and confirms it as the next person of the provider. */
+  async enterCode(page: string, code: string): Promise<void> {
+    const form = await (await this.request(page)).text();
+    const [, xsrf = ''] = /name="xsrf" value="([^"]+)"/.exec(form) ?? [];
+    const post = (fields: Record<string, string>): Promise<Response> =>
+      this.request(page, { method: 'POST', body: new URLSearchParams({ xsrf, user_code: code, ...fields }) });
+    await post({});
+    let response = await post({ confirm: 'yes' });
+    for (let from = page, to = response.headers.get('location'); to !== null; to = response.headers.get('location')) {
+      from = new URL(to, from).href;
+      response = await this.request(from);
+    }
   }
 
   /** Follows redirects up to the first address that `stop` accepts, which is not requested. */

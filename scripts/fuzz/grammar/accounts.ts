@@ -165,6 +165,14 @@ const OIDC: Rules = {
     weight: 0.1,
     make: () => ({ path: '/auth/oidc/token', body: json({ code: 'x', verifier: 'y'.repeat(43) }), caller: 'nobody' }),
   },
+  'POST /auth/oidc/device': {
+    weight: 0.1,
+    make: () => ({ path: '/auth/oidc/device', caller: 'nobody' }),
+  },
+  'POST /auth/oidc/device/token': {
+    weight: 0.1,
+    make: () => ({ path: '/auth/oidc/device/token', body: json({ device: 'x' }), caller: 'nobody' }),
+  },
   'POST /auth/oidc/logout': {
     weight: 0.1,
     make: () => ({ path: '/auth/oidc/logout', body: json({ logout_token: 'x' }), caller: 'nobody' }),

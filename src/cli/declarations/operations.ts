@@ -214,7 +214,8 @@ function declareLogin(program: Command, effect: CommandEffect): void {
       'Opens a browser, waits until you have signed in, and stores the session. Later commands for the same address use it unless they receive --token or DPS_TOKEN.',
     )
     .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055')
-    .option('--no-browser', 'only print the address to open');
+    .option('--no-browser', 'only print the address to open')
+    .option('--device', 'print a code that you enter in a browser on another device');
   effect(login, async () => (await load()).login);
 
   const logout = program

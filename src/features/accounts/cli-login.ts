@@ -1,4 +1,5 @@
-/* `dps login` and `dps logout`: start and end a session with the OpenID provider through a browser. */
+/* `dps login` and `dps logout`: start and end a session with the OpenID provider through a browser of this
+   machine or of another device. */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -8,10 +9,12 @@ import type { ExitCode, Invocation } from '../../cli/command.js';
 import { requestAnyStatus, requestData, baseOf, describeRejection } from '../../cli/connections/service.js';
 import { storeSession, readStoredRefreshToken } from '../../cli/connections/sessions.js';
 import { toOneLine } from '../../cli/output.js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { Grant } from './sessions.js';
+import { explainOutcome } from './sign-in-outcomes.js';
 
-/** Opens a browser unless --no-browser is set, and waits until the user has signed in. */
+/** Opens a browser unless --no-browser or --device is set, and waits until the user has signed in. */
 export async function login(invocation: Invocation): Promise<ExitCode> {
   const { terminal, values } = invocation;
   const base = baseOf(invocation);
@@ -23,6 +26,14 @@ export async function login(invocation: Invocation): Promise<ExitCode> {
       'The service has no OpenID provider. Use an API token (DPS_TOKEN), or set OIDC_ISSUER there.',
     );
   }
+  await (values['device'] === true ? logInOnOtherDevice(invocation, base) : logInWithBrowser(invocation, base));
+  const { email, role } = await requestData(invocation, 'getMe');
+  terminal.note(`Logged in to ${new URL(base).origin} as ${toOneLine(email)} (${role}).`);
+  return 0;
+}
+
+async function logInWithBrowser(invocation: Invocation, base: string): Promise<void> {
+  const { terminal, values } = invocation;
   const verifier = randomBytes(32).toString('base64url');
   const returned = await listenForReturn();
   try {
@@ -37,9 +48,26 @@ export async function login(invocation: Invocation): Promise<ExitCode> {
   } finally {
     returned.close();
   }
-  const { email, role } = await requestData(invocation, 'getMe');
-  terminal.note(`Logged in to ${new URL(base).origin} as ${toOneLine(email)} (${role}).`);
-  return 0;
+}
+
+/** Waits until the user has confirmed the code in a browser of any device. */
+async function logInOnOtherDevice(invocation: Invocation, base: string): Promise<void> {
+  const started = await requestData(invocation, 'startDeviceSignIn');
+  const { verification_uri: page, user_code: code } = started;
+  invocation.terminal.note(
+    `Open ${toOneLine(page)} in a browser on any device, and enter the code ${toOneLine(code)}.`,
+  );
+  let { device, interval } = started;
+  for (;;) {
+    await sleep(interval * 1000);
+    const { status, text } = await requestAnyStatus(invocation, 'finishDeviceSignIn', { body: { device } });
+    if (status === 200) {
+      await storeSession(invocation, base, (JSON.parse(text) as { data: Grant }).data);
+      return;
+    }
+    if (status !== 202) throw new OperatorError(describeRejection(status, text));
+    ({ device, interval } = (JSON.parse(text) as { data: { device: string; interval: number } }).data);
+  }
 }
 
 /** Ends the stored session, also at the service. */
@@ -65,14 +93,6 @@ async function exchange(invocation: Invocation, body: { code: string; verifier: 
 
 /* Runs a server on this machine, to which the browser returns. */
 
-const OUTCOMES: Readonly<Record<string, string>> = {
-  denied: 'You cancelled the sign-in.',
-  unavailable: 'The OpenID provider does not respond. Try again later.',
-  'no-access': 'Your account at the provider has no role in this service. Ask an admin for access.',
-  suspended: 'Your account is suspended. Ask an admin to activate it.',
-  link: 'An account with your e-mail address exists. Sign in once in the app to link your identity to it.',
-};
-
 interface Return {
   port: number;
   /** Rejects with an OperatorError if the sign-in did not succeed. */
@@ -93,7 +113,7 @@ async function listenForReturn(): Promise<Return> {
         return;
       }
       const returnedCode = searchParams.get('code');
-      const message = OUTCOMES[outcome] ?? 'The sign-in failed. The log of the service contains the reason.';
+      const message = explainOutcome(outcome);
       res.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
       res.end(returnedCode === null ? message : 'You are signed in. You can close this window.');
       if (returnedCode === null) reject(new OperatorError(message));

@@ -55,6 +55,23 @@ export class OidcError extends Error {
   }
 }
 
+/** A sign-in that the user confirms in a browser of any device (RFC 8628). */
+interface DeviceSignIn {
+  /** A signed text with the device code, which identifies the sign-in. */
+  device: string;
+  userCode: string;
+  /** The page where the user enters the code, and the page that already contains it. */
+  page: string;
+  completePage: string | null;
+  /** In seconds. */
+  expiresIn: number;
+  interval: number;
+}
+
+/** `waiting`: ask again with `device` after `interval` seconds. */
+type DeviceOutcome =
+  { kind: 'waiting'; device: string; interval: number } | { kind: 'expired' } | { kind: 'done'; profile: Profile };
+
 /** A logout that the provider reports. At least one of `subject` and `session` is set. */
 interface ProviderLogout {
   issuer: string;
@@ -76,6 +93,10 @@ export interface Oidc {
   finish(query: string, attempt: string): Promise<{ profile: Profile; target: Target }>;
   /** Reads the target of an attempt that did not finish. Null if the text is no valid attempt, or has expired. */
   targetOf(attempt: string): Promise<Target | null>;
+  /** Starts a sign-in on another device. Null if the provider does not support that. @throws OidcError */
+  beginDevice(): Promise<DeviceSignIn | null>;
+  /** Asks the provider once. @throws OidcError */
+  finishDevice(device: string): Promise<DeviceOutcome>;
   /** @throws OidcError */
   readLogout(token: string): Promise<ProviderLogout>;
   /** Creates a signed text that only this browser or command line receives. The text is valid for a limited time. */
@@ -86,12 +107,17 @@ export interface Oidc {
 
 /**
  * The purpose of a signed text. `attempt`: the secrets of a sign-in. `link`: a profile that a user is about to link.
- * `code`: a sign-in that a command line exchanges for a session.
+ * `code`: a sign-in that a command line exchanges for a session. `device`: a sign-in on another device.
  */
-type SealPurpose = 'attempt' | 'link' | 'code';
+type SealPurpose = 'attempt' | 'link' | 'code' | 'device';
 
 /** Lifetime of each signed text in seconds. */
-const SEALED_FOR: Readonly<Record<SealPurpose, number>> = { attempt: 600, link: 600, code: 60 };
+const SEALED_FOR: Readonly<Record<SealPurpose, number>> = {
+  attempt: 600,
+  link: 600,
+  code: 60,
+  device: 1_800,
+};
 
 /** Seconds by which the clocks of the provider and the service may differ. */
 export const CLOCK_TOLERANCE = 30;
@@ -181,6 +207,51 @@ export function createOidc({ settings, secret, clock }: OidcOptions): Oidc {
       return (await attemptOf(text))?.target ?? null;
     },
 
+    async beginDevice() {
+      const { configuration } = await mapToUnavailable(provider);
+      if (configuration.serverMetadata().device_authorization_endpoint === undefined) return null;
+      try {
+        const started = await client.initiateDeviceAuthorization(configuration, { scope: settings.scopes });
+        const { device_code: code, interval = DEFAULT_INTERVAL, expires_in: expiresIn } = started;
+        return {
+          device: await seal('device', { code, interval }),
+          userCode: started.user_code,
+          page: started.verification_uri,
+          completePage: started.verification_uri_complete ?? null,
+          expiresIn,
+          interval,
+        };
+      } catch (error) {
+        throw failureOf(error);
+      }
+    },
+
+    async finishDevice(device) {
+      const sealed = (await unseal('device', device)) as { code: string; interval: number } | null;
+      if (sealed === null) return { kind: 'expired' };
+      const { code, interval } = sealed;
+      const { issuer, configuration } = await mapToUnavailable(provider);
+      try {
+        const tokens = await client.genericGrantRequest(configuration, DEVICE_GRANT, { device_code: code });
+        const claims = tokens.claims();
+        if (claims === undefined) throw new OidcError('failed', 'the provider sent no ID token');
+        const completeClaims = await withUserInfo(configuration, tokens, claims, settings);
+        return { kind: 'done', profile: profileOf(completeClaims, issuer, settings.roles) };
+      } catch (error) {
+        const refusal = error instanceof client.ResponseBodyError ? error.error : undefined;
+        if (refusal === 'authorization_pending') return { kind: 'waiting', device, interval };
+        if (refusal === 'slow_down') {
+          const longer = interval + SLOW_DOWN;
+          return { kind: 'waiting', device: await seal('device', { code, interval: longer }), interval: longer };
+        }
+        // A provider can forget expired codes.
+        if (refusal === 'expired_token' || refusal === 'invalid_grant') return { kind: 'expired' };
+        // The provider may have replaced its keys since they were read.
+        discovered = undefined;
+        throw failureOf(error);
+      }
+    },
+
     async readLogout(token) {
       const { issuer, keys } = await mapToUnavailable(provider);
       try {
@@ -191,6 +262,12 @@ export function createOidc({ settings, secret, clock }: OidcOptions): Oidc {
     },
   };
 }
+
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** Seconds between two requests, if the provider names no interval, and the increase after `slow_down` (RFC 8628). */
+const DEFAULT_INTERVAL = 5;
+const SLOW_DOWN = 5;
 
 interface Attempt {
   target: Target;
@@ -242,11 +319,14 @@ async function mapToUnavailable<T>(work: () => Promise<T>): Promise<T> {
 /** Error codes of openid-client for a missing response, or for one that does not follow the protocol. */
 const UNANSWERED = new Set(['OAUTH_TIMEOUT', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON']);
 
+const isDenial = (error: unknown): boolean =>
+  (error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError) &&
+  error.error === 'access_denied';
+
 function failureOf(error: unknown, otherwise: OidcFailure = 'failed'): OidcError {
   if (error instanceof OidcError) return error;
   const { message, code } = error as Error & { code?: string };
-  if (error instanceof client.AuthorizationResponseError && error.error === 'access_denied')
-    return new OidcError('denied', 'the user did not consent', { cause: error });
+  if (isDenial(error)) return new OidcError('denied', 'the user did not consent', { cause: error });
   const isUnanswered = UNANSWERED.has(code ?? '') || (error instanceof TypeError && message === 'fetch failed');
   return new OidcError(
     isUnanswered ? 'unavailable' : otherwise,

@@ -74,15 +74,18 @@ const providers = data(
   }),
 );
 
-type Deps = HttpDeps & { oidc: Oidc };
+export type ProviderDeps = HttpDeps & { oidc: Oidc };
+
+/** @throws RejectedError NOT_FOUND without a provider */
+export function requireProvider(deps: HttpDeps): ProviderDeps {
+  const { oidc } = deps.auth;
+  if (oidc !== null) return { ...deps, oidc };
+  throw refused('NOT_FOUND', 'Sign-in with a provider is not configured. Set OIDC_ISSUER.');
+}
 
 /** These routes need no authentication, except those for the identities of users. */
 export function oidcRoutes(deps: HttpDeps): Route[] {
   const { auth } = deps;
-  const requireProvider = (): Deps => {
-    if (auth.oidc !== null) return { ...deps, oidc: auth.oidc };
-    throw refused('NOT_FOUND', 'Sign-in with a provider is not configured. Set OIDC_ISSUER.');
-  };
   return [
     route({
       ...open,
@@ -107,7 +110,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       query: loginQuery,
       answers: { 302: null },
       errors: ['NOT_FOUND', 'UNAVAILABLE'],
-      handle: ({ req, query }) => startSignIn(requireProvider(), req, query),
+      handle: ({ req, query }) => startSignIn(requireProvider(deps), req, query),
     }),
     route({
       ...open,
@@ -119,7 +122,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       needsPrimary: true,
       answers: { 302: null },
       errors: ['NOT_FOUND', 'INVALID_STATE'],
-      handle: ({ req, requestId }) => finishSignIn(requireProvider(), req, requestId),
+      handle: ({ req, requestId }) => finishSignIn(requireProvider(deps), req, requestId),
     }),
     route({
       ...open,
@@ -131,7 +134,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       body: jsonBody(exchange, { example: { code: 'eyJ…', verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' } }),
       answers: { 200: data(accounts.grant) },
       errors: ['NOT_FOUND', 'UNAUTHENTICATED'],
-      handle: ({ req, body }) => exchangeSignIn(requireProvider(), req, body),
+      handle: ({ req, body }) => exchangeSignIn(requireProvider(deps), req, body),
     }),
     route({
       ...open,
@@ -145,7 +148,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       answers: { 204: null },
       errors: ['NOT_FOUND', 'INVALID_PAYLOAD'],
       async handle({ body }) {
-        const { oidc } = requireProvider();
+        const { oidc } = requireProvider(deps);
         const ended = await oidc.readLogout(body.logout_token).catch((error: unknown) => {
           if (!(error instanceof OidcError)) throw error;
           throw refused('INVALID_PAYLOAD', `logout_token was not accepted: ${error.message}.`, {
@@ -168,7 +171,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       body: jsonBody(credentials, { example: { email: 'ada@example.com', password: 'correct horse battery' } }),
       answers: { 200: data(accounts.grant) },
       errors: ['NOT_FOUND', 'UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS', 'INVALID_STATE', 'ALREADY_EXISTS'],
-      handle: ({ req, requestId, body }) => linkIdentity(requireProvider(), { req, requestId }, body),
+      handle: ({ req, requestId, body }) => linkIdentity(requireProvider(deps), { req, requestId }, body),
     }),
     ...identityRoutes(deps),
   ];
@@ -179,7 +182,7 @@ const open = { access: 'anyone', headers: [] } as const;
 /* The redirects to the provider and back. */
 
 async function startSignIn(
-  { oidc }: Deps,
+  { oidc }: ProviderDeps,
   req: Request,
   { to, port, challenge }: z.output<typeof loginQuery>,
 ): Promise<Answer> {
@@ -197,7 +200,7 @@ async function startSignIn(
   }
 }
 
-async function finishSignIn(deps: Deps, req: Request, requestId: string): Promise<Answer> {
+async function finishSignIn(deps: ProviderDeps, req: Request, requestId: string): Promise<Answer> {
   const { oidc, logger } = deps;
   const attempt = parseCookie(req.headers.cookie ?? '')[ATTEMPT_COOKIE] ?? '';
   const forget = cookie(req, ATTEMPT_COOKIE, null);
@@ -222,7 +225,7 @@ interface SignInRequest {
 
 /** Finds or creates the user of the profile, and starts a session. */
 async function signInAs(
-  deps: Deps,
+  deps: ProviderDeps,
   req: Request,
   { profile, target, requestId, headers }: SignInRequest,
 ): Promise<Answer> {
@@ -249,7 +252,7 @@ type Denial = Exclude<SignInOutcome, 'done' | OidcFailure>;
 type SignedIn = { id: string; identity: string } | Denial;
 
 /** @returns the user and the id of the identity, or the reason why there is none */
-async function userOf(deps: Deps, profile: Profile, cause: Cause): Promise<SignedIn> {
+export async function userOf(deps: ProviderDeps, profile: Profile, cause: Cause): Promise<SignedIn> {
   const linkedIdentity = await deps.auth.identities.find(profile);
   return linkedIdentity === null
     ? newUser(deps, profile, cause)
@@ -258,7 +261,7 @@ async function userOf(deps: Deps, profile: Profile, cause: Cause): Promise<Signe
 
 /** Updates the role of a known user to that of the claims. */
 async function updatedUser(
-  { auth, pipeline }: Deps,
+  { auth, pipeline }: ProviderDeps,
   { profile, linked }: { profile: Profile; linked: LinkedIdentity },
   cause: Cause,
 ): Promise<SignedIn> {
@@ -277,7 +280,7 @@ async function updatedUser(
   return { id: user.id, identity };
 }
 
-async function newUser(deps: Deps, profile: Profile, cause: Cause): Promise<SignedIn> {
+async function newUser(deps: ProviderDeps, profile: Profile, cause: Cause): Promise<SignedIn> {
   const { identities } = deps.auth;
   const { role, email } = profile;
   if (role === null) return 'no-access';
@@ -290,7 +293,7 @@ async function newUser(deps: Deps, profile: Profile, cause: Cause): Promise<Sign
 }
 
 /** The cause of changes at a sign-in. The service acts on behalf of the provider. */
-const signInCause = (req: Request, requestId: string): Cause => ({
+export const signInCause = (req: Request, requestId: string): Cause => ({
   actor: { id: 'service', name: 'Data Platform Service' },
   command: 'sign-in',
   reason: 'signed in with the OpenID provider',
@@ -360,7 +363,7 @@ async function profileToLink(req: Request, oidc: Oidc): Promise<Profile | null> 
 }
 
 async function linkIdentity(
-  { auth, config, pipeline, oidc }: Deps,
+  { auth, config, pipeline, oidc }: ProviderDeps,
   { req, requestId }: { req: Request; requestId: string },
   body: z.output<typeof credentials>,
 ): Promise<Answer> {
@@ -387,7 +390,7 @@ interface SealedSignIn {
 }
 
 async function exchangeSignIn(
-  { oidc, auth }: Deps,
+  { oidc, auth }: ProviderDeps,
   req: Request,
   { code, verifier }: z.output<typeof exchange>,
 ): Promise<Answer> {

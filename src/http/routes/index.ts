@@ -11,6 +11,7 @@ import { historyRoutes } from './history.js';
 import { mergeRoutes } from './merge.js';
 import { metricsRoutes, serverRoutes } from './server.js';
 import { objectRoutes } from './objects.js';
+import { deviceRoutes } from '../../features/accounts/routes-device.js';
 import { oidcRoutes } from '../../features/accounts/routes-oidc.js';
 import { policyRoutes } from './policy.js';
 import { proposalRoutes } from '../../features/change-requests/routes-proposals.js';
@@ -42,6 +43,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...trashRoutes(deps),
     ...authRoutes(deps),
     ...oidcRoutes(deps),
+    ...deviceRoutes(deps),
     ...trustRoutes(deps),
     ...userRoutes(deps),
     ...sessionRoutes(deps),
