@@ -15,6 +15,7 @@ const BENCHMARKS: Record<string, () => Promise<unknown>> = {
   pooler: () => import('./pooler.js'),
   standbys: () => import('./standbys.js'),
   trash: () => import('./trash.js'),
+  webhooks: () => import('./webhooks.js'),
 };
 
 // The benchmark reads the options that follow its name.
