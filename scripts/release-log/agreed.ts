@@ -134,8 +134,9 @@ async function purged(api: Api): Promise<void> {
 
 /** The policy for policy changes becomes stricter, and a change request loosens it again. */
 async function ownChanges(api: Api): Promise<void> {
-  for (const policy_changes of ['acknowledge', 'approve']) await api.ok('PUT', '/policy', { policy_changes });
-  const { id, plan } = await openRequest(api, { title: 'Free again', policy: {} });
+  await api.ok('PUT', '/policy', { policy_changes: 'acknowledge' });
+  await api.ok('PUT', '/policy', { policy_changes: 'approve', requires_reason: true });
+  const { id, plan } = await openRequest(api, { title: 'Free again', reason: 'asked for', policy: {} });
   await api.ok('POST', `/changes/${id}/approve`, { plan });
   await api.ok('POST', `/changes/${id}/apply`, {});
 }

@@ -65,12 +65,11 @@ export function policyText(finding: FindingAnswer): string | undefined {
 const HEADER = 'X-Acknowledge';
 export const OPTION = '--acknowledge';
 
-/** Replaces the header in a message with the equivalent option. */
+/** Replaces the headers in a message with the equivalent options. */
 export function withOptionNames(message: string, path?: string): string {
-  const text = message.replaceAll(
-    /\(X-Acknowledge: (.+?)\)(?=: )/g,
-    (_, named: string) => `(${OPTION} ${shellWord(named)})`,
-  );
+  const text = message
+    .replaceAll(/\(X-Acknowledge: (.+?)\)(?=: )/g, (_, named: string) => `(${OPTION} ${shellWord(named)})`)
+    .replace('(X-Reason)', '(--reason)');
   if (path === undefined || path === '') return text;
   return `${path === HEADER ? OPTION : path}: ${text}`;
 }
@@ -87,6 +86,7 @@ export function describePolicy({ findings, collections, online_above_rows: rows,
   if (rows !== null) lines.push(`Online changes are required above ${rows.toLocaleString('en')} rows.`);
   const who = people.author_may_approve ? 'its author may approve' : 'its author cannot approve';
   lines.push(`Required approvals of a change request: ${people.approvals}; ${who}.`);
+  if (people.requires_reason) lines.push('Every change requires a reason.');
   const changes = POLICY_CHANGES[people.policy_changes];
   if (changes !== undefined) lines.push(changes);
   return lines.join('\n');

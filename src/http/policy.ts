@@ -85,6 +85,9 @@ const members = {
     .max(MOST_APPROVALS)
     .describe('Number of required approvals before a change request is applied'),
   author_may_approve: z.boolean().describe('True if the author may approve'),
+  requires_reason: z
+    .boolean()
+    .describe('True if every change needs a reason: X-Reason, or the reason of the change request'),
   policy_changes: z
     .enum(POLICY_CHANGES, { error: `must be one of ${POLICY_CHANGES.join(', ')}.` })
     .describe(
@@ -103,6 +106,7 @@ export const policyBody = z
     online_above_rows: members.online_above_rows.default(DEFAULT_POLICY.online_above_rows),
     approvals: members.approvals.default(DEFAULT_POLICY.approvals),
     author_may_approve: members.author_may_approve.default(DEFAULT_POLICY.author_may_approve),
+    requires_reason: members.requires_reason.default(DEFAULT_POLICY.requires_reason),
     policy_changes: members.policy_changes.default(DEFAULT_POLICY.policy_changes),
   })
   .meta({ id: 'PolicySettings' });

@@ -152,10 +152,13 @@ export const byAction = (one: { action: Action }, other: { action: Action }): nu
 
 /* Folds the policy from events. Pure. */
 
+/** Adds the members that policies of earlier releases do not have. */
+export const completePolicy = (policy: Omit<Policy, 'requires_reason'>): Policy => ({ ...DEFAULT_POLICY, ...policy });
+
 /** Returns the policy after the events. Ignores other events. */
 export function foldPolicy(events: Iterable<LogEvent>, from: Policy = DEFAULT_POLICY): Policy {
   let policy = from;
-  for (const event of events) if (event.type === 'policy.updated') ({ policy } = event.data);
+  for (const event of events) if (event.type === 'policy.updated') policy = completePolicy(event.data.policy);
   return policy;
 }
 
@@ -179,12 +182,14 @@ const strictnessOf = (action: Action): number => (isStopping(action) ? ACTIONS.i
  * location that loosens nothing, because patterns are compared as texts, but it never misses one.
  */
 export function findLoosened(from: Policy, to: Policy): string[] {
-  const loosened: string[] = [];
-  if (rowsOf(to) > rowsOf(from)) loosened.push('online_above_rows');
-  if (to.approvals < from.approvals) loosened.push('approvals');
-  if (to.author_may_approve && !from.author_may_approve) loosened.push('author_may_approve');
-  if (POLICY_CHANGES.indexOf(to.policy_changes) < POLICY_CHANGES.indexOf(from.policy_changes))
-    loosened.push('policy_changes');
+  const members = {
+    online_above_rows: rowsOf(to) > rowsOf(from),
+    approvals: to.approvals < from.approvals,
+    author_may_approve: to.author_may_approve && !from.author_may_approve,
+    requires_reason: from.requires_reason && !to.requires_reason,
+    policy_changes: POLICY_CHANGES.indexOf(to.policy_changes) < POLICY_CHANGES.indexOf(from.policy_changes),
+  };
+  const loosened = Object.entries(members).flatMap(([member, isLooser]) => (isLooser ? [member] : []));
   for (const code of codesOf(from)) {
     const [before, after] = [rulesOf(from, code), rulesOf(to, code)];
     if (after.otherwise < before.otherwise) loosened.push(`findings.${code}`);
@@ -249,6 +254,7 @@ export {
   POLICY_CHANGES,
   POLICY_SUBJECT,
   PURGE_FINDINGS,
+  hasReason,
   isEarlyPurge,
   isEnforced,
   isNamed,

@@ -118,6 +118,30 @@ describe('dps and the policy', () => {
     expect(done.code, done.err).to.equal(0);
   });
 
+  it('names --reason if the policy requires a reason, and applies a change that has one', async () => {
+    const change = await without('d', 'body');
+    await api.ok('PUT', '/policy', { requires_reason: true });
+    try {
+      expect((await dps('policy')).out).to.contain('Every change requires a reason.');
+      const mode = ['apply', change, '--yes', '--allow-drop', 'd.body'];
+      const rejected = await dps(...mode);
+      expect([rejected.code, rejected.err]).to.deep.equal([
+        3,
+        'The policy requires a reason (--reason). Send one, or add one to the change request.',
+      ]);
+      const applied = await dps(...mode, '--reason', 'nobody reads it');
+      expect(applied.code, applied.err).to.equal(0);
+      await api.sql('CREATE TABLE by_hand (id bigint PRIMARY KEY)');
+      const unnamed = await dps('adopt', 'by_hand');
+      expect([unnamed.code, unnamed.err.includes('(--reason)')], unnamed.err).to.deep.equal([3, true]);
+      const adopted = await dps('adopt', 'by_hand', '--reason', 'it was here before');
+      expect(adopted.code, adopted.err).to.equal(0);
+    } finally {
+      const free = await dps('policy', 'set', await file('free.json', {}), '--reason', 'for the next test');
+      expect(free.code, free.err).to.equal(0);
+    }
+  });
+
   it('exits with 3 from plan and push of a folder', async () => {
     const folder = join(directory, 'schema');
     expect((await dps('pull', folder)).code).to.equal(0);

@@ -33,12 +33,35 @@ describe('the policy at every entry point', () => {
     expect([...known].filter((route) => !routes.includes(route))).to.deep.equal([]);
   });
 
-  const send = ({ route }: { route: string }, { path, body }: Request, token?: string | null) => {
+  const send = (
+    { route }: { route: string },
+    { path, body }: Request,
+    { token, reason }: { token?: string | null; reason?: string } = {},
+  ) => {
     const method = route.split(' ')[0] ?? '';
+    const sent: { method?: string; headers?: object } = body === undefined ? { method } : json(body, method);
     return client(path, {
-      ...(body === undefined ? { method } : json(body, method)),
+      ...sent,
+      headers: { ...sent.headers, ...(reason !== undefined && { 'x-reason': reason }) },
       ...(token !== undefined && { token }),
     });
+  };
+  /** Sends a reason, because the policy in force may require one. */
+  const setPolicy = async (body: object): Promise<void> => {
+    const set = await send({ route: 'PUT /policy' }, { path: '/policy', body }, { reason: 'agreed on' });
+    expect(set.status, set.text).to.equal(200);
+  };
+  /** The service rejects the request, and changes nothing. */
+  const expectReasonRequired = async (route: { route: string }, request: Request): Promise<void> => {
+    const head = await api.head();
+    for (const reason of [undefined, '   ']) {
+      const refused = await send(route, request, reason === undefined ? {} : { reason });
+      expect([refused.status, ...refused.codes], refused.text).to.deep.equal([422, 'POLICY_REFUSED']);
+      const { errors } = refused.json as { errors: { message: string; extensions: object }[] };
+      expect(errors[0]?.extensions).to.include({ rule: 'requires_reason' });
+      expect(errors[0]?.message).to.contain('X-Reason');
+    }
+    expect(await api.head()).to.equal(head);
   };
   const everything = Object.fromEntries(
     RULES.filter(({ code, shownOnly }) => shownOnly !== true && !isOfPolicy(code)).map(({ code }) => [code, 'refuse']),
@@ -51,8 +74,11 @@ describe('the policy at every entry point', () => {
       const request = await input();
       await api.ok('PUT', '/policy', { findings: { [code]: 'refuse' } });
       const head = await api.head();
-      for (const role of ROLES) expect((await send({ route }, request, tokens[role])).status, role).to.equal(403);
-      expect((await send({ route }, request, null)).status).to.equal(401);
+      for (const role of ROLES) {
+        const answer = await send({ route }, request, { token: tokens[role] ?? null });
+        expect(answer.status, role).to.equal(403);
+      }
+      expect((await send({ route }, request, { token: null })).status).to.equal(401);
       const refused = await send({ route }, request);
       expect([refused.status, ...new Set(refused.codes)], refused.text).to.deep.equal([422, 'POLICY_REFUSED']);
       const { errors } = refused.json as { errors: { extensions: { finding: string; action: string } }[] };
@@ -60,24 +86,33 @@ describe('the policy at every entry point', () => {
       expect(await api.head()).to.equal(head);
       await api.ok('PUT', '/policy', { findings: { [code]: 'approve' }, approvals: 2 });
       expect((await send({ route }, request)).codes).to.include('POLICY_REFUSED');
-      await api.ok('PUT', '/policy', { findings: { [code]: 'warn' } });
-      const done = await send({ route }, request);
+      await setPolicy({ findings: { [code]: 'warn' }, requires_reason: true });
+      await expectReasonRequired({ route }, request);
+      const done = await send({ route }, request, { reason: 'a good reason' });
       expect(done.status, done.text).to.be.within(200, 204);
+      await setPolicy({});
       await entry.over?.(request);
     });
   }
 
   for (const entry of METADATA) {
-    it(`${entry.route}: no finding can reject it`, async () => {
+    it(`${entry.route}: no finding can reject it, but a missing reason can`, async () => {
       await api.ok('PUT', '/policy', {});
       const request = await entry.given();
-      await api.ok('PUT', '/policy', { findings: everything });
+      await api.ok('PUT', '/policy', { findings: everything, requires_reason: true });
+      await expectReasonRequired(entry, request);
       const head = await api.head();
-      expect((await send(entry, request)).status).to.equal(200);
+      expect((await send(entry, request, { reason: 'a good reason' })).status).to.equal(200);
       expect((await api.events(head)).map((event) => event.split(' ')[0])).to.deep.equal(['collection.updated']);
-      await api.ok('PUT', '/policy', {});
+      await setPolicy({});
     });
   }
+
+  it('PUT /policy: is rejected without a reason if the policy in force requires one', async () => {
+    await setPolicy({ requires_reason: true });
+    await expectReasonRequired({ route: 'PUT /policy' }, { path: '/policy', body: {} });
+    await setPolicy({});
+  });
 
   for (const entry of PROPOSALS) {
     it(`${entry.route}: leaves the schema unchanged, whatever is rejected`, async () => {

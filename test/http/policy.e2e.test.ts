@@ -8,6 +8,7 @@ const DEFAULTS = {
   online_above_rows: null,
   approvals: 1,
   author_may_approve: true,
+  requires_reason: false,
   policy_changes: 'free',
 };
 

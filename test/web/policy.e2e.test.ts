@@ -36,6 +36,7 @@ describe('the policy in the admin app', () => {
       online_above_rows: 50_000,
       approvals: 1,
       author_may_approve: true,
+      requires_reason: false,
       policy_changes: 'free',
     });
   });
@@ -64,6 +65,7 @@ describe('the policy in the admin app', () => {
       online_above_rows: null,
       approvals: 1,
       author_may_approve: true,
+      requires_reason: false,
       policy_changes: 'acknowledge',
     });
     const loosened = json({}, 'PUT');
@@ -81,6 +83,39 @@ describe('the policy in the admin app', () => {
     await page.getByRole('button', { name: 'Save policy' }).click();
     await page.getByText('has changed since you read it').waitFor();
     expect((await policy())['findings']).to.deep.equal({ LOSES_DATA: 'refuse' });
+  });
+
+  it('requires a reason where the policy does, and marks the input', async () => {
+    await set({});
+    const page = await app.visit({ path: '/operations/policy' });
+    const required = page.getByRole('switch', { name: 'Every change needs a reason' });
+    await required.check();
+    await page.getByRole('button', { name: 'Save policy' }).click();
+    try {
+      await until('the policy is saved', async () => (await policy())['requires_reason'] === true);
+      await page.getByPlaceholder('Required by the policy').waitFor();
+      await required.uncheck();
+      await page.getByRole('button', { name: 'Save policy', disabled: true }).waitFor();
+
+      const review = await app.visit({ path: `/review?to=${then}` });
+      const missing = review.getByText('The policy requires a reason before you apply.');
+      const reason = review.getByRole('textbox', { name: 'Reason' });
+      await missing.waitFor();
+      expect(await review.getByRole('button', { name: /^Apply(: delete .*)?$/ }).isDisabled()).to.equal(true);
+      await expectAccessible(review);
+      await reason.fill('  ');
+      await missing.waitFor();
+      await reason.fill('tried out');
+      await missing.waitFor({ state: 'hidden' });
+      await review.getByRole('button', { name: /^Apply(: delete .*)?$/, disabled: false }).waitFor();
+
+      await page.getByPlaceholder('Required by the policy').fill('it was only a trial');
+      await page.getByRole('button', { name: 'Save policy', disabled: false }).click();
+      await until('the policy is saved', async () => (await policy())['requires_reason'] === false);
+    } finally {
+      const free = json({}, 'PUT');
+      await app.client('/policy', { ...free, headers: { ...free.headers, 'x-reason': 'for the next test' } });
+    }
   });
 
   it('is visible to auditors, and fits a phone', async () => {

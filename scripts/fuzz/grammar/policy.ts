@@ -19,6 +19,7 @@ function policy(context: Context): Doc {
     ...(random.chance(0.4) && { collections: [stopped] }),
     ...(random.chance(0.2) && { approvals: random.pick([1, 2, 0, 1.5]) }),
     ...(random.chance(0.2) && { author_may_approve: random.chance(0.5) }),
+    ...(random.chance(0.05) && { requires_reason: random.chance(0.5) }),
     ...(random.chance(0.1) && { online_above_rows: random.pick([1_000_000, null, -1]) }),
   };
 }

@@ -126,7 +126,8 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
     return finishRefused(client, options, { request, outcome: decided, head: point.head });
   const { command, judging, warnings } = decided;
   if (decided.events.length === 0) return finishUnchanged(client, options, { request, command, point });
-  const admission = await enforcePolicy(client, { ...judging, warnings, acknowledges: request.acknowledges });
+  const { acknowledges } = request;
+  const admission = await enforcePolicy(client, { ...judging, warnings, acknowledges, cause });
   if (admission.kind === 'refused')
     return finishRefused(client, options, { request, outcome: admission, head: point.head });
   const recorded = { ...request, cause: withPolicy(withAcknowledged(cause, admission.acknowledged), decided, begun) };

@@ -15,7 +15,7 @@ import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { NamesBefore } from '../../schema/fold/former-names.js';
 import { coversFinding, approvedViewOf } from '../../schema/change-requests/approvals.js';
 import { isJudged } from '../../schema/change-requests/replay-policy.js';
-import { type ApprovedView, type LogEvent, isDeletion } from '../../schema/model/events.js';
+import { type ApprovedView, type Cause, type LogEvent, isDeletion } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
 import { locationText } from '../../schema/model/location.js';
 import {
@@ -23,6 +23,7 @@ import {
   type FindingWithAction,
   type Policy,
   byAction,
+  hasReason,
   isEnforced,
   isNamed,
   isStopping,
@@ -40,6 +41,7 @@ export interface EnforcementInput {
   /** Warnings that do not come from rules. */
   warnings: readonly Warning[];
   acknowledges: Acknowledgements | undefined;
+  cause: Cause;
 }
 
 /** The members of an admission are recorded in the events. */
@@ -68,8 +70,9 @@ export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcemen
 }
 
 async function judgeBatch(client: pg.ClientBase, enforcing: EnforcementInput, batch: JudgedBatch): Promise<Admission> {
-  const { planned, revised, acknowledges, warnings } = enforcing;
+  const { planned, revised, acknowledges, warnings, cause } = enforcing;
   const { policy, before } = planned;
+  const reasonless = policy.requires_reason && !hasReason(cause) ? [NEEDS_REASON] : [];
   const acknowledged = new Map((acknowledges?.findings ?? []).map((each, index) => [keyOf(each), { ...each, index }]));
   const plan = { ...batch, before: before.state, adopted: true, policy, apart: new Set(acknowledged.keys()) };
   const findings = await collectFindings(client, { planned, batch, warnings, plan });
@@ -78,7 +81,7 @@ async function judgeBatch(client: pg.ClientBase, enforcing: EnforcementInput, ba
     weigh(findings, { planned, revised, acknowledgements: acknowledged, names, events: batch.events }),
   );
   const unknown = acknowledges?.at === undefined ? [] : rejectUnmatched(acknowledges, coverage.matched);
-  const problems = unknown.length > 0 ? unknown : stopped.map(refusalOf);
+  const problems = unknown.length > 0 ? unknown : [...reasonless, ...stopped.map(refusalOf)];
   if (problems.length === 0)
     return {
       kind: 'admitted',
@@ -97,7 +100,7 @@ const readKeptLocations = (events: readonly LogEvent[]): ReadonlySet<string> =>
 /** Admits a dry run or a proposal. The policy blocks nothing, but acknowledgements must match findings. */
 async function admitWithoutPolicy(
   client: pg.ClientBase,
-  { planned, revised: { online = false }, acknowledges, warnings }: EnforcementInput,
+  { planned, revised: { online = false }, acknowledges, warnings }: Omit<EnforcementInput, 'cause'>,
 ): Promise<Admission> {
   const problems = await unmatchedAcknowledgements(client, { planned, acknowledges, warnings, online });
   return problems.length === 0 ? ADMITTED : { kind: 'refused', problems };
@@ -246,6 +249,12 @@ function rejectUnmatched({ findings, at }: Acknowledgements, matched: ReadonlySe
     return [invalidProblem(at?.(index) ?? [], message, { acknowledged: { code, place } })];
   });
 }
+
+const NEEDS_REASON: Problem = {
+  code: 'POLICY_REFUSED',
+  message: 'The policy requires a reason (X-Reason). Send one, or add one to the change request.',
+  details: { rule: 'requires_reason' },
+};
 
 /** Creates the problem of a blocked finding: its code, level, location and the safer alternative. */
 function refusalOf({ needs, ...finding }: BlockedFinding): Problem {

@@ -118,21 +118,28 @@ function toComment(event: Of<'change.commented' | 'change.approved' | 'change.re
 
 /** Keeps the preparation of a request that is already prepared or scheduled. */
 function recordSchedule(
-  { data: { at }, actor, position }: Of<'change.scheduled'>,
-  { state, schedule, preparation }: ChangeRequest,
+  { data: { at }, actor, position, reason }: Of<'change.scheduled'>,
+  { state, schedule, preparation, reason: before }: ChangeRequest,
 ): Partial<ChangeRequest> {
   return {
     applicant: actor,
+    reason: before ?? reason,
     schedule: { at, position, approved: state === 'approved' || schedule?.approved === true },
     preparation: state === 'prepared' || state === 'scheduled' ? preparation : null,
     failure: null,
   };
 }
 
-/** Replaces an earlier preparation. If the event has `apply`, its actor becomes the applicant. */
-function recordPreparation({ data, actor }: Of<'change.preparing'>): Partial<ChangeRequest> {
+/**
+ * Replaces an earlier preparation. If the event has `apply`, its actor becomes the applicant. A request without a reason
+ * gets theirs, because the service records the reason of the request when it applies it later.
+ */
+function recordPreparation(
+  { data, actor, reason }: Of<'change.preparing'>,
+  { reason: before }: ChangeRequest,
+): Partial<ChangeRequest> {
   const { apply, ...preparation } = data;
-  return { preparation, failure: null, ...(apply === true && { applicant: actor }) };
+  return { preparation, failure: null, ...(apply === true && { applicant: actor, reason: before ?? reason }) };
 }
 
 /** Adds the durations in `times` to the steps. Steps without an entry remain unchanged. */

@@ -69,8 +69,10 @@ export interface PlanDocument {
   purge: boolean;
   acknowledge: readonly object[];
   /** The policy that is replaced. */
-  policy?: Policy;
+  policy?: HashedPolicy;
 }
+
+type HashedPolicy = Omit<Policy, 'requires_reason'> & Partial<Policy>;
 
 /** sha256 of the canonical plan, in hex. */
 export function* planHash(change: HashedChange): Resumable<string> {
@@ -100,7 +102,7 @@ export function* planDocument(change: HashedChange): Resumable<PlanDocument> {
     steps: yield* eachOf(planned, stepOf),
     purge,
     acknowledge: [...acknowledge].sort((a, b) => byName(canonicalJson(a), canonicalJson(b))),
-    ...(policy && events.some(replacesPolicy) && { policy }),
+    ...(policy && events.some(replacesPolicy) && { policy: toHashedPolicy(policy) }),
   };
 }
 
@@ -111,6 +113,10 @@ function objectsBefore({ objects }: State, events: readonly LogEvent[]): SchemaO
 }
 
 const replacesPolicy = ({ type }: LogEvent): boolean => type === 'policy.updated';
+
+/** Omits the member if it is false, so that plans of earlier releases, which do not have it, keep their hash. */
+const toHashedPolicy = ({ requires_reason, ...policy }: Policy): HashedPolicy =>
+  requires_reason ? { ...policy, requires_reason } : policy;
 
 function* eachOf<I, T>(items: readonly I[], make: (item: I) => T): Resumable<T[]> {
   const made: T[] = [];
@@ -195,6 +201,7 @@ function wholeOf([first]: readonly Entry<unknown>[]): [object | null, object | n
 /** The step excludes trash data, which is decided at execution. An approval records it with its findings. */
 function stepOf(event: LogEvent): Step {
   const { type, collection, field, data } = event;
+  if (type === 'policy.updated') return { type, collection, field, data: { policy: toHashedPolicy(data.policy) } };
   const { kept_until: _, publications: __, foreign_keys: ___, kept_in: ____, ...planned } = data as Partial<KeptTable>;
   return { type, collection, field, data: planned, ...(changesObjects(event) && { subject: event.subject }) };
 }

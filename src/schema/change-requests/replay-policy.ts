@@ -18,6 +18,8 @@ import {
   PURGE_FINDINGS,
   type Policy,
   actionOf,
+  foldPolicy,
+  hasReason,
   isEarlyPurge,
   isEnforced,
   keyOf,
@@ -275,7 +277,7 @@ function replay(batch: Batch, event: RecordedEvent, replayed: Replayed): void {
 function updatePolicy(batch: Batch, event: LogEvent, replayed: Replayed, hash: string): void {
   if (event.type !== POLICY_UPDATED) return;
   batch.replaces.push(event);
-  replayed.policy = event.data.policy;
+  replayed.policy = foldPolicy([event], replayed.policy);
   replayed.hash = hash;
 }
 
@@ -315,6 +317,7 @@ function explainDisallowed(batch: Batch, accounts: Accounts): DisallowedChange |
   const { position, policy, hash, context, applied } = batch;
   if (position === null || !isEnforced(policy)) return undefined;
   if (context?.['policy'] !== hash) return { position, reason: 'it was not judged by the policy in force' };
+  if (lacksReason(batch)) return { position, reason: 'the policy requires a reason' };
   const { acknowledge, approve } = requiredFindings(batch);
   const acknowledged = new Set(readAcknowledged(context));
   const unknown = acknowledge.find((each) => !acknowledged.has(keyOf(each)));
@@ -325,6 +328,10 @@ function explainDisallowed(batch: Batch, accounts: Accounts): DisallowedChange |
   const reason = `approvals that the policy requires (${keyOf(uncovered)}): ${policy.approvals}, approvals that count: ${approvals}`;
   return { position: applied?.event.position ?? position, reason };
 }
+
+/** An erasure removes the name of the actor and the reason together, so a reason may have existed without a name. */
+const lacksReason = ({ policy, first }: Batch): boolean =>
+  policy.requires_reason && first.actor.name !== null && !hasReason(first);
 
 interface Required {
   acknowledge: Acknowledgement[];

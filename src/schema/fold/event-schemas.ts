@@ -290,6 +290,7 @@ const policyV1 = z.strictObject({
   online_above_rows: z.int().nonnegative().nullable(),
   approvals: z.int().positive(),
   author_may_approve: z.boolean(),
+  requires_reason: z.boolean().optional(),
   policy_changes: z.enum(POLICY_CHANGES),
 });
 

@@ -37,6 +37,8 @@ export interface Policy {
   approvals: number;
   /** True if the author of a change request may approve it. */
   author_may_approve: boolean;
+  /** True if the service rejects changes without a reason. Events of earlier releases do not have this member. */
+  requires_reason: boolean;
   policy_changes: (typeof POLICY_CHANGES)[number];
 }
 
@@ -64,6 +66,7 @@ export const DEFAULT_POLICY: Policy = {
   online_above_rows: null,
   approvals: 1,
   author_may_approve: true,
+  requires_reason: false,
   policy_changes: 'free',
 };
 
@@ -80,8 +83,12 @@ export const isStopping = (action: Action): boolean => STOPPING.has(action);
 export const isNamed = ({ findings, collections }: Policy, code: string): boolean =>
   [findings, ...collections.map((rule) => rule.findings)].some((actions) => Object.hasOwn(actions, code));
 
+/** True if the text of a reason says something. */
+export const hasReason = ({ reason }: { reason: string | null }): boolean => reason !== null && reason.trim() !== '';
+
 /** True if a policy can block any change. */
-export const isEnforced = ({ findings, collections, online_above_rows, policy_changes }: Policy): boolean =>
-  online_above_rows !== null ||
-  policy_changes !== 'free' ||
+export const isEnforced = ({ findings, collections, ...policy }: Policy): boolean =>
+  policy.requires_reason ||
+  policy.online_above_rows !== null ||
+  policy.policy_changes !== 'free' ||
   [findings, ...collections.map((rule) => rule.findings)].some((actions) => Object.values(actions).some(isStopping));

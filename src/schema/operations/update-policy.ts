@@ -5,7 +5,7 @@ import { ok, refuse } from '../../kernel/problem.js';
 import { sha256 } from '../../kernel/sha256.js';
 import type { OtherEvent } from '../model/events.js';
 import type { Policy } from '../model/policy.js';
-import { policyUpdated } from '../policy.js';
+import { completePolicy, policyUpdated } from '../policy.js';
 import type { Operation } from './operation.js';
 
 export interface UpdatePolicy {
@@ -22,7 +22,7 @@ export const policyHash = (policy: Policy): string => sha256(canonicalJson(polic
 export const updatePolicy: Operation<'update-policy', Pick<UpdatePolicy, 'policy'>, UpdatePolicy, OtherEvent> = {
   name: 'update-policy',
 
-  parse: (input) => ok(input),
+  parse: ({ policy }) => ok({ policy: completePolicy(policy) }),
 
   decide(_state, { policy, current, expected }) {
     if (expected !== undefined && current !== undefined && expected !== policyHash(current)) {

@@ -1,29 +1,45 @@
 /* Parts of forms: the reason, fields that replace each other, and warnings. */
-import { Alert, Text, TextInput, Box } from '@mantine/core';
+import { Alert, Text, TextInput, Box, type TextInputProps } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { hasReason } from '../../schema/model/policy.js';
+import { policyQuery } from '../service/operations-queries.js';
+import { useMay } from '../service/session.js';
 
 /* The reason of a change, which is stored with its events. */
 
 /* A warning with a heading. The library's own heading has too little contrast. */
 
-interface Props {
+interface Props extends Pick<TextInputProps, 'size' | 'flex'> {
   label?: string;
   value: string;
   onChange: (reason: string) => void;
 }
 
-/** @param props.value may be empty */
-export function ReasonInput({ label = 'Reason', value, onChange }: Props) {
+/** @param props.value may be empty, unless the policy requires a reason */
+export function ReasonInput({ label = 'Reason', value, onChange, ...layout }: Props) {
+  const isRequired = useIsReasonRequired();
   return (
     <TextInput
+      {...layout}
       label={label}
-      placeholder="Recorded with the change"
+      required={isRequired}
+      placeholder={isRequired ? 'Required by the policy' : 'Recorded with the change'}
       maxLength={1000}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   );
 }
+
+/** True if the policy requires a reason of the user. A user who may only propose changes does not need one. */
+export function useIsReasonRequired(): boolean {
+  const mayCarryOut = useMay('carryOut');
+  return useQuery({ ...policyQuery(), enabled: mayCarryOut }).data?.data.requires_reason === true;
+}
+
+/** True if the policy requires a reason, and the text is none. */
+export const useLacksReason = (reason: string | null): boolean => useIsReasonRequired() && !hasReason({ reason });
 
 /* A button that is replaced by a form. The focus moves with it and back. */
 

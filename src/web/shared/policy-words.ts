@@ -5,6 +5,7 @@ export const POLICY_WORDS = {
   approvals: 'Required approvals',
   online_above_rows: 'Online above this row count',
   author_may_approve: 'Authors can approve their own requests',
+  requires_reason: 'Every change needs a reason',
   policy_changes: 'Changes of this policy',
 } as const;
 

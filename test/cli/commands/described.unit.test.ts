@@ -332,6 +332,7 @@ describe('dps policy', () => {
       online_above_rows: 1_000_000,
       approvals: 2,
       author_may_approve: true,
+      requires_reason: true,
       policy_changes: 'approve',
     };
     expect(lines(describePolicy(some as unknown as Parameters<typeof describePolicy>[0]))).to.deep.equal([
@@ -339,6 +340,7 @@ describe('dps policy', () => {
       'REWRITES_TABLE for pay*: approve',
       'Online changes are required above 1,000,000 rows.',
       'Required approvals of a change request: 2; its author may approve.',
+      'Every change requires a reason.',
       'A change of the policy requires an approved change request.',
     ]);
   });

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { json } from '../../support/client.js';
 import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';
-import { type Person, dataOf, diffOf, newPerson, open, rejectionOf, show, without } from './people.js';
+import { type Person, dataOf, diffOf, newPerson, noted, open, rejectionOf, show, without } from './people.js';
 
 const FIELDS = ['title', 'body', 'subtitle'].map((field) => ({
   field,
@@ -50,6 +50,45 @@ describe('change requests under a policy', () => {
       expect(applied.status, applied.text).to.equal(200);
     } finally {
       expect((await policy({})).status).to.equal(200);
+    }
+  });
+
+  it('need a reason of their own or of the request to apply them, if the policy requires one', async () => {
+    const because = (reason: string, body: object = {}) => {
+      const sent = json(body);
+      return { ...sent, headers: { ...sent.headers, 'x-reason': reason } };
+    };
+    const free = () => admin('/policy', { ...because('it is over', {}), method: 'PUT' });
+    const reasonOf = async (id: string) => {
+      const { batch } = (await show(admin, id)).result ?? {};
+      const { json: answer } = await admin(`/history/events?batch=${batch}`);
+      return (answer as { data: { reason: string | null }[] }).data[0]?.reason;
+    };
+    expect((await policy({ requires_reason: true })).status).to.equal(200);
+    try {
+      const described = async (text: string) => diffOf(admin, noted('pages', text));
+      const mute = await open(admin, { title: 'A note', diff: await described('one') });
+      const apply = `/changes/${mute.id}/apply`;
+      const refused = await admin(apply, { method: 'POST' });
+      expect(rejectionOf(refused)).to.equal('422 POLICY_REFUSED');
+      expect(refused.text).to.contain('add one to the change request');
+      expect((await admin(`/changes/${mute.id}`, json({ reason: 'they asked' }, 'PATCH'))).status).to.equal(200);
+      expect((await admin(apply, { method: 'POST' })).status).to.equal(200);
+      expect(await reasonOf(mute.id)).to.equal('they asked');
+
+      const named = await open(admin, { title: 'Again', diff: await described('two') });
+      expect((await admin(`/changes/${named.id}/apply`, because('now'))).status).to.equal(200);
+      expect(await reasonOf(named.id)).to.equal('now');
+
+      const later = await open(admin, { title: 'Later', diff: await described('three') });
+      const at = { at: new Date().toISOString() };
+      expect(rejectionOf(await admin(`/changes/${later.id}/apply`, json(at)))).to.equal('422 POLICY_REFUSED');
+      const scheduled = await admin(`/changes/${later.id}/apply`, because('in time', at));
+      expect(scheduled.status, scheduled.text).to.equal(202);
+      await until('it is applied', async () => (await show(admin, later.id)).state === 'applied');
+      expect(await reasonOf(later.id)).to.equal('in time');
+    } finally {
+      expect((await free()).status).to.equal(200);
     }
   });
 

@@ -19,6 +19,7 @@ const DEFAULT = {
   online_above_rows: null,
   approvals: 1,
   author_may_approve: true,
+  requires_reason: false,
   policy_changes: 'free',
 };
 
@@ -36,6 +37,7 @@ describe('the body of a policy', () => {
         online_above_rows: 0,
         approvals: 100,
         author_may_approve: false,
+        requires_reason: true,
         policy_changes: 'approve',
       },
       { ...DEFAULT, collections: Array.from({ length: 200 }, () => ({ pattern: 'x'.repeat(255), findings: {} })) },
@@ -54,7 +56,7 @@ describe('the body of a policy', () => {
         { more: 1 },
         [
           'more: unknown member "more"; known members: findings, collections, online_above_rows, approvals, ' +
-            'author_may_approve, policy_changes.',
+            'author_may_approve, requires_reason, policy_changes.',
         ],
       ],
       [{ findings: { NOTHING: 'warn' } }, [`findings.NOTHING: ${unknown}`]],

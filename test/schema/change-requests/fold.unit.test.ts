@@ -151,6 +151,18 @@ describe('the fold of change requests', () => {
     expect(request.preparation).to.deep.equal(DATA['change.preparing']);
   });
 
+  it('given a request without a reason, when its application is requested, then it gets the reason of that', () => {
+    const open = { ...(requestIn('queued') as ChangeRequest), reason: null };
+    const proposed = { title: 'Titles', plan: 'plan', base: 0, approvals: [], rejection: null, comments: [] };
+    const proposal = { ...open, state: 'open' as const, proposal: { ...proposed, described_at: null } };
+    const preparing = eventOf('change.preparing', 4);
+    const withApply = { ...preparing, data: { ...preparing.data, apply: true } } as StoredChangeEvent;
+    expect(evolveChange(proposal, eventOf('change.scheduled', 4)).reason).to.equal('because');
+    expect(evolveChange(proposal, withApply).reason).to.equal('because');
+    expect(evolveChange(proposal, preparing).reason, 'nobody wants it applied yet').to.equal(null);
+    expect(evolveChange({ ...proposal, reason: 'own' }, withApply).reason).to.equal('own');
+  });
+
   it('given an end, then it has a result, holds nothing, and only an applied one can be reverted', () => {
     expect(requestIn('applied')).to.deep.include({ result: { batch: 'batch 4', position: 4 }, failure: null });
     expect(requestIn('failed')).to.deep.include({ result: null, failure: DATA['change.failed'] });

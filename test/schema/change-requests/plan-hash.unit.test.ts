@@ -3,9 +3,11 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planDocument, planHash } from '../../../src/schema/change-requests/plan-hash.js';
 import type { SchemaEvent } from '../../../src/schema/model/events.js';
+import { DEFAULT_POLICY, type Policy } from '../../../src/schema/model/policy.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { collectionDocument } from '../../../src/schema/snapshot/documents.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
+import { policyUpdated } from '../../../src/schema/policy.js';
 import { relationBody } from '../../../src/schema/transition/context.js';
 import { accept, attempt, follow } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
@@ -42,6 +44,17 @@ describe('the hash of a plan', () => {
     expect(dropNote(beside), 'another field of the collection').to.equal(hash);
     // Other positions, identities and relation ids.
     expect(dropNote(build(['pages', 'first', 'posts']))).to.equal(hash);
+  });
+
+  it('is the same for a policy of an earlier release, which does not contain requires_reason', () => {
+    const { requires_reason: _, ...earlier } = DEFAULT_POLICY;
+    const hashed = (from: object, to: object) =>
+      runToEnd(planHash({ before: base, after: base, events: [policyUpdated(to as Policy)], policy: from as Policy }));
+    const hash = hashed(earlier, { ...earlier, approvals: 2 });
+    expect(hashed(DEFAULT_POLICY, { ...DEFAULT_POLICY, approvals: 2 })).to.equal(hash);
+    const strict = { requires_reason: true };
+    expect(hashed(DEFAULT_POLICY, { ...DEFAULT_POLICY, approvals: 2, ...strict })).not.to.equal(hash);
+    expect(hashed({ ...DEFAULT_POLICY, ...strict }, { ...DEFAULT_POLICY, approvals: 2 })).not.to.equal(hash);
   });
 
   it('differs if the removed object differs', () => {

@@ -183,6 +183,17 @@ describe('the replay of a policy', () => {
     expect(replayed(...STARTED, deleted({ ...judged, data: {} }))).to.deep.equal([]);
   });
 
+  it('reports a change without a reason if the policy requires one, unless the reason was erased', () => {
+    const started = [CREATED, account('ada'), account('bob'), policy({ ...DEFAULT_POLICY, requires_reason: true })];
+    const lacking = [{ position: 5, reason: 'the policy requires a reason' }];
+    expect(replayed(...started, deleted(judged))).to.deep.equal(lacking);
+    expect(replayed(...started, deleted({ ...judged, reason: ' ' }))).to.deep.equal(lacking);
+    expect(replayed(...started, deleted({ ...judged, reason: 'unused' }))).to.deep.equal([]);
+    expect(replayed(...started, deleted({ ...judged, actor: { id: 'ada', name: null } }))).to.deep.equal([]);
+    expect(replayed(...started, deleted({ reason: 'unused' }))).to.deep.equal([{ position: 5, reason: NOT_JUDGED }]);
+    expect(replayed(...started, OPENED), 'a proposal changes nothing').to.deep.equal([]);
+  });
+
   it('reports a requested purge that was not judged, or that needed an approval, but no expired one', () => {
     const purged = (more: object = {}, data: object = {}): ReplayInput => ({
       type: 'trash.purged',

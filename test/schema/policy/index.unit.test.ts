@@ -72,6 +72,12 @@ describe('the policy', () => {
     assert.equal(changesSchema(event), false);
   });
 
+  it('requires no reason if an earlier release set it', () => {
+    const { requires_reason: _, ...policy } = policyOf({ approvals: 2 });
+    const event = { ...policyUpdated(DEFAULT_POLICY), data: { policy }, position: 3 };
+    assert.deepEqual(foldPolicy([readEvent(event)]), { ...policy, requires_reason: false });
+  });
+
   it('is unreadable with content of a newer release', () => {
     const data = { policy: { ...DEFAULT_POLICY, findings: { LOSES_DATA: 'forbid' } } };
     assert.throws(() => readEvent({ ...policyUpdated(DEFAULT_POLICY), data, position: 3 }), /event 3 cannot be read/);
@@ -85,6 +91,7 @@ describe('the policy', () => {
       assert.equal(isEnforced(policyOf({ collections: [{ pattern: '*', findings: { LOSES_DATA: action } }] })), true);
     }
     assert.equal(isEnforced(policyOf({ online_above_rows: 0 })), true);
+    assert.equal(isEnforced(policyOf({ requires_reason: true })), true);
   });
 
   it('uses the first matching pattern with the code, then the general setting', () => {

@@ -21,6 +21,7 @@ describe('loosening a policy', () => {
   const cases: [title: string, from: Partial<Policy>, to: Partial<Policy>, loosened: string[]][] = [
     ['fewer approvals', { approvals: 2 }, { approvals: 1 }, ['approvals']],
     ['more approvals', { approvals: 1 }, { approvals: 2 }, []],
+    ['changes need no reason', { requires_reason: true }, {}, ['requires_reason']],
     ['authors may approve', { author_may_approve: false }, {}, ['author_may_approve']],
     [
       'a larger table may be changed offline',

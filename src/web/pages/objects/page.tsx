@@ -21,7 +21,7 @@ import { SCHEMA, infoQuery } from '../../service/queries.js';
 import { RefusedError } from '../../service/send.js';
 import { useMay } from '../../service/session.js';
 import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js';
-import { ReasonInput } from '../../shared/form.js';
+import { ReasonInput, useIsReasonRequired, useLacksReason } from '../../shared/form.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { LoadingIndicator, ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
 import { counted } from '../../shared/text.js';
@@ -187,8 +187,11 @@ const ENABLED_WORDS: Readonly<Record<Enabled, string>> = {
 function Deletion({ object }: { object: ObjectName }) {
   const navigate = useNavigate();
   const client = useQueryClient();
+  const isReasonRequired = useIsReasonRequired();
+  const [reason, setReason] = useState('');
+  const lacksReason = useLacksReason(reason);
   const removal = useMutation({
-    mutationFn: () => deleteObject(object, ''),
+    mutationFn: () => deleteObject(object, reason),
     onSuccess: async () => {
       await navigate({ to: '/objects' });
       await client.invalidateQueries({ queryKey: [SCHEMA] });
@@ -197,11 +200,13 @@ function Deletion({ object }: { object: ObjectName }) {
   return (
     <>
       {removal.error !== null && <ProblemAlert error={removal.error} />}
+      {isReasonRequired && <ReasonInput label="Reason for deleting it" value={reason} onChange={setReason} />}
       <Group>
         <ConfirmButton
           label="Delete"
           sure={`Yes, delete ${object.id}`}
           about={object.id}
+          disabled={lacksReason}
           loading={removal.isPending}
           onConfirm={() => removal.mutate()}
         />
@@ -251,6 +256,7 @@ interface FormProps {
 function ObjectForm({ kind, object, title, button, onClose, children }: FormProps) {
   const [input, setInput] = useState(inputOf(object));
   const [reason, setReason] = useState('');
+  const lacksReason = useLacksReason(reason);
   const save = useSaving(onClose);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -268,7 +274,7 @@ function ObjectForm({ kind, object, title, button, onClose, children }: FormProp
               Cancel
             </Button>
           )}
-          <SteadyButton type="submit" disabled={input.definition.trim() === ''} loading={save.isPending}>
+          <SteadyButton type="submit" disabled={input.definition.trim() === '' || lacksReason} loading={save.isPending}>
             {button}
           </SteadyButton>
         </Group>

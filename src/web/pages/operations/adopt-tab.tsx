@@ -8,7 +8,7 @@ import { useRole } from '../../service/session.js';
 import { counted, abbreviate } from '../../shared/text.js';
 import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { useTitle } from '../../shared/page.js';
-import { ReasonInput } from '../../shared/form.js';
+import { ReasonInput, useLacksReason } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import classes from './page.module.css';
 import { RefusedError } from '../../service/send.js';
@@ -135,6 +135,7 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [filter, setFilter] = useState('');
   const [reason, setReason] = useState('');
+  const lacksReason = useLacksReason(reason);
   const client = useQueryClient();
   const trial = useMutation({ mutationFn: () => adopt(chosen, { isTrial: true, reason }) });
   const take = useMutation({
@@ -190,7 +191,11 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
         >
           Dry run
         </SteadyButton>
-        <SteadyButton disabled={!trial.isSuccess} loading={take.isPending} onClick={() => take.mutate(chosen)}>
+        <SteadyButton
+          disabled={!trial.isSuccess || lacksReason}
+          loading={take.isPending}
+          onClick={() => take.mutate(chosen)}
+        >
           Adopt {chosen.length > 0 && counted(chosen.length, 'table')}
         </SteadyButton>
       </Group>

@@ -1,4 +1,4 @@
-import { Stack, Badge, Code, Group, Text, VisuallyHidden, TextInput } from '@mantine/core';
+import { Stack, Badge, Code, Group, Text, VisuallyHidden } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTitle } from '../../shared/page.js';
@@ -13,6 +13,7 @@ import {
 import type { Examination, Drift, LogVerification, Verification } from '../../service/types.js';
 import { counted, abbreviate } from '../../shared/text.js';
 import { CopyButton, ConfirmButton, SteadyButton } from '../../shared/buttons.js';
+import { ReasonInput, useLacksReason } from '../../shared/form.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Part, State } from './part.js';
 import classes from './page.module.css';
@@ -265,6 +266,7 @@ interface AcceptProps {
 
 function Accept({ name, accepted, onChanged }: AcceptProps) {
   const [reason, setReason] = useState('');
+  const lacksReason = useLacksReason(reason);
   const client = useQueryClient();
   const accept = useMutation({
     mutationFn: () => acceptDrift(accepted, reason),
@@ -276,19 +278,13 @@ function Accept({ name, accepted, onChanged }: AcceptProps) {
   return (
     <>
       <Group gap="sm" mt="sm" align="flex-end">
-        <TextInput
-          size="xs"
-          label={`Reason for accepting ${name}`}
-          placeholder="Recorded with the change"
-          flex={1}
-          value={reason}
-          onChange={(event) => setReason(event.currentTarget.value)}
-        />
+        <ReasonInput size="xs" flex={1} label={`Reason for accepting ${name}`} value={reason} onChange={setReason} />
         <ConfirmButton
           size="xs"
           label="Accept"
           sure="Yes, accept drift"
           about={name}
+          disabled={lacksReason}
           loading={accept.isPending}
           onConfirm={() => accept.mutate()}
         />

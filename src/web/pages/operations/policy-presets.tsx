@@ -25,13 +25,14 @@ const PRESETS: readonly Preset[] = [
       online_above_rows: null,
       approvals: 1,
       author_may_approve: true,
+      requires_reason: false,
       policy_changes: 'acknowledge',
     },
   },
   {
     name: 'Production',
     summary:
-      'Another admin must approve changes that lose data, block a table for long or rewrite it, and changes of this policy. Users must acknowledge changes that break clients. Tables above 100,000 rows are changed online. This needs at least two active admins.',
+      'Another admin must approve changes that lose data, block a table for long or rewrite it, and changes of this policy. Users must acknowledge changes that break clients. Every change needs a reason. Tables above 100,000 rows are changed online. This needs at least two active admins.',
     policy: {
       findings: {
         LOSES_DATA: 'approve',
@@ -43,6 +44,7 @@ const PRESETS: readonly Preset[] = [
       online_above_rows: 100_000,
       approvals: 1,
       author_may_approve: false,
+      requires_reason: true,
       policy_changes: 'approve',
     },
   },

@@ -26,7 +26,7 @@ import { useRole } from '../../service/session.js';
 import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { useTitle } from '../../shared/page.js';
 import { POLICY_CHANGE_WORDS, POLICY_WORDS, ACTION_WORDS, BY_LEVEL } from '../../shared/policy-words.js';
-import { ReasonInput } from '../../shared/form.js';
+import { ReasonInput, useLacksReason } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { Time } from '../../shared/time.js';
 import { useAttempt } from '../../shared/use-attempt.js';
@@ -293,6 +293,7 @@ interface SaveProps {
 function SavePolicy({ read, edited, onEdited }: SaveProps) {
   const { policy, etag } = edited ?? { policy: read.data, etag: read.etag };
   const [reason, setReason] = useState('');
+  const lacksReason = useLacksReason(reason);
   const condition = useCondition(read.data, policy);
   const { needsApproval, loosened, title } = condition;
   const save = useSaving({ onEdited, onSaved: (sent) => setReason((now) => (now === sent ? '' : now)) });
@@ -317,7 +318,7 @@ function SavePolicy({ read, edited, onEdited }: SaveProps) {
           Discard
         </SteadyButton>
         <SteadyButton
-          disabled={edited === null || !condition.isMet}
+          disabled={edited === null || !condition.isMet || lacksReason}
           loading={save.isPending || propose.isPending}
           onClick={send}
         >
@@ -457,6 +458,13 @@ function General({ policy, onChange, isReadOnly }: GeneralProps) {
           checked={mayApprove}
           disabled={isReadOnly}
           onChange={(event) => onChange({ author_may_approve: event.currentTarget.checked })}
+        />
+        <Switch
+          mt={{ base: 0, xs: 48 }}
+          label={POLICY_WORDS.requires_reason}
+          checked={policy.requires_reason}
+          disabled={isReadOnly}
+          onChange={(event) => onChange({ requires_reason: event.currentTarget.checked })}
         />
       </Group>
     </section>

@@ -14,7 +14,7 @@ import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import { RefusedError } from '../../service/send.js';
 import { SCHEMA } from '../../service/queries.js';
-import { Caution, ReasonInput } from '../../shared/form.js';
+import { Caution, ReasonInput, useLacksReason } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { actorName } from '../../../schema/model/events.js';
 
@@ -74,6 +74,7 @@ export function RestoreDialog({ entry, onClose }: { entry: TrashEntry; onClose: 
 function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: RestoreResult) => void }) {
   const [restoring, setRestoring] = useState<Restoring>({ as: '', without: [] });
   const [reason, setReason] = useState('');
+  const lacksReason = useLacksReason(reason);
   const [tried] = useDebouncedValue(restoring, PAUSE);
   const plan = useQuery({ ...restorePlanQuery(entry.position, tried), placeholderData: keepPreviousData });
   const client = useQueryClient();
@@ -120,7 +121,11 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: RestoreResu
           <Tried error={error} outlook={outlook} />
         </div>
         <Group justify="flex-end">
-          <SteadyButton type="submit" loading={bring.isPending} disabled={plan.isFetching || !canBeRestored(outlook)}>
+          <SteadyButton
+            type="submit"
+            loading={bring.isPending}
+            disabled={plan.isFetching || !canBeRestored(outlook) || lacksReason}
+          >
             Restore
           </SteadyButton>
         </Group>
@@ -201,6 +206,7 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
   const name = nameOf(entry);
   const [typed, setTyped] = useState('');
   const [reason, setReason] = useState('');
+  const lacksReason = useLacksReason(reason);
   const client = useQueryClient();
   const done = useMutation({
     mutationFn: () => purge(entry, reason),
@@ -237,7 +243,7 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
               {' '}
               Cancel{' '}
             </Button>
-            <SteadyButton type="submit" color="red.8" disabled={typed !== name} loading={done.isPending}>
+            <SteadyButton type="submit" color="red.8" disabled={typed !== name || lacksReason} loading={done.isPending}>
               Delete permanently
             </SteadyButton>
           </Group>

@@ -6,6 +6,7 @@ import type { Resolution, MergeConflict } from '../../../schema/merge/model.js';
 import { revert, type RequestAction, sendAction, permitPurge } from '../../service/change-queries.js';
 import type { ChangeRequest, Problem } from '../../service/types.js';
 import { useMay, useMayRevise } from '../../service/session.js';
+import { useLacksReason } from '../form.js';
 import { startOf } from '../local-time.js';
 import { ProblemAlert, PurgeOffer } from '../problem-alert.js';
 import { SteadyButton } from '../buttons.js';
@@ -189,6 +190,7 @@ function Rebase({ id }: { id: string }) {
 function AtTime({ request }: ScheduleProps) {
   const [local, setLocal] = useState('');
   const doing = useAct(request.id);
+  const lacksReason = useLacksReason(request.reason);
   const at = startOf(local);
   return (
     <>
@@ -202,7 +204,7 @@ function AtTime({ request }: ScheduleProps) {
         />
         <SteadyButton
           variant="default"
-          disabled={at === null}
+          disabled={at === null || lacksReason}
           loading={doing.isPending}
           onClick={() => at !== null && doing.mutate({ action: 'apply', json: { at } })}
         >

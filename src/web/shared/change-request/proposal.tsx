@@ -5,7 +5,7 @@ import { RefusedError } from '../../service/send.js';
 import type { ChangeRequest } from '../../service/types.js';
 import { useMay, useSession } from '../../service/session.js';
 import { abbreviate } from '../text.js';
-import { Caution } from '../form.js';
+import { Caution, useLacksReason } from '../form.js';
 import { ConfirmButton, SteadyButton } from '../buttons.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { Section } from '../page.js';
@@ -126,7 +126,6 @@ function ReviewActions({ request }: { request: ChangeRequest }) {
   const mayCarryOut = useMay('carryOut');
   const doing = useAct(id);
   const may = (action: RequestAction['action']): boolean => mayCarryOut && allowed.includes(action);
-  const isFresh = planned?.fresh === true;
   const names = collections.join(', ');
   return (
     <>
@@ -143,17 +142,7 @@ function ReviewActions({ request }: { request: ChangeRequest }) {
             onConfirm={() => doing.mutate({ action: 'reject', json: {} })}
           />
         )}
-        {may('apply') && (
-          <ConfirmButton
-            {...(!isAwaited && { variant: 'filled' })}
-            label="Apply"
-            sure={planned?.loses.length === 0 ? null : 'Yes, apply it'}
-            about={names}
-            disabled={!isFresh}
-            loading={doing.isPending}
-            onConfirm={() => doing.mutate({ action: 'apply' })}
-          />
-        )}
+        {may('apply') && <Apply request={request} doing={doing} isMain={!isAwaited} />}
       </Group>
       <ActError request={request} doing={doing} />
       <OwnPassword request={request} doing={doing} />
@@ -180,6 +169,30 @@ function Approve({ plan, planned, doing, variant }: ApproveProps) {
     >
       Approve
     </SteadyButton>
+  );
+}
+
+interface ApplyProps {
+  request: ChangeRequest;
+  doing: ReturnType<typeof useAct>;
+  isMain: boolean;
+}
+
+function Apply({ request: { planned, collections, reason }, doing, isMain }: ApplyProps) {
+  const lacksReason = useLacksReason(reason);
+  return (
+    <>
+      <ConfirmButton
+        {...(isMain && { variant: 'filled' })}
+        label="Apply"
+        sure={planned?.loses.length === 0 ? null : 'Yes, apply it'}
+        about={collections.join(', ')}
+        disabled={planned?.fresh !== true || lacksReason}
+        loading={doing.isPending}
+        onConfirm={() => doing.mutate({ action: 'apply' })}
+      />
+      {lacksReason && <Text size="sm">The policy requires a reason. Add one to the request before you apply it.</Text>}
+    </>
   );
 }
 

@@ -62,6 +62,7 @@ function textsOf(policy: Policy): Map<string, string> {
     [POLICY_WORDS.approvals, String(approvals)],
     [POLICY_WORDS.online_above_rows, rows === null ? NO_RULE : rows.toLocaleString('en')],
     [POLICY_WORDS.author_may_approve, mayApprove ? 'yes' : 'no'],
+    [POLICY_WORDS.requires_reason, policy.requires_reason ? 'yes' : 'no'],
     [POLICY_WORDS.policy_changes, POLICY_CHANGE_WORDS[changes]],
   ]);
   for (const [code, action] of Object.entries(policy.findings)) texts.set(code, ACTION_WORDS[action]);

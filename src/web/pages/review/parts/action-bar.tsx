@@ -35,6 +35,7 @@ import type { ChangeSummary } from '../../../service/types.js';
 import { newId } from '../../../shared/use-attempt.js';
 import { ProblemAlert, PurgeOffer } from '../../../shared/problem-alert.js';
 import { useHere } from '../../../shared/focus.js';
+import { useIsReasonRequired, useLacksReason } from '../../../shared/form.js';
 
 /* Proposes the review instead of applying it, either as a new change request or as an update of one of the user's
    requests. */
@@ -174,12 +175,14 @@ interface VerdictProps {
  * @param props.held why the change cannot be applied now. Null if it can
  */
 function Verdict({ review, held }: VerdictProps) {
-  const { carriedOut, isPlanning, plan } = review;
+  const { carriedOut, isPlanning, plan, why } = review;
+  const lacksReason = useLacksReason(why);
   return (
     <div className={classes.verdict} role="status">
       {carriedOut.length === 0 && <Text size="sm">No change is selected.</Text>}
       {held !== null && <Text size="sm">{held}</Text>}
       {isPlanning && plan !== undefined && <Text size="sm">Planning …</Text>}
+      {held === null && lacksReason && <Text size="sm">The policy requires a reason before you apply.</Text>}
       {held === null && <ByPolicy review={review} />}
       {held === null && <Planned review={review} />}
       <RejectedReview review={review} />
@@ -320,13 +323,15 @@ interface Props {
 export function ActionBar({ review, held }: Props) {
   const { why, setReason, carryOut, carriedOut } = review;
   const mayCarryOut = useMay('carryOut');
+  const isReasonRequired = useIsReasonRequired();
   const isNothing = carriedOut.length === 0;
   return (
     <section className={classes.bar} aria-label="Apply changes">
       <TextInput
         className={classes.reason}
         aria-label="Reason"
-        placeholder="Reason, recorded with the change"
+        required={isReasonRequired}
+        placeholder={isReasonRequired ? 'Reason (required by the policy)' : 'Reason, recorded with the change'}
         maxLength={LONGEST_REASON}
         value={why}
         onChange={(event) => setReason(event.currentTarget.value)}
@@ -365,14 +370,15 @@ function DryRun({ review: { rehearsal, carryOut }, isHeld }: { review: Review; i
 }
 
 function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
-  const { plan, isPlanning, carryOut, carriedOut, rehearsal, options, stops } = review;
+  const { plan, isPlanning, carryOut, carriedOut, rehearsal, options, stops, why } = review;
+  const lacksReason = useLacksReason(why);
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
   const apply = () => {
     rehearsal.reset();
     carryOut.mutate();
   };
   // The user must see a loss of data before applying.
-  const isDisabled = isHeld || isPlanning || stops.some(({ isKnown }) => !isKnown);
+  const isDisabled = isHeld || isPlanning || lacksReason || stops.some(({ isKnown }) => !isKnown);
   const deleted = deletedCollections(carriedOut).length;
   const action = options.online ? 'Prepare and apply' : 'Apply';
   const label = deleted === 0 ? action : `${action}: delete ${counted(deleted, 'collection')}`;
