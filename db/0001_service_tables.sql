@@ -310,7 +310,8 @@ CREATE TABLE :"service".service_tokens (
   issued_by  uuid,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz,
-  -- Limits of the token: actions, networks, and the role of the user when it was created; null if there are none.
+  -- Limits of the token: actions, collections, networks, and the role of the user when it was created; null if there
+  -- are none.
   scope      jsonb,
   -- The trust rule under which a pipeline exchanged its ID token; null for other tokens. Expired rows are deleted.
   rule       text
