@@ -1,28 +1,19 @@
 /* Reads objects of all kinds from the catalogs. */
 import type pg from 'pg';
-import {
-  KINDS,
-  type ObjectKind,
-  type ObjectName,
-  isRelation,
-  isRoutine,
-  objectNameParts,
-} from '../../schema/model/objects.js';
+import { KINDS, type ObjectName, isRelation, objectNameParts } from '../../schema/model/objects.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
-import { type Sql, sql } from '../ddl/sql.js';
+import { OBJECT_CATALOGS, type ObjectCatalog, objectCatalogs } from '../ddl/object-catalogs.js';
 import { ROUTINE_ID } from '../ddl/routine-sql.js';
+import { type Sql, integer, join, literal, sql } from '../ddl/sql.js';
 import { readRoutines } from './routines.js';
-import { IS_OBJECT, TRIGGER_ID } from '../ddl/trigger-sql.js';
-import { POLICY_ID } from '../ddl/policy-sql.js';
 import { readPolicies, readRowSecurity } from './policies.js';
 import { readTriggers } from './triggers.js';
 import { lockViews, readViews } from './views.js';
 
 type Client = Pick<pg.ClientBase, 'query'>;
-type Catalog = (typeof KINDS)[keyof typeof KINDS]['catalog'];
 
 const READERS: Readonly<
-  Record<Catalog, (client: Client, schema: string, ids?: readonly string[]) => Promise<[string, CatalogObject][]>>
+  Record<ObjectCatalog, (client: Client, schema: string, ids?: readonly string[]) => Promise<[string, CatalogObject][]>>
 > = {
   pg_class: readViews,
   pg_proc: readRoutines,
@@ -30,6 +21,9 @@ const READERS: Readonly<
   pg_policy: readPolicies,
   row_security: readRowSecurity,
 };
+
+const idsIn = (catalog: string, names: readonly ObjectName[]): string[] =>
+  names.flatMap(({ kind, id }) => (KINDS[kind].catalog === catalog ? [id] : []));
 
 /** Returns the objects, keyed by `objectKey`. @param names limits the result; all objects of the schema if absent */
 export async function readObjects(
@@ -39,7 +33,7 @@ export async function readObjects(
 ): Promise<ReadonlyMap<string, CatalogObject>> {
   const objects = new Map<string, CatalogObject>();
   for (const [catalog, read] of Object.entries(READERS)) {
-    const ids = names?.flatMap(({ kind, id }) => (KINDS[kind].catalog === catalog ? [id] : []));
+    const ids = names && idsIn(catalog, names);
     if (ids?.length === 0) continue;
     for (const [key, object] of await read(client, schema, ids)) objects.set(key, object);
   }
@@ -55,40 +49,27 @@ export const lockObjects = (client: Client, schema: string, names: readonly Obje
     ...new Set(names.flatMap((name) => (isRelation(name) ? [name.id] : (objectNameParts(name).table ?? [])))),
   ]);
 
-/** Returns functions, types and other objects except relations that views, functions, triggers and policies use. */
+const catalogsWithUses = objectCatalogs.filter((catalog) => OBJECT_CATALOGS[catalog].depender !== null);
+
+/** Selects what the objects of a catalog use. @param index the number of the parameter with their ids */
+function usesIn(catalog: ObjectCatalog, index: number): Sql {
+  const { from, id, where, depender } = OBJECT_CATALOGS[catalog];
+  if (depender === null) throw new Error(`${catalog} has no dependencies`);
+  return sql`
+    SELECT ${id} AS user, d.refclassid, d.refobjid,
+      (SELECT ${ROUTINE_ID} FROM pg_catalog.pg_proc p WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.refobjid) AS routine
+      FROM ${from}
+      JOIN pg_catalog.pg_depend d ON d.classid = ${literal(`pg_catalog.${depender.catalog}`)}::regclass::oid AND d.objid = ${depender.oid}
+     WHERE n.nspname = $1 AND ${where} AND ${id} = ANY ($${integer(String(index))}::text[])`;
+}
+
+/** Returns functions, types and other objects except relations that objects use. */
 const NEEDED: Sql = sql`
 SELECT DISTINCT u.user AS object, i.type AS kind, i.identity, i.schema, i.name, u.routine
-  FROM (
-    SELECT c.relname::text AS user, d.refclassid, d.refobjid,
-      (SELECT ${ROUTINE_ID} FROM pg_catalog.pg_proc p WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.refobjid) AS routine
-      FROM pg_catalog.pg_class c
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
-      JOIN pg_catalog.pg_rewrite r ON r.ev_class = c.oid AND r.rulename = '_RETURN'
-      JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND d.objid = r.oid
-     WHERE c.relname = ANY ($2::text[])
-    UNION ALL
-    SELECT p.id, d.refclassid, d.refobjid,
-      (SELECT ${ROUTINE_ID} FROM pg_catalog.pg_proc p WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.refobjid)
-      FROM (SELECT p.oid, ${ROUTINE_ID} AS id FROM pg_catalog.pg_proc p
-              JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace AND n.nspname = $1) p
-      JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid
-     WHERE p.id = ANY ($3::text[])
-    UNION ALL
-    SELECT ${TRIGGER_ID}, d.refclassid, d.refobjid,
-      (SELECT ${ROUTINE_ID} FROM pg_catalog.pg_proc p WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.refobjid)
-      FROM pg_catalog.pg_trigger t
-      JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
-      JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_trigger'::regclass::oid AND d.objid = t.oid
-     WHERE ${IS_OBJECT} AND ${TRIGGER_ID} = ANY ($4::text[])
-    UNION ALL
-    SELECT ${POLICY_ID}, d.refclassid, d.refobjid,
-      (SELECT ${ROUTINE_ID} FROM pg_catalog.pg_proc p WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.refobjid)
-      FROM pg_catalog.pg_policy policy
-      JOIN pg_catalog.pg_class c ON c.oid = policy.polrelid
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
-      JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_policy'::regclass::oid AND d.objid = policy.oid
-     WHERE ${POLICY_ID} = ANY ($5::text[])) u
+  FROM (${join(
+    catalogsWithUses.map((catalog, index) => usesIn(catalog, index + 2)),
+    sql` UNION ALL`,
+  )}) u
   CROSS JOIN LATERAL pg_catalog.pg_identify_object(u.refclassid, u.refobjid, 0) i
   LEFT JOIN pg_catalog.pg_type t ON u.refclassid = 'pg_catalog.pg_type'::regclass::oid AND t.oid = u.refobjid
   LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND e.typarray = t.oid
@@ -115,8 +96,6 @@ export async function readNeededObjects(
   names: readonly ObjectName[],
 ): Promise<NeededObject[]> {
   if (names.length === 0) return [];
-  const isOfKind = (kind: ObjectKind) => (name: ObjectName) => name.kind === kind;
-  const groups = [isRelation, isRoutine, isOfKind('trigger'), isOfKind('policy')];
-  const ids = groups.map((isIncluded) => names.filter(isIncluded).map(({ id }) => id));
+  const ids = catalogsWithUses.map((catalog) => idsIn(catalog, names));
   return (await client.query<NeededObject>(NEEDED, [schema, ...ids])).rows;
 }

@@ -4,13 +4,11 @@
  */
 import type pg from 'pg';
 import type { Collection, Field, Relation } from '../../schema/model/model.js';
-import { OBJECT_KINDS, isRoutine, objectKey } from '../../schema/model/objects.js';
+import { objectKey } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
-import { ROUTINE_ID, ROUTINE_TAIL } from '../ddl/routine-sql.js';
-import { HAS_ROW_SECURITY, POLICY_ID, POLICY_TAIL, ROW_SECURITY_TAIL } from '../ddl/policy-sql.js';
-import { IS_OBJECT, TRIGGER_ID, TRIGGER_QUERY } from '../ddl/trigger-sql.js';
-import { type Sql, join, literal, sql, own } from '../ddl/sql.js';
+import { OBJECT_CATALOGS, type ObjectCatalog, kindList, objectCatalogs } from '../ddl/object-catalogs.js';
+import { type Sql, join, sql, own } from '../ddl/sql.js';
 
 /** A statement with parameters, for `sendBatch`. */
 export interface ParameterisedSql {
@@ -100,49 +98,32 @@ export function* metadataStatements(
   yield* statementsFor(rows);
 }
 
-const ROUTINES = join(OBJECT_KINDS.filter((kind) => isRoutine({ kind })).map(literal), sql`, `);
+const ROUTINES = OBJECT_CATALOGS.pg_proc;
 
+/** The functions are joined, because a subquery for each of them would read all functions again. */
 const UPSERT_OBJECTS = sql`
 INSERT INTO ${own.objects} (kind, id, definition, comment, indexes, enabled, printed)
 SELECT o.kind, o.id, o.definition, o.comment, o.indexes, o.enabled,
-  CASE WHEN r.oid IS NOT NULL THEN r.printed WHEN o.kind = 'trigger' THEN ${printedTrigger(sql`$2::text`, sql`o.id`)}
-    WHEN o.kind = 'policy' THEN ${printedPolicy(sql`$2::text`, sql`o.id`)}
-    WHEN o.kind = 'row_security' THEN ${printedRowSecurity(sql`$2::text`, sql`o.id`)}
-    WHEN o.kind NOT IN (${ROUTINES}) THEN ${printedView(sql`$2::text`, sql`o.id`)} END
+  CASE WHEN r.id IS NOT NULL THEN r.printed ${join(
+    objectCatalogs.filter((catalog) => catalog !== 'pg_proc').map(printedIn),
+    sql` `,
+  )} END
 FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definition text, comment text, indexes jsonb, enabled text)
-LEFT JOIN (SELECT p.oid, ${ROUTINE_ID} AS id, ${ROUTINE_TAIL} AS printed FROM pg_catalog.pg_proc p
-             JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-            WHERE n.nspname = $2::text AND p.prokind IN ('f', 'w', 'p')) r ON o.kind IN (${ROUTINES}) AND r.id = o.id
+LEFT JOIN (SELECT ${ROUTINES.id} AS id, ${ROUTINES.printed} AS printed FROM ${ROUTINES.from}
+            WHERE n.nspname = $2::text AND ${ROUTINES.where}) r ON o.kind IN (${kindList('pg_proc')}) AND r.id = o.id
 ON CONFLICT (kind, id) DO UPDATE SET definition = excluded.definition, comment = excluded.comment,
   indexes = excluded.indexes, enabled = excluded.enabled, printed = excluded.printed`;
+
+/** Returns SQL for an object `o` as the server prints it now, as a branch of CASE. Null if it does not exist. */
+function printedIn(catalog: ObjectCatalog): Sql {
+  const { from, where, id, printed } = OBJECT_CATALOGS[catalog];
+  return sql`WHEN o.kind IN (${kindList(catalog)}) THEN (SELECT ${printed} FROM ${from}
+    WHERE n.nspname = $2::text AND ${where} AND ${id} = o.id)`;
+}
 
 const DELETE_OBJECTS = sql`
 DELETE FROM ${own.objects} o USING pg_catalog.jsonb_to_recordset($1::jsonb) AS gone(kind text, id text)
 WHERE o.kind = gone.kind AND o.id = gone.id`;
-
-/** Returns SQL for the definition of a view as the server prints it now. Null if the view does not exist. */
-function printedView(schema: Sql, name: Sql): Sql {
-  return sql`(SELECT pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('v', 'm'))`;
-}
-
-/** Returns SQL for a trigger as the server prints it now. Null if the trigger does not exist. */
-function printedTrigger(schema: Sql, id: Sql): Sql {
-  return sql`(SELECT ${TRIGGER_QUERY} FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ${schema} AND ${IS_OBJECT} AND ${TRIGGER_ID} = ${id})`;
-}
-
-/** Returns SQL for a policy as the server prints it now. Null if the policy does not exist. */
-function printedPolicy(schema: Sql, id: Sql): Sql {
-  return sql`(SELECT ${POLICY_TAIL} FROM pg_catalog.pg_policy policy JOIN pg_catalog.pg_class c ON c.oid = policy.polrelid
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ${schema} AND ${POLICY_ID} = ${id})`;
-}
-
-/** Returns SQL for the switches of row security that are on. Null if the table has none. */
-function printedRowSecurity(schema: Sql, table: Sql): Sql {
-  return sql`(SELECT ${ROW_SECURITY_TAIL} FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = ${schema} AND c.relname = ${table} AND ${HAS_ROW_SECURITY})`;
-}
 
 /**
  * Yields statements that change the rows of objects. They run after the DDL, because the rows contain what the server

@@ -4,7 +4,6 @@ import { isLocked } from '../../postgres/errors.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import {
   KINDS,
-  type ObjectKind,
   type ObjectName,
   type SchemaObject,
   isRoutine,
@@ -14,33 +13,19 @@ import { objectsInOrder } from '../../schema/model/order.js';
 import type { State } from '../../schema/model/state.js';
 import { type ParsedDefinition, isSameDefinition, parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { readObjects } from '../catalog/managed-objects.js';
-import { POLICY_TAIL, ROW_SECURITY_TAIL } from '../ddl/policy-sql.js';
-import { ROUTINE_TAIL } from '../ddl/routine-sql.js';
-import { IS_OBJECT, TRIGGER_QUERY } from '../ddl/trigger-sql.js';
+import { OBJECT_CATALOGS } from '../ddl/object-catalogs.js';
 import type { CatalogObject, ObjectFacts } from '../ddl/catalog-object.js';
 import { type Sql, createOnTable, ident, kindSql, literal, own, scratch, scratchTail, sql } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
-/**
- * Queries for the text that PostgreSQL prints for a scratch object of each catalog. A trigger or policy is found by its
- * table.
- */
-const PRINTED: Readonly<Record<(typeof KINDS)[ObjectKind]['catalog'], (name: string) => Sql>> = {
-  pg_class: (name) => sql`
-SELECT pg_catalog.concat_ws(' ', pg_catalog.array_to_string(c.reloptions, ','), pg_catalog.pg_get_viewdef(c.oid)) AS text
-  FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass(${literal(scratch(name))})::oid`,
-  pg_proc: (name) => sql`
-SELECT ${ROUTINE_TAIL} AS text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
- WHERE n.oid = pg_catalog.pg_my_temp_schema() AND p.proname = ${literal(name)}`,
-  pg_trigger: (name) => sql`
-SELECT ${TRIGGER_QUERY} AS text FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
-  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE c.oid = pg_catalog.to_regclass(${literal(scratch(name))})::oid AND ${IS_OBJECT}`,
-  pg_policy: (name) => sql`
-SELECT ${POLICY_TAIL} AS text FROM pg_catalog.pg_policy policy WHERE policy.polrelid = pg_catalog.to_regclass(${literal(scratch(name))})::oid`,
-  row_security: (name) => sql`
-SELECT ${ROW_SECURITY_TAIL} AS text FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass(${literal(scratch(name))})::oid`,
-};
+/** Returns the query for the text that PostgreSQL prints for a scratch object. Options of views are printed separately. */
+function printedQuery({ kind }: ParsedDefinition, name: string): Sql {
+  const { catalog } = KINDS[kind];
+  const { from, where, printed, relation } = OBJECT_CATALOGS[catalog];
+  const options = catalog === 'pg_class' ? sql`pg_catalog.array_to_string(c.reloptions, ',')` : sql`NULL`;
+  return sql`SELECT pg_catalog.concat_ws(' ', ${options}, ${printed}) AS text FROM ${from}
+    WHERE n.oid = pg_catalog.pg_my_temp_schema() AND ${where} AND ${relation} = ${literal(name)}`;
+}
 
 /**
  * True if PostgreSQL prints both definitions alike. It creates both as temporary objects and rolls them back, so call
@@ -97,7 +82,7 @@ async function print(
   await client.query('SAVEPOINT dps_view');
   try {
     await client.query(creation);
-    const { rows } = await client.query<{ text: string }>(PRINTED[KINDS[object.kind].catalog](name));
+    const { rows } = await client.query<{ text: string }>(printedQuery(object, name));
     return rows[0]?.text ?? null;
   } catch (error) {
     // A lock conflict gives no information about the definitions.

@@ -1,0 +1,74 @@
+/* Describes, for each catalog of PostgreSQL, which rows are objects and what the server prints for them. */
+import { KINDS, OBJECT_KINDS, type ObjectKind } from '../../schema/model/objects.js';
+import { HAS_ROW_SECURITY, POLICY_ID, POLICY_TAIL, ROW_SECURITY_TAIL } from './policy-sql.js';
+import { ROUTINE_ID, ROUTINE_TAIL } from './routine-sql.js';
+import { type Sql, join, literal, sql } from './sql.js';
+import { IS_OBJECT, TRIGGER_ID, TRIGGER_QUERY } from './trigger-sql.js';
+
+export type ObjectCatalog = (typeof KINDS)[ObjectKind]['catalog'];
+
+interface CatalogRows {
+  /** The tables in FROM, with the namespace `n` of the object. */
+  from: Sql;
+  /** The condition that a row is an object. */
+  where: Sql;
+  id: Sql;
+  /** The text that the server prints for the object. It changes if the definition changes. */
+  printed: Sql;
+  /** The name of the relation or function, or of the table of the object. */
+  relation: Sql;
+  /** The row of pg_depend that lists what the object uses. Null if it only uses its table. */
+  depender: { catalog: string; oid: Sql } | null;
+}
+
+const NAMESPACE_OF_TABLE = sql`JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace`;
+
+export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
+  pg_class: {
+    from: sql`pg_catalog.pg_class c ${NAMESPACE_OF_TABLE}
+      JOIN pg_catalog.pg_rewrite r ON r.ev_class = c.oid AND r.rulename = '_RETURN'`,
+    where: sql`c.relkind IN ('v', 'm')`,
+    id: sql`c.relname::text`,
+    printed: sql`pg_catalog.pg_get_viewdef(c.oid)`,
+    relation: sql`c.relname`,
+    depender: { catalog: 'pg_rewrite', oid: sql`r.oid` },
+  },
+  pg_proc: {
+    from: sql`pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace`,
+    where: sql`p.prokind IN ('f', 'w', 'p')`,
+    id: ROUTINE_ID,
+    printed: ROUTINE_TAIL,
+    relation: sql`p.proname`,
+    depender: { catalog: 'pg_proc', oid: sql`p.oid` },
+  },
+  pg_trigger: {
+    from: sql`pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid ${NAMESPACE_OF_TABLE}`,
+    where: IS_OBJECT,
+    id: TRIGGER_ID,
+    printed: TRIGGER_QUERY,
+    relation: sql`c.relname`,
+    depender: { catalog: 'pg_trigger', oid: sql`t.oid` },
+  },
+  pg_policy: {
+    from: sql`pg_catalog.pg_policy policy JOIN pg_catalog.pg_class c ON c.oid = policy.polrelid ${NAMESPACE_OF_TABLE}`,
+    where: sql`true`,
+    id: POLICY_ID,
+    printed: POLICY_TAIL,
+    relation: sql`c.relname`,
+    depender: { catalog: 'pg_policy', oid: sql`policy.oid` },
+  },
+  row_security: {
+    from: sql`pg_catalog.pg_class c ${NAMESPACE_OF_TABLE}`,
+    where: HAS_ROW_SECURITY,
+    id: sql`c.relname::text`,
+    printed: ROW_SECURITY_TAIL,
+    relation: sql`c.relname`,
+    depender: null,
+  },
+};
+
+export const objectCatalogs = Object.keys(OBJECT_CATALOGS) as ObjectCatalog[];
+
+/** Returns SQL for the list of the kinds in a catalog, for IN. */
+export const kindList = (catalog: ObjectCatalog): Sql =>
+  join(OBJECT_KINDS.filter((kind) => KINDS[kind].catalog === catalog).map(literal), sql`, `);
