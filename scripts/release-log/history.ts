@@ -184,6 +184,14 @@ async function objects({ api }: Living): Promise<void> {
   await api.ok('PATCH', '/objects/row_security/guests', {
     definition: 'ALTER TABLE guests ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY',
   });
+  await api.ok('POST', '/objects', {
+    kind: 'statistics',
+    definition: 'CREATE STATISTICS guest_city (mcv) ON city, id FROM guests',
+    comment: 'Cities of guests',
+  });
+  await api.ok('PATCH', '/objects/statistics/guest_city', {
+    definition: 'CREATE STATISTICS guest_city ON (lower(city)) FROM guests',
+  });
   await api.sql(`COMMENT ON MATERIALIZED VIEW cities IS 'By hand'; CREATE VIEW by_hand AS SELECT city FROM guests`);
   await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'materialized_view', id: 'cities' }] });
   await api.ok('POST', '/schema/adopt', { objects: [{ kind: 'view', id: 'by_hand' }] });

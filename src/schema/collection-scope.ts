@@ -11,11 +11,11 @@ import {
   type CollectionNode,
   type State,
   byName,
-  collectionOfObject,
   contentOf,
   extrasOfTable,
   findDifferingNames,
 } from './model/state.js';
+import { collectionOfObject } from './sql-text/object-table.js';
 import { matchesPattern } from './policy.js';
 
 /** Patterns of collection names, as in rules of the policy. Never empty. */
@@ -36,8 +36,8 @@ export const isInScope = (scope: CollectionScope, name: string): boolean =>
   scope.some((pattern) => matchesPattern(pattern, name));
 
 /**
- * A trigger, a policy and row security belong to the collection of their table. Other objects, and triggers of views,
- * belong to no collection, so they are outside every scope.
+ * A trigger, a policy, row security and a statistics object belong to the collection of their table. Other objects, and
+ * triggers of views, belong to no collection, so they are outside every scope.
  * @param states the states before and after a change, in which the object may have different names
  */
 export function isObjectInScope(scope: CollectionScope, states: readonly State[], object: ObjectName): boolean {
@@ -158,7 +158,7 @@ export function listCollections({ before, after, events }: Batch): string[] {
  * True if a batch concerns a collection outside the scope, by its former or its new name: as the subject of an event,
  * as one end of a relation, as a group, or because its documents change with those of another collection. All events
  * that are not about collections are outside every scope, except events about change requests, and about triggers,
- * policies and row security that are deleted or renamed with their table.
+ * policies, row security and statistics objects that are deleted or renamed with their table or column.
  */
 export function reachesOutside({ before, after, events }: Batch, scope: CollectionScope): boolean {
   const isOutside = (name: string): boolean => !isInScope(scope, name);

@@ -331,6 +331,7 @@ describe('dps backup', () => {
       for (const [path, body] of [
         ['/collections', { collection: 'letters', schema: {}, fields }],
         ['/collections', { collection: 'notes', schema: {}, fields }],
+        ['/objects', { kind: 'statistics', definition: 'CREATE STATISTICS owners ON (lower(owner)) FROM letters' }],
         ['/objects', { kind: 'policy', definition: `CREATE POLICY own ON letters USING (owner = 'ada')` }],
         [
           '/objects',
@@ -349,19 +350,23 @@ describe('dps backup', () => {
     const owners = async (connectionString: string): Promise<unknown[]> =>
       (await query(connectionString, 'SELECT owner FROM letters ORDER BY owner')).map(({ owner }) => owner);
     await asSuperuser(from, `INSERT INTO letters (owner) VALUES ('ada'), ('tim')`);
-    await sql(from, 'ALTER TABLE notes ENABLE ROW LEVEL SECURITY');
+    await sql(
+      from,
+      'ALTER TABLE notes ENABLE ROW LEVEL SECURITY; CREATE STATISTICS letters ON (lower(owner)) FROM notes',
+    );
     const to = join(directory, 'forced.dps');
     const failed = await backup(to, from);
     expect(failed.code, failed.err).to.equal(2);
     expect(failed.err).to.contain('Policies of table "letters" would hide rows').and.contain('BYPASSRLS');
     const taken = await backup(to, await superuserUrl(from));
     expect(taken.code, taken.err).to.equal(0);
-    expect(taken.out).to.contain('row security: notes');
+    expect(taken.out).to.contain('row security: notes').and.contain('statistics objects: letters');
 
     const target = await emptyDatabase();
     const { code, out, err } = await restore(to, target);
     expect(code, `${out}\n${err}`).to.equal(0);
     expect(JSON.parse(out)).to.deep.include({ ok: true, differences: [] });
+    expect(await query(target, 'SELECT stxname::text FROM pg_statistic_ext')).to.deep.equal([{ stxname: 'owners' }]);
     expect(await owners(target)).to.deep.equal(['ada']);
     expect(await owners(await superuserUrl(target))).to.deep.equal(['ada', 'tim']);
   });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
 interface SchemaObject {
-  kind: 'view' | 'materialized_view' | 'function' | 'trigger' | 'policy' | 'row_security';
+  kind: 'view' | 'materialized_view' | 'function' | 'trigger' | 'policy' | 'row_security' | 'statistics';
   id: string;
   definition: string;
   comment: string | null;
@@ -117,6 +117,16 @@ function randomPolicies(random: () => number): SchemaObject[] {
   ];
 }
 
+/** Statistics objects of the table, which use the column that the views read. */
+function randomStatistics(random: () => number): SchemaObject[] {
+  return ['counts', 'Sums'].flatMap((id): SchemaObject[] => {
+    if (below(random, 3) === 0) return [];
+    const columns = [' (mcv) ON id, amount', ' ON amount, (id + 1)', ' ON (amount % 2)'][below(random, 3)];
+    const comment = below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`;
+    return [{ kind: 'statistics', id, definition: `CREATE STATISTICS "${id}"${columns} FROM orders`, comment }];
+  });
+}
+
 function randomForm(random: () => number, id: string, query: string): Omit<SchemaObject, 'comment'> {
   if (below(random, 3) === 0) {
     const indexes = below(random, 2) === 0 ? [] : [{ name: `${id}_total`, definition: 'USING btree (total)' }];
@@ -126,7 +136,7 @@ function randomForm(random: () => number, id: string, query: string): Omit<Schem
   return { kind: 'view', id, definition: `CREATE VIEW "${id}"${options} AS ${query}` };
 }
 
-/** Views that read a table or an earlier view, some with a function, triggers and policies. Each view has the columns id and total. */
+/** Views that read a table or an earlier view, some with a function, and objects of the table. Each view has the columns id and total. */
 function randomObjects(random: () => number): SchemaObject[] {
   const functions = randomFunctions(random);
   const views: SchemaObject[] = [];
@@ -146,7 +156,7 @@ function randomObjects(random: () => number): SchemaObject[] {
 
 const byName = (a: SchemaObject, b: SchemaObject): number => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1);
 
-describe('random schemas with views, functions, triggers and policies', () => {
+describe('random schemas with views, functions, triggers, policies and statistics objects', () => {
   const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 
   beforeEach(() =>
@@ -174,9 +184,10 @@ describe('random schemas with views, functions, triggers and policies', () => {
   for (const seed of [1, 2, 3])
     it(`are reached by their diff, read back unchanged, and reached again, with the seed ${seed}`, async () => {
       const random = numbersFrom(seed);
+      const other = numbersFrom(seed + 100);
       const past: { position: number; text: string }[] = [];
       for (let round = 0; round < 4; round += 1) {
-        const objects = randomObjects(random);
+        const objects = [...randomObjects(random), ...randomStatistics(other)];
         const target = withObjects(
           (await snapshot()).json as Snapshot,
           objects,

@@ -138,6 +138,7 @@ const newObject = (context: Context): object => ({
     'policy',
     'policy',
     'row_security',
+    'statistics',
     'table',
   ]),
   definition: context.random.pick([
@@ -158,14 +159,25 @@ const newObject = (context: Context): object => ({
     `CREATE POLICY p ON "${collectionName(context)}" USING (${context.random.pick(['true', 'id > 1', 'f(1) = 1'])})`,
     `CREATE POLICY "${newName(context)}" ON "${collectionName(context)}" AS RESTRICTIVE FOR SELECT TO ${context.random.pick(['pg_monitor', 'nobody', 'CURRENT_USER'])} USING (EXISTS (SELECT 1 FROM "${collectionName(context)}"))`,
     `ALTER TABLE "${collectionName(context)}" ${context.random.pick(['ENABLE', 'FORCE', 'DISABLE'])} ROW LEVEL SECURITY`,
+    `CREATE STATISTICS s (mcv) ON id, "${newName(context)}" FROM "${collectionName(context)}"`,
+    `CREATE STATISTICS "${newName(context)}" ON ${context.random.pick(['id, (id % 2)', '(f(id))', 'id'])} FROM "${collectionName(context)}"`,
     'DROP TABLE a; SELECT 1',
     '$$',
   ]),
 });
 
 const objectName = ({ random }: Context): Doc => ({
-  kind: random.pick(['view', 'materialized_view', 'function', 'trigger', 'policy', 'row_security', 'table']),
-  id: random.pick<unknown>(['v', 'a b', 'f(integer)', 't on v', 'p on a', 'a', '', 1]),
+  kind: random.pick([
+    'view',
+    'materialized_view',
+    'function',
+    'trigger',
+    'policy',
+    'row_security',
+    'statistics',
+    'table',
+  ]),
+  id: random.pick<unknown>(['v', 'a b', 'f(integer)', 't on v', 'p on a', 'a', 's', '', 1]),
 });
 
 const someObject = ({ random }: Context): string =>
@@ -177,6 +189,7 @@ const someObject = ({ random }: Context): string =>
     '/objects/trigger/t%20on%20v',
     '/objects/policy/p%20on%20a',
     '/objects/row_security/a',
+    '/objects/statistics/s',
   ]);
 
 const OBJECTS: Rules = {

@@ -211,6 +211,7 @@ const KEPT: readonly [RegExp, kind: string][] = [
   [/^CREATE RULE /, 'rule'],
   [/^CREATE .*TRIGGER /, 'trigger'],
   [/ OWNER TO /, 'owner'],
+  [/ SET STATISTICS /, 'statistics target'],
 ];
 
 /** Creates notes about properties that no snapshot contains, although changes of the object preserve them. */

@@ -130,7 +130,11 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
   UNION ALL
   SELECT 'row security', c.relname::text, c.oid
     FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace
-   WHERE ${HAS_ROW_SECURITY} AND c.relname = ANY ($2) AND NOT c.relname = ANY ($4::text[])
+   WHERE ${HAS_ROW_SECURITY} AND c.relname = ANY ($2) AND NOT 'row_security ' || c.relname = ANY ($4::text[])
+  UNION ALL
+  SELECT 'statistics objects', s.stxname::text, s.oid
+    FROM pg_catalog.pg_statistic_ext s JOIN own ON own.oid = s.stxnamespace
+   WHERE NOT 'statistics ' || s.stxname = ANY ($4::text[])
   UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
    WHERE n.nspname <> ALL ($3::text[]) AND n.nspname NOT IN ('information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
@@ -155,6 +159,7 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
   'triggers',
   'row security policies',
   'row security',
+  'statistics objects',
 ]);
 
 /**
@@ -180,11 +185,11 @@ export async function readExcludedObjects(
 ): Promise<Record<string, string[]>> {
   const schemas = schemasOf(state, schema);
   const included = includedNames({ schema, state }, managed);
-  // Row security has the name of its table, so `included` does not tell them apart.
-  const secured = objectsInOrder(state).flatMap(({ kind, id }) => (kind === 'row_security' ? [id] : []));
+  // Row security has the name of its table, and statistics objects can have that of another object.
+  const objects = objectsInOrder(state).map(({ kind, id }) => `${kind} ${id}`);
   const namesByKind = new Map<string, Set<string>>();
   for (const place of schemas) {
-    const values = [place, included.get(place) ?? [], schemas, place === schema ? secured : []];
+    const values = [place, included.get(place) ?? [], schemas, place === schema ? objects : []];
     const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, values);
     for (const { kind, names } of rows) {
       const isOwn = place !== schema && IN_SCHEMA.has(kind);

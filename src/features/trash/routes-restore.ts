@@ -6,6 +6,7 @@ import type { TrashEntry } from './rows.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { readRestoreRequest, type RestoreRequest } from '../../schema/operations/trash.js';
 import { findingOf } from '../../schema/findings/index.js';
+import { KINDS, type ObjectKind, isObjectKind } from '../../schema/model/objects.js';
 import type { State, CollectionNode } from '../../schema/model/state.js';
 import { type NotRestored, type Restoration, planRestoration } from '../../schema/transition/restore-collection.js';
 import { type Answer, jsonBytesAnswer, unwrap, jsonAnswer } from '../../http/answer/answer.js';
@@ -107,20 +108,18 @@ function warnAboutOmissions(
   ];
 }
 
-const KINDS: Readonly<Record<NotRestored['kind'], string>> = {
+const LABELS: Readonly<Record<Exclude<NotRestored['kind'], ObjectKind>, string>> = {
   relation: 'relation',
   alias: 'alias field',
   member: 'an allowed collection of the relation',
   group: 'group membership',
   constraint: 'foreign key',
   'foreign key': 'foreign key of the relation',
-  trigger: 'trigger',
-  policy: 'policy',
-  row_security: 'row security',
 };
 
 function leftWarning({ kind, collection, field, reason }: NotRestored): Warning {
-  const what = `${KINDS[kind]} of ${collection}${field === undefined ? '' : `.${field}`}`;
+  const label = isObjectKind(kind) ? KINDS[kind].label : LABELS[kind];
+  const what = `${label} of ${collection}${field === undefined ? '' : `.${field}`}`;
   return {
     code: 'NOT_RESTORED',
     collection,

@@ -15,7 +15,7 @@ import { PREPARED_NAME } from '../online/copy.js';
  * relations.
  * @param table the oid of the table
  */
-export const usesOnTable = (catalog: 'pg_trigger' | 'pg_policy', oid: Sql, table: Sql): Sql => sql`
+export const usesOnTable = (catalog: CommentedCatalog, oid: Sql, table: Sql): Sql => sql`
   (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('catalog', u.catalog,
       'schema', CASE WHEN u.place = ${ownSchemaOid} THEN '' ELSE u.nspname::text END, 'name', u.name, 'column', u."column", 'isRowType', u."isRowType"))
      FROM (
@@ -33,7 +33,7 @@ export const usesOnTable = (catalog: 'pg_trigger' | 'pg_policy', oid: Sql, table
 
 const regclass = (catalog: CommentedCatalog): Sql => sql`${literal(`pg_catalog.${catalog}`)}::regclass::oid`;
 
-type CommentedCatalog = 'pg_trigger' | 'pg_policy' | 'pg_class';
+type CommentedCatalog = 'pg_trigger' | 'pg_policy' | 'pg_class' | 'pg_statistic_ext';
 
 /** SQL for the comment on an object. Null if it has none. */
 export const commentIn = (catalog: CommentedCatalog, oid: Sql): Sql => sql`

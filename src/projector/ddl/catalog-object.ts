@@ -7,8 +7,9 @@ import {
   isOnTable,
   objectKey,
 } from '../../schema/model/objects.js';
-import { type State, objectsOn } from '../../schema/model/state.js';
+import type { State } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
+import { objectsOn } from '../../schema/sql-text/object-table.js';
 
 /** A relation, one of its columns, or a function that an object uses. */
 export interface ObjectUse {
@@ -28,7 +29,7 @@ export interface CatalogObject {
   /**
    * The output of pg_get_viewdef without the semicolon, of pg_get_functiondef from the arguments on, or of
    * pg_get_triggerdef without the names of the trigger and of its table. For a policy and for row security, the
-   * definition after the table.
+   * definition after the table. For a statistics object, the definition after the name.
    */
   query: string;
   /** One statement without a schema: `CREATE VIEW name WITH (…) AS SELECT …`. */
@@ -40,7 +41,7 @@ export interface CatalogObject {
   enabled: Enabled | null;
   /** False for a materialized view without data. */
   populated: boolean;
-  /** Statements for owner, privileges, comments on columns, defaults, triggers and rules. */
+  /** Statements for owner, privileges, comments on columns, defaults, triggers, rules and statistics target. */
   restoring: string[];
   uses: ObjectUse[];
   /** The extension that owns the object. */

@@ -3,6 +3,7 @@ import { KINDS, OBJECT_KINDS, type ObjectKind } from '../../schema/model/objects
 import { HAS_ROW_SECURITY, POLICY_ID, POLICY_TAIL, ROW_SECURITY_TAIL } from './policy-sql.js';
 import { ROUTINE_ID, ROUTINE_TAIL } from './routine-sql.js';
 import { type Sql, join, literal, sql } from './sql.js';
+import { STATISTICS_FROM, STATISTICS_TAIL } from './statistics-sql.js';
 import { IS_OBJECT, TRIGGER_ID, TRIGGER_QUERY } from './trigger-sql.js';
 
 export type ObjectCatalog = (typeof KINDS)[ObjectKind]['catalog'];
@@ -64,6 +65,14 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     printed: ROW_SECURITY_TAIL,
     relation: sql`c.relname`,
     depender: null,
+  },
+  pg_statistic_ext: {
+    from: STATISTICS_FROM,
+    where: sql`c.relkind IN ('r', 'p')`,
+    id: sql`s.stxname::text`,
+    printed: STATISTICS_TAIL,
+    relation: sql`c.relname`,
+    depender: { catalog: 'pg_statistic_ext', oid: sql`s.oid` },
   },
 };
 

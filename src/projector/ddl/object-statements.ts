@@ -6,14 +6,15 @@ import {
   type ObjectIndex,
   type ObjectName,
   type SchemaObject,
-  isOnTable,
+  isFreeOnTable,
   kindWithLabel,
   objectLabel,
   objectNameParts,
 } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
-import { type State, collectionAt, collectionOfObject, getObject } from '../../schema/model/state.js';
+import { type State, collectionAt, getObject } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
+import { collectionOfObject, tableOf } from '../../schema/sql-text/object-table.js';
 import type { CatalogObject } from './catalog-object.js';
 import {
   type Sql,
@@ -32,15 +33,18 @@ import type { LockedTable, Statement } from './step.js';
 import type { NeededLock } from './table-locks.js';
 
 /**
- * Adds the lock on the table of a trigger, policy or row security. If the same change creates or renames the table, it
- * locks the table anyway.
+ * Adds the lock on the table of a trigger, policy, row security or statistics object. If the same change creates or
+ * renames the table, it locks the table anyway.
  */
-export function withTableLock(before: State, statement: Statement): Statement {
+export function withTableLock({ before, after }: Record<'before' | 'after', State>, statement: Statement): Statement {
   const { object, object_lock: lock = 'ACCESS EXCLUSIVE' } = statement;
   const kind = kindWithLabel(object.kind);
-  if (kind === undefined || !isOnTable({ kind })) return statement;
-  const collection = collectionOfObject(before, { kind, id: object.name });
-  if (collection === undefined) return statement;
+  if (kind === undefined) return statement;
+  const name = { kind, id: object.name };
+  // A new trigger has its table in its id. For a new statistics object, the state after the change is needed.
+  const collection =
+    collectionOfObject(before, name) ?? (isFreeOnTable(name) ? collectionOfObject(after, name) : undefined);
+  if (collection === undefined || !before.collections.has(collection)) return statement;
   return { ...statement, object: { ...object, table: collection }, lock, locks: [{ table: collection, lock }] };
 }
 
@@ -60,7 +64,7 @@ export function findObjectLocks({ before, after, statements, schema }: ObjectSta
     const kind = kindWithLabel(label);
     if (kind === undefined) return [];
     const { table } = objectNameParts({ kind, id });
-    const own = table === null ? { kind, id } : viewNamed(before, table);
+    const own = table === null && !isFreeOnTable({ kind }) ? { kind, id } : viewNamed(before, table ?? '');
     const isRead = source.type === 'object.created' || source.type === 'object.updated';
     return [
       ...(lock === undefined || own === undefined ? [] : [lockOnObject(schema, own, lock)]),
@@ -72,7 +76,7 @@ export function findObjectLocks({ before, after, statements, schema }: ObjectSta
 /** Returns the locks that PostgreSQL takes to print the definitions of all objects. */
 export const findPrintLocks = (state: State, schema: string): NeededLock[] =>
   objectsInOrder(state).flatMap((object) => [
-    lockOnObject(schema, object, 'ACCESS SHARE'),
+    ...(isFreeOnTable(object) ? [] : [lockOnObject(schema, object, 'ACCESS SHARE')]),
     ...readLocks(schema, state, object),
   ]);
 
@@ -134,6 +138,7 @@ export function createStatements(schema: string, creation: Creation): Statement[
 
 function creationLock({ object, replaces }: Creation): LockedTable['lock'] | undefined {
   if (object.kind === 'trigger') return 'SHARE ROW EXCLUSIVE';
+  if (object.kind === 'statistics') return 'SHARE UPDATE EXCLUSIVE';
   return replaces === null ? undefined : 'ACCESS EXCLUSIVE';
 }
 
@@ -142,12 +147,12 @@ function creationLock({ object, replaces }: Creation): LockedTable['lock'] | und
  * because names may have changed since then.
  */
 function creationSql(schema: string, { object, known, isChanged, replaces }: Creation): Sql {
-  const { name: own, table } = objectNameParts(object);
+  const own = objectNameParts(object).name;
   const name = qualified(schema, own);
-  if (table !== null) {
-    const definition = isChanged || known === undefined ? object.definition : known.definition;
-    return createOnTable(definition, own, qualified(schema, table));
-  }
+  const definition = isChanged || known === undefined ? object.definition : known.definition;
+  const table = tableOf({ ...object, definition });
+  if (table !== null)
+    return createOnTable(definition, isFreeOnTable(object) ? name : ident(own), qualified(schema, table));
   if (replaces !== null) return sql`CREATE OR REPLACE ${kindSql(object.kind)} ${name}${objectTail(object.definition)}`;
   if (isChanged || known === undefined)
     return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(object.definition)}`;
@@ -228,7 +233,8 @@ function dropSql(schema: string, object: SchemaObject): Sql {
 /** @param index the event that requires dropping the object */
 export function dropObject(schema: string, object: SchemaObject, index: number): Statement {
   const make = statementFor(object, index, 'object.deleted');
-  const statement = make(dropSql(schema, object), `drop ${kindWords(object)} ${object.id}`, 'ACCESS EXCLUSIVE');
+  const lock = isFreeOnTable(object) ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS EXCLUSIVE';
+  const statement = make(dropSql(schema, object), `drop ${kindWords(object)} ${object.id}`, lock);
   return { ...statement, drops: [statement.object] };
 }
 

@@ -107,7 +107,7 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   ]);
   const causes = { affected, changed };
   return {
-    ...withTableLocks(before, {
+    ...withTableLocks(change, {
       first: [
         ...dropOrder(dropped, uses).map((key) =>
           dropObject(change.schema, objectOf(before, key), sourceOf(causes, key)),
@@ -136,11 +136,11 @@ export function planObjects(change: ObjectChange): ObjectPlan {
 }
 
 const withTableLocks = (
-  before: State,
+  change: ObjectChange,
   { first, last }: Omit<ObjectPlan, 'problems'>,
 ): Omit<ObjectPlan, 'problems'> => ({
-  first: first.map((each) => withTableLock(before, each)),
-  last: last.map((each) => withTableLock(before, each)),
+  first: first.map((each) => withTableLock(change, each)),
+  last: last.map((each) => withTableLock(change, each)),
 });
 
 /**

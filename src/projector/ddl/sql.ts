@@ -189,11 +189,11 @@ export function objectTail(definition: string): Sql {
 }
 
 /** Returns the statement that creates an object of a table. @param table qualified */
-export function createOnTable(definition: string, name: string, table: Sql): Sql {
+export function createOnTable(definition: string, name: Sql, table: Sql): Sql {
   const parsed = parseDefinition(definition);
   if (typeof parsed === 'string' || parsed.onTable === null)
     throw new UnsafeSqlError('not the definition of an object of a table', definition);
-  return `${withNames(parsed, ident(name), table)}\n` as Sql;
+  return `${withNames(parsed, name, table)}\n` as Sql;
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   KINDS,
   type ObjectName,
   type SchemaObject,
+  isFreeOnTable,
   isRoutine,
   objectKey,
 } from '../../schema/model/objects.js';
@@ -44,21 +45,21 @@ export async function areEquivalent(client: Pick<pg.ClientBase, 'query'>, a: str
  * Returns SQL for a view or table with the columns of the object's table, and for the object.
  * @param name the name of the view or table, and of the object
  */
-function scratchOnTable({ trigger }: ParsedDefinition, name: string, [table, definition]: [string, string]): Sql {
+function scratchOnTable({ kind, trigger }: ParsedDefinition, name: string, [table, definition]: [string, string]): Sql {
   const columns = ident(table);
   const relation =
     trigger?.isInsteadOf === true
       ? sql`VIEW ${scratch(name)} AS SELECT * FROM ${columns}`
       : sql`TABLE ${scratch(name)} (LIKE ${columns})`;
-  return sql`CREATE ${relation}; ${createOnTable(definition, name, scratch(name))}`;
+  return sql`CREATE ${relation}; ${createOnTable(definition, isFreeOnTable({ kind }) ? scratch(name) : ident(name), scratch(name))}`;
 }
 
 /**
- * PostgreSQL writes the name of a function before its arguments in a parsed body. A policy can write the name of its
- * table before columns.
+ * PostgreSQL writes the name of a function before its arguments in a parsed body. A policy and a statistics object can
+ * write the name of their table before columns.
  */
 const scratchName = (object: ParsedDefinition): string =>
-  isRoutine(object) ? object.name : object.policy !== null && object.onTable !== null ? object.onTable.name : SCRATCH;
+  isRoutine(object) ? object.name : object.onTable !== null && object.trigger === null ? object.onTable.name : SCRATCH;
 
 const SCRATCH = 'dps_view';
 

@@ -250,7 +250,16 @@ const patch = z.array(
 );
 
 const objectV1 = z.strictObject({
-  kind: z.enum(['view', 'materialized_view', 'function', 'procedure', 'trigger', 'policy', 'row_security']),
+  kind: z.enum([
+    'view',
+    'materialized_view',
+    'function',
+    'procedure',
+    'trigger',
+    'policy',
+    'row_security',
+    'statistics',
+  ]),
   id: eventText,
   definition: eventText,
   comment: eventTextOrNull,

@@ -1,15 +1,16 @@
 /** Problems of objects that the parser does not find. */
 import type { Problem } from '../../kernel/problem.js';
 import { invisibleFault, quoteName } from '../../kernel/text.js';
-import { KINDS, OBJECT_KINDS, type ObjectName, objectKey, objectNameParts } from '../model/objects.js';
+import { KINDS, OBJECT_KINDS, type ObjectName, type SchemaObject, isFreeOnTable, objectKey } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
 import { type State, hasTable, hasTableAt } from '../model/state.js';
+import { tableOf } from '../sql-text/object-table.js';
 
 export function objectProblems(from: State, to: State): Problem[] {
   return objectsInOrder(to).flatMap((object) => [
     ...newNameProblems(from, object),
     ...takenNameProblems(to, object),
-    ...tableProblems(to, object),
+    ...tableProblems(from, to, object),
   ]);
 }
 
@@ -21,12 +22,15 @@ function newNameProblems({ objects }: State, { kind, id }: ObjectName): Problem[
 }
 
 /**
- * Checks that the log contains the table or view of a trigger, or the table of a policy. Otherwise a replay of the log
- * could not create the object.
+ * Checks that the log contains the table or view of a trigger, or the table of a policy or of a statistics object.
+ * Otherwise a replay of the log could not create the object. A statistics object that did not change may have the former
+ * name of its table, until PostgreSQL rewrites it.
  */
-function tableProblems(state: State, { kind, id }: ObjectName): Problem[] {
-  const { table } = objectNameParts({ kind, id });
+function tableProblems(from: State, state: State, object: SchemaObject): Problem[] {
+  const { kind, id } = object;
+  const table = tableOf(object);
   if (table === null || hasTableAt(state, undefined, table)) return [];
+  if (isFreeOnTable(object) && from.objects.get(objectKey(object))?.object.definition === object.definition) return [];
   const isTrigger = kind === 'trigger';
   if (isTrigger && state.objects.has(objectKey({ kind: 'view', id: table }))) return [];
   const message = `${quoteName(table)} is not a managed table ${isTrigger ? 'or view ' : ''}of the default schema. Create or adopt it before the ${KINDS[kind].label}`;

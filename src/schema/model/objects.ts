@@ -1,6 +1,6 @@
 /*
- * Objects other than tables: views, materialized views, functions, procedures, triggers, policies and row security. Their
- * definition is one SQL statement, and they are documents like collections and fields.
+ * Objects other than tables: views, materialized views, functions, procedures, triggers, policies, row security and
+ * statistics objects. Their definition is one SQL statement, and they are documents like collections and fields.
  */
 import { z } from 'zod';
 
@@ -19,15 +19,18 @@ interface KindDescription {
    * The catalog that contains objects of this kind. All names in one catalog share a namespace. `row_security` stands for
    * two columns of pg_class.
    */
-  catalog: 'pg_class' | 'pg_proc' | 'pg_trigger' | 'pg_policy' | 'row_security';
+  catalog: 'pg_class' | 'pg_proc' | 'pg_trigger' | 'pg_policy' | 'row_security' | 'pg_statistic_ext';
   /** The values of `relkind` or `prokind` for this kind. Empty for a catalog with only one kind. */
   catalogKinds: readonly string[];
   /** True if the document has `indexes`. */
   hasIndexes: boolean;
   /** True if the document has `enabled`. */
   canBeDisabled: boolean;
-  /** `named`: a table has any number of these objects, with names. `single`: it has at most one, without a name. */
-  onTable: 'no' | 'named' | 'single';
+  /**
+   * `named`: a table has any number of these objects, with names. `single`: it has at most one, without a name.
+   * `free`: its name belongs to the schema, so only its definition names the table.
+   */
+  onTable: 'no' | 'named' | 'single' | 'free';
 }
 
 /**
@@ -113,6 +116,17 @@ export const KINDS = {
     canBeDisabled: false,
     onTable: 'single',
   },
+  statistics: {
+    label: 'statistics object',
+    sqlWords: 'STATISTICS',
+    statement: 'CREATE STATISTICS',
+    commentTarget: 'OBJECT_STATISTIC_EXT',
+    catalog: 'pg_statistic_ext',
+    catalogKinds: [],
+    hasIndexes: false,
+    canBeDisabled: false,
+    onTable: 'free',
+  },
 } as const satisfies Readonly<Record<string, KindDescription>>;
 
 export type ObjectKind = keyof typeof KINDS;
@@ -143,7 +157,7 @@ export type ObjectIndex = z.infer<typeof objectIndex>;
 export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
   /**
-   * Identifies the object within its kind. For a view, the name. For a function, the name and the argument types:
+   * Identifies the object within its kind. For a view or a statistics object, the name. For a function, the name and the argument types:
    * `total(integer, text)`. For a trigger or policy, the name and the table: `audit on posts`. For row security, the
    * table.
    */
@@ -176,9 +190,13 @@ export const isRoutine = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
 export const isRelation = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && KINDS[kind].catalog === 'pg_class';
 
-/** True for triggers, policies and row security, which belong to a table. False for an unknown kind of a diff. */
+/** True for triggers, policies and row security, whose id contains a table. False for an unknown kind of a diff. */
 export const isOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
-  isObjectKind(kind) && KINDS[kind].onTable !== 'no';
+  isObjectKind(kind) && (KINDS[kind].onTable === 'named' || KINDS[kind].onTable === 'single');
+
+/** True for statistics objects, which belong to a table but have a name in the schema. */
+export const isFreeOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
+  isObjectKind(kind) && KINDS[kind].onTable === 'free';
 
 /** Returns the kind with this label. Undefined for labels of tables, columns and other things. */
 export const kindWithLabel = (label: string): ObjectKind | undefined =>
@@ -201,8 +219,10 @@ const unquote = (name: string): string => (name.startsWith('"') ? name.slice(1, 
 export const routineId = (name: string, argumentTypes: string): string => `${quoteUnlessPlain(name)}(${argumentTypes})`;
 
 /** Returns the id of an object of a table. Both names of a trigger or policy are quoted like that of a function. */
-export const idOnTable = (kind: ObjectKind, name: string, table: string): string =>
-  isNamedLikeTable({ kind }) ? table : `${quoteUnlessPlain(name)} on ${quoteUnlessPlain(table)}`;
+export function idOnTable(kind: ObjectKind, name: string, table: string): string {
+  if (isFreeOnTable({ kind })) return name;
+  return isNamedLikeTable({ kind }) ? table : `${quoteUnlessPlain(name)} on ${quoteUnlessPlain(table)}`;
+}
 
 interface ObjectNameParts {
   /** The name without quotes, argument types or table. */

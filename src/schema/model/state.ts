@@ -155,24 +155,6 @@ export function contentOf({ collections, objects }: Pick<State, 'collections' | 
   return content;
 }
 
-const keysByTable = createIndexedLookup(({ object }: ObjectNode) => {
-  const { table } = objectNameParts(object);
-  return table === null ? [] : [table];
-});
-
-/** Returns the triggers, policies and row security of a table or view of the default schema. */
-export const objectsOn = (objects: State['objects'], table: string): SchemaObject[] =>
-  [...keysByTable(objects, table)].flatMap((key) => objects.get(key)?.object ?? []);
-
-/**
- * Returns the collection whose table an object belongs to. Undefined for a trigger of a view, and for objects that belong
- * to no table.
- */
-export function collectionOfObject(state: State, object: ObjectName): string | undefined {
-  const { table } = objectNameParts(object);
-  return table === null ? undefined : collectionAt(state, undefined, table);
-}
-
 export const getObject = ({ objects }: Pick<State, 'objects'>, name: ObjectName): SchemaObject | undefined =>
   objects.get(objectKey(name))?.object;
 

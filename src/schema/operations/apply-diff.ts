@@ -22,7 +22,8 @@ import {
   unknownMembers,
 } from '../../kernel/problem.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
-import type { State, ObjectNode } from '../model/state.js';
+import { type State, type ObjectNode, getObject } from '../model/state.js';
+import { tableOf } from '../sql-text/object-table.js';
 import type { TrashNode } from '../transition/restoring-transition.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import {
@@ -85,7 +86,7 @@ export function* applyToDraft(state: State, diff: SchemaDiff, findings: EntryFin
   const named = yield* applyRenames(state, diff, findings);
   const draft = new Draft(named.state, named.touched);
   yield* applyItems({ draft, findings }, named.items);
-  applyObjects({ draft, findings }, diff.objects ?? []);
+  applyObjects({ draft, findings }, diff.objects ?? [], named.state);
   return draft;
 }
 
@@ -109,12 +110,13 @@ function rejectStaleDiff(stale: boolean, current: string, { conflicts, problems 
  * Applies removals first, because they release names. Then it applies renames, which may exchange names, and then all
  * other items.
  */
-function applyObjects(context: ApplyContext, items: readonly ObjectDiff[]): void {
+function applyObjects(context: ApplyContext, items: readonly ObjectDiff[], base: State): void {
   const { draft, findings } = context;
   const all = [...items.entries()];
   const others = all.filter(([, { diff }]) => !isRemoval(diff));
   for (const [index, item] of all)
-    if (isRemoval(item.diff) && !isRemovedWithTable(draft, item)) applyEntries(findings, targetOf(draft, item, index));
+    if (isRemoval(item.diff) && !isRemovedWithTable({ base, draft }, item))
+      applyEntries(findings, targetOf(draft, item, index));
   // Triggers on views follow the renames of these views.
   applyObjectRenames(
     context,
@@ -143,8 +145,8 @@ function applyObjectRenames(context: ApplyContext, items: readonly [number, Obje
 }
 
 /** True for an object whose table or view the diff removes as well. */
-const isRemovedWithTable = (draft: Draft, { kind, id }: ObjectDiff): boolean => {
-  const { table } = objectNameParts({ kind, id });
+const isRemovedWithTable = ({ base, draft }: { base: State; draft: Draft }, { kind, id }: ObjectDiff): boolean => {
+  const table = tableOf(getObject(base, { kind, id }) ?? { kind, id });
   const isView = table !== null && draft.object({ kind: 'view', id: table }) !== undefined;
   return table !== null && !isView && draft.get(table)?.collection.schema == null;
 };

@@ -18,6 +18,28 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+export interface Statement {
+  stmt?: unknown;
+  /** Offset in bytes. Absent at the start of the text. */
+  stmt_location?: number;
+  /** Length in bytes. Absent if the statement ends with the text. */
+  stmt_len?: number;
+}
+
+/** Yields each node once. Works without recursion, because statements may be nested deeper than the stack. */
+export function* nodesIn(root: unknown): Generator<[name: string, node: Node]> {
+  const open: unknown[] = [root];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [name, inner] of Object.entries(value)) {
+      if (typeof inner !== 'object' || inner === null) continue;
+      if (!Array.isArray(inner)) yield [name, inner as Node];
+      open.push(inner);
+    }
+  }
+}
+
 /** Parses exactly one statement. Returns a sentence if the text is anything else. */
 export function parseStatement(text: string): Node | string {
   const fault = textFault(text);

@@ -11,16 +11,25 @@ import {
   OBJECT_KINDS,
   type ObjectKind,
   type ObjectName,
+  type SchemaObject,
   objectLabel,
   objectNameParts,
   idOnTable,
   routineId,
 } from '../model/objects.js';
-import { type Node, list, member, stringOf } from './expression.js';
+import { type Node, type Statement, list, member, nodesIn, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
 import { type RoutineParts, isReplaceable, readRoutineParts, routineRest, startOfName } from './routine.js';
 import { type PolicyParts, policyRest, readPolicyParts, readRowSecurity } from './policy.js';
+import {
+  type StatisticsParts,
+  readStatisticsParts,
+  readStatisticsNames,
+  statisticsFault,
+  statisticsRest,
+} from './statistics.js';
+import { viewTailOf } from './view-tail.js';
 import { type TriggerParts, readTriggerParts, triggerFunction, triggerRelations, triggerRest } from './trigger.js';
 
 /** Maximum number of characters. Parsing 1,000 characters takes up to 3 ms and blocks the event loop. */
@@ -55,12 +64,14 @@ export interface ParsedDefinition {
   calls: readonly { schema: string | undefined; name: string }[];
   /** The parts of a function or procedure. Otherwise null. */
   routine: RoutineParts | null;
-  /** The table of a trigger, policy or row security. Otherwise null. */
+  /** The table of a trigger, policy, row security or statistics object. Otherwise null. */
   onTable: TableParts | null;
   /** The parts of a trigger. Otherwise null. */
   trigger: TriggerParts | null;
   /** The parts of a policy. Otherwise null. */
   policy: PolicyParts | null;
+  /** The parts of a statistics object. Otherwise null. */
+  statistics: StatisticsParts | null;
 }
 
 interface TableParts {
@@ -106,10 +117,16 @@ export function canReplace(before: string, after: string): boolean {
 export function renamedDefinition(text: string, id: string): string {
   const parsed = readStoredDefinition(text);
   const { name, table } = objectNameParts({ kind: parsed.kind, id });
-  return withNames(parsed, quotedName(name), quotedName(table ?? ''));
+  return withNames(parsed, quotedName(name), quotedName(table ?? parsed.onTable?.name ?? ''));
 }
 
 type DefinitionText = Pick<ParsedDefinition, 'kind' | 'tail' | 'onTable' | 'trigger'>;
+
+/** Returns the definition of an object of a table for a table with another name. */
+export function definitionOnTable({ kind, id, definition }: SchemaObject, table: string): string {
+  const { name } = objectNameParts({ kind, id });
+  return withNames(readStoredDefinition(definition), quotedName(name), quotedName(table));
+}
 
 /** Returns the statement with other names, which must be quoted. @param table ignored for an object of no table */
 export function withNames({ kind, tail, onTable, trigger }: DefinitionText, name: string, table: string): string {
@@ -128,14 +145,6 @@ export function isSameDefinition(a: string, b: string): boolean {
   const [first, second] = [parseDefinition(a), parseDefinition(b)];
   if (typeof first === 'string' || typeof second === 'string') return false;
   return first.kind === second.kind && first.fingerprint === second.fingerprint;
-}
-
-export interface Statement {
-  stmt?: unknown;
-  /** Offset in bytes. Absent at the start of the text. */
-  stmt_location?: number;
-  /** Length in bytes. Absent if the statement ends with the text. */
-  stmt_len?: number;
 }
 
 function parseText(text: string): ParsedDefinition | string {
@@ -164,9 +173,12 @@ interface Creation {
   routine?: RoutineParts;
   /** The table that the object belongs to: a RangeVar. */
   relation?: Node;
+  /** The schema before the name of an object of a table. */
+  ownSchema?: string | undefined;
   /** The statement, if it creates a trigger. */
   trigger?: Node;
   policy?: PolicyParts;
+  statistics?: StatisticsParts;
 }
 
 /**
@@ -216,6 +228,22 @@ const CREATIONS: Readonly<Record<ObjectKind, ReadCreation>> = {
     if (switches === null) return ONE_STATEMENT;
     const relation = altered['relation'] as Node;
     return { target: relation, relation, query: {}, rest: { switches } };
+  },
+  statistics(statement, text) {
+    const created = member(statement, 'CreateStatsStmt');
+    if (created === undefined) return undefined;
+    const fault = statisticsFault(created);
+    if (fault !== null) return fault;
+    const { name, schema, relation } = readStatisticsNames(created);
+    const target = {
+      ...relation,
+      relname: name,
+      ...(schema !== undefined && { schemaname: schema }),
+      location: startOfName(text),
+    };
+    const statistics = readStatisticsParts(created);
+    const query = { exprs: created['exprs'] };
+    return { target, relation, ownSchema: schema, query, rest: statisticsRest(created), statistics };
   },
 };
 
@@ -292,27 +320,33 @@ function partsOnTable(
   relation: Node,
   { bytes, text, end }: StatementText,
 ): ParsedDefinition | string {
-  const { kind, target, trigger } = creation;
+  const { kind, target, trigger, ownSchema: schemaname } = creation;
   const table = String(relation['relname']);
   const isUnnamed = KINDS[kind].onTable === 'single';
-  const afterName = isUnnamed ? 0 : endOfName(text, { location: target['location'] });
+  const afterName = isUnnamed ? 0 : endOfName(text, { location: target['location'], schemaname });
   const afterTable = endOfName(text, relation);
   if (afterName === null || afterTable === null) return NAME_FAULT;
-  const between = isUnnamed
-    ? ''
-    : ` ${bytes.toString('utf8', afterName, Number(relation['location'])).trimStart()}`.replace(/\S$/, '$& ');
+  const between = isUnnamed ? '' : textBetween(bytes, afterName, Number(relation['location']));
   const tail = ` ${bytes.toString('utf8', afterTable, end).trim()}`.trimEnd();
   const parts: ParsedDefinition = {
     ...partsOf(creation, tail),
     onTable: { name: table, between },
     trigger: trigger === undefined ? null : readTriggerParts(trigger),
-    policy: creation.policy ?? null,
+    ...partsOfKind(creation),
   };
   if (!createsSame(creation, withNames(parts, 'n', 't'))) return NAME_FAULT;
   const relations = trigger === undefined ? [qualifiedName(relation), ...parts.relations] : triggerRelations(trigger);
   const calls = trigger === undefined ? parts.calls : [triggerFunction(trigger), ...parts.calls];
   return { ...parts, id: idOnTable(kind, parts.name, table), relations, calls };
 }
+
+const partsOfKind = ({ policy, statistics }: Creation): Pick<ParsedDefinition, 'policy' | 'statistics'> => ({
+  policy: policy ?? null,
+  statistics: statistics ?? null,
+});
+
+const textBetween = (bytes: Buffer, afterName: number, table: number): string =>
+  ` ${bytes.toString('utf8', afterName, table).trimStart()}`.replace(/\S$/, '$& ');
 
 /** True if the parser reads the same object from the statement that the service will run. */
 function createsSame({ kind, rest }: Creation, text: string): boolean {
@@ -353,6 +387,7 @@ function partsOf({ kind, target, query, rest, routine }: Creation, tail: string)
     onTable: null,
     trigger: null,
     policy: null,
+    statistics: null,
   };
 }
 
@@ -399,20 +434,6 @@ export function endOfName(text: string, { location, schemaname }: Node): number 
   return at;
 }
 
-/** Yields each node once. Works without recursion, because statements may be nested deeper than the stack. */
-function* nodesIn(root: unknown): Generator<[name: string, node: Node]> {
-  const open: unknown[] = [root];
-  while (open.length > 0) {
-    const value = open.pop();
-    if (typeof value !== 'object' || value === null) continue;
-    for (const [name, inner] of Object.entries(value)) {
-      if (typeof inner !== 'object' || inner === null) continue;
-      if (!Array.isArray(inner)) yield [name, inner as Node];
-      open.push(inner);
-    }
-  }
-}
-
 const STAR =
   'must name its columns instead of *: PostgreSQL replaces * when the view is created, so the text would have another meaning after the table changes';
 
@@ -450,40 +471,6 @@ function callsIn(query: Node): ParsedDefinition['calls'] {
     if (schema !== 'pg_catalog') calls.set(`${schema ?? ''}\0${name}`, { schema, name });
   }
   return [...calls.values()];
-}
-
-/** Matches quoted texts, comments, parentheses and words. Any other character is a token of its own. */
-const TOKEN = /"(?:[^"]|"")*"|'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_\x80-\uffff][\w$\x80-\uffff]*|[\s\S]/g;
-
-/** Finds the column list and the query of a materialized view. The result is parsed again to check it. */
-function viewTailOf(tail: string, query: Node): string | null {
-  const as = indexOfAs(tail);
-  if (as === null) return null;
-  const columns = /^\s*\([^()]*\)/.exec(tail)?.[0] ?? '';
-  const select = tail.slice(as).replace(/\s+with\s+(?:no\s+)?data\s*$/i, '');
-  const view = `${columns} ${select}`;
-  return isViewOf(view, query) ? view : null;
-}
-
-/** Returns the index of the first AS outside parentheses. */
-function indexOfAs(tail: string): number | null {
-  let depth = 0;
-  for (const { 0: token, index } of tail.matchAll(TOKEN)) {
-    if (token === '(') depth += 1;
-    else if (token === ')') depth -= 1;
-    else if (depth === 0 && token.toLowerCase() === 'as') return index;
-  }
-  return null;
-}
-
-function isViewOf(tail: string, query: Node): boolean {
-  try {
-    const { stmts = [] } = parseSync(`CREATE VIEW v ${tail}`) as { stmts?: Statement[] };
-    const view = member(stmts[0]?.stmt, 'ViewStmt');
-    return stmts.length === 1 && view !== undefined && fingerprintOf(view['query'] as Node) === fingerprintOf(query);
-  } catch {
-    return false;
-  }
 }
 
 /** Checks the definition of an object of this kind and name. Returns a sentence that follows "definition", or null. */

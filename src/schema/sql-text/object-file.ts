@@ -16,8 +16,8 @@ import {
   routineId,
   idOnTable,
 } from '../model/objects.js';
-import { type Node, list, member, stringOf } from './expression.js';
-import { ONE_STATEMENT, type Statement, endOfName, parseDefinition } from './object-definition.js';
+import { type Node, type Statement, list, member, stringOf } from './expression.js';
+import { ONE_STATEMENT, endOfName, parseDefinition } from './object-definition.js';
 import { quotedName } from './quoted-name.js';
 import { readArgumentType } from './routine.js';
 

@@ -1,8 +1,8 @@
 /* Checks statements of the catalog that restore a property of an object. */
 import { parseSync } from 'libpg-query';
-import type { Statement } from './object-definition.js';
+import type { Statement } from './expression.js';
 
-/** Statements that give an object its privileges, comments, defaults, triggers, rules and owner. */
+/** Statements that give an object its privileges, comments, defaults, triggers, rules, owner and statistics target. */
 const RESTORING: ReadonlySet<string> = new Set([
   'GrantStmt',
   'CommentStmt',
@@ -10,6 +10,7 @@ const RESTORING: ReadonlySet<string> = new Set([
   'AlterOwnerStmt',
   'RuleStmt',
   'CreateTrigStmt',
+  'AlterStatsStmt',
 ]);
 
 /** Returns why a text is not one statement that restores a property, or null. */

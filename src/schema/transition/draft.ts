@@ -11,8 +11,9 @@ import {
   type ObjectNode,
   type State,
   NEW_IDENTITY,
-  objectsOn,
+  hasColumn,
 } from '../model/state.js';
+import { isDroppedWithColumn, objectsOn } from '../sql-text/object-table.js';
 import { type ObjectName, type SchemaObject, objectKey } from '../model/objects.js';
 import { renameOnTables, renamedObject } from './objects.js';
 
@@ -84,7 +85,7 @@ export class Draft {
     for (const [field, each] of fields) identities.fields.set(field, each);
   }
 
-  /** Removes a collection and the triggers, policies and row security of its table. */
+  /** Removes a collection and the triggers, policies, row security and statistics objects of its table. */
   removeCollection(name: string): void {
     const table = this.get(name)?.collection.schema;
     if (table != null && table.schema === undefined) this.#removeOnTable(name);
@@ -175,7 +176,20 @@ export class Draft {
     });
     const collections = carryIndexes(base.collections, edited, new Set(this.#open.keys()));
     const indexNames = renameIndexes(base.indexNames, changed);
-    return { position, collections, referencedBy, indexNames, objects: this.#objects };
+    return { position, collections, referencedBy, indexNames, objects: this.#withoutDropped() };
+  }
+
+  /** Returns the objects without those that PostgreSQL drops together with a column. Objects that changed stay. */
+  #withoutDropped(): State['objects'] {
+    const objects = this.#objects;
+    if (objects.isEmpty()) return objects;
+    const isUnchanged = (object: SchemaObject): boolean => this.#base.objects.get(objectKey(object))?.object === object;
+    const dropped = [...this.#open].flatMap(([collection, after]) =>
+      findLostColumns(this.#base.collections.get(collection), after).flatMap((column) =>
+        objectsOn(objects, collection).filter((object) => isUnchanged(object) && isDroppedWithColumn(object, column)),
+      ),
+    );
+    return objects.deleteAll(dropped.map(objectKey));
   }
 
   #edit(name: string): OpenNode | undefined {
@@ -207,4 +221,15 @@ function newNode(collection: Collection): OpenNode {
     fields: new Map(),
     relations: new Map(),
   };
+}
+
+/** Returns the columns of a table of the default schema that exist under no name afterwards. */
+function findLostColumns(before: CollectionNode | undefined, after: OpenNode | undefined): string[] {
+  const table = before?.collection.schema;
+  if (before === undefined || table == null || table.schema !== undefined || after === undefined) return [];
+  const kept = new Set([...after.fields].flatMap(([name, field]) => (hasColumn(field) ? [name] : [])));
+  const identities = new Set([...kept].map((name) => after.identities.fields.get(name)));
+  return [...before.fields].flatMap(([name, field]) =>
+    hasColumn(field) && !kept.has(name) && !identities.has(before.identities.fields.get(name)) ? [name] : [],
+  );
 }

@@ -1,11 +1,18 @@
 /** Returns the events about objects between two states. The statements of these events are ordered separately. */
 import { patchBetween } from '../fold/rename-events.js';
 import { changesObjects, changesSchema } from '../fold/event-schemas.js';
-import { type LogEvent, type ObjectEvent, type SchemaEventData, newObjectEvent } from '../model/events.js';
+import {
+  type LogEvent,
+  type NewEvent,
+  type ObjectEvent,
+  type SchemaEventData,
+  newObjectEvent,
+} from '../model/events.js';
 import { type SchemaObject, idOnTable, isOnTable, objectKey, objectNameParts } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
-import { type State, NEW_IDENTITY, byName, hasTableAt, objectsOn } from '../model/state.js';
+import { type State, NEW_IDENTITY, byName, getObject, hasTableAt } from '../model/state.js';
 import { renamedDefinition } from '../sql-text/object-definition.js';
+import { isDroppedWithColumn, objectsOn, tableOf } from '../sql-text/object-table.js';
 
 interface ObjectTransition {
   /** Deletions and renames. They come first, because they release names. */
@@ -56,35 +63,50 @@ export const renamedObject = (object: SchemaObject, id: string): SchemaObject =>
 });
 
 /**
- * True if an event about a trigger, a policy or row security follows from an event about its table in the same batch. The
- * object is deleted, renamed or restored together with the table. A folder, or a collection of another schema, may have
+ * True if an event about a trigger, a policy, row security or a statistics object follows from an event about its table
+ * in the same batch. The object is deleted, renamed or restored together with the table, or deleted with a column. A folder, or a collection of another schema, may have
  * the name of a view with triggers, and is not its table.
  */
 export function followsTable(event: LogEvent, events: readonly LogEvent[], before: State): boolean {
-  if (!changesObjects(event) || !isOnTable(event.subject)) return false;
-  const { name, table } = objectNameParts(event.subject);
+  if (!changesObjects(event)) return false;
+  const object = event.type === 'object.created' ? event.data.object : getObject(before, event.subject);
+  const table = tableOf(object ?? event.subject);
   if (table === null) return false;
-  return events.some((other) => {
-    if (!changesSchema(other) || other.collection !== table) return false;
-    if (other.type === 'collection.created') return event.type === 'object.created' && isRestoredTable(other.data);
-    if (!hasTableAt(before, undefined, table)) return false;
-    if (other.type === 'collection.deleted') return event.type === 'object.deleted';
-    if (other.type !== 'collection.renamed' || event.type !== 'object.renamed') return false;
-    return event.data.to === idOnTable(event.subject.kind, name, other.data.to);
-  });
+  return events.some((other) => changesSchema(other) && other.collection === table && isCause(other, event, before));
 }
+
+/** True if the event about a table or a column has the event about an object of the table as its consequence. */
+function isCause(cause: NewEvent, event: ObjectEvent, before: State): boolean {
+  const { subject } = event;
+  if (event.type === 'object.created') return cause.type === 'collection.created' && isRestoredTable(cause.data);
+  if (!hasTableAt(before, undefined, cause.collection ?? '')) return false;
+  if (event.type === 'object.deleted')
+    return cause.type === 'collection.deleted' || isDroppedBy(cause, getObject(before, subject));
+  if (cause.type !== 'collection.renamed' || event.type !== 'object.renamed') return false;
+  return event.data.to === idOnTable(subject.kind, objectNameParts(subject).name, cause.data.to);
+}
+
+const isDroppedBy = ({ type, field }: NewEvent, object: SchemaObject | undefined): boolean =>
+  (type === 'field.deleted' || type === 'field.updated') &&
+  object !== undefined &&
+  isDroppedWithColumn(object, field ?? '');
 
 /** True for a table of the default schema that comes from the trash, with or without its rows. */
 const isRestoredTable = ({ collection: { schema }, restored }: SchemaEventData['collection.created']): boolean =>
   restored !== undefined && schema !== null && schema.schema === undefined;
 
-/** Returns the objects after tables and views were renamed. Objects on these get new ids but keep their identities. */
+/**
+ * Returns the objects after tables and views were renamed. Objects on these get new ids but keep their identities.
+ * PostgreSQL rewrites the definitions of statistics objects, like those of views.
+ */
 export function renameOnTables(objects: State['objects'], names: ReadonlyMap<string, string>): State['objects'] {
   const moved = [...names].flatMap(([table, to]) =>
-    objectsOn(objects, table).map((object) => {
-      const id = idOnTable(object.kind, objectNameParts(object).name, to);
-      return { from: objectKey(object), node: objects.get(objectKey(object)), object: renamedObject(object, id) };
-    }),
+    objectsOn(objects, table)
+      .filter(isOnTable)
+      .map((object) => {
+        const id = idOnTable(object.kind, objectNameParts(object).name, to);
+        return { from: objectKey(object), node: objects.get(objectKey(object)), object: renamedObject(object, id) };
+      }),
   );
   if (moved.length === 0) return objects;
   return objects.withMutations((map) => {

@@ -13,7 +13,6 @@ import {
   extrasOf,
   byName,
   extrasOfTable,
-  objectsOn,
 } from '../model/state.js';
 import { parentOf } from '../model/order.js';
 import type { Restores } from './context.js';
@@ -22,6 +21,9 @@ import { findRestoredObjects } from './restored-objects.js';
 import { type Renames, renamesBetween, withRenames } from './renames.js';
 import type { UnwrittenText } from './rename-texts.js';
 import { constraintColumns } from '../sql-text/definitions.js';
+import { definitionOnTable } from '../sql-text/object-definition.js';
+import { objectsOn } from '../sql-text/object-table.js';
+import { type ObjectKind, type SchemaObject, isFreeOnTable } from '../model/objects.js';
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { withExtras, withoutConstraints, dropAlias } from './cascade.js';
 import { isSystemCollection } from '../model/system-collections.js';
@@ -31,8 +33,7 @@ import { isSystemCollection } from '../model/system-collections.js';
 /** An object that was deleted with the collection and is not restored. */
 export interface NotRestored {
   /** `member` is an element of `one_allowed_collections`. `constraint` is a foreign key that is not a relation. */
-  kind:
-    'relation' | 'alias' | 'member' | 'group' | 'constraint' | 'foreign key' | 'trigger' | 'policy' | 'row_security';
+  kind: 'relation' | 'alias' | 'member' | 'group' | 'constraint' | 'foreign key' | ObjectKind;
   collection: string;
   field?: string;
   /** The reason as the end of a sentence: `collection "authors" no longer exists`. */
@@ -254,13 +255,24 @@ function put({ draft }: Restoring, other: string, constraint: Constraint): void 
   draft.putCollection({ ...held, schema: withExtras(held.schema, { ...held.schema.extras, constraints: all }) });
 }
 
-/* Restores the triggers, policies and row security of the table, which were deleted with it. */
+/* Restores the objects of the table that were deleted with it: triggers, policies, row security, statistics objects. */
+
+/**
+ * Returns the objects that the table had. Renaming the table in the past does not change statistics objects, which
+ * PostgreSQL rewrites itself.
+ */
+const restorableObjects = (past: State, deleted: RestoreCollection, table: string): SchemaObject[] => [
+  ...objectsOn(past.objects, table).filter((object) => !isFreeOnTable(object)),
+  ...objectsOn(deleted.past.objects, deleted.name)
+    .filter(isFreeOnTable)
+    .map((object) => ({ ...object, definition: definitionOnTable(object, table) })),
+];
 
 /** Restores the objects of the table. Those that cannot be restored unchanged are added to `left`. */
 function restoreOnTable(restoring: Restoring, deleted: RestoreCollection): void {
   const { state, past, draft, name, node, left } = restoring;
   if (node.collection.schema === null || node.collection.schema.schema !== undefined) return;
-  const restored = findRestoredObjects(objectsOn(past.objects, name), {
+  const restored = findRestoredObjects(restorableObjects(past, deleted, name), {
     state,
     past: deleted.past,
     names: { former: deleted.name, now: name },
@@ -271,7 +283,7 @@ function restoreOnTable(restoring: Restoring, deleted: RestoreCollection): void 
     if (obstacle === undefined) draft.putObject(object);
     else
       left.push({
-        kind: object.kind as NotRestored['kind'],
+        kind: object.kind,
         collection: name,
         reason: `${JSON.stringify(object.id)}: ${obstacle}`,
       });

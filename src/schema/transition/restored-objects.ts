@@ -1,4 +1,4 @@
-/* Finds which triggers, policies and row security of a deleted table can be restored with it. */
+/* Finds which triggers, policies, row security and statistics objects of a deleted table can be restored with it. */
 import { type SchemaObject, objectKey, objectLabel, routineId } from '../model/objects.js';
 import { type State, hasFunction, hasView } from '../model/state.js';
 import { type ParsedDefinition, parseDefinition } from '../sql-text/object-definition.js';
@@ -29,6 +29,8 @@ export function findRestoredObjects(objects: readonly SchemaObject[], table: Del
   const checked = objects.map((object) => {
     const parsed = parseDefinition(object.definition);
     if (typeof parsed === 'string') return { object, policy: null, obstacle: undefined };
+    if (table.state.objects.has(objectKey(object)))
+      return { object, policy: parsed.policy, obstacle: 'another object now has its name' };
     return { object, policy: parsed.policy, obstacle: findObstacle(parsed, table) };
   });
   const lost = checked.find(({ policy, obstacle }) => obstacle !== undefined && policy?.isPermissive === false);

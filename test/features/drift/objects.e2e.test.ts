@@ -332,6 +332,56 @@ describe('drift of policies', () => {
   });
 });
 
+describe('drift of statistics objects', () => {
+  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+
+  const drift = () => api.ok<Drift>('GET', '/schema/drift');
+  const dps = (...args: string[]) => runDps(args, { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+  const AGES = { kind: 'statistics', id: 'ages' };
+  const CATALOG = `SELECT stxname, stxkind::text, pg_get_statisticsobjdef_columns(oid) AS columns,
+      obj_description(oid, 'pg_statistic_ext') AS comment FROM pg_statistic_ext ORDER BY 1`;
+
+  beforeEach(async () => {
+    await api.ok('POST', '/collections', AUTHORS);
+    const definition = 'CREATE STATISTICS ages ON (age % 10) FROM authors';
+    await api.ok('POST', '/objects', { kind: 'statistics', definition, comment: 'Ages' });
+  });
+
+  for (const [change, kind, member] of [
+    [
+      `DROP STATISTICS ages; CREATE STATISTICS ages ON (age % 5) FROM authors; COMMENT ON STATISTICS ages IS 'Ages'`,
+      'different',
+      'definition',
+    ],
+    ['COMMENT ON STATISTICS ages IS NULL', 'different', 'comment'],
+    ['DROP STATISTICS ages', 'missing', 'statistics'],
+  ] as const)
+    it(`reports, repairs and accepts ${change}`, async () => {
+      const before = await api.sql(CATALOG);
+      await api.sql(change);
+      const found = await drift();
+      expect(found).to.deep.include({ ok: false, tables: [], unmanaged_objects: [] });
+      expect(found.objects.map(({ object, kind: is }) => [object, is])).to.deep.equal([[AGES, kind]]);
+      expect(found.objects[0]?.differences.map((each) => each.member)).to.deep.equal([member]);
+      const repaired = await dps('drift', '--repair');
+      expect(repaired.code, repaired.out + repaired.err).to.equal(0);
+      expect(await api.sql(CATALOG)).to.deep.equal(before);
+      await api.sql(change);
+      await api.ok('POST', '/schema/drift/accept', { objects: [AGES] });
+      expect(await drift()).to.deep.include({ ok: true, objects: [] });
+    });
+
+  it('lists a statistics object that someone renamed, and accepts a column that was dropped with it', async () => {
+    await api.sql('ALTER STATISTICS ages RENAME TO years');
+    const found = await drift();
+    expect(found.unmanaged_objects).to.deep.equal([{ kind: 'statistics', id: 'years' }]);
+    expect(found.objects.map(({ object, kind }) => [object, kind])).to.deep.equal([[AGES, 'missing']]);
+    await api.sql('ALTER STATISTICS years RENAME TO ages; ALTER TABLE authors DROP COLUMN age');
+    await api.ok('POST', '/schema/drift/accept', { collections: ['authors'] });
+    expect(await drift()).to.deep.include({ ok: true, objects: [], unmanaged_objects: [] });
+  });
+});
+
 describe('drift of views with OBJECTS=off', () => {
   const { api } = withService();
 

@@ -8,8 +8,9 @@ import {
   objectLabel,
   objectNameParts,
 } from '../../model/objects.js';
-import { type State, collectionOfObject, getObject, hasTableAt, objectsOn } from '../../model/state.js';
+import { type State, getObject, hasTableAt } from '../../model/state.js';
 import { isSameDefinition, parseDefinition } from '../../sql-text/object-definition.js';
+import { collectionOfObject, objectsOn } from '../../sql-text/object-table.js';
 import type { RoutineParts } from '../../sql-text/routine.js';
 import { levelBySize, sizeText } from '../levels.js';
 import { type Observation, type PlannedEvent, type PlannedObjectEvent, type Rule, rolesOf } from '../model.js';

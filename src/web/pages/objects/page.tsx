@@ -226,6 +226,7 @@ const EXAMPLES: Partial<Record<ObjectKind, string>> = {
   function: "CREATE FUNCTION half(value integer) RETURNS integer LANGUAGE sql AS 'SELECT value / 2'",
   policy: 'CREATE POLICY own ON articles USING (author = current_user)',
   row_security: 'ALTER TABLE articles ENABLE ROW LEVEL SECURITY',
+  statistics: 'CREATE STATISTICS regions ON country, city FROM articles',
 };
 
 function NewObject() {

@@ -1,0 +1,35 @@
+/* Finds the tables of objects. The id of a trigger contains its table. Only the definition of a statistics object does. */
+import { type ObjectName, type SchemaObject, isFreeOnTable, objectNameParts } from '../model/objects.js';
+import { type ObjectNode, type State, collectionAt, createIndexedLookup, getObject } from '../model/state.js';
+import { parseDefinition } from './object-definition.js';
+
+/** Returns the table or view that an object belongs to. Null for objects that belong to no table. */
+export function tableOf(object: ObjectName & Partial<Pick<SchemaObject, 'definition'>>): string | null {
+  if (!isFreeOnTable(object)) return objectNameParts(object).table;
+  const parsed = parseDefinition(object.definition ?? '');
+  return typeof parsed === 'string' ? null : (parsed.onTable?.name ?? null);
+}
+
+const keysByTable = createIndexedLookup(({ object }: ObjectNode) => {
+  const table = tableOf(object);
+  return table === null ? [] : [table];
+});
+
+/** Returns the triggers, policies, row security and statistics objects of a table or view of the default schema. */
+export const objectsOn = (objects: State['objects'], table: string): SchemaObject[] =>
+  [...keysByTable(objects, table)].flatMap((key) => objects.get(key)?.object ?? []);
+
+/**
+ * Returns the collection whose table an object belongs to. Undefined for a trigger of a view, for objects that belong to
+ * no table, and for a statistics object that the state does not contain.
+ */
+export function collectionOfObject(state: State, object: ObjectName): string | undefined {
+  const table = tableOf(isFreeOnTable(object) ? (getObject(state, object) ?? object) : object);
+  return table === null ? undefined : collectionAt(state, undefined, table);
+}
+
+/** True if the definition of a statistics object contains the column. PostgreSQL drops it with the column. */
+export function isDroppedWithColumn({ definition, ...object }: SchemaObject, column: string): boolean {
+  const parsed = isFreeOnTable(object) ? parseDefinition(definition) : '';
+  return typeof parsed !== 'string' && parsed.statistics?.columns.includes(column) === true;
+}
