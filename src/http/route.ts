@@ -80,7 +80,7 @@ const bodySpec = <Body>(
   schema,
   example,
   isOptional,
-  read: (value) => readShape(schema, isOptional ? (value ?? {}) : value),
+  read: (value) => readShape(schema, isOptional && value === undefined ? {} : value),
 });
 
 /** Describes a JSON body. If the body is optional and absent, it is read as an empty object. */

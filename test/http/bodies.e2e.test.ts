@@ -85,6 +85,7 @@ describe('request bodies', () => {
       await send('/collections', { method: 'POST' }),
       await send('/collections', json(null)),
       await send('/collections', json(7)),
+      await send('/changes/6f1c1a52-6d0f-4c57-9d2e-0a1b2c3d4e5f/apply', json(null)),
     ];
     expect(refused.map(({ status, codes }) => [status, codes[0]])).deep.equal(
       refused.map(() => [400, 'INVALID_PAYLOAD']),

@@ -43,7 +43,7 @@ const MEMBERS = new Set(['as', 'without']);
 
 /** Reads the body. A missing body has no options. */
 export function readRestoreRequest(body: unknown, kind: 'collection' | 'field'): Result<RestoreRequest> {
-  if (body === undefined || body === null) return ok({ without: [] });
+  if (body === undefined) return ok({ without: [] });
   if (!isObject(body))
     return refuse(invalidProblem([], 'the body must be an object, optionally with "as" and "without"'));
   const problems: Problem[] = unknownMembers(body, MEMBERS, []);
