@@ -1153,7 +1153,7 @@ export interface Operations {
   /** Open a change request that reverts an applied one. */ revertChange: Operation<{
     params: { /** The id of a change request. */ id: string };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
-    body: { title?: string; reason?: string | null; /** Executes slow steps first, while the tables stay in use. */ online?: boolean; /** Resolutions of conflicts: a list of `{ place, take }`, with `take` ours or theirs. */ resolve?: unknown } | undefined;
+    body: { title?: string; reason?: string | null; /** Executes slow steps first, while the tables stay in use. */ online?: boolean; /** Drops deleted objects immediately instead of moving them to the trash. */ purge?: boolean; /** Resolutions of conflicts: a list of `{ place, take }`, with `take` ours or theirs. */ resolve?: unknown } | undefined;
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeReverting'] } } | { status: 201; headers: Headers; body: { data: Schemas['ChangeReverting'] } };
   }>;
   /** Retrieve the policy, now or at a point in time. */ getPolicy: Operation<{

@@ -134,6 +134,7 @@ function declareProposals(changes: Command, effect: CommandEffect): void {
     .description('Opens a request that reverts an applied one, and lists what it restores from the trash.')
     .argument('<id>', ID)
     .option('--title <text>', 'title of the new request')
+    .option('--purge', 'drop deleted objects immediately instead of moving them to the trash')
     .addOption(reason());
   effect(onService(revert), async () => (await load()).revert);
 }

@@ -130,7 +130,8 @@ export async function rebase(invocation: Invocation): Promise<ExitCode> {
 export async function revert(invocation: Invocation): Promise<ExitCode> {
   const { terminal, values } = invocation;
   const title = text(values, 'title');
-  const { data } = await send(invocation, 'revertChange', title === undefined ? {} : { title });
+  const body = { ...(title !== undefined && { title }), ...(isSet(values, 'purge') && { purge: true }) };
+  const { data } = await send(invocation, 'revertChange', body);
   const back = data.returns.map(({ kept_until: until, ...returned }) => {
     const what = toOneLine(locationText(returned));
     return `${what} is restored from the trash${until === null ? '' : `, which keeps it until ${until}`}`;

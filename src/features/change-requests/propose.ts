@@ -329,13 +329,14 @@ export interface RevertOptions {
   newId: string;
   title: string | undefined;
   online: boolean | undefined;
+  purge: boolean | undefined;
   resolutions: readonly Resolution[];
 }
 
 /** Opens a request that reverts an applied one, merged onto the current schema. */
 export async function revert(
   rebasing: RebaseContext,
-  { id, newId, title, online, resolutions }: RevertOptions,
+  { id, newId, title, online, purge, resolutions }: RevertOptions,
   request: RequestContext,
 ): Promise<Outcome> {
   const applied = await requireAction(rebasing.pool, id, 'revert');
@@ -348,7 +349,7 @@ export async function revert(
   return applyMerged(
     rebasing,
     {
-      planOptions: {},
+      planOptions: purge === true ? { purge } : {},
       online: online ?? applied.value.online,
       leading: { base, theirs, again, kept, resolutions, objects: base.objects !== theirs.objects },
       require: async (client) => {

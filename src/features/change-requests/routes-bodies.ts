@@ -91,6 +91,7 @@ export const changeRevert = z.strictObject({
   title: title.optional(),
   reason: reason.optional(),
   online: planMembers.online,
+  purge: planMembers.purge,
   resolve,
 });
 export const changeApplication = z.strictObject({

@@ -375,9 +375,9 @@ function mergingRoutes({ changes }: HttpDeps): Route[] {
       errors: ['INVALID_STATE', 'PLAN_CHANGED', 'SCHEMA_CHANGED', 'MERGE_CONFLICT'],
       async handle(call) {
         const { id } = await findChange(changes, call);
-        const { title, reason, online, resolve } = call.body;
+        const { title, reason, online, purge, resolve } = call.body;
         const resolutions = unwrap(await runYielding(readResolutions(resolve)));
-        const input = { id, newId: randomUUID(), title, online, resolutions };
+        const input = { id, newId: randomUUID(), title, online, purge, resolutions };
         const run = (context: Parameters<typeof changes.revert>[1]) =>
           changes.revert(input, withReason(context, reason));
         return respondAfterAction(call, 'revert-change', { run }, { more: ({ returns = [] }) => ({ returns }) });
