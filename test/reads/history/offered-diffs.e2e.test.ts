@@ -26,6 +26,8 @@ const CREATE_INHERITED = `
   CREATE TABLE child (c2 int) INHERITS (parent);
   CREATE TABLE grandchild () INHERITS (child);`;
 
+type Sent = readonly [method: string, path: string, body?: object];
+
 interface Lane {
   /** Adds a random history to those before, and goes back from its end. */
   history(): Promise<void>;
@@ -73,22 +75,27 @@ function createLane(served: Pick<Served, 'api' | 'client'>, random: Random, star
     return kind === 2 ? { schema: { is_unique: random.chance(0.5) } } : { meta: { note: column() } };
   };
 
-  async function command(): Promise<[method: string, path: string, body?: object]> {
-    const kind = random.below(17);
-    if (kind < 3) return ['POST', '/collections', { collection: table(), schema: {}, fields: [field()] }];
-    if (kind < 5) return ['DELETE', `/collections/${table()}`];
-    if (kind < 6) return ['POST', `/collections/${own()}/rename`, { to: own() }];
-    if (kind < 8) return ['POST', `/fields/${table()}`, field()];
-    if (kind < 10) return ['DELETE', `/fields/${table()}/${column()}`];
-    if (kind < 11) return ['POST', `/fields/${table()}/${column()}/rename`, { to: column() }];
-    if (kind < 13)
-      return ['POST', '/relations', { many_collection: table(), many_field: column(), one_collection: table() }];
-    if (kind < 14) return ['DELETE', `/relations/${table()}/${column()}`];
-    if (kind < 16) return ['PATCH', `/fields/${table()}/${column()}`, change()];
+  const restore = async (): Promise<Sent> => {
     const { data } = await ok<{ data: { position: number }[] }>('GET', '/trash?limit=20');
     const entry = data[random.below(Math.max(1, data.length))];
     return ['POST', `/trash/${entry?.position ?? 0}/restore`, {}];
-  }
+  };
+
+  /** Commands with their relative frequency. */
+  const commands: readonly (readonly [frequency: number, create: () => Sent | Promise<Sent>])[] = [
+    [3, () => ['POST', '/collections', { collection: table(), schema: {}, fields: [field()] }]],
+    [2, () => ['DELETE', `/collections/${table()}`]],
+    [1, () => ['POST', `/collections/${own()}/rename`, { to: own() }]],
+    [2, () => ['POST', `/fields/${table()}`, field()]],
+    [2, () => ['DELETE', `/fields/${table()}/${column()}`]],
+    [1, () => ['POST', `/fields/${table()}/${column()}/rename`, { to: column() }]],
+    [2, () => ['POST', '/relations', { many_collection: table(), many_field: column(), one_collection: table() }]],
+    [1, () => ['DELETE', `/relations/${table()}/${column()}`]],
+    [2, () => ['PATCH', `/fields/${table()}/${column()}`, change()]],
+    [1, restore],
+  ];
+  const choices = commands.flatMap(([frequency, create]) => Array.from({ length: frequency }, () => create));
+  const command = (): Sent | Promise<Sent> => (choices[random.below(choices.length)] ?? restore)();
 
   /** Rejected commands are not part of a history. */
   async function sendCommand(): Promise<void> {
