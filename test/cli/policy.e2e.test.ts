@@ -29,7 +29,7 @@ describe('dps and the policy', () => {
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'policy-'));
-    for (const collection of ['a', 'b', 'c', 'd'])
+    for (const collection of ['a', 'b', 'c', 'd', 'e'])
       await api.ok('POST', '/collections', { collection, schema: {}, fields: [TITLE, BODY] });
   });
   beforeEach(() => api.ok('PUT', '/policy', {}));
@@ -119,11 +119,11 @@ describe('dps and the policy', () => {
   });
 
   it('names --reason if the policy requires a reason, and applies a change that has one', async () => {
-    const change = await without('d', 'body');
+    const change = await without('e', 'body');
     await api.ok('PUT', '/policy', { requires_reason: true });
     try {
       expect((await dps('policy')).out).to.contain('Every change requires a reason.');
-      const mode = ['apply', change, '--yes', '--allow-drop', 'd.body'];
+      const mode = ['apply', change, '--yes', '--allow-drop', 'e.body'];
       const rejected = await dps(...mode);
       expect([rejected.code, rejected.err]).to.deep.equal([
         3,

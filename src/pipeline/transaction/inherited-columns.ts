@@ -195,14 +195,24 @@ function orderByInheritance(
   return orderDeletions(placed, requested, descendants);
 }
 
-/** PostgreSQL does not drop a table before its children. A parent has more descendants than each of its children. */
+/**
+ * PostgreSQL does not drop a table before its children. A parent has more descendants than each of its children. Other
+ * deletions keep their places, because a table is deleted before the owner of a sequence that it uses.
+ */
 function orderDeletions(
   placed: readonly LogEvent[],
   requested: readonly ColumnChange[],
   descendants: readonly Descendant[],
 ): LogEvent[] {
-  const counts = new Map(requested.filter(deletesTable).map(({ event }) => [event, new Set<number>()]));
-  for (const { place, oid } of descendants) counts.get((requested[place] as ColumnChange).event)?.add(oid);
+  const deletions = requested.filter(deletesTable);
+  const counts = new Map(deletions.map(({ event }) => [event, new Set<number>()]));
+  const children = new Set<string | null>();
+  for (const { place, oid, table } of descendants) {
+    const count = counts.get((requested[place] as ColumnChange).event);
+    if (count?.add(oid) !== undefined) children.add(table);
+  }
+  for (const { event, before } of deletions)
+    if (counts.get(event)?.size === 0 && !children.has(before.table)) counts.delete(event);
   const ordered = [...counts].sort(([, one], [, other]) => one.size - other.size).map(([event]) => event);
   return placed.map((event) => (counts.has(event) ? (ordered.shift() as LogEvent) : event));
 }

@@ -99,7 +99,11 @@ describe('bodies of change requests', () => {
         { at: '2026-11-22T03:00:00' },
         ['at: must be a time with its time zone: 2026-11-22T03:00:00Z.'],
       ],
-      [changeRevert, { diff: {} }, ['diff: unknown member "diff"; known members: title, reason, online, resolve.']],
+      [
+        changeRevert,
+        { diff: {} },
+        ['diff: unknown member "diff"; known members: title, reason, online, purge, resolve.'],
+      ],
       [changeRejection, { plan: PLAN }, ['plan: unknown member "plan"; known members: comment.']],
     ];
     for (const plan of [PLAN.slice(1), `${PLAN}0`, PLAN.toUpperCase()]) {
