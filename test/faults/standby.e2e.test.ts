@@ -268,7 +268,12 @@ describe('a service that reads from a standby', () => {
     const paused = await run('doctor');
     await standby.resume();
     expect(paused.out).to.contain('REPLAY_PAUSED');
-    const refused = await run('users', 'add', 'x@example.com', '--role', 'reader');
+    let refused = paused;
+    // On a busy machine, the standby may answer too late.
+    await until('the standby answers', async () => {
+      refused = await run('users', 'add', 'x@example.com', '--role', 'reader');
+      return !refused.err.includes('is not reachable');
+    });
     expect(refused.code).to.equal(2);
     expect(refused.err).to.match(/^The database is read-only: .+ Send the change to the primary\.$/m);
     expect((await run('verify')).code).to.equal(0);
