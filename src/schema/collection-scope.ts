@@ -12,6 +12,7 @@ import {
   type State,
   byName,
   contentOf,
+  extrasOf,
   extrasOfTable,
   findDifferingNames,
 } from './model/state.js';
@@ -190,7 +191,10 @@ function namesChanged(before: State, after: State): string[] {
   ];
 }
 
-/** Returns the collections at the other ends of the relations that differ, and the group if it differs. */
+/**
+ * Returns the collections at the other ends of the relations that differ, the tables of other foreign keys that differ,
+ * and the group and the parent as a partition if they differ.
+ */
 function namesReferenced(before: CollectionNode | undefined, after: CollectionNode | undefined): string[] {
   const [former, now] = [before?.relations, after?.relations];
   const fields = new Set([...(former?.keys() ?? []), ...(now?.keys() ?? [])]);
@@ -198,8 +202,15 @@ function namesReferenced(before: CollectionNode | undefined, after: CollectionNo
     const pair = [former?.get(field), now?.get(field)];
     return pair[0] === pair[1] ? [] : pair.flatMap((relation) => (relation === undefined ? [] : endsOf(relation)));
   });
+  const [old, next] = [tablesNamed(before), tablesNamed(after)];
+  const tables = [...old.filter((table) => !next.includes(table)), ...next.filter((table) => !old.includes(table))];
   const groups = [before?.collection.meta.group, after?.collection.meta.group];
-  return [...relations, ...(groups[0] === groups[1] ? [] : groups.flatMap((group) => group ?? []))];
+  return [...relations, ...tables, ...(groups[0] === groups[1] ? [] : groups.flatMap((group) => group ?? []))];
+}
+
+function tablesNamed(node: CollectionNode | undefined): string[] {
+  const { constraints = [], partition_of: parent } = extrasOf(node);
+  return [...constraints.flatMap(({ references }) => references ?? []), ...(parent ? [parent.table] : [])];
 }
 
 /* Find the collections that a document names. */
@@ -211,8 +222,12 @@ const NAMING: ReadonlySet<string> = new Set([
   'one_collection',
   'one_allowed_collections',
   'foreign_key_table',
+  'references',
   'renamed_from',
 ]);
+
+/** The member with the parent of a partition: `{ table, bound }`. */
+const PARENT = 'partition_of';
 
 /** Members whose content is free, so that a member `collection` in it may mean anything. */
 const FREE: ReadonlySet<string> = new Set(['options', 'display_options', 'conditions', 'translations']);
@@ -253,7 +268,12 @@ function namesIn(value: { readonly [member: string]: unknown }): string[] {
   const members = last === undefined ? [...NAMING] : ['lhs', 'rhs'];
   // `renamed_from` of a field is the former name of a field.
   const named = 'field' in value ? members.filter((member) => member !== 'renamed_from') : members;
-  return named
+  return [...named, ...parentMembers(value)]
     .flatMap((member) => (Object.hasOwn(value, member) ? [value[member]].flat() : []))
+    .map((name) => (isObject(name) ? name['table'] : name))
     .filter((name) => typeof name === 'string');
 }
+
+/** The members that name the parent of a partition, in an object or in a difference. */
+const parentMembers = ({ path }: { readonly [member: string]: unknown }): string[] =>
+  Array.isArray(path) && path.includes(PARENT) && !path.includes('bound') ? ['lhs', 'rhs'] : [PARENT];

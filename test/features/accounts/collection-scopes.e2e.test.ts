@@ -231,6 +231,16 @@ describe('scopes over collections', () => {
     await api.ok('DELETE', `/relations/${HIDDEN}/order`);
   });
 
+  it('reject a foreign key to a table outside the scope, and a partition of one', async () => {
+    const key = { name: 'to_hidden', definition: `FOREIGN KEY (id) REFERENCES ${HIDDEN}(id)`, references: HIDDEN };
+    for (const extras of [{ constraints: [key] }, { partition_of: { table: HIDDEN, bound: 'DEFAULT' } }]) {
+      const created = { collection: 'shop_spies', schema: { extras }, fields: [KEY] };
+      expect(missingOf(await change('/collections', created))).deep.equal(REJECTED);
+      const changed = await change('/collections/shop_orders', { schema: { extras } }, 'PATCH');
+      expect(missingOf(changed)).deep.equal(REJECTED);
+    }
+  });
+
   it('reject a group outside the scope, and a change of a view', async () => {
     await api.ok('POST', '/collections', { collection: 'folder', schema: null });
     const grouped = await change('/collections/shop_items', { meta: { group: 'folder' } }, 'PATCH');
