@@ -22,6 +22,7 @@ import {
   collectionScopeOf,
   hasNamesInScope,
   isNameVisible,
+  isVisibleTo,
   visibleFindings,
   visibleProblem,
 } from '../../http/request/scope.js';
@@ -93,6 +94,7 @@ const withPlanned = (request: Buffer, planned: Buffer): Buffer =>
 const visibleChange = (caller: Caller, change: ChangeView): ChangeView => ({
   ...change,
   warnings: visibleFindings(caller, change.warnings),
+  holds: change.holds.filter((name) => isVisibleTo(caller, name)),
   waiting_for: change.waiting_for.filter((holder) => isNameVisible(caller, holder)),
   problems: change.problems && change.problems.map((problem) => visibleProblem(caller, problem)),
 });
@@ -163,7 +165,7 @@ function withdrawRoute({ changes }: HttpDeps): Route {
         render: (done) => {
           const after = done.changes?.get(request.id) ?? request;
           const shown = {
-            ...changeBody(before),
+            ...changeBody(visibleChange(call.caller, before)),
             ...summaryOf(after),
             cleaning: !isAtRest(request),
             holds: [],
