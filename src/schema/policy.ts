@@ -254,6 +254,7 @@ export {
   POLICY_CHANGES,
   POLICY_SUBJECT,
   PURGE_FINDINGS,
+  REASON_REQUIRED,
   hasReason,
   isEarlyPurge,
   isEnforced,

@@ -114,6 +114,19 @@ describe('the policy at every entry point', () => {
     await setPolicy({});
   });
 
+  it('accepts the Idempotency-Key of a request without a reason again with a reason', async () => {
+    await setPolicy({ requires_reason: true });
+    const create = (headers: Record<string, string>) => {
+      const request = json({ collection: 'reasoned', schema: {} });
+      return client('/collections', { ...request, headers: { ...request.headers, ...headers } });
+    };
+    const key = { 'idempotency-key': 'one-key' };
+    expect((await create(key)).status).to.equal(422);
+    const accepted = await create({ ...key, 'x-reason': 'needed' });
+    expect(accepted.status, accepted.text).to.equal(200);
+    await setPolicy({});
+  });
+
   for (const entry of PROPOSALS) {
     it(`${entry.route}: leaves the schema unchanged, whatever is rejected`, async () => {
       await api.ok('PUT', '/policy', {});

@@ -257,6 +257,20 @@ describe('statistics objects', () => {
     expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(snapshot);
   });
 
+  it('is deleted with a column that PostgreSQL drops by inheritance', async () => {
+    await api.sql('CREATE TABLE parent (id int PRIMARY KEY, a int, b int); CREATE TABLE child () INHERITS (parent)');
+    await api.ok('POST', '/schema/adopt', { tables: ['parent', 'child'] });
+    await create('CREATE STATISTICS inherited ON a, b FROM child');
+    const head = await api.head();
+    await api.ok('DELETE', '/fields/parent/a?purge=true');
+    expect(await eventsSince(head)).to.have.members([
+      'field.deleted',
+      'field.deleted',
+      'object.deleted statistics inherited',
+    ]);
+    expect([await listed(), await existing()]).to.deep.equal([[], []]);
+  });
+
   it('adopts statistics objects, and lists those that it cannot manage', async () => {
     await api.sql(`
       CREATE TABLE days (id integer, at integer NOT NULL, size integer, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);

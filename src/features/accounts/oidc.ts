@@ -246,8 +246,8 @@ export function createOidc({ settings, secret, clock }: OidcOptions): Oidc {
         }
         // A provider can forget expired codes.
         if (refusal === 'expired_token' || refusal === 'invalid_grant') return { kind: 'expired' };
-        // The provider may have replaced its keys since they were read.
-        discovered = undefined;
+        // The provider may have replaced its keys since they were read. A response with an error code used no key.
+        if (refusal === undefined) discovered = undefined;
         throw failureOf(error);
       }
     },

@@ -23,6 +23,7 @@ import {
   type FindingWithAction,
   type Policy,
   byAction,
+  REASON_REQUIRED,
   hasReason,
   isEnforced,
   isNamed,
@@ -253,7 +254,7 @@ function rejectUnmatched({ findings, at }: Acknowledgements, matched: ReadonlySe
 const NEEDS_REASON: Problem = {
   code: 'POLICY_REFUSED',
   message: 'The policy requires a reason (X-Reason). Send one, or add one to the change request.',
-  details: { rule: 'requires_reason' },
+  details: REASON_REQUIRED,
 };
 
 /** Creates the problem of a blocked finding: its code, level, location and the safer alternative. */

@@ -6,6 +6,7 @@ import type { Problem } from '../../kernel/problem.js';
 import type { CompletedChange, Idempotency, Refusal, Replay, RequestContext } from '../types.js';
 import { IS_OLDER_RELEASE, own } from '../../postgres/own-tables.js';
 import type { Json } from '../../kernel/json.js';
+import { REASON_REQUIRED } from '../../schema/policy.js';
 
 const KEPT = `interval '24 hours'`;
 
@@ -68,10 +69,17 @@ export function readEarlierAnswer(
   return { kind: 'replayed', status: row.status, headers: row.headers, body: row.body };
 }
 
-/** True if a repeated request would get the same response. Rejections that suggest a retry are not stored. */
+/**
+ * True if a repeated request would get the same response. Rejections that suggest a retry are not stored. The key does
+ * not cover X-Reason, so a request may be repeated with the reason that the policy requires.
+ */
 export function isStorable(outcome: CompletedChange | Refusal): boolean {
   return (
-    outcome.kind === 'done' || !outcome.problems.some(({ code }) => code === 'LOCK_TIMEOUT' || code === 'UNAVAILABLE')
+    outcome.kind === 'done' ||
+    !outcome.problems.some(
+      ({ code, details }) =>
+        code === 'LOCK_TIMEOUT' || code === 'UNAVAILABLE' || details?.['rule'] === REASON_REQUIRED.rule,
+    )
   );
 }
 

@@ -44,8 +44,7 @@ export async function readObjects(
 
 /**
  * Prevents other sessions from changing or dropping the views, and from dropping the triggers and policies, until the
- * transaction ends. PostgreSQL has no lock that would do the same for functions and statistics
- * objects.
+ * transaction ends. PostgreSQL has no lock that would do the same for functions and statistics objects.
  */
 export const lockObjects = (client: Client, schema: string, names: readonly ObjectName[]): Promise<void> =>
   lockViews(client, schema, [
@@ -59,7 +58,7 @@ function usesIn(catalog: ObjectCatalog, index: number): Sql {
   const { from, id, where, depender } = OBJECT_CATALOGS[catalog];
   if (depender === null) throw new Error(`${catalog} has no dependencies`);
   return sql`
-    SELECT ${id} AS user, d.refclassid, d.refobjid,
+    SELECT (${id})::text AS user, d.refclassid, d.refobjid,
       (SELECT ${ROUTINE_ID} FROM pg_catalog.pg_proc p WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.refobjid) AS routine
       FROM ${from}
       JOIN pg_catalog.pg_depend d ON d.classid = ${literal(`pg_catalog.${depender.catalog}`)}::regclass::oid AND d.objid = ${depender.oid}

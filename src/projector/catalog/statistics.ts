@@ -19,7 +19,7 @@ const RESTORING = sql`
 
 /** Selects statistics objects. $1 is the managed schema, $2 the names or null for all. */
 const STATISTICS: Sql = sql`
-SELECT ${id} AS id, ${printed} AS query, ${commentIn('pg_statistic_ext', sql`s.oid`)} AS comment,
+SELECT ${id}::text AS id, ${printed} AS query, ${commentIn('pg_statistic_ext', sql`s.oid`)} AS comment,
   (SELECT coalesce(pg_catalog.array_agg(r.text), '{}') FROM (${RESTORING}) r (text)) AS restoring,
   ${usesOnTable('pg_statistic_ext', sql`s.oid`, sql`s.stxrelid`)} AS uses, ${extensionOfTable('pg_statistic_ext', sql`s.oid`)} AS extension
 FROM ${from}

@@ -13,6 +13,7 @@ interface CatalogRows {
   from: Sql;
   /** The condition that a row is an object. */
   where: Sql;
+  /** The id, for comparison with a text. A cast of a name to text would prevent the use of its index. */
   id: Sql;
   /** The text that the server prints for the object. It changes if the definition changes. */
   printed: Sql;
@@ -29,7 +30,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     from: sql`pg_catalog.pg_class c ${NAMESPACE_OF_TABLE}
       JOIN pg_catalog.pg_rewrite r ON r.ev_class = c.oid AND r.rulename = '_RETURN'`,
     where: sql`c.relkind IN ('v', 'm')`,
-    id: sql`c.relname::text`,
+    id: sql`c.relname`,
     printed: sql`pg_catalog.pg_get_viewdef(c.oid)`,
     relation: sql`c.relname`,
     depender: { catalog: 'pg_rewrite', oid: sql`r.oid` },
@@ -61,7 +62,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
   row_security: {
     from: sql`pg_catalog.pg_class c ${NAMESPACE_OF_TABLE}`,
     where: HAS_ROW_SECURITY,
-    id: sql`c.relname::text`,
+    id: sql`c.relname`,
     printed: ROW_SECURITY_TAIL,
     relation: sql`c.relname`,
     depender: null,
@@ -69,7 +70,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
   pg_statistic_ext: {
     from: STATISTICS_FROM,
     where: sql`c.relkind IN ('r', 'p')`,
-    id: sql`s.stxname::text`,
+    id: sql`s.stxname`,
     printed: STATISTICS_TAIL,
     relation: sql`c.relname`,
     depender: { catalog: 'pg_statistic_ext', oid: sql`s.oid` },

@@ -333,7 +333,10 @@ function columnAlteration(paths: readonly string[], column: string | null, befor
 const isGenerated = (state: State, collection: string, field: string): boolean =>
   getField(state, collection, field)?.schema?.generation_expression != null;
 
-/** Rejects lost relations and columns, unless the change also changes or deletes the objects that use them. */
+/**
+ * Rejects lost relations and columns, unless the change also changes or deletes the objects that use them, or PostgreSQL
+ * drops an object with an inherited column.
+ */
 function rejectLostUses(
   { before, after, schema, events }: ObjectChange,
   changed: ChangedObjects,
@@ -341,7 +344,11 @@ function rejectLostUses(
 ): Problem[] {
   if (!events.some((event) => event.type.endsWith('.deleted') && !isAdopted(event))) return [];
   const renamed = events.some(({ type }) => type === 'collection.renamed' || type === 'field.renamed');
+  const dropped = new Set(
+    events.flatMap((event) => (event.type === 'object.deleted' && isAdopted(event) ? objectKey(event.subject) : [])),
+  );
   return [...uses].flatMap(([key, used]): Problem[] => {
+    if (dropped.has(key)) return [];
     if (changed.defined.has(key) || changed.replaced.has(key) || changed.deleted.has(key)) return [];
     const object = objectOf(before, key);
     const lost = used.find((use) => isLost(use, { before, after, schema, changed, renamed }));

@@ -28,9 +28,9 @@ function newNameProblems({ objects }: State, { kind, id }: ObjectName): Problem[
  */
 function tableProblems(from: State, state: State, object: SchemaObject): Problem[] {
   const { kind, id } = object;
+  if (isFreeOnTable(object) && from.objects.get(objectKey(object))?.object.definition === object.definition) return [];
   const table = tableOf(object);
   if (table === null || hasTableAt(state, undefined, table)) return [];
-  if (isFreeOnTable(object) && from.objects.get(objectKey(object))?.object.definition === object.definition) return [];
   const isTrigger = kind === 'trigger';
   if (isTrigger && state.objects.has(objectKey({ kind: 'view', id: table }))) return [];
   const message = `${quoteName(table)} is not a managed table ${isTrigger ? 'or view ' : ''}of the default schema. Create or adopt it before the ${KINDS[kind].label}`;

@@ -83,8 +83,11 @@ export const isStopping = (action: Action): boolean => STOPPING.has(action);
 export const isNamed = ({ findings, collections }: Policy, code: string): boolean =>
   [findings, ...collections.map((rule) => rule.findings)].some((actions) => Object.hasOwn(actions, code));
 
-/** True if the text of a reason says something. */
-export const hasReason = ({ reason }: { reason: string | null }): boolean => reason !== null && reason.trim() !== '';
+/** The details of a problem about a missing reason. */
+export const REASON_REQUIRED = { rule: 'requires_reason' } as const;
+
+/** True if the reason contains a visible character. */
+export const hasReason = ({ reason }: { reason: string | null }): boolean => /[^\s\p{C}]/u.test(reason ?? '');
 
 /** True if a policy can block any change. */
 export const isEnforced = ({ findings, collections, ...policy }: Policy): boolean =>

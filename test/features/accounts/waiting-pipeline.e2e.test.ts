@@ -45,7 +45,7 @@ describe('a pipeline that waits for its turn', () => {
         );
         return waiting.rowCount === 1;
       });
-      // As PUT /auth/trust does under this lock.
+      // PUT /auth/trust also deletes the token under this lock.
       await holder.query('DELETE FROM service.service_tokens WHERE id = $1', [id]);
       await holder.query('COMMIT');
       const rejected = await creation;

@@ -6,6 +6,7 @@ import {
   type Policy,
   actionOf,
   foldPolicy,
+  hasReason,
   isEnforced,
   judgeFinding,
   policyUpdated,
@@ -70,6 +71,11 @@ describe('the policy', () => {
     const event = { ...policyUpdated(policy), position: 3 };
     assert.deepEqual(foldPolicy([readEvent(JSON.parse(JSON.stringify(event)) as typeof event)]), policy);
     assert.equal(changesSchema(event), false);
+  });
+
+  it('accepts only a reason with a visible character', () => {
+    for (const reason of [null, '', ' \t', '\u200b', '\u2060 \u00a0']) assert.equal(hasReason({ reason }), false);
+    for (const reason of ['x', ' why ', '\u200bß']) assert.equal(hasReason({ reason }), true);
   });
 
   it('requires no reason if an earlier release set it', () => {
