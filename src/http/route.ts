@@ -219,7 +219,7 @@ const acknowledgementsIn = (body: unknown): { [member: string]: unknown }[] =>
   isObject(body) && Array.isArray(body['acknowledge']) ? body['acknowledge'].filter(isObject) : [];
 
 /**
- * Returns the locations of acknowledgements. The response tells whether an acknowledgement matches a finding, and a
+ * Returns the locations of acknowledgements. The response shows whether an acknowledgement matches a finding, and a
  * change within the scope can have findings about other collections.
  */
 const readLocations = (acknowledgements: readonly { readonly place?: unknown }[]): SchemaLocation[] =>

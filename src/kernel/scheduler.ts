@@ -102,6 +102,11 @@ export function startWait(job: Pick<Job, 'waitedMs'>, patienceMs: number, onOver
 
 export const currentJob = (): Job => jobs.getStore() ?? jobFor(SERVICE);
 
+/** @throws AbandonedError if the client of the current job has disconnected */
+export function requireClient(): void {
+  if (currentJob().isAbandoned()) throw new AbandonedError('the client disconnected');
+}
+
 /** Adds the size of produced output to the current job. Large output makes the job long work. */
 export function recordBytes(bytes: number): void {
   const job = jobs.getStore();

@@ -48,7 +48,8 @@ export function isObjectInScope(scope: CollectionScope, states: readonly State[]
 
 /**
  * Checks an object of a document, which may be in no state, by its name. It is in the scope only if it is a trigger, a
- * policy or row security of a table of the scope. Other objects belong to no collection.
+ * policy or row security of a table of the scope. The name of a statistics object does not contain its table. Other
+ * objects belong to no collection.
  */
 export function isNamedObjectInScope(scope: CollectionScope, object: NonNullable<Problem['object']>): boolean {
   const { table } = objectNameParts(object as ObjectName);

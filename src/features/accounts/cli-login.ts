@@ -1,15 +1,15 @@
-/* `dps login` and `dps logout`: start and end a session with the OpenID provider through a browser of this
-   machine or of another device. */
+/* `dps login` and `dps logout`: start and end a session with the OpenID provider through a browser of this machine or of
+   another device. */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExitCode, Invocation } from '../../cli/command.js';
 import { requestAnyStatus, requestData, baseOf, describeRejection } from '../../cli/connections/service.js';
 import { storeSession, readStoredRefreshToken } from '../../cli/connections/sessions.js';
 import { toOneLine } from '../../cli/output.js';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { Grant } from './sessions.js';
 import { explainOutcome } from './sign-in-outcomes.js';

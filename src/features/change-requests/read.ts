@@ -5,6 +5,7 @@ import type { Json } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isUuid } from '../../kernel/text.js';
 import { runYielding } from '../../kernel/event-loop.js';
+import { requireClient } from '../../kernel/scheduler.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type KeptStep, readSteps } from './rows.js';
@@ -256,7 +257,7 @@ const ALL = { offset: 0, limit: Infinity } as const;
 /** Number of requests that are read at once. */
 const CANDIDATES = 100;
 
-/** Reads the documents of newer requests too, because only they tell which requests precede a page. */
+/** Also reads the documents of newer requests, to count those within the scope that precede the page. */
 async function listWithin(
   pool: Queryable,
   { filter, within }: { filter: ChangeFilter; within: CollectionScope },
@@ -285,6 +286,7 @@ async function filterWithin(
 ): Promise<ChangeRequest[]> {
   const within: ChangeRequest[] = [];
   for (const request of requests) {
+    requireClient();
     const { collections, document } = request;
     if (collections.length === 0 || !collections.every((name) => isInScope(scope, name))) continue;
     const content = contentOf((await readDocuments(pool, [document])).get(document));

@@ -11,7 +11,7 @@ import { type ChangeView, summaryOf } from './read.js';
 import { allowedActions } from '../../schema/change-requests/fold.js';
 import { CHANGE_STATES, isAtRest } from '../../schema/change-requests/model.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { AbandonedError, currentJob, scheduler } from '../../kernel/scheduler.js';
+import { requireClient, scheduler } from '../../kernel/scheduler.js';
 import { createSemaphore } from '../../kernel/semaphore.js';
 import { type Answer, jsonAnswer, jsonBytesAnswer, jsonBytes, largeJsonAnswer } from '../../http/answer/answer.js';
 import { changeBody, runRecording, withBatch } from '../../http/change/change.js';
@@ -42,10 +42,11 @@ const listQuery = z.strictObject({
 
 /** The other actions are in `proposalRoutes`. */
 export function changesRoutes(deps: HttpDeps): Route[] {
-  return [listRoute(deps), requestRoute(deps), withdrawRoute(deps)];
+  const limitReads = createReadLimit();
+  return [listRoute(deps, limitReads), requestRoute(deps, limitReads), withdrawRoute(deps)];
 }
 
-function listRoute({ changes, pool }: HttpDeps): Route {
+function listRoute({ changes, pool }: HttpDeps, limitReads: LimitReads): Route {
   const approverOf = async ({ id, role }: Caller): Promise<Approver> => {
     if (!allows(role, 'admin')) return { id, may: 'none' };
     return { id, may: (await readPolicy(pool)).policy.author_may_approve ? 'all' : 'others' };
@@ -62,12 +63,16 @@ function listRoute({ changes, pool }: HttpDeps): Route {
     async handle({ caller, query: { to_approve, offset, limit, meta, ...filter } }) {
       const approver = to_approve ? await approverOf(caller) : undefined;
       const within = collectionScopeOf(caller);
-      const listed = await changes.list({ ...filter, within, approver }, { offset, limit });
-      const counts = await readCounts(meta, {
-        total_count: () => changes.count({ within }),
-        filter_count: () => changes.count({ ...filter, within, approver }),
-      });
-      return largeJsonAnswer({ data: listed, ...counts });
+      const list = async (): Promise<Answer> => {
+        const listed = await changes.list({ ...filter, within, approver }, { offset, limit });
+        const counts = await readCounts(meta, {
+          total_count: () => changes.count({ within }),
+          filter_count: () => changes.count({ ...filter, within, approver }),
+        });
+        return largeJsonAnswer({ data: listed, ...counts });
+      };
+      // Only a scope requires the documents of the requests.
+      return within === undefined ? list() : limitReads(caller, list);
     },
   });
 }
@@ -79,6 +84,22 @@ const READS = { all: 4, perCaller: 2 } as const;
 
 /** Milliseconds that a read waits for other reads. */
 const WAIT = 10_000;
+
+type LimitReads = <T>(caller: Caller, read: () => Promise<T>) => Promise<T>;
+
+/** Limits reads of the documents of requests. A read that waited does not begin if its client has disconnected. */
+function createReadLimit(): LimitReads {
+  const reads = createSemaphore(READS.all, READS.perCaller);
+  return async (caller, read) => {
+    const permit = await reads.acquire({ caller: caller.id, timeout: WAIT, refusal: scheduler.refuse });
+    try {
+      requireClient();
+      return await read();
+    } finally {
+      permit.release();
+    }
+  };
+}
 
 /** @param request the JSON of an object that gets `planned` as a member */
 const withPlanned = (request: Buffer, planned: Buffer): Buffer =>
@@ -103,9 +124,8 @@ const visibleChange = (caller: Caller, change: ChangeView): ChangeView => ({
 const SHOWN = 10_000;
 
 /** Shows a request. The plan is cached for 10 seconds, and computed again if the log grows in the meantime. */
-function requestRoute(deps: HttpDeps): Route {
+function requestRoute(deps: HttpDeps, limitReads: LimitReads): Route {
   const { changes, store, rendered } = deps;
-  const reads = createSemaphore(READS.all, READS.perCaller);
   return route({
     method: 'get',
     path: '/changes/:id',
@@ -115,10 +135,8 @@ function requestRoute(deps: HttpDeps): Route {
     collections: 'filtered',
     query: noQuery,
     answers: { 200: data(changeRequest) },
-    async handle(call) {
-      const permit = await reads.acquire({ caller: call.caller.id, timeout: WAIT, refusal: scheduler.refuse });
-      try {
-        if (currentJob().isAbandoned()) throw new AbandonedError('the client disconnected');
+    handle: (call) =>
+      limitReads(call.caller, async () => {
         const { id } = await findChange(changes, call);
         const change = await changes.retrieve(id);
         if (change === undefined) throw changeNotFound(id);
@@ -136,10 +154,7 @@ function requestRoute(deps: HttpDeps): Route {
         if (!(await hasNamesInScope(caller, body))) throw requestOutsideScope();
         const shown = await runYielding(jsonBytes(body));
         return { ...jsonBytesAnswer(200, withPlanned(shown, toBuffer(planned.body))), position: state.position };
-      } finally {
-        permit.release();
-      }
-    },
+      }),
   });
 }
 

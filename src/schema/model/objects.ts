@@ -157,9 +157,9 @@ export type ObjectIndex = z.infer<typeof objectIndex>;
 export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
   /**
-   * Identifies the object within its kind. For a view or a statistics object, the name. For a function, the name and the argument types:
-   * `total(integer, text)`. For a trigger or policy, the name and the table: `audit on posts`. For row security, the
-   * table.
+   * Identifies the object within its kind. For a view or a statistics object, the name. For a function, the name and
+   * the argument types: `total(integer, text)`. For a trigger or policy, the name and the table: `audit on posts`. For
+   * row security, the table.
    */
   id: text,
   /** The statement that creates the object: `CREATE VIEW active_posts AS SELECT …`. */

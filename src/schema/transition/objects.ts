@@ -64,8 +64,8 @@ export const renamedObject = (object: SchemaObject, id: string): SchemaObject =>
 
 /**
  * True if an event about a trigger, a policy, row security or a statistics object follows from an event about its table
- * in the same batch. The object is deleted, renamed or restored together with the table, or deleted with a column. A folder, or a collection of another schema, may have
- * the name of a view with triggers, and is not its table.
+ * in the same batch. The object is deleted, renamed or restored together with the table, or deleted with a column. A
+ * folder, or a collection of another schema, may have the name of a view with triggers, and is not its table.
  */
 export function followsTable(event: LogEvent, events: readonly LogEvent[], before: State): boolean {
   if (!changesObjects(event)) return false;

@@ -106,7 +106,7 @@ describe('sign-in on another device', () => {
     expect([pending.status, pending.json]).to.deep.equal([202, { data }]);
   });
 
-  it('is rejected after a denial, after the code has expired, and with another text', async () => {
+  it('is rejected if the user denies it, if the code has expired, and if the text is not its own', async () => {
     provider.person = null;
     const denied = await started();
     await confirm(denied);

@@ -73,7 +73,7 @@ describe('scopes over collections with change requests', () => {
     token = (await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, { scope })).data.token;
   });
 
-  it('show, list and count no request that also changes objects other than triggers of the scope', async () => {
+  it('hide requests that also change objects other than triggers of the scope', async () => {
     const mine = await propose('still', { objects: [trigger('still', 'suppress_redundant_updates_trigger')] });
     const definition =
       'CREATE FUNCTION guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN /* confidential */ RETURN NEW; END $$';
@@ -99,7 +99,7 @@ describe('scopes over collections with change requests', () => {
     await api.ok('DELETE', '/objects/function/guard()');
   });
 
-  it('show, list and count no request that adds a relation to a collection outside the scope', async () => {
+  it('hide requests that add a relation to a collection outside the scope', async () => {
     const rhs = { collection: 'shop_items', field: 'paid_by', related_collection: HIDDEN };
     const id = await propose('who pays the salary', { relations: [{ ...rhs, diff: [{ kind: 'N', rhs }] }] });
     const list = await listed();
@@ -163,7 +163,7 @@ describe('scopes over collections with change requests', () => {
     await api.ok('DELETE', '/objects/trigger/mark on shop_items');
   });
 
-  it('do not tell by an acknowledgement whether a change has a finding about another collection', async () => {
+  it('reject an acknowledgement of a finding about another collection, whether or not there is one', async () => {
     await api.ok('POST', '/collections', { collection: 'shop_bills', schema: {}, fields: [KEY] });
     const meta = { interface: 'input', options: { from: 'shop_bills' } };
     await api.ok('POST', `/fields/${HIDDEN}`, { field: 'bills', type: 'string', meta, schema: {} });
