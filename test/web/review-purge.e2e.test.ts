@@ -75,4 +75,34 @@ describe('the review page of the admin app: a deletion that needs permission', (
     );
     expect(rows).to.have.lengthOf(0);
   });
+
+  it('offers it when a request is reverted, and the new request has the option', async () => {
+    app.mayComplain(/status of 422/);
+    await pool.query('DROP TABLE IF EXISTS elsewhere.heir, elsewhere.later');
+    const { id } = await open(app.client, {
+      title: 'With a remark',
+      diff: await diffOf(app.client, (snapshot) => {
+        const key = snapshot.fields.find(({ collection }) => collection === 'base');
+        if (key === undefined) throw new Error('The snapshot lacks the key of "base"');
+        const schema = { data_type: 'text', is_nullable: true };
+        const meta = { ...key.meta, field: 'remark' };
+        snapshot.fields.push({ ...structuredClone(key), field: 'remark', type: 'text', meta, schema } as typeof key);
+      }),
+    });
+    const applied = await app.client(`/changes/${id}/apply`, { method: 'POST' });
+    expect(applied.status, applied.text).to.equal(200);
+    await pool.query('CREATE TABLE elsewhere.last () INHERITS (base)');
+    const page = await app.visit({ path: `/review?change=${id}` });
+    await page.getByRole('button', { name: 'Propose a revert' }).click();
+    const offer = page.getByRole('button', { name: 'Delete permanently: base.remark, elsewhere.last.remark' });
+    await offer.waitFor();
+    await expectAccessible(page);
+    await offer.click();
+    await page.getByRole('heading', { name: 'Revert: With a remark' }).waitFor();
+    await page.getByText('Permanent: the trash does not keep it, because the change has the option purge.').waitFor();
+    const { data } = (await app.client('/changes?limit=1')).json as { data: { id: string; reverts: string | null }[] };
+    expect(data[0]?.reverts).to.equal(id);
+    const reverted = await app.client(`/changes/${data[0]?.id}/apply`, { method: 'POST' });
+    expect(reverted.status, reverted.text).to.equal(200);
+  });
 });

@@ -102,6 +102,11 @@ export const permitPurge = (id: string): Promise<unknown> =>
 export const rename = (id: string, json: { title: string; reason: string | null }): Promise<unknown> =>
   request(`/changes/${id}`, { method: 'PATCH', json });
 
+export interface RevertInput {
+  resolve: readonly Resolution[];
+  purge: boolean;
+}
+
 /**
  * Opens a request that reverts another one.
  * @param keyFor returns a key for the content, so that a retry takes effect only once
@@ -109,12 +114,12 @@ export const rename = (id: string, json: { title: string; reason: string | null 
  */
 export const revert = (
   id: string,
-  resolutions: readonly Resolution[],
-  keyFor: (resolve: readonly Resolution[]) => string,
+  { resolve, purge }: RevertInput,
+  keyFor: (sent: object) => string,
 ): Promise<ChangeSummary> =>
-  sendResolutions(resolutions, async (resolve) => {
-    const headers = { 'Idempotency-Key': keyFor(resolve) };
-    const sent = { method: 'POST' as const, json: resolutionsBody(resolve), headers };
+  sendResolutions(resolve, async (needed) => {
+    const json = { ...resolutionsBody(needed), ...(purge && { purge }) };
+    const sent = { method: 'POST' as const, json, headers: { 'Idempotency-Key': keyFor(json) } };
     return (await request<{ data: ChangeSummary }>(`/changes/${id}/revert`, sent)).data;
   });
 

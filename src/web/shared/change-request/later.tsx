@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Resolution, MergeConflict } from '../../../schema/merge/model.js';
-import { revert, type RequestAction, sendAction, permitPurge } from '../../service/change-queries.js';
+import { revert, type RequestAction, type RevertInput, sendAction, permitPurge } from '../../service/change-queries.js';
 import type { ChangeRequest, Problem } from '../../service/types.js';
 import { useMay, useMayRevise } from '../../service/session.js';
 import { useLacksReason } from '../form.js';
@@ -223,19 +223,26 @@ export function Revert({ request: { id, allowed } }: ScheduleProps) {
   const isHere = useHere();
   const { keyFor, end } = useAttempt();
   const reverting = useMutation({
-    mutationFn: (resolutions: readonly Resolution[]) =>
-      revert(id, resolutions, (resolve) => keyFor(JSON.stringify(resolve))),
+    mutationFn: (input: RevertInput) => revert(id, input, (sent) => keyFor(JSON.stringify(sent))),
     onSuccess: ({ id: change }) => (isHere() ? navigate({ to: '/review', search: { change } }) : undefined),
     onSettled: (_, error) => end(error),
   });
+  const { error, isPending, variables = { resolve: NOTHING, purge: false }, mutate } = reverting;
   if (!mayPropose || !allowed.includes('revert')) return null;
   return (
-    <Merging
-      label="Propose a revert"
-      mine="previous state"
-      isBusy={reverting.isPending}
-      error={reverting.error}
-      onTry={(resolve) => reverting.mutate(resolve)}
-    />
+    <>
+      <Merging
+        label="Propose a revert"
+        mine="previous state"
+        isBusy={isPending}
+        error={error}
+        onTry={(resolve) => mutate({ ...variables, resolve })}
+      />
+      <PurgeOffer
+        problems={error instanceof RefusedError ? error.problems : []}
+        isBusy={isPending}
+        onAccept={() => mutate({ ...variables, purge: true })}
+      />
+    </>
   );
 }
