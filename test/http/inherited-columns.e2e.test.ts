@@ -154,4 +154,24 @@ describe('changing a table from which a table that the service does not manage i
     const drift = await api.ok<{ ok: boolean; unmanaged: string[] }>('GET', '/schema/drift');
     expect(drift).to.deep.include({ ok: true, unmanaged: ['child', 'grandchild'] });
   });
+
+  it('says in the diff that a table with children cannot be deleted', async () => {
+    await api.ok('POST', '/collections', { collection: 'alone', schema: {} });
+    await api.sql('CREATE TABLE heir () INHERITS (alone)');
+    const snapshot = await api.ok<Snapshot & { fields: { collection: string }[] }>('GET', '/schema/snapshot');
+    snapshot.collections = snapshot.collections.filter((each) => each.collection !== 'alone');
+    snapshot.fields = snapshot.fields.filter((each) => each.collection !== 'alone');
+    const diff = await api.ok<{ warnings: { code: string; level: string; message: string }[] }>(
+      'POST',
+      '/schema/diff',
+      snapshot,
+    );
+    const inherited = diff.warnings.filter(({ code }) => code === 'INHERITED');
+    expect(inherited.map(({ level, message }) => [level, message])).to.deep.equal([
+      ['danger', 'drop table alone: heir inherits from it, so PostgreSQL rejects it. Delete heir first.'],
+    ]);
+    await api.refused({ status: 409, code: 'IN_USE' }, 'POST', '/schema/apply', diff);
+    await api.sql('DROP TABLE heir');
+    await api.ok('POST', '/schema/apply', diff);
+  });
 });

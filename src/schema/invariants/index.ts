@@ -10,7 +10,9 @@ import {
   locationProblems,
   newNameProblems,
   referenceProblems,
+  renameProblems,
 } from './names.js';
+import { isNone, renamesBetween, withRenames } from '../transition/renames.js';
 import { needProblems } from './needs.js';
 import { objectProblems } from './objects.js';
 import { relationProblems, shownOnceProblems } from './relation.js';
@@ -27,13 +29,23 @@ export interface ProposedChange {
   isRecreated?: (collection: string, field: string) => boolean;
 }
 
-/** Returns all problems of a change, for diff, which proposes it, and for apply. */
-export function* changeProblems({
-  from,
-  to,
-  touched,
-  isRecreated = () => false,
-}: ProposedChange): Resumable<Problem[]> {
+/**
+ * Returns all problems of a change, for diff, which proposes it, and for apply. The states are compared by new names, so
+ * that a rename alone is not a problem.
+ */
+export function* changeProblems(change: ProposedChange): Resumable<Problem[]> {
+  const { from, to, touched } = change;
+  const renames = renamesBetween(from, to, touched);
+  if (isNone(renames)) return yield* problemsByName(change);
+  const named = yield* withRenames(from, renames);
+  const all = new Set([...touched, ...named.touched]);
+  return [
+    ...renameProblems(to, renames, named.unwritten),
+    ...(yield* problemsByName({ ...change, from: named.state, touched: all })),
+  ];
+}
+
+function* problemsByName({ from, to, touched, isRecreated = () => false }: ProposedChange): Resumable<Problem[]> {
   const unsupported: Problem[] = [];
   const named: Problem[] = [];
   for (const name of touched) {
@@ -95,6 +107,7 @@ export function unsupportedChanges(
   const after = to.collections.get(name);
   if (before === undefined || before === after) return [];
   if (after === undefined) return orphanProblems(before, to);
+  if (isReplaced(before, after) && [before, after].some(isPartitioned)) return [replacedProblem(after)];
   return [
     ...movedTableProblems(before, after),
     ...columnProblems(before, after, isRecreated),
@@ -103,11 +116,20 @@ export function unsupportedChanges(
   ];
 }
 
+const isReplaced = (before: CollectionNode, after: CollectionNode): boolean =>
+  before.identities.collection !== after.identities.collection;
+
+/** A diff changes a table into an earlier one of the same name, which is impossible for partitions. */
+function replacedProblem({ collection: { collection } }: CollectionNode): Problem {
+  const message = `${quoteName(collection)} is another table now, and one of the two is partitioned or a partition: delete or rename it first`;
+  return problemAbout({ kind: 'collection', collection }, message);
+}
+
 /** Reports a table that was moved in another way than by a rename. */
 function movedTableProblems(before: CollectionNode, after: CollectionNode): Problem[] {
   const [from, to] = [before.collection.schema, after.collection.schema];
   if (!from || !to || (from.schema === to.schema && from.name === to.name)) return [];
-  if (before.identities.collection !== after.identities.collection) return [];
+  if (isReplaced(before, after)) return [];
   const { collection } = after.collection;
   const message = `${quoteName(collection)} has its table in another schema: move the table by renaming the collection`;
   return [problemAbout({ kind: 'collection', collection, member: ['schema', 'schema'] }, message)];

@@ -7,27 +7,10 @@ import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type TrashNode, restoringTransition } from '../transition/restoring-transition.js';
 import type { TransitionOptions } from '../transition/context.js';
-import { type ProposedChange, changeProblems } from '../invariants/index.js';
-import { renameProblems } from '../invariants/names.js';
-import { isNone, renamesBetween, withRenames } from '../transition/renames.js';
+import { changeProblems } from '../invariants/index.js';
 import { isObject } from '../../kernel/json.js';
 import { relationLocation } from '../normal-form/relation.js';
 import { isSystemCollection } from '../model/system-collections.js';
-
-/* Finds the problems of a change that may include renames. */
-
-/** Returns all problems of a change. The states are compared by new names, so that a rename alone is not a problem. */
-function* proposalProblems(proposal: ProposedChange): Resumable<Problem[]> {
-  const { from, to, touched } = proposal;
-  const renames = renamesBetween(from, to, touched);
-  if (isNone(renames)) return yield* changeProblems(proposal);
-  const named = yield* withRenames(from, renames);
-  const all = new Set([...touched, ...named.touched]);
-  return [
-    ...renameProblems(to, renames, named.unwritten),
-    ...(yield* changeProblems({ ...proposal, from: named.state, touched: all })),
-  ];
-}
 
 /** An operation. `Decided` is the type of its events. */
 export interface Operation<Name extends string, Input, Command, Decided extends LogEvent = SchemaEvent> {
@@ -63,7 +46,7 @@ export function* decideDraft(
   const desired = draft.toState();
   const touched = draft.touched;
   const isRecreated = (collection: string, field: string) => draft.isRecreated(collection, field);
-  const problems = yield* proposalProblems({ from: state, to: desired, touched, isRecreated });
+  const problems = yield* changeProblems({ from: state, to: desired, touched, isRecreated });
   if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, locations)));
   const { found = [], ...rest } = options;
   return ok(yield* restoringTransition({ from: state, to: desired, touched, options: rest }, found));

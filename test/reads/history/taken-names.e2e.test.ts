@@ -61,4 +61,35 @@ describe('reverting past reused names', () => {
     expect(await api.sql('SELECT a FROM t')).deep.equal([{ a: 'kept' }]);
     expect((await client('/fields/s/b')).status).equal(200);
   });
+
+  it('gives partitioned tables, partitions and referenced tables their names back', async () => {
+    await create('target', 'a');
+    await api.sql(`
+      CREATE TABLE parts (id int PRIMARY KEY, target int REFERENCES target) PARTITION BY RANGE (id);
+      CREATE TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (9)`);
+    await api.ok('POST', '/schema/adopt', { all: true });
+    const then = await api.head();
+    for (const name of ['parts', 'part', 'target'])
+      await api.ok('POST', `/collections/${name}/rename`, { to: `${name}2` });
+    await apply(await back(then));
+    expect(
+      await api.sql(`SELECT inhparent::regclass::text AS parent FROM pg_inherits WHERE inhrelid = 'part'::regclass`),
+    ).deep.equal([{ parent: 'parts' }]);
+  });
+
+  it('restores a partition after the table that took its name is deleted', async () => {
+    await api.sql(`
+      CREATE TABLE parts (id int PRIMARY KEY) PARTITION BY RANGE (id);
+      CREATE TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (9);
+      INSERT INTO parts VALUES (3)`);
+    await api.ok('POST', '/schema/adopt', { all: true });
+    const then = await api.head();
+    await api.ok('DELETE', '/collections/part');
+    await create('part', 'a');
+    const { message } = await api.refused({ status: 400, code: 'INVALID_QUERY' }, 'GET', `/history/diff?to=${then}`);
+    expect(message).contain('"part" is another table now').and.contain('delete or rename it first');
+    await api.ok('DELETE', '/collections/part');
+    await apply(await back(then));
+    expect(await api.sql('SELECT id FROM part')).deep.equal([{ id: 3 }]);
+  });
 });

@@ -157,6 +157,29 @@ describe('rules of findings', () => {
     expect(codes(required, { known: { inheritance } })).not.to.include('INHERITED');
   });
 
+  it('INHERITED names the tables that inherit from a deleted table', () => {
+    const link = (childName: string, isPartition = false) => {
+      const names = { child: childName, childName, parent: 'articles', parentName: 'articles' };
+      return { ...names, isPartition, columns: [], notNull: [], checks: [] };
+    };
+    const inheritance = [link('old_articles'), link('authors'), link('articles_2026', true)];
+    const gone = (...tables: string[]): Edit => {
+      return (snapshot) => {
+        snapshot.collections = snapshot.collections.filter(({ collection }) => !tables.includes(collection));
+        snapshot.fields = snapshot.fields.filter(({ collection }) => !tables.includes(collection));
+        snapshot.relations = [];
+      };
+    };
+    const messages = (edit: Edit): string[] =>
+      findingsOf(edit, { known: { inheritance } }).flatMap(({ code, message }) =>
+        code === 'INHERITED' ? [message] : [],
+      );
+    expect(messages(gone('articles'))).to.deep.equal([
+      'drop table articles: old_articles and authors inherit from it, so PostgreSQL rejects it. Delete old_articles and authors first.',
+    ]);
+    expect(messages(gone('articles', 'authors'))[0]).to.contain('drop table articles: old_articles inherits from it');
+  });
+
   it('CREATES_EXTENSION names the extension', () => {
     const typed: Edit = (snapshot) => {
       for (const each of snapshot.collections)

@@ -106,11 +106,14 @@ function namesOf(dependents: readonly Dependent[], column: string | null): strin
   return [...new Set(needing.map(({ kind, name }) => `${kind} ${name}`))];
 }
 
-function listDependents(names: readonly string[]): string {
+const listDependents = (names: readonly string[]): string =>
+  `${listNames(names)} ${names.length === 1 ? 'needs' : 'need'} it`;
+
+function listNames(names: readonly string[]): string {
   const more = names.length - NAMED;
   const shown = more > 0 ? [...names.slice(0, NAMED), `${more} more`] : names;
   const last = shown.at(-1) ?? '';
-  return shown.length === 1 ? `${last} needs it` : `${shown.slice(0, -1).join(', ')} and ${last} need it`;
+  return shown.length === 1 ? last : `${shown.slice(0, -1).join(', ')} and ${last}`;
 }
 
 interface Change {
@@ -160,15 +163,31 @@ export const inherited: Rule = {
   code: 'INHERITED',
   level: 'danger',
   title: 'A parent table determines it',
-  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. Or a column is renamed or gets another type that a table inherits from several tables.',
-  why: 'PostgreSQL rejects the whole change. It changes inherited columns and constraints only together with those of the parent table, and renames or retypes a column only if no other table determines it.',
+  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. Or a column is renamed or gets another type that a table inherits from several tables. Or a table is deleted from which other tables inherit.',
+  why: 'PostgreSQL rejects the whole change. It changes inherited columns and constraints only together with those of the parent table, renames or retypes a column only if no other table determines it, and drops a table only if no other table inherits from it.',
   safer:
-    'Change the parent table, which changes the inheriting tables too. If the service does not manage the parent, change it by hand and accept the drift. If a table has several parents, detach it with SQL, change the parents, and attach it again.',
+    'Change the parent table, which changes the inheriting tables too. Delete inheriting tables before their parent. If the service does not manage the parent, change it by hand and accept the drift. If a table has several parents, detach it with SQL, change the parents, and attach it again.',
   event: (planned) => [
     ...inheritedChanges(planned).flatMap((each) => onlyInChild(planned, each)),
     ...onlyInOneParent(planned),
+    ...withoutChildren(planned),
   ],
 };
+
+/** PostgreSQL drops partitions together with their table, but no other inheriting tables. */
+function withoutChildren({ event, before, batch }: PlannedEvent): Observation[] {
+  if (event.type !== 'collection.deleted' || before === undefined) return [];
+  const remains = ({ child }: Inheritance): boolean => {
+    const node = batch.before.collections.get(child);
+    return node === undefined || sameCollection(node, batch.after) !== undefined;
+  };
+  const children = batch.children(before.collection.collection).filter((each) => !each.isPartition && remains(each));
+  if (children.length === 0) return [];
+  const names = listNames(children.map(({ childName }) => childName));
+  const verb = children.length === 1 ? 'inherits' : 'inherit';
+  const message = `drop table ${event.collection}: ${names} ${verb} from it, so PostgreSQL rejects it. Delete ${names} first.`;
+  return [{ message }];
+}
 
 function onlyInChild(planned: PlannedEvent, { what, kind, object, ...change }: InheritedChange): Observation[] {
   const parents = parentsThat(planned, change.isOf);
