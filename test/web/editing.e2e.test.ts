@@ -46,12 +46,13 @@ describe('editing in the admin app', () => {
   const apply = async (page: Page, isLost = false) => {
     const draft = page.getByRole('region', { name: 'Draft' });
     await draft.getByRole('link', { name: 'Review' }).click();
-    // The draft and its review count the same.
+    // The draft, its review and the applied change show the same number.
     const count = await draft.getByRole('status').innerText();
     await page.getByRole('navigation', { name: 'Changed collections' }).getByText(count).waitFor();
     await page.getByRole('button', { name: /^Apply(: delete .*)?$/ }).click();
     if (isLost) await page.getByRole('button', { name: /^Delete data: / }).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    await page.getByText(count, { exact: true }).waitFor();
     await page.getByRole('region', { name: 'Draft' }).waitFor({ state: 'detached' });
   };
   const menu = async (page: Page, source: string, item: string) => {

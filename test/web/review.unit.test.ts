@@ -4,7 +4,6 @@ import {
   conflictsOf,
   keysSince,
   selectChosen,
-  dropContents,
   itemsOf,
   keyOf,
   memberKeyOf,
@@ -12,6 +11,7 @@ import {
 } from '../../src/web/pages/review/model/items.js';
 import { locateProblems, lossesOf, scriptOf, statementsByItem } from '../../src/web/pages/review/model/plan.js';
 import { toPlainText, suggestTitle, sentencesOf } from '../../src/web/pages/review/model/sentences.js';
+import { dropContents } from '../../src/web/shared/changes/total.js';
 import { bytesText, sizeText } from '../../src/web/shared/text.js';
 import { readReviewSearch } from '../../src/web/pages/review/search.js';
 import { toDirectusForm } from '../../src/web/shared/snapshot/directus-form.js';

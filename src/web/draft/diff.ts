@@ -4,7 +4,17 @@ import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from '../../
 import { type Entry, entriesBetween } from '../../schema/diff/entries.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { type Difference, mergeSides, overlayMembers } from './merge.js';
-import { type Documents, type Draft, type Edit, type Part, PARTS, formerName, keyOf, memberKey } from './model.js';
+import {
+  type Documents,
+  type Draft,
+  type Edit,
+  type Part,
+  PARTS,
+  formerName,
+  keyOf,
+  memberKey,
+  renamedKeys,
+} from './model.js';
 import { createRenamer } from './rename.js';
 import { discard } from './edits.js';
 
@@ -120,14 +130,6 @@ export function byDraftNames(draft: Draft, head: Pick<Head, Part>): HeadByKey {
       }),
     );
   return { collections: keyed('collections'), fields: keyed('fields'), relations: keyed('relations') };
-}
-
-function renamedKeys({ names }: Draft, part: Part): string[] {
-  if (part === 'collections') return [...names.collections.keys()];
-  if (part === 'relations') return [];
-  return [...names.fields].flatMap(([collection, former]) =>
-    [...former.keys()].map((each) => `${collection}\0${each}`),
-  );
 }
 
 function renameEntry(part: Part, key: string, lhs: string): Entry<never> {

@@ -3,10 +3,10 @@ import draftIcon from 'icon:edit_note';
 import undoIcon from 'icon:undo';
 import { Button, Text, Badge } from '@mantine/core';
 import { Link, useLocation } from '@tanstack/react-router';
-import { counted } from '../shared/text.js';
 import { ConfirmButton } from '../shared/buttons.js';
+import { totalText } from '../shared/changes/total.js';
 import { Glyph } from '../shared/glyph.js';
-import { type Draft, changesIn, isEmpty } from './model.js';
+import { changesIn, isEmpty } from './model.js';
 import { discardDraft, undoEdit, useDraft } from './store.js';
 import classes from './draft-bar.module.css';
 import type { Mark } from './marked-documents.js';
@@ -42,7 +42,7 @@ export function DraftBar() {
       <Glyph path={draftIcon} size={22} />
       <div className={classes.text}>
         <Text size="sm" fw={600} role="status">
-          {summaryOf(draft)}
+          {totalText(changesIn(draft))}
         </Text>
         <Text size="xs" className={classes.quiet}>
           {isKept
@@ -70,10 +70,4 @@ export function DraftBar() {
       )}
     </section>
   );
-}
-
-function summaryOf(draft: Draft): string {
-  const changes = changesIn(draft);
-  const collections = new Set(changes.map(({ collection }) => collection)).size;
-  return `${counted(changes.length, 'change')} in ${counted(collections, 'collection')}`;
 }

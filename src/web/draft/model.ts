@@ -1,4 +1,5 @@
 import type { Collection, Field, NewRelation, Relation } from '../../schema/model/model.js';
+import type { CountedChange } from '../shared/changes/total.js';
 import type { CollectionDocument, FieldDocument, ListedCollection, RelationDocument } from '../service/types.js';
 
 export interface Edit<T> {
@@ -65,49 +66,33 @@ export function isEmpty({ names, collections, fields, relations }: Draft): boole
   return names.collections.size + names.fields.size + collections.size + fields.size + relations.size === 0;
 }
 
-interface DraftedChange {
-  part: Part;
-  collection: string;
-  /** The field, or the many field of a relation. */
-  field: string | null;
-  mark: 'made' | 'changed' | 'removed' | 'renamed';
-  /** The former name of a renamed object. */
-  from?: string;
-}
-
 /**
- * Returns one entry per changed object. The fields and relations of a new or removed collection have no entries of
- * their own.
+ * Returns the changes as the diff of the draft has them: one per object, and two for an object that replaces another one
+ * of the same name. The fields and relations of a new collection are included.
  */
-export function changesIn(draft: Draft): DraftedChange[] {
-  const isWhole = (collection: string): boolean => {
-    const edit = draft.collections.get(collection);
-    return edit !== undefined && (edit.before === null || edit.after === null);
-  };
-  const renames = renamesIn(draft);
-  for (const part of PARTS) {
-    for (const [key, edit] of draft[part]) {
+export const changesIn = (draft: Draft): CountedChange[] =>
+  PARTS.flatMap((part) =>
+    [...new Set([...draft[part].keys(), ...renamedKeys(draft, part)])].flatMap((key) => {
       const [collection = '', field = null] = key.split('\0');
-      if (field !== null && isWhole(collection)) continue;
-      const mark = edit.before === null ? 'made' : edit.after === null ? 'removed' : 'changed';
-      renames.push({ part, collection, field, mark });
-    }
-  }
-  return renames;
+      return marksOf(draft, part, key).map((mark) => ({ part, collection, field, mark }));
+    }),
+  );
+
+function marksOf(draft: Draft, part: Part, key: string): CountedChange['mark'][] {
+  const edit = draft[part].get(key);
+  if (edit?.after === null) return ['removed'];
+  if (edit?.recreated === true) return ['removed', 'made'];
+  if (edit?.before === null) return ['made'];
+  return [formerName(draft, part, key) === undefined ? 'changed' : 'renamed'];
 }
 
-function renamesIn({ names }: Draft): DraftedChange[] {
-  const collections = [...names.collections].map(([collection, from]): DraftedChange => ({
-    part: 'collections',
-    collection,
-    field: null,
-    mark: 'renamed',
-    from,
-  }));
-  const fields = [...names.fields].flatMap(([collection, former]) =>
-    [...former].map(([field, from]): DraftedChange => ({ part: 'fields', collection, field, mark: 'renamed', from })),
+/** Returns the keys of the objects that the draft renames. */
+export function renamedKeys({ names }: Draft, part: Part): string[] {
+  if (part === 'collections') return [...names.collections.keys()];
+  if (part === 'relations') return [];
+  return [...names.fields].flatMap(([collection, former]) =>
+    [...former.keys()].map((field) => memberKey(collection, field)),
   );
-  return [...collections, ...fields];
 }
 
 /** Returns the collections that the draft changes, by their names at the head. New collections are not included. */

@@ -194,7 +194,7 @@ function ProposedChanges({ request }: { request: ChangeRequest }) {
   if (diff === null) return null;
   return (
     <Section title="Changes">
-      <ChangeList changes={changesOf(diff)} first={AT_FIRST} />
+      <ChangeList changes={changesOf(diff)} first={AT_FIRST} hasTotal />
     </Section>
   );
 }
@@ -262,7 +262,7 @@ function What({ batch }: { batch: Batch }) {
         </Text>
       )}
       <QueryResult query={changes} label="Loading the changes">
-        {(changeList) => <ChangeList changes={changeList} more={changes.more} />}
+        {(changeList) => <ChangeList changes={changeList} more={changes.more} hasTotal />}
       </QueryResult>
     </>
   );

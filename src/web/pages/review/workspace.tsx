@@ -114,7 +114,7 @@ function Columns({ source, review }: PartProps) {
   const isNarrow = useMediaQuery('(max-width: 62em)');
   const [part, setPart] = useState('changes');
   const [wanted, setWanted] = useState<{ collection: string } | null>(null);
-  const { items, groups, leftOut, problems } = review;
+  const { items, groups, carriedOut, problems } = review;
   const changes = <ChangesPane review={review} canChoose={mayPropose} wanted={wanted} />;
   const risks = <Risks review={review} warnings={source.reviewed.warnings} />;
   if (isNarrow)
@@ -136,7 +136,7 @@ function Columns({ source, review }: PartProps) {
       <Outline
         items={items}
         groups={groups}
-        leftOut={leftOut}
+        carriedOut={carriedOut}
         problems={problems}
         onChoose={(collection) => setWanted({ collection })}
       />

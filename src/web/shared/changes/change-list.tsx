@@ -6,6 +6,7 @@ import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../buttons.js';
 import { DefinitionDiff } from './definition-diff.js';
 import { type Change, titleOf, valueText } from './sentences.js';
+import { totalText } from './total.js';
 import classes from './change-list.module.css';
 
 const LOOKS = {
@@ -27,13 +28,31 @@ interface Props {
   more?: { events: number; isLoading: boolean; error: Error | null; load: () => void };
   /** Initial number of items. */
   first?: number;
+  /** True to show the number of changes above the list. */
+  hasTotal?: boolean;
 }
 
 /**
  * Lists changes. Without changes, shows that the schema is the same.
  * @param props.first the number of items at first, a hundred by default
  */
-export function ChangeList({ changes, more, first = MOST }: Props) {
+export function ChangeList({ hasTotal = false, ...props }: Props) {
+  const { changes, more } = props;
+  const hasMore = more !== undefined && more.events > 0;
+  return (
+    <>
+      {hasTotal && (changes.length > 0 || hasMore) && (
+        <Text size="sm" mb="xs">
+          {hasMore && 'At least '}
+          {totalText(changes)}
+        </Text>
+      )}
+      <Changes {...props} />
+    </>
+  );
+}
+
+function Changes({ changes, more, first = MOST }: Omit<Props, 'hasTotal'>) {
   const [most, setMost] = useState(first);
   if (changes.length === 0 && !more?.events) {
     return (

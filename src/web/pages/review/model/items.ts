@@ -60,19 +60,6 @@ export const memberKeyOf = (item: string, path: readonly string[]): string => `$
 
 const rawItems = (diff: Partial<SchemaDiff>, part: Part): readonly RawItem[] => diff[part] ?? [];
 
-/**
- * Returns the items without the contents of new and removed collections, which count as part of the collection, as in
- * the draft.
- */
-export function dropContents(items: readonly Item[]): Item[] {
-  const whole = new Set(
-    items
-      .filter(({ part, mark }) => part === 'collections' && (mark === 'made' || mark === 'removed'))
-      .map(({ collection }) => collection),
-  );
-  return items.filter(({ part, collection }) => part === 'collections' || part === 'objects' || !whole.has(collection));
-}
-
 /** Returns the items in the order of the diff: collections, fields, relations, views. */
 export function itemsOf(diff: Partial<SchemaDiff>): Item[] {
   return PARTS.flatMap((part) => {

@@ -1,7 +1,8 @@
 /* Describes a change in a sentence. */
 import { abbreviate, counted } from '../../../shared/text.js';
 import { valueText } from '../../../shared/changes/sentences.js';
-import { type Item, type Member, dropContents, isRename } from './items.js';
+import { dropContents } from '../../../shared/changes/total.js';
+import { type Item, type Member, isRename } from './items.js';
 
 /** A sentence with names. Names are highlighted and always rendered as text. */
 export type Phrase = readonly (string | { name: string })[];

@@ -13,7 +13,7 @@ import {
 import { Checkbox, Group, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type Item, dropContents } from '../model/items.js';
+import type { Item } from '../model/items.js';
 import { statementsByItem, type LockedTable, type Located } from '../model/plan.js';
 import type { Review } from '../use-review.js';
 import { ItemCard } from './item-card.js';
@@ -22,14 +22,16 @@ import { relationsQuery } from '../../../service/queries.js';
 import { recentChangesQuery } from '../../../service/review-queries.js';
 import { Time } from '../../../shared/time.js';
 import { useMay } from '../../../service/session.js';
-import { sizeText, counted } from '../../../shared/text.js';
+import { countChanges, dropContents, signOf, totalText } from '../../../shared/changes/total.js';
+import { sizeText } from '../../../shared/text.js';
 import { actorName } from '../../../../schema/model/events.js';
 
 interface Props {
   items: readonly Item[];
   /** Grouped by collection. */
   groups: readonly (readonly [collection: string, items: readonly Item[]])[];
-  leftOut: ReadonlySet<string>;
+  /** The selected items. */
+  carriedOut: readonly Item[];
   problems: Located;
   onChoose: (collection: string) => void;
 }
@@ -41,9 +43,11 @@ const FEW = 14;
  * Lists the collections and marks those with errors. If there are many, the user can search.
  * @param props.onChoose called for each choice, even of the same collection
  */
-export function Outline({ items, groups: all, leftOut, problems, onChoose }: Props) {
+export function Outline({ items, groups: all, carriedOut, problems, onChoose }: Props) {
   const [typed, setTyped] = useState('');
   const needle = useDeferredValue(typed.trim().toLowerCase());
+  const taken = useMemo(() => new Set(carriedOut), [carriedOut]);
+  const excluded = countChanges(items) - countChanges(carriedOut);
   const scroller = useRef<HTMLUListElement>(null);
   const groups = useMemo(() => all.filter(([name]) => name.toLowerCase().includes(needle)), [all, needle]);
   const virtual = useVirtualizer({
@@ -54,7 +58,10 @@ export function Outline({ items, groups: all, leftOut, problems, onChoose }: Pro
   });
   return (
     <nav className={classes.outline} aria-label="Changed collections">
-      <p className={classes.total}>{totalText(items)}</p>
+      <p className={classes.total}>
+        {totalText(items)}
+        {excluded > 0 && `, ${excluded.toLocaleString()} excluded`}
+      </p>
       {all.length > FEW && (
         <TextInput
           size="xs"
@@ -77,7 +84,7 @@ export function Outline({ items, groups: all, leftOut, problems, onChoose }: Pro
               <button type="button" onClick={() => onChoose(collection)} data-problem={hasProblem || undefined}>
                 <bdi className={classes.entryName}>{collection}</bdi>
                 {hasProblem && <span className={classes.bad}>rejected</span>}
-                <Counts items={own} leftOut={leftOut} />
+                <Counts items={own.filter((item) => taken.has(item))} />
               </button>
             </li>
           );
@@ -88,18 +95,19 @@ export function Outline({ items, groups: all, leftOut, problems, onChoose }: Pro
 }
 
 const SIGNS = [
-  ['made', '+', 'new'],
-  ['changed', '~', 'changed'],
-  ['removed', '−', 'removed'],
+  ['+', 'made', 'new'],
+  ['~', 'changed', 'changed'],
+  ['−', 'removed', 'removed'],
 ] as const;
 
-function Counts({ items, leftOut }: { items: readonly Item[]; leftOut: ReadonlySet<string> }) {
-  const taken = items.filter(({ key }) => !leftOut.has(key));
-  if (taken.length === 0) return <span className={classes.none}>excluded</span>;
+/** @param props.items the selected changes */
+function Counts({ items }: { items: readonly Item[] }) {
+  const shown = useMemo(() => dropContents(items), [items]);
+  if (items.length === 0) return <span className={classes.none}>excluded</span>;
   return (
     <span className={classes.counts}>
-      {SIGNS.map(([mark, sign, word]) => {
-        const count = taken.filter((item) => (item.mark === 'renamed' ? 'changed' : item.mark) === mark).length;
+      {SIGNS.map(([sign, mark, word]) => {
+        const count = shown.filter((item) => signOf(item.mark) === sign).length;
         return count === 0 ? null : (
           <span key={mark} data-mark={mark} title={`${count} ${word}`}>
             {sign}
@@ -112,23 +120,7 @@ function Counts({ items, leftOut }: { items: readonly Item[]; leftOut: ReadonlyS
 }
 
 /** Shows the number of selected changes of a review: `+12 ~3 −70`. */
-export function TotalCounts({ review: { items, leftOut } }: { review: Review }) {
-  return <Counts items={useMemo(() => dropContents(items), [items])} leftOut={leftOut} />;
-}
-
-/** Returns a text such as `3 changes in 1 collection and 1 view`. Kinds other than views count as objects. */
-function totalText(all: readonly Item[]): string {
-  const items = dropContents(all);
-  const namesOf = (isObject: boolean) =>
-    new Set(items.flatMap(({ part, collection }) => ((part === 'objects') === isObject ? [collection] : []))).size;
-  const [collections, objects] = [namesOf(false), namesOf(true)];
-  const noun = items.every(({ part, kind }) => part !== 'objects' || kind?.endsWith('view')) ? 'view' : 'object';
-  const parts = [
-    ...(collections > 0 || objects === 0 ? [counted(collections, 'collection')] : []),
-    ...(objects > 0 ? [counted(objects, noun)] : []),
-  ];
-  return `${counted(items.length, 'change')} in ${parts.join(' and ')}`;
-}
+export const TotalCounts = ({ review: { carriedOut } }: { review: Review }) => <Counts items={carriedOut} />;
 
 interface CollectionHeadProps {
   collection: string;
