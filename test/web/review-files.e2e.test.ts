@@ -26,6 +26,39 @@ systemFields:
   - { collection: directus_activity, field: timestamp, schema: { is_indexed: true } }
 `;
 
+/** Two collections with a relation, and a third. */
+function snapshotOfShop(): object {
+  const names = ['shop_orders', 'shop_people', 'shop_notes'];
+  const key = { data_type: 'integer', is_primary_key: true, has_auto_increment: true, is_nullable: false };
+  const buyer = {
+    collection: 'shop_orders',
+    field: 'buyer',
+    type: 'integer',
+    meta: {},
+    schema: { data_type: 'integer' },
+  };
+  const ends = { many_collection: 'shop_orders', many_field: 'buyer', one_collection: 'shop_people' };
+  return {
+    version: 1,
+    service: '0.1.0',
+    vendor: 'postgres',
+    collections: names.map((collection) => ({ collection, meta: {}, schema: {} })),
+    fields: [
+      ...names.map((collection) => ({ collection, field: 'id', type: 'integer', meta: {}, schema: key })),
+      buyer,
+    ],
+    relations: [
+      {
+        collection: 'shop_orders',
+        field: 'buyer',
+        related_collection: 'shop_people',
+        meta: ends,
+        schema: { on_delete: 'SET NULL' },
+      },
+    ],
+  };
+}
+
 describe('snapshots in the admin app', () => {
   const app = withApp();
 
@@ -137,6 +170,30 @@ describe('snapshots in the admin app', () => {
     expect(await card(page, 'collection posts').count()).to.equal(0);
     await page.getByRole('button', { name: 'Import all collections' }).click();
     await page.getByRole('button', { name: 'Import without “posts”' }).waitFor();
+  });
+
+  it('exclude collections, and import others under new names with their relations', async () => {
+    const page = await app.visit({ path: '/review?bring=true' });
+    await choose(page, 'staging.json', JSON.stringify(snapshotOfShop()));
+    await card(page, 'collection shop_orders').waitFor();
+    await page.getByRole('button', { name: 'Choose or rename collections' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Collections of the file' });
+    await dialog.getByRole('checkbox', { name: 'Import shop_notes' }).uncheck();
+    const name = dialog.getByRole('textbox', { name: 'Import shop_people as' });
+    await name.fill('shop_orders');
+    await dialog.getByText('Another collection of the file has this name.').first().waitFor();
+    await name.fill('buyers');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Compare' }).click();
+    await card(page, 'collection buyers').waitFor();
+    await page.getByText('Not imported: shop_notes.').waitFor();
+    await page.getByText('Imported under another name: shop_people as buyers.').waitFor();
+    for (const gone of ['shop_notes', 'shop_people'])
+      expect(await card(page, `collection ${gone}`).count(), gone).to.equal(0);
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    const relation = (await app.client('/relations/shop_orders/buyer')).json as { data: object };
+    expect(relation.data).to.include({ related_collection: 'buyers' });
   });
 
   it('can be imported without an error if another release created them', async () => {

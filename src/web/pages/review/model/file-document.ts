@@ -1,5 +1,6 @@
 /* The parts of a snapshot file that belong to a collection. Pure. */
 import { isObject } from '../../../../kernel/json.js';
+import { foreignKeyName } from '../../../../schema/model/name-length.js';
 
 const PARTS = ['collections', 'fields', 'relations'] as const;
 
@@ -30,6 +31,69 @@ export function withoutCollections(document: unknown, names: ReadonlySet<string>
     (snapshot[part] as unknown[]).filter((each) => !names.has(collectionOf(each) ?? '')),
   ]);
   return { ...snapshot, ...(Object.fromEntries(lists) as object) };
+}
+
+type Rename = (name: unknown) => unknown;
+
+/** The members of a document that name a collection, by their path. */
+const NAMING = [
+  ['collection'],
+  ['related_collection'],
+  ['many_collection'],
+  ['one_collection'],
+  ['one_allowed_collections'],
+  ['meta', 'collection'],
+  ['meta', 'many_collection'],
+  ['meta', 'one_collection'],
+  ['meta', 'one_allowed_collections'],
+  ['schema', 'table'],
+  ['schema', 'foreign_key_table'],
+  ['schema', 'extras', 'partition_of', 'table'],
+] as const;
+
+/** Also names of collections, but only in documents of collections: the group of a field is a field. */
+const NAMING_OF_COLLECTIONS = [...NAMING, ['meta', 'group'], ['schema', 'name']] as const;
+
+/**
+ * Returns the document with other names of collections in its collections, fields and relations. Default names of
+ * foreign keys, which contain the name of the collection, are changed too. SQL text is not changed.
+ * @param names new names by the names in the file
+ */
+export function renameCollections(document: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (names.size === 0) return document;
+  const snapshot = snapshotOf(document);
+  const rename: Rename = (name) =>
+    Array.isArray(name) ? name.map(rename) : typeof name === 'string' ? (names.get(name) ?? name) : name;
+  const lists = PARTS.filter((part) => Array.isArray(snapshot[part])).map((part) => [
+    part,
+    (snapshot[part] as unknown[]).map((each) =>
+      renameIn(each, part === 'collections' ? NAMING_OF_COLLECTIONS : NAMING, rename),
+    ),
+  ]);
+  return { ...snapshot, ...(Object.fromEntries(lists) as object) };
+}
+
+function renameIn(document: unknown, paths: readonly (readonly string[])[], rename: Rename): unknown {
+  const renamed = paths.reduce((result, path) => changeMember(result, path, rename), document);
+  const references = changeMember(renamed, ['schema', 'extras', 'constraints'], (constraints) =>
+    Array.isArray(constraints) ? constraints.map((each) => changeMember(each, ['references'], rename)) : constraints,
+  );
+  const [before, after] = [defaultKeyName(document), defaultKeyName(references)];
+  return changeMember(references, ['schema', 'constraint_name'], (name) => (name === before ? after : name));
+}
+
+/** Returns a copy with the changed member. Returns the same document if it lacks the member. */
+function changeMember(document: unknown, [first = '', ...rest]: readonly string[], change: Rename): unknown {
+  if (!isObject(document) || document[first] === undefined) return document;
+  const now = rest.length === 0 ? change(document[first]) : changeMember(document[first], rest, change);
+  return { ...document, [first]: now };
+}
+
+/** Returns the name that the service gives to the foreign key of a relation. Undefined for other documents. */
+function defaultKeyName(document: unknown): string | undefined {
+  if (!isObject(document)) return undefined;
+  const [collection, field] = [collectionOf(document), document['field'] ?? document['many_field']];
+  return collection === undefined || typeof field !== 'string' ? undefined : foreignKeyName(collection, field);
 }
 
 /** Returns the snapshot of a document. Directus clients send it inside `data`. */

@@ -3,6 +3,7 @@ import { Button, Group, Stack, Switch, Text, Title, Paper } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
+import { invertMap } from '../../../../kernel/inverse.js';
 import type { MergeConflict, Resolution } from '../../../../schema/merge/model.js';
 import { collectionsQuery } from '../../../service/queries.js';
 import { RefusedError } from '../../../service/send.js';
@@ -26,8 +27,10 @@ import {
   failingCollections,
   withoutCollections,
   originInName,
+  renameCollections,
   timeInName,
 } from '../model/file-document.js';
+import { ALL, ChoiceNote, CollectionChoiceButton, type CollectionChoice } from './collection-choice.js';
 import { Frame } from '../parts/notes.js';
 import type { ReviewSearch } from '../search.js';
 import { Workspace } from '../workspace.js';
@@ -36,6 +39,7 @@ import { type UploadedFile, uploadedFile } from './upload.js';
 import { KeptChangesNote, BaseSelect, NOW, UnknownBaseNote, type Base, STILL, momentText } from './base-select.js';
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
+import { countChanges } from '../../../shared/changes/total.js';
 
 /**
  * If a file name contains only the time of the export, the user is asked for its schema if others changed the schema
@@ -72,8 +76,8 @@ function AskBase({ name, named, onChoose, children }: BaseSelectProps) {
       ) : (
         <Stack gap="lg">
           <Text>
-            The file name is dated {momentText(named)}. {countText(changes.length)} since then. Which schema was the
-            file created from?
+            The file name is dated {momentText(named)}. {countText(countChanges(changes))} since then. Which schema was
+            the file created from?
           </Text>
           <Answer
             label="This schema, at that time"
@@ -195,17 +199,17 @@ function useComparison({ search, onChange, file, named }: BasedFileProps) {
   const force = search.force === true || file.directus !== null;
   const base = search.base ?? (typeof named === 'number' ? named : NOW);
   const [resolve, setResolve] = useState<readonly Resolution[]>([]);
-  const [without, setWithout] = useState<readonly string[]>([]);
+  const [choice, setChoice] = useState(ALL);
   const query = useQuery({
     ...STILL,
-    queryKey: ['review', 'file', file.id, mirror, force, base, resolve, without],
+    queryKey: ['review', 'file', file.id, mirror, force, base, resolve, choice.without, [...choice.names]],
     queryFn: async ({ signal }) => {
-      const sent = await fileWithout(file, without);
+      const sent = await fileWithChoice(file, choice);
       const reviewed =
         base === NOW
           ? await compareFile(sent, { mirror, force }, signal)
           : await mergeFile(sent, { base, resolve, mirror, force }, signal);
-      return excludeCollections(reviewed, without);
+      return excludeCollections(reviewed, choice.without);
     },
   });
   const change = (changed: Partial<ReviewSearch>) => {
@@ -213,15 +217,22 @@ function useComparison({ search, onChange, file, named }: BasedFileProps) {
     setResolve([]);
     onChange(changed);
   };
+  const choose = (next: CollectionChoice) => {
+    setResolve([]);
+    setChoice(next);
+  };
   const isUnsaid = search.base === undefined && named === null;
-  return { file, mirror, force, named, base, isUnsaid, resolve, setResolve, without, setWithout, query, change };
+  return { file, mirror, force, named, base, isUnsaid, resolve, setResolve, choice, setChoice: choose, query, change };
 }
 
-async function fileWithout(file: UploadedFile, collections: readonly string[]): Promise<SentFile> {
-  if (collections.length === 0) return file;
-  const document = withoutCollections(await readDocument(file), new Set(collections));
+async function fileWithChoice(file: UploadedFile, choice: CollectionChoice): Promise<SentFile> {
+  if (choice.without.length + choice.names.size === 0) return file;
+  const document = chosenDocument(await readDocument(file), choice);
   return { content: new Blob([JSON.stringify(document)]), type: 'application/json' };
 }
+
+const chosenDocument = (document: unknown, { without, names }: CollectionChoice): unknown =>
+  renameCollections(withoutCollections(document, new Set(without)), names);
 
 /** Excludes collections from the review. A collection that the user does not import is not deleted either. */
 function excludeCollections(reviewed: Reviewed, collections: readonly string[]): Reviewed {
@@ -269,7 +280,8 @@ function Compared(props: BasedFileProps) {
 }
 
 function ComparisonOptions({ comparison }: { comparison: Comparison }) {
-  const { base, named, isUnsaid, query, without, setWithout, change, file } = comparison;
+  const { base, named, isUnsaid, query, choice, setChoice, change, file } = comparison;
+  const collections = useCollections(file);
   return (
     <Stack gap="xs">
       {file.directus !== null && (
@@ -281,14 +293,10 @@ function ComparisonOptions({ comparison }: { comparison: Comparison }) {
         <BaseSelect base={base} named={named} onChange={(next) => change({ base: next })} />
         <Options comparison={comparison} />
       </Group>
-      {without.length > 0 && (
-        <Group gap="sm">
-          <Text size="sm">Not imported: {abbreviate(without.join(', '), 200)}.</Text>
-          <Button size="compact-xs" variant="default" onClick={() => setWithout([])}>
-            Import all collections
-          </Button>
-        </Group>
+      {collections !== undefined && collections.length > 0 && (
+        <CollectionChoiceButton collections={collections} choice={choice} onChange={setChoice} />
       )}
+      <ChoiceNote choice={choice} onReset={() => setChoice(ALL)} />
       {isUnsaid && <UnknownBaseNote />}
       {base !== NOW && query.data !== undefined && (
         <KeptChangesNote base={base} position={query.data.position} onTakeBack={() => change({ base: NOW })} />
@@ -298,32 +306,34 @@ function ComparisonOptions({ comparison }: { comparison: Comparison }) {
 }
 
 function RejectedFile({ comparison, error }: { comparison: Comparison; error: Error }) {
-  const { base } = comparison;
+  const { base, choice } = comparison;
+  const isChosen = choice.without.length + choice.names.size > 0;
   return (
     <Stack gap="md">
       <ImportWithout comparison={comparison} error={error} />
-      {base !== NOW && <ComparisonOptions comparison={comparison} />}
+      {(base !== NOW || isChosen) && <ComparisonOptions comparison={comparison} />}
     </Stack>
   );
 }
 
 /** Offers to import the other collections of the file if only some of them have errors. */
 function ImportWithout({ comparison, error }: { comparison: Comparison; error: Error }) {
-  const { file, without, setWithout } = comparison;
+  const { file, choice, setChoice } = comparison;
   const { data: failing = null } = useQuery({
     ...STILL,
-    queryKey: ['review', 'failing', file.id, without, error],
+    queryKey: ['review', 'failing', file.id, choice.without, [...choice.names], error],
     queryFn: async () => {
       if (!(error instanceof RefusedError)) return null;
-      const document = withoutCollections(await readDocument(file), new Set(without));
-      return failingCollections(error.problems, document);
+      const failed = failingCollections(error.problems, chosenDocument(await readDocument(file), choice));
+      const former = invertMap(choice.names);
+      return failed?.map((name) => former.get(name) ?? name) ?? null;
     },
   });
   if (failing === null || failing.length === 0) return null;
   const names = failing.length === 1 ? `“${abbreviate(failing[0] ?? '', 60)}”` : counted(failing.length, 'collection');
   return (
     <Group gap="md">
-      <Button variant="default" onClick={() => setWithout([...without, ...failing])}>
+      <Button variant="default" onClick={() => setChoice(withoutFailing(choice, failing))}>
         Import without {names}
       </Button>
       <Text size="sm" c="dimmed" flex={1} miw={260}>
@@ -332,6 +342,11 @@ function ImportWithout({ comparison, error }: { comparison: Comparison; error: E
     </Group>
   );
 }
+
+const withoutFailing = ({ without, names }: CollectionChoice, failing: readonly string[]): CollectionChoice => ({
+  without: [...without, ...failing],
+  names: new Map([...names].filter(([name]) => !failing.includes(name))),
+});
 
 interface ConflictsProps {
   comparison: Comparison;
@@ -395,16 +410,23 @@ const missingText = (count: number): string =>
 const MOST_YAML_BYTES = 1024 ** 2;
 
 /** Returns the number of collections that are missing from the file. Null if it is unknown or depends on the base. */
-function useMissing({ file, base, without }: Comparison): number | null {
+function useMissing({ file, base, choice: { without, names } }: Comparison): number | null {
   const { data: listed } = useQuery(collectionsQuery());
-  const { data: names } = useQuery({
+  const collections = useCollections(file);
+  if (listed === undefined || collections === undefined || base !== NOW) return null;
+  const known = new Set([...without, ...collections.map((name) => names.get(name) ?? name)]);
+  return listed.filter(({ collection }) => !known.has(collection)).length;
+}
+
+/** Returns the collections of the file. Undefined while they are read, and for a large YAML file. */
+function useCollections(file: UploadedFile): readonly string[] | undefined {
+  const { data } = useQuery({
     ...STILL,
     queryKey: ['file', 'collections', file.id],
     enabled: file.type === 'application/json' || file.content.size <= MOST_YAML_BYTES,
-    queryFn: async () => collectionNames(await readDocument(file)),
+    queryFn: async () => [...collectionNames(await readDocument(file))],
   });
-  if (listed === undefined || names === undefined || base !== NOW) return null;
-  return listed.filter(({ collection }) => !names.has(collection) && !without.includes(collection)).length;
+  return data;
 }
 
 /** True for an error that `force` avoids: the file is of another release, vendor or service. */

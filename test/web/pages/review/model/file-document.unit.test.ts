@@ -3,6 +3,7 @@ import {
   collectionNames,
   directusRelease,
   failingCollections,
+  renameCollections,
   withoutCollections,
 } from '../../../../../src/web/pages/review/model/file-document.js';
 
@@ -33,6 +34,67 @@ describe('a snapshot file with errors', () => {
       collections: [{ collection: 'a' }],
       fields: [{ collection: 'a', field: 'x' }, null],
       relations: [],
+    });
+  });
+});
+
+describe('a snapshot file with other names of collections', () => {
+  const names = new Map([
+    ['a', 'b'],
+    ['b', 'c'],
+  ]);
+
+  it('has them in its collections, fields and relations, also if two names are exchanged', () => {
+    const schema = { table: 'b', foreign_key_table: 'a', constraint_name: 'b_y_foreign' };
+    const meta = { many_collection: 'b', one_collection: 'a', one_allowed_collections: ['a', 'd'] };
+    const file = {
+      version: 1,
+      collections: [
+        { collection: 'a', meta: { collection: 'a', group: 'b' }, schema: { name: 'a', comment: 'a' } },
+        {
+          collection: 'b',
+          schema: { extras: { constraints: [{ name: 'a', references: 'a' }], partition_of: { table: 'a' } } },
+        },
+      ],
+      fields: [
+        { collection: 'a', field: 'a', meta: { collection: 'a', group: 'b' }, schema: { name: 'a', table: 'a' } },
+      ],
+      relations: [{ collection: 'b', field: 'y', related_collection: 'a', meta, schema }],
+    };
+    expect(renameCollections({ data: file }, names)).deep.equal({
+      version: 1,
+      collections: [
+        { collection: 'b', meta: { collection: 'b', group: 'c' }, schema: { name: 'b', comment: 'a' } },
+        {
+          collection: 'c',
+          schema: { extras: { constraints: [{ name: 'a', references: 'b' }], partition_of: { table: 'b' } } },
+        },
+      ],
+      fields: [
+        { collection: 'b', field: 'a', meta: { collection: 'b', group: 'b' }, schema: { name: 'a', table: 'b' } },
+      ],
+      relations: [
+        {
+          collection: 'c',
+          field: 'y',
+          related_collection: 'b',
+          meta: { many_collection: 'c', one_collection: 'b', one_allowed_collections: ['b', 'd'] },
+          schema: { table: 'c', foreign_key_table: 'b', constraint_name: 'c_y_foreign' },
+        },
+      ],
+    });
+  });
+
+  it('has flat relations with the new names, and keeps names of foreign keys that somebody chose', () => {
+    const schema = { constraint_name: 'b_y_foreign' };
+    const relation = { many_collection: 'b', many_field: 'y', one_collection: 'a', schema };
+    const chosen = { ...relation, schema: { constraint_name: 'mine' } };
+    expect(renameCollections({ relations: [relation, chosen, null] }, names)).deep.equal({
+      relations: [
+        { many_collection: 'c', many_field: 'y', one_collection: 'b', schema: { constraint_name: 'c_y_foreign' } },
+        { many_collection: 'c', many_field: 'y', one_collection: 'b', schema: { constraint_name: 'mine' } },
+        null,
+      ],
     });
   });
 });
