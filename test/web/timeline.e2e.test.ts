@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectAccessible, expectCount, expectFits, withApp, expectAccessibleInEachLook } from '../support/app.js';
+import {
+  expectAccessible,
+  expectCount,
+  expectFits,
+  expectValue,
+  withApp,
+  expectAccessibleInEachLook,
+} from '../support/app.js';
 import { json } from '../support/client.js';
 
 const CHANGES = 60;
@@ -89,7 +96,7 @@ describe('the timeline of the admin app', () => {
     expect(new URL(page.url()).search).to.equal(`?from=${CHANGES - 7}&to=${CHANGES + 2}`);
     await page.getByText('SQL', { exact: true }).click();
     await page.getByLabel('Difference as SQL').or(page.getByText('The scripts are identical.')).first().waitFor();
-    await page.getByLabel('From', { exact: true }).fill('0');
+    await page.getByRole('combobox', { name: 'From', exact: true }).fill('0');
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.locator('ins').getByText('CREATE TABLE').first().waitFor();
     await expectAccessible(page);
@@ -103,6 +110,26 @@ describe('the timeline of the admin app', () => {
     await page.goBack();
     await page.goto('/app/timeline/compare?from=x');
     await page.getByRole('alert').waitFor();
+  });
+
+  it('compares a date with a change that somebody finds by its reason, and names the types of new fields', async () => {
+    const page = await app.visit({ path: '/timeline' });
+    await page.getByRole('link', { name: 'Compare points in time' }).click();
+    const to = page.getByRole('combobox', { name: 'To', exact: true });
+    await to.fill('nothing');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByText('Choose a change from the list').waitFor();
+    await to.fill('Make%20people');
+    await page.getByRole('option', { name: /Make%20people/ }).click();
+    await expectValue(to, '2');
+    await page.getByLabel('From: date and time').fill('2020-01-02T08:05');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.waitForURL((url) => /^\?from=2020-01-0.*Z&to=2$/.test(decodeURIComponent(url.search)));
+    await page.getByText('field people.id').waitFor();
+    await page.getByText('integer', { exact: true }).first().waitFor();
+    await page.getByText('2 changes in 2 collections', { exact: true }).waitFor();
+    await expectAccessible(page);
+    await expectFits(page);
   });
 
   it('opens a linked change, wherever it is in the list', async () => {

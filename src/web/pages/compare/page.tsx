@@ -1,5 +1,5 @@
 /** Compares two points in time, as entries, as SQL or as files. */
-import { Button, Group, SegmentedControl, TextInput, Title, Stack, Text } from '@mantine/core';
+import { Button, Group, SegmentedControl, Title, Stack, Text } from '@mantine/core';
 import { useQuery, useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useState, useMemo } from 'react';
@@ -10,6 +10,8 @@ import { QueryResult, ProblemAlert, LoadingIndicator } from '../../shared/proble
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { changesOf } from '../../shared/changes/sentences.js';
 import { Page, useTitle } from '../../shared/page.js';
+import { parsePoint } from './point.js';
+import { PointInput } from './point-input.js';
 import type { CompareSearch, View } from './search.js';
 import { request, withQuery } from '../../service/request.js';
 import { Glyph } from '../../shared/glyph.js';
@@ -157,45 +159,53 @@ interface ComparedPoints {
   to: string;
 }
 
+const UNKNOWN_POINT = 'Choose a change from the list, or type an event number, a date or “now”.';
+
 function Moments({ from, to, onChange }: ComparedPoints & { onChange: (changed: CompareSearch) => void }) {
   const [submitted, setGiven] = useState({ from, to });
+  const [isChecked, setChecked] = useState(false);
+  const points = { from: parsePoint(submitted.from), to: parsePoint(submitted.to) };
+  const isKnown = points.from !== null && points.to !== null;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    onChange({ from: parseMoment(submitted.from), to: parseMoment(submitted.to) });
+    setChecked(true);
+    if (isKnown) onChange(points as CompareSearch);
   };
   const box = (name: keyof ComparedPoints, label: string) => (
-    <TextInput
+    <PointInput
       label={label}
-      w={220}
-      spellCheck={false}
       value={submitted[name]}
-      onChange={(event) => setGiven({ ...submitted, [name]: event.currentTarget.value })}
+      error={isChecked && points[name] === null ? UNKNOWN_POINT : undefined}
+      onChange={(value) => setGiven({ ...submitted, [name]: value })}
     />
   );
   return (
     <form onSubmit={submit}>
-      <Group align="flex-end" gap="sm" my="md">
+      <Stack gap="sm" my="md">
         {box('from', 'From')}
         {box('to', 'To')}
-        <Button type="submit" variant="default">
-          Compare
-        </Button>
-        <Button variant="subtle" onClick={() => onChange({ from: parseMoment(to), to: parseMoment(from) })}>
-          Swap
-        </Button>
-      </Group>
+        <Group gap="sm">
+          <Button type="submit" variant="default">
+            Compare
+          </Button>
+          <Button
+            variant="subtle"
+            disabled={!isKnown}
+            onClick={() => onChange({ from: points.to, to: points.from } as CompareSearch)}
+          >
+            Swap
+          </Button>
+        </Group>
+      </Stack>
     </form>
   );
 }
-
-/** Converts a position to a number, so that the address needs no quotes. */
-const parseMoment = (text: string): string | number => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text.trim());
 
 function Entries(moments: ComparedPoints) {
   const loaded = useQuery(momentDifferenceQuery(moments.from, moments.to));
   return (
     <QueryResult query={loaded} label="Comparing">
-      {({ diff }) => <ChangeList changes={changesOf(diff)} />}
+      {({ diff }) => <ChangeList changes={changesOf(diff)} hasTotal />}
     </QueryResult>
   );
 }

@@ -140,7 +140,7 @@ function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
       </Group>
       {error !== null && <ProblemAlert error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <LoadingIndicator label="Loading the changes" height="100px" />}
-      {data && <ChangeList changes={data} more={more} />}
+      {data && <ChangeList changes={data} more={more} hasTotal />}
     </div>
   );
 }
@@ -249,16 +249,21 @@ export function TimelinePage() {
         <Title order={1} size="h3">
           Timeline
         </Title>
-        <Button
-          component={Link}
-          to="/verification"
-          size="xs"
-          variant="default"
-          leftSection={<Glyph path={verifiedIcon} size={16} />}
-        >
-          {' '}
-          Verification{' '}
-        </Button>
+        <Group gap="xs">
+          <Button component={Link} to="/timeline/compare" size="xs" variant="default">
+            Compare points in time
+          </Button>
+          <Button
+            component={Link}
+            to="/verification"
+            size="xs"
+            variant="default"
+            leftSection={<Glyph path={verifiedIcon} size={16} />}
+          >
+            {' '}
+            Verification{' '}
+          </Button>
+        </Group>
       </Group>
       <Filters search={search} onChange={change} />
       {error !== null && !isOfMore && <ProblemAlert error={error} retry={() => void refetch()} />}
