@@ -107,19 +107,20 @@ export function unsupportedChanges(
   const after = to.collections.get(name);
   if (before === undefined || before === after) return [];
   if (after === undefined) return orphanProblems(before, to);
-  if (isReplaced(before, after) && [before, after].some(isPartitioned)) return [replacedProblem(after)];
-  return [
+  const problems = [
     ...movedTableProblems(before, after),
     ...columnProblems(before, after, isRecreated),
     ...partitioningProblems(before, after),
     ...foreignKeyProblems(before, after, (table) => isTable(from, table) && !isTable(to, table)),
   ];
+  const isImpossible = problems.length > 0 && isReplaced(before, after) && [before, after].some(isPartitioned);
+  return isImpossible ? [replacedProblem(after)] : problems;
 }
 
 const isReplaced = (before: CollectionNode, after: CollectionNode): boolean =>
   before.identities.collection !== after.identities.collection;
 
-/** A diff changes a table into an earlier one of the same name, which is impossible for partitions. */
+/** Reports a table that a diff would have to change into an earlier one of the same name. */
 function replacedProblem({ collection: { collection } }: CollectionNode): Problem {
   const message = `${quoteName(collection)} is another table now, and one of the two is partitioned or a partition: delete or rename it first`;
   return problemAbout({ kind: 'collection', collection }, message);

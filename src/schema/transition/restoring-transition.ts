@@ -5,10 +5,12 @@ import { fold } from '../fold/evolve.js';
 import type { SchemaEvent } from '../model/events.js';
 import {
   type CollectionNode,
+  type ColumnField,
   type Identity,
   type State,
   initialState,
   NEW_IDENTITY,
+  hasColumn,
   isFolder,
   memberKey,
   extrasOf,
@@ -18,6 +20,7 @@ import type { Restores, TransitionOptions } from './context.js';
 import { dropCollection, withoutReferences } from './cascade.js';
 import { Draft } from './draft.js';
 import { NO_RENAMES, renamesBetween, withRenames } from './renames.js';
+import type { Rewritten } from './rename-texts.js';
 import { transition } from './transition.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field } from '../model/model.js';
@@ -62,10 +65,11 @@ export function* restoringTransition(
 
 /** Returns the state with the names of the target. Restored tables have their state before the deletion. */
 function* withTables(
-  { from, to, touched }: TransitionRequest,
+  request: TransitionRequest,
   tables: readonly TrashNode[],
 ): Resumable<{ state: State; names: ReadonlySet<string> }> {
-  const named = yield* withRenames(from, renamesBetween(from, to, touched));
+  const { to, touched } = request;
+  const { named } = yield* attachable(request, tables);
   const draft = new Draft(named.state, named.touched);
   const names = namesByIdentity(to, touched);
   const nodes: CollectionNode[] = [];
@@ -81,6 +85,40 @@ function* withTables(
   for (const node of nodes) draft.restoreCollection(toRestored(node, isThere));
   return { state: draft.toState(), names: draft.touched };
 }
+
+/**
+ * Returns the tables that can be restored, and the renamed state to which they are added. A partition can be attached
+ * only while its table has columns of the same names: before or after the columns are renamed.
+ */
+function* attachable<T extends TrashNode>(
+  { from, to, touched }: TransitionRequest,
+  tables: readonly T[],
+): Resumable<{ named: Rewritten; tables: readonly T[] }> {
+  const renames = renamesBetween(from, to, touched);
+  const named = yield* withRenames(from, renames);
+  const fitting = tables.filter(({ node }) => hasColumnsOfParent(node, named.state, tables));
+  if (fitting.length === tables.length || renames.fields.size === 0) return { named, tables: fitting };
+  const earlier = yield* withRenames(from, { ...renames, fields: NO_RENAMES.fields });
+  const others = tables.filter(({ node }) => hasColumnsOfParent(node, earlier.state, tables));
+  return others.length > fitting.length ? { named: earlier, tables: others } : { named, tables: fitting };
+}
+
+/** True for a table that is no partition, too. */
+function hasColumnsOfParent(node: CollectionNode, state: State, tables: readonly TrashNode[]): boolean {
+  const table = extrasOf(node).partition_of?.table;
+  if (table === undefined) return true;
+  const isParent = (other: TrashNode): boolean => other.node.collection.collection === table;
+  const parent = state.collections.get(table) ?? tables.find(isParent)?.node;
+  if (parent === undefined) return true;
+  const columns = columnsOf(parent);
+  const isSame = ({ schema }: ColumnField, own: Field | undefined): boolean =>
+    hasColumn(own) && isSameType(own.schema, schema);
+  return (
+    columns.length === columnsOf(node).length && columns.every((each) => isSame(each, node.fields.get(each.field)))
+  );
+}
+
+const columnsOf = ({ fields }: CollectionNode): ColumnField[] => [...fields.values()].filter(hasColumn);
 
 function namesByIdentity(state: State, names: Iterable<string>): ReadonlyMap<Identity, string> {
   const nameByIdentity = new Map<Identity, string>();
@@ -160,11 +198,12 @@ export function* restorableEntries<T extends TrashNode>(
   entries: readonly T[],
 ): Resumable<T[]> {
   const { to } = request;
-  const tables: T[] = [];
+  const fitting: T[] = [];
   for (const each of entries) {
     yield;
-    if (each.kind === 'collection' && explainUnfitTable(each.node, request) === null) tables.push(each);
+    if (each.kind === 'collection' && explainUnfitTable(each.node, request) === null) fitting.push(each);
   }
+  const tables = fitting.length === 0 ? [] : (yield* attachable(request, fitting)).tables;
   const from = tables.length === 0 ? request.from : (yield* withTables(request, tables)).state;
   const fits = [...tables];
   for (const each of entries) {

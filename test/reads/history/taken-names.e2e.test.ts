@@ -77,6 +77,31 @@ describe('reverting past reused names', () => {
     ).deep.equal([{ parent: 'parts' }]);
   });
 
+  it('restores a partition although columns of its table have other names now, or had then', async () => {
+    await api.sql(`
+      CREATE TABLE parts (id int PRIMARY KEY, a int) PARTITION BY RANGE (id);
+      CREATE TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (9);
+      INSERT INTO parts VALUES (3, 4)`);
+    await api.ok('POST', '/schema/adopt', { all: true });
+    const ends = [await api.head()];
+    const change = async (method: string, path: string, body?: object) => {
+      await api.ok(method, path, body);
+      ends.push(await api.head());
+    };
+    await change('POST', '/fields/parts/a/rename', { to: 'b' });
+    await change('POST', '/fields/parts/b/rename', { to: 'a' });
+    await change('DELETE', '/collections/part');
+    for (const to of [ends[1], ends[0]]) {
+      await apply(await back(to ?? 0));
+      const column = to === ends[0] ? 'a' : 'b';
+      expect(await api.sql(`SELECT id, ${column} AS value FROM part`)).deep.equal([{ id: 3, value: 4 }]);
+    }
+    await api.ok('DELETE', '/collections/part');
+    await api.ok('POST', '/fields/parts/a/rename', { to: 'c' });
+    await apply(await back(ends[0] ?? 0));
+    expect(await api.sql('SELECT id, a FROM parts')).deep.equal([{ id: 3, a: 4 }]);
+  });
+
   it('restores a partition after the table that took its name is deleted', async () => {
     await api.sql(`
       CREATE TABLE parts (id int PRIMARY KEY) PARTITION BY RANGE (id);
