@@ -17,7 +17,7 @@ import {
 import { type RecreatedRun, planRecreatedRuns } from './recreate.js';
 import { type DeferredForeignKey, createDeferredForeignKeys, planRelation } from './relation.js';
 import { planCollectionRenamed, planFieldRenamed } from './rename.js';
-import { planPurges, dropKeptColumn, restoreColumn, moveToTrash, restoreTable } from './trash.js';
+import { detachPartition, planPurges, dropKeptColumn, restoreColumn, moveToTrash, restoreTable } from './trash.js';
 import type { ObjectFacts } from './catalog-object.js';
 import { planObjects } from './objects.js';
 import type { Problem } from '../../kernel/problem.js';
@@ -269,12 +269,12 @@ function planCollectionDeleted(change: Change<'collection.deleted'>): Step[] {
     return [...refuseWithPartitions(change, node), ...moveToTrash(change, node, { parent, kept_until, lock_entries })];
   return [
     ...refuseWithPartitions(change, node),
+    ...(parent === undefined ? [] : [detachPartition(change, parent)]),
     step(sql`DROP TABLE IF EXISTS ${tableOf(change)}`, `drop table ${event.collection}`, {
       ...dropOf(tableObject(event.collection)),
       lock: 'ACCESS EXCLUSIVE',
       loses_data: true,
       lock_entries,
-      also: parent === undefined ? [] : [{ table: parent, lock: 'ACCESS EXCLUSIVE' }],
     }),
   ];
 }

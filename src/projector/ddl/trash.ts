@@ -257,11 +257,11 @@ export function moveToTrash(
   const { event, position } = change;
   const name = event.collection;
   const table = tableOf(change);
-  const also = parent === undefined ? [] : [{ table: parent, lock: 'ACCESS EXCLUSIVE' } as const];
   const { publications = [], foreign_keys = [], kept_in } = event.data;
   const summary = `move table ${name} to the trash`;
   return [
-    step(tryDrop(table), `drop table ${name}`, { lock: 'ACCESS EXCLUSIVE', lock_entries, also }),
+    ...(parent === undefined ? [] : [detachPartition(change, parent)]),
+    step(tryDrop(table), `drop table ${name}`, { lock: 'ACCESS EXCLUSIVE', lock_entries }),
     ...publications.map((each) =>
       step(
         sql`ALTER PUBLICATION ${ident(each)} DROP TABLE ONLY ${table}`,
@@ -271,7 +271,6 @@ export function moveToTrash(
         },
       ),
     ),
-    ...(parent === undefined ? [] : [detachPartition(change, parent)]),
     ...(referencesOtherTables(node) || foreign_keys.length > 0 ? [dropForeignKeys(change)] : []),
     ...findColumnsWithForeignSequence(node).map((field) =>
       step(
@@ -323,8 +322,11 @@ function tryDrop(table: Sql): Sql {
   return sql`DO ${block(body)}`;
 }
 
-/** Detaches a partition, unless someone already detached it with direct SQL. */
-function detachPartition(change: Change, parent: string): Step {
+/**
+ * Detaches a partition, unless someone already detached it with direct SQL. PostgreSQL drops no partition of a table
+ * that a foreign key references, but detaches it if no row references its rows.
+ */
+export function detachPartition(change: Change, parent: string): Step {
   const { event, before, schema } = change;
   const [whole, part] = [tableIn(before, parent, schema), tableOf(change)];
   const body = sql`BEGIN IF EXISTS (SELECT FROM pg_catalog.pg_inherits
@@ -333,6 +335,7 @@ function detachPartition(change: Change, parent: string): Step {
   return step(sql`DO ${block(body)}`, `detach partition ${event.collection} from ${parent}`, {
     lock: 'ACCESS EXCLUSIVE',
     lock_entries: 4,
+    also: [{ table: parent, lock: 'ACCESS EXCLUSIVE' }],
   });
 }
 

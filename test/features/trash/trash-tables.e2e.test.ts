@@ -349,4 +349,23 @@ describe('moving tables to the trash', () => {
     expect(await statusOf('GET', '/trash/0')).to.equal(400);
     expect(await statusOf('GET', '/trash/999999')).to.equal(404);
   });
+
+  it('detaches a partition of a referenced table, unless rows reference its rows', async () => {
+    await api.sql(`
+      CREATE TABLE parts (id int PRIMARY KEY) PARTITION BY RANGE (id);
+      CREATE TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (9);
+      CREATE TABLE other PARTITION OF parts FOR VALUES FROM (10) TO (19);
+      CREATE TABLE users_of_parts (id int PRIMARY KEY, part int REFERENCES parts);
+      INSERT INTO parts VALUES (1), (11); INSERT INTO users_of_parts VALUES (1, 1)`);
+    await api.ok('POST', '/schema/adopt', { tables: ['parts', 'part', 'other', 'users_of_parts'] });
+    for (const path of ['/collections/part', '/collections/part?purge']) {
+      const { message } = await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'DELETE', path);
+      expect(message).to.contain('detach partition part from parts: rows of table "users_of_parts" violate');
+    }
+    const position = await remove('other');
+    await restore(position);
+    expect(await api.sql('SELECT id FROM parts ORDER BY id')).to.deep.equal([{ id: 1 }, { id: 11 }]);
+    await api.ok('DELETE', '/collections/other?purge');
+    expect(await api.sql('SELECT id FROM parts')).to.deep.equal([{ id: 1 }]);
+  });
 });

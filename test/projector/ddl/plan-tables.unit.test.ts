@@ -109,7 +109,8 @@ describe('the plan for tables', () => {
         [deleted('t')],
       ),
     ).to.deep.equal([
-      'DROP TABLE IF EXISTS "public"."t" -- drop table t: table t, t ACCESS EXCLUSIVE, p ACCESS EXCLUSIVE, 11 entries, loses data, drops table t',
+      'DO -- detach partition t from p: table t, t ACCESS EXCLUSIVE, p ACCESS EXCLUSIVE, 4 entries',
+      'DROP TABLE IF EXISTS "public"."t" -- drop table t: table t, t ACCESS EXCLUSIVE, 11 entries, loses data, drops table t',
     ]);
   });
 

@@ -168,8 +168,8 @@ describe('the plan for the trash', () => {
         [messagesOf(deleted('t'), { kept_until: '2026-12-01T00:00:00.000Z' })],
       ),
     ).to.deep.equal([
-      'DO -- drop table t: table t, t ACCESS EXCLUSIVE, p ACCESS EXCLUSIVE, 11 entries',
-      'DO -- detach partition t from p: table t, t ACCESS EXCLUSIVE, 4 entries',
+      'DO -- detach partition t from p: table t, t ACCESS EXCLUSIVE, p ACCESS EXCLUSIVE, 4 entries',
+      'DO -- drop table t: table t, t ACCESS EXCLUSIVE, 11 entries',
       'DO -- drop the foreign keys of t: table t, t ACCESS EXCLUSIVE, 7 entries',
       'CREATE SCHEMA ##3 -- create the trash schema of position 3: table t, 2 entries',
       'DO -- revoke access to it from other roles: table t, 2 entries',
