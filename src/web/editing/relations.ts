@@ -73,6 +73,10 @@ type Ends = Pick<NewRelation, 'many_collection' | 'many_field'> & Partial<NewRel
 
 const relation = (ends: Ends): NewRelation => ({ ...RELATION_META_DEFAULTS, schema: null, ...ends });
 
+/**
+ * Returns the field of a foreign key. It is indexed, because otherwise each delete of a referenced row reads the whole
+ * table.
+ */
 const keyField = (
   collection: string,
   field: string,
@@ -90,7 +94,14 @@ const keyField = (
       required: more.required ?? false,
       hidden: more.hidden ?? false,
     },
-    schema: { data_type, max_length, numeric_precision, numeric_scale, is_nullable: more.required !== true },
+    schema: {
+      data_type,
+      max_length,
+      numeric_precision,
+      numeric_scale,
+      is_nullable: more.required !== true,
+      is_indexed: true,
+    },
   });
 };
 
@@ -124,7 +135,7 @@ function makeManyToOne(editor: DraftEditor, plan: ManyToOne | OneToMany): void {
 function makeJunction(editor: DraftEditor, plan: ManyToMany | ManyToAny): void {
   const { junction, sort } = plan;
   editor.put('collections', newCollection(junction, false, { hidden: true, icon: 'import_export' }));
-  editor.put('fields', primaryKey(junction, 'integer'));
+  editor.put('fields', primaryKey(junction, 'bigInteger'));
   if (sort === '') return;
   const meta = { interface: 'input', hidden: true };
   editor.put('fields', newField({ collection: junction, field: sort, type: 'integer', meta }));
