@@ -55,10 +55,16 @@ describe('the timeline of the admin app', () => {
     await line(page, `Note%20${CHANGES}`).waitFor({ state: 'hidden' });
     await line(page, 'Make%20people').waitFor();
     expect(new URL(page.url()).search).to.equal('?collection=people');
-    await page.getByRole('textbox', { name: 'User' }).fill('nobody');
+    await page.getByRole('combobox', { name: 'User' }).fill('nobody');
     await page.getByText('No changes match the filters.').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await line(page, `Note%20${CHANGES}`).waitFor();
+    await page.getByRole('combobox', { name: 'User' }).fill('adm');
+    await page.getByRole('option', { name: 'Admin', exact: true }).click();
+    await page.waitForURL((url) => url.searchParams.get('actor') === 'Admin');
+    await line(page, `Note%20${CHANGES}`).waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.waitForURL((url) => url.search === '');
     await page.getByLabel('To').fill('2001-01-01');
     await page.getByText('No changes match the filters.').waitFor();
   });
@@ -165,7 +171,7 @@ describe('the timeline of the admin app', () => {
   it('shows one filter on a phone, and the others on request', async () => {
     const page = await app.visit({ path: '/timeline', narrow: true });
     await page.getByRole('searchbox', { name: 'Reason or name' }).waitFor();
-    const user = page.getByRole('textbox', { name: 'User' });
+    const user = page.getByRole('combobox', { name: 'User' });
     expect(await user.isVisible()).to.equal(false);
     await page.getByRole('button', { name: 'More filters' }).click();
     await user.fill('nobody');

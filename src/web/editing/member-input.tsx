@@ -30,7 +30,7 @@ import { MaterialIcon, Glyph } from '../shared/glyph.js';
 import { isObject } from '../../kernel/json.js';
 
 /** Maximum number of names in a list. If there are more, the user searches instead. */
-export const MOST_LISTED = 500;
+export const MOST_LISTED = 12;
 const MOST_FOUND = 50;
 
 interface Props {

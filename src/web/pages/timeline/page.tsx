@@ -15,6 +15,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { useMemo, useEffect, useState, type ReactNode, useId, useRef } from 'react';
 import openIcon from 'icon:expand_more';
+import { usersQuery } from '../../service/account-queries.js';
 import { batchesQuery, batchQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
 import { Glyph } from '../../shared/glyph.js';
@@ -402,6 +403,7 @@ function Filters(props: FiltersProps) {
 
 function Boxes({ search, onChange }: FiltersProps) {
   const { data: collections = [] } = useQuery(collectionsQuery());
+  const users = useUserNames();
   const isHere = useHere();
   // Collects the input of all fields, because the user may move to another field during the pause.
   const typed = useRef<Partial<TimelineSearch>>({});
@@ -456,14 +458,23 @@ function Boxes({ search, onChange }: FiltersProps) {
         value={search.type ?? ''}
         onChange={(event) => onChange({ type: event.currentTarget.value || undefined })}
       />
-      <TextInput
+      <Autocomplete
         label="User"
         placeholder="any"
+        limit={20}
+        data={users}
         defaultValue={search.actor ?? ''}
-        onChange={(event) => soon({ actor: event.currentTarget.value || undefined })}
+        onChange={(value) => soon({ actor: value === '' ? undefined : value })}
       />
     </>
   );
+}
+
+/** Returns the names of the first users. Only admins may list users; others type a name. */
+function useUserNames(): string[] {
+  const { data } = useInfiniteQuery({ ...usersQuery(), enabled: useMay('administer') });
+  const names = (data?.pages ?? []).flatMap((page) => page.data).map(({ name }) => name);
+  return [...new Set(names)].sort();
 }
 
 const typesWith = (type: string | undefined): { value: string; label: string }[] =>
