@@ -155,7 +155,7 @@ describe('changing a table from which a table that the service does not manage i
     expect(drift).to.deep.include({ ok: true, unmanaged: ['child', 'grandchild'] });
   });
 
-  it('says in the diff that a table with children cannot be deleted', async () => {
+  it('reports in the diff that a table with children cannot be deleted', async () => {
     await api.ok('POST', '/collections', { collection: 'alone', schema: {} });
     await api.sql('CREATE TABLE heir () INHERITS (alone)');
     const snapshot = await api.ok<Snapshot & { fields: { collection: string }[] }>('GET', '/schema/snapshot');
@@ -168,7 +168,10 @@ describe('changing a table from which a table that the service does not manage i
     );
     const inherited = diff.warnings.filter(({ code }) => code === 'INHERITED');
     expect(inherited.map(({ level, message }) => [level, message])).to.deep.equal([
-      ['danger', 'drop table alone: heir inherits from it, so PostgreSQL rejects it. Delete heir first.'],
+      [
+        'danger',
+        'drop table alone: heir inherits from it, so PostgreSQL rejects it. Delete it first, with SQL if the service does not manage it.',
+      ],
     ]);
     await api.refused({ status: 409, code: 'IN_USE' }, 'POST', '/schema/apply', diff);
     await api.sql('DROP TABLE heir');

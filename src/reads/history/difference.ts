@@ -4,11 +4,11 @@ import { planBatch } from '../../projector/ddl/plan.js';
 import { judgeFindings } from '../../projector/findings.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { addOrigins } from '../../schema/diff/origins.js';
-import { changeProblems } from '../../schema/invariants/index.js';
+import { type ProposedChange, changeProblems } from '../../schema/invariants/index.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isReplacedField } from '../../schema/transition/context.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
-import { type State, getField, type Identity, findDifferingNames } from '../../schema/model/state.js';
+import { type State, type Identity, findDifferingNames } from '../../schema/model/state.js';
 import {
   recreatedObjects,
   restorableEntries,
@@ -96,11 +96,9 @@ export async function computeDifference(
 /** Returns the problems for which apply would reject the difference. */
 export async function findObstaclesBetween(from: State, to: State): Promise<Problem[]> {
   const touched = new Set(findDifferingNames(from, to));
-  // True if a field was deleted and created again under the same name. A diff shows both changes.
-  const isRecreated = (collection: string, field: string): boolean => {
-    const [before, after] = [getField(from, collection, field), getField(to, collection, field)];
-    return before !== undefined && after !== undefined && isReplacedField(before, after);
-  };
+  // A diff shows a field that was deleted and created again under the same name as both changes.
+  const isRecreated: ProposedChange['isRecreated'] = (_, __, before, after) =>
+    before !== undefined && after !== undefined && isReplacedField(before, after);
   return runYielding(changeProblems({ from, to, touched, isRecreated }));
 }
 

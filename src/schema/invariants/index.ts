@@ -1,5 +1,13 @@
 /** Rules that hold in every state. They are checked on the result of a command before it becomes events. */
-import { memberKey, type State, relationsTo, extrasOf, type CollectionNode, byName } from '../model/state.js';
+import {
+  memberKey,
+  type State,
+  relationsTo,
+  extrasOf,
+  hasColumn,
+  type CollectionNode,
+  byName,
+} from '../model/state.js';
 import { MAX_PROBLEMS, type Problem, problemAbout, problemsOfEach } from '../../kernel/problem.js';
 import { sqlTextProblems } from '../sql-text/texts.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -12,11 +20,12 @@ import {
   referenceProblems,
   renameProblems,
 } from './names.js';
-import { isNone, renamesBetween, withRenames } from '../transition/renames.js';
+import { type Renames, findNamesInTheWay, isNone, renamesBetween, withRenames } from '../transition/renames.js';
 import { needProblems } from './needs.js';
 import { objectProblems } from './objects.js';
 import { relationProblems, shownOnceProblems } from './relation.js';
 import type { Relation, ColumnSchema, Field } from '../model/model.js';
+import { invertMap } from '../../kernel/inverse.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { quoteName } from '../../kernel/text.js';
 
@@ -26,8 +35,11 @@ export interface ProposedChange {
   to: State;
   touched: ReadonlySet<string>;
   /** Fields that are explicitly deleted and recreated under the same name. None by default. */
-  isRecreated?: (collection: string, field: string) => boolean;
+  isRecreated?: IsRecreated;
 }
+
+/** Decides by names, or by the field before the change and after it. */
+type IsRecreated = (collection: string, field: string, before: Field | undefined, after: Field | undefined) => boolean;
 
 /**
  * Returns all problems of a change, for diff, which proposes it, and for apply. The states are compared by new names, so
@@ -41,6 +53,7 @@ export function* changeProblems(change: ProposedChange): Resumable<Problem[]> {
   const all = new Set([...touched, ...named.touched]);
   return [
     ...renameProblems(to, renames, named.unwritten),
+    ...replacedColumnProblems(from, renames),
     ...(yield* problemsByName({ ...change, from: named.state, touched: all })),
   ];
 }
@@ -101,7 +114,7 @@ export function* invariantProblems(state: State, touched: Iterable<string>, from
 export function unsupportedChanges(
   { from, to }: { from: State; to: State },
   name: string,
-  isRecreated: (collection: string, field: string) => boolean,
+  isRecreated: IsRecreated,
 ): Problem[] {
   const before = from.collections.get(name);
   const after = to.collections.get(name);
@@ -113,16 +126,17 @@ export function unsupportedChanges(
     ...partitioningProblems(before, after),
     ...foreignKeyProblems(before, after, (table) => isTable(from, table) && !isTable(to, table)),
   ];
-  const isImpossible = problems.length > 0 && isReplaced(before, after) && [before, after].some(isPartitioned);
-  return isImpossible ? [replacedProblem(after)] : problems;
+  if (problems.length === 0 || !isReplaced(before, after)) return problems;
+  return [before, after].some(isPartitioned) ? [replacedProblem(after)] : problems;
 }
 
 const isReplaced = (before: CollectionNode, after: CollectionNode): boolean =>
   before.identities.collection !== after.identities.collection;
 
-/** Reports a table that a diff would have to change into an earlier one of the same name. */
+/** Reports a partitioned table or a partition that a diff would have to convert into an earlier table, or the reverse. */
 function replacedProblem({ collection: { collection } }: CollectionNode): Problem {
-  const message = `${quoteName(collection)} is another table now, and one of the two is partitioned or a partition: delete or rename it first`;
+  const name = quoteName(collection);
+  const message = `${name} is another table now, and partitioned tables and partitions cannot be converted: delete the current ${name} first`;
   return problemAbout({ kind: 'collection', collection }, message);
 }
 
@@ -152,21 +166,28 @@ function orphanProblems(orphan: CollectionNode, { collections }: State): Problem
   ];
 }
 
-function columnProblems(
-  before: CollectionNode,
-  after: CollectionNode,
-  isRecreated: (collection: string, field: string) => boolean,
-): Problem[] {
+function columnProblems(before: CollectionNode, after: CollectionNode, isRecreated: IsRecreated): Problem[] {
   const { collection } = before.collection;
   const isDivided = [before, after].some(isPartitioned);
   return problemsOfEach(new Set([...before.fields.keys(), ...after.fields.keys()]), (name) => {
     const [old, now] = [before.fields.get(name), after.fields.get(name)];
     if (old === now) return [];
-    const isChanged = !isRecreated(collection, name);
+    const isChanged = !isRecreated(collection, name, old, now);
     const message = isDivided && columnDiffers(old, now) ? DIVIDED : isChanged ? unknownFault(old, now) : null;
     return message === null
       ? []
       : [problemAbout({ kind: 'field', collection, field: name, member: ['schema'] }, message)];
+  });
+}
+
+/** Reports columns of partitioned tables and partitions whose names other columns take. They would be dropped. */
+function replacedColumnProblems({ collections }: State, renames: Renames): Problem[] {
+  const former = invertMap(renames.collections);
+  return [...renames.fields].flatMap(([collection, names]) => {
+    const node = collections.get(former.get(collection) ?? collection);
+    if (node === undefined || !isPartitioned(node)) return [];
+    const replaced = findNamesInTheWay(names, (field) => hasColumn(node.fields.get(field)));
+    return replaced.map((field) => problemAbout({ kind: 'field', collection, field, member: ['schema'] }, DIVIDED));
   });
 }
 

@@ -14,6 +14,7 @@ import {
   isFolder,
   memberKey,
   extrasOf,
+  partitionsOf,
   primaryKeyOf,
 } from '../model/state.js';
 import type { Restores, TransitionOptions } from './context.js';
@@ -63,13 +64,22 @@ export function* restoringTransition(
   return [...first, ...(yield* transition(after, to, touched, { ...options, restores }))];
 }
 
+/** A state with restored tables. */
+interface RestoredTables<T> {
+  state: State;
+  /** The names of the collections that may differ. */
+  names: ReadonlySet<string>;
+  /** The restored tables. Partitions that cannot be attached are left out. */
+  tables: readonly T[];
+}
+
 /** Returns the state with the names of the target. Restored tables have their state before the deletion. */
-function* withTables(
+function* withTables<T extends TrashNode>(
   request: TransitionRequest,
-  tables: readonly TrashNode[],
-): Resumable<{ state: State; names: ReadonlySet<string> }> {
+  entries: readonly T[],
+): Resumable<RestoredTables<T>> {
   const { to, touched } = request;
-  const { named } = yield* attachable(request, tables);
+  const { named, tables } = yield* attachable(request, entries);
   const draft = new Draft(named.state, named.touched);
   const names = namesByIdentity(to, touched);
   const nodes: CollectionNode[] = [];
@@ -78,43 +88,74 @@ function* withTables(
     if (name === undefined) throw new Error(`restoring: ${identity} does not match the target`);
     // The name belongs to another collection, which the transition removes.
     if (draft.get(name) !== undefined) dropCollection(draft, named.state, name);
+    for (const other of siblingsOf(node, named.state)) {
+      // The rows of a removed partition may lie within the bounds of a restored one.
+      const isRemoved = draft.get(other.collection.collection) === other && !names.has(other.identities.collection);
+      if (isRemoved && byIdentity(to, other) === undefined)
+        dropCollection(draft, named.state, other.collection.collection);
+    }
     nodes.push(yield* renameAlone(node, name));
   }
   const isThere = (name: string): boolean =>
     draft.get(name) !== undefined || nodes.some(({ collection }) => collection.collection === name);
   for (const node of nodes) draft.restoreCollection(toRestored(node, isThere));
-  return { state: draft.toState(), names: draft.touched };
+  return { state: draft.toState(), names: draft.touched, tables };
+}
+
+/** Returns the partitions of the table that the partition belongs to. */
+function siblingsOf(node: CollectionNode, state: State): CollectionNode[] {
+  const table = extrasOf(node).partition_of?.table;
+  if (table === undefined) return [];
+  return [...partitionsOf(state, table)].flatMap((name) => state.collections.get(name) ?? []);
 }
 
 /**
- * Returns the tables that can be restored, and the renamed state to which they are added. A partition can be attached
- * only while its table has columns of the same names: before or after the columns are renamed.
+ * Returns the entries that can be attached, and the renamed state to which they are added. PostgreSQL attaches a
+ * partition only while its table has columns of the same names: before or after the columns are renamed.
  */
 function* attachable<T extends TrashNode>(
   { from, to, touched }: TransitionRequest,
-  tables: readonly T[],
+  entries: readonly T[],
 ): Resumable<{ named: Rewritten; tables: readonly T[] }> {
   const renames = renamesBetween(from, to, touched);
   const named = yield* withRenames(from, renames);
-  const fitting = tables.filter(({ node }) => hasColumnsOfParent(node, named.state, tables));
-  if (fitting.length === tables.length || renames.fields.size === 0) return { named, tables: fitting };
+  const tables = attachableTo(named.state, entries);
+  if (tables.length === entries.length || renames.fields.size === 0) return { named, tables };
   const earlier = yield* withRenames(from, { ...renames, fields: NO_RENAMES.fields });
-  const others = tables.filter(({ node }) => hasColumnsOfParent(node, earlier.state, tables));
-  return others.length > fitting.length ? { named: earlier, tables: others } : { named, tables: fitting };
+  const others = attachableTo(earlier.state, entries);
+  return others.length > tables.length ? { named: earlier, tables: others } : { named, tables };
 }
 
-/** True for a table that is no partition, too. */
-function hasColumnsOfParent(node: CollectionNode, state: State, tables: readonly TrashNode[]): boolean {
-  const table = extrasOf(node).partition_of?.table;
-  if (table === undefined) return true;
-  const isParent = (other: TrashNode): boolean => other.node.collection.collection === table;
-  const parent = state.collections.get(table) ?? tables.find(isParent)?.node;
-  if (parent === undefined) return true;
-  const columns = columnsOf(parent);
+/** Leaves out partitions that do not fit their table, and those whose table neither exists nor is restored. */
+function attachableTo<T extends TrashNode>({ collections }: State, entries: readonly T[]): T[] {
+  const restored = new Map(entries.map((entry) => [entry.node.collection.collection, entry.node]));
+  const isAttachable = (node: CollectionNode): boolean => {
+    const table = extrasOf(node).partition_of?.table;
+    if (table === undefined) return true;
+    const existing = collections.get(table);
+    const parent = existing ?? restored.get(table);
+    if (parent === undefined || !acceptsPartition(parent, node)) return false;
+    return existing !== undefined || isAttachable(parent);
+  };
+  return entries.filter(({ node }) => isAttachable(node));
+}
+
+/** True if the partition has the columns and CHECK constraints that PostgreSQL requires. */
+function acceptsPartition(table: CollectionNode, partition: CollectionNode): boolean {
+  const columns = columnsOf(table);
   const isSame = ({ schema }: ColumnField, own: Field | undefined): boolean =>
-    hasColumn(own) && isSameType(own.schema, schema);
+    hasColumn(own) &&
+    isSameType(own.schema, schema) &&
+    own.schema.extras?.collation === schema.extras?.collation &&
+    own.schema.generation_expression === schema.generation_expression &&
+    (schema.is_nullable || !own.schema.is_nullable);
+  const own = extrasOf(partition).constraints ?? [];
+  const hasCheck = ({ name, definition }: { name: string; definition: string }): boolean =>
+    !definition.startsWith('CHECK') || own.some((each) => each.name === name && each.definition === definition);
   return (
-    columns.length === columnsOf(node).length && columns.every((each) => isSame(each, node.fields.get(each.field)))
+    columns.length === columnsOf(partition).length &&
+    columns.every((each) => isSame(each, partition.fields.get(each.field))) &&
+    (extrasOf(table).constraints ?? []).every(hasCheck)
   );
 }
 
@@ -203,8 +244,8 @@ export function* restorableEntries<T extends TrashNode>(
     yield;
     if (each.kind === 'collection' && explainUnfitTable(each.node, request) === null) fitting.push(each);
   }
-  const tables = fitting.length === 0 ? [] : (yield* attachable(request, fitting)).tables;
-  const from = tables.length === 0 ? request.from : (yield* withTables(request, tables)).state;
+  const { state: from, tables } =
+    fitting.length === 0 ? { state: request.from, tables: [] } : yield* withTables(request, fitting);
   const fits = [...tables];
   for (const each of entries) {
     yield;

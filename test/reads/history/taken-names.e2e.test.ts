@@ -62,7 +62,7 @@ describe('reverting past reused names', () => {
     expect((await client('/fields/s/b')).status).equal(200);
   });
 
-  it('gives partitioned tables, partitions and referenced tables their names back', async () => {
+  it('restores the names of partitioned tables, partitions and referenced tables', async () => {
     await create('target', 'a');
     await api.sql(`
       CREATE TABLE parts (id int PRIMARY KEY, target int REFERENCES target) PARTITION BY RANGE (id);
@@ -77,7 +77,7 @@ describe('reverting past reused names', () => {
     ).deep.equal([{ parent: 'parts' }]);
   });
 
-  it('restores a partition although columns of its table have other names now, or had then', async () => {
+  it('restores a partition after a column of its table was renamed', async () => {
     await api.sql(`
       CREATE TABLE parts (id int PRIMARY KEY, a int) PARTITION BY RANGE (id);
       CREATE TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (9);
@@ -102,6 +102,71 @@ describe('reverting past reused names', () => {
     expect(await api.sql('SELECT id, a FROM parts')).deep.equal([{ id: 3, a: 4 }]);
   });
 
+  it('restores a partition together with its table, unless the trash lacks the table', async () => {
+    await api.sql(`
+      CREATE TABLE parts (id int PRIMARY KEY) PARTITION BY RANGE (id);
+      CREATE TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (9);
+      INSERT INTO parts VALUES (3)`);
+    await api.ok('POST', '/schema/adopt', { all: true });
+    const then = await api.head();
+    for (const query of ['', '?purge']) {
+      await api.ok('DELETE', '/collections/part');
+      await api.ok('DELETE', `/collections/parts${query}`);
+      const diff = await back(then);
+      const isEmpty = diff.warnings?.some(
+        ({ code, collection }) => code === 'DATA_NOT_RESTORED' && collection === 'part',
+      );
+      expect(isEmpty === true).equal(query === '?purge');
+      await apply(diff);
+      expect(await api.sql('SELECT id FROM parts')).deep.equal(query === '' ? [{ id: 3 }] : []);
+    }
+  });
+
+  it('restores a partition in place of another one with the same bounds', async () => {
+    await api.sql(`
+      CREATE TABLE parts (id int PRIMARY KEY) PARTITION BY RANGE (id);
+      CREATE TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (9);
+      INSERT INTO parts VALUES (3)`);
+    await api.ok('POST', '/schema/adopt', { all: true });
+    const then = await api.head();
+    await api.ok('DELETE', '/collections/part');
+    await api.sql('CREATE TABLE part2 PARTITION OF parts FOR VALUES FROM (0) TO (9)');
+    await api.ok('POST', '/schema/adopt', { all: true });
+    await apply(await back(then));
+    expect(await api.sql('SELECT tableoid::regclass::text AS part, id FROM parts')).deep.equal([
+      { part: 'part', id: 3 },
+    ]);
+  });
+
+  it('creates a partition empty if its table got a constraint that the partition in the trash lacks', async () => {
+    await api.sql(`
+      CREATE TABLE parts (id int PRIMARY KEY) PARTITION BY RANGE (id);
+      CREATE TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (9)`);
+    await api.ok('POST', '/schema/adopt', { all: true });
+    const then = await api.head();
+    await api.ok('DELETE', '/collections/part');
+    const snapshot = await api.ok<{ collections: { schema: { extras: object } }[] }>('GET', '/schema/snapshot');
+    for (const { schema } of snapshot.collections)
+      Object.assign(schema.extras, { constraints: [{ name: 'small', definition: 'CHECK ((id < 7))' }] });
+    await apply(await api.ok<Diff>('POST', '/schema/diff', snapshot));
+    const diff = await back(then);
+    expect(diff.warnings?.some(({ code }) => code === 'DATA_NOT_RESTORED')).equal(true);
+    await apply(diff);
+  });
+
+  it('deletes and creates a field of an unsupported type although its table was renamed', async () => {
+    await api.sql('CREATE TABLE t (id int PRIMARY KEY, x point)');
+    await api.ok('POST', '/schema/adopt', { all: true });
+    const then = await api.head();
+    await api.ok('DELETE', '/fields/t/x');
+    await api.ok('POST', '/fields/t', column('x'));
+    await api.ok('POST', '/collections/t/rename', { to: 's' });
+    await apply(await back(then));
+    expect(await api.sql(`SELECT pg_typeof(x)::text AS type FROM (SELECT NULL) e LEFT JOIN t ON true`)).deep.equal([
+      { type: 'point' },
+    ]);
+  });
+
   it('restores a partition after the table that took its name is deleted', async () => {
     await api.sql(`
       CREATE TABLE parts (id int PRIMARY KEY) PARTITION BY RANGE (id);
@@ -112,7 +177,7 @@ describe('reverting past reused names', () => {
     await api.ok('DELETE', '/collections/part');
     await create('part', 'a');
     const { message } = await api.refused({ status: 400, code: 'INVALID_QUERY' }, 'GET', `/history/diff?to=${then}`);
-    expect(message).contain('"part" is another table now').and.contain('delete or rename it first');
+    expect(message).contain('"part" is another table now').and.contain('delete the current "part" first');
     await api.ok('DELETE', '/collections/part');
     await apply(await back(then));
     expect(await api.sql('SELECT id FROM part')).deep.equal([{ id: 3 }]);

@@ -175,7 +175,7 @@ describe('rules of findings', () => {
         code === 'INHERITED' ? [message] : [],
       );
     expect(messages(gone('articles'))).to.deep.equal([
-      'drop table articles: old_articles and authors inherit from it, so PostgreSQL rejects it. Delete old_articles and authors first.',
+      'drop table articles: old_articles and authors inherit from it, so PostgreSQL rejects it. Delete them first, with SQL if the service does not manage them.',
     ]);
     expect(messages(gone('articles', 'authors'))[0]).to.contain('drop table articles: old_articles inherits from it');
   });

@@ -163,10 +163,10 @@ export const inherited: Rule = {
   code: 'INHERITED',
   level: 'danger',
   title: 'A parent table determines it',
-  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. Or a column is renamed or gets another type that a table inherits from several tables. Or a table is deleted from which other tables inherit.',
-  why: 'PostgreSQL rejects the whole change. It changes inherited columns and constraints only together with those of the parent table, renames or retypes a column only if no other table determines it, and drops a table only if no other table inherits from it.',
+  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. Or a column is renamed or gets another type that a table inherits from several tables. A change that deletes a table also has this finding if other tables inherit from it.',
+  why: 'PostgreSQL rejects the whole change. It changes inherited columns and constraints only together with those of the parent table, renames or retypes a column only if no other table determines it, and does not drop a table from which other tables inherit, except partitions.',
   safer:
-    'Change the parent table, which changes the inheriting tables too. Delete inheriting tables before their parent. If the service does not manage the parent, change it by hand and accept the drift. If a table has several parents, detach it with SQL, change the parents, and attach it again.',
+    'Change the parent table, which changes the inheriting tables too. Delete the inheriting tables before their parent. If the service does not manage the parent, change it by hand and accept the drift. If a table has several parents, detach it with SQL, change the parents, and attach it again.',
   event: (planned) => [
     ...inheritedChanges(planned).flatMap((each) => onlyInChild(planned, each)),
     ...onlyInOneParent(planned),
@@ -174,7 +174,7 @@ export const inherited: Rule = {
   ],
 };
 
-/** PostgreSQL drops partitions together with their table, but no other inheriting tables. */
+/** Reports the deletion of a table from which other tables inherit. The deletion of a partitioned table is checked elsewhere. */
 function withoutChildren({ event, before, batch }: PlannedEvent): Observation[] {
   if (event.type !== 'collection.deleted' || before === undefined) return [];
   const remains = ({ child }: Inheritance): boolean => {
@@ -184,8 +184,8 @@ function withoutChildren({ event, before, batch }: PlannedEvent): Observation[] 
   const children = batch.children(before.collection.collection).filter((each) => !each.isPartition && remains(each));
   if (children.length === 0) return [];
   const names = listNames(children.map(({ childName }) => childName));
-  const verb = children.length === 1 ? 'inherits' : 'inherit';
-  const message = `drop table ${event.collection}: ${names} ${verb} from it, so PostgreSQL rejects it. Delete ${names} first.`;
+  const [verb, object] = children.length === 1 ? ['inherits', 'it'] : ['inherit', 'them'];
+  const message = `drop table ${event.collection}: ${names} ${verb} from it, so PostgreSQL rejects it. Delete ${object} first, with SQL if the service does not manage ${object}.`;
   return [{ message }];
 }
 
