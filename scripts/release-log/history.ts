@@ -192,6 +192,16 @@ async function objects({ api }: Living): Promise<void> {
   await api.ok('PATCH', '/objects/statistics/guest_city', {
     definition: 'CREATE STATISTICS guest_city ON (lower(city)) FROM guests',
   });
+  await api.ok('POST', '/objects', {
+    kind: 'rule',
+    definition: `CREATE RULE keep AS ON DELETE TO guests WHERE old.city <> '' DO INSTEAD NOTHING`,
+    comment: 'Guests with a city',
+    enabled: 'replica',
+  });
+  await api.ok('PATCH', '/objects/rule/keep%20on%20guests', {
+    definition: `CREATE RULE keep AS ON DELETE TO guests DO ALSO UPDATE guests SET city = old.city WHERE false`,
+    enabled: 'disabled',
+  });
   await api.sql(`COMMENT ON MATERIALIZED VIEW cities IS 'By hand'; CREATE VIEW by_hand AS SELECT city FROM guests`);
   await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'materialized_view', id: 'cities' }] });
   await api.ok('POST', '/schema/adopt', { objects: [{ kind: 'view', id: 'by_hand' }] });

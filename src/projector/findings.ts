@@ -27,6 +27,7 @@ import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
 import { readTableFacts } from './online/steps.js';
 import { POLICY_ID } from './ddl/policy-sql.js';
 import { ROUTINE_ID } from './ddl/routine-sql.js';
+import { IS_RULE, RULE_ID } from './ddl/rule-sql.js';
 import { own, sql } from './ddl/sql.js';
 import { findOtherLocation } from './ddl/step.js';
 
@@ -56,12 +57,12 @@ SELECT DISTINCT d.relname::text AS table,
     WHERE a.attrelid = d.oid AND a.attnum = d.refobjsubid AND d.refobjsubid > 0) AS column,
   o.kind, o.name, o.id
 FROM d CROSS JOIN LATERAL (
-  SELECT CASE v.relkind WHEN 'm' THEN 'materialized view' WHEN 'v' THEN 'view' ELSE 'rule' END,
-         CASE WHEN v.relkind IN ('v', 'm') THEN v.oid::regclass::text ELSE r.rulename::text END,
-         CASE WHEN v.relkind IN ('v', 'm') AND n.nspname = $3 THEN v.relname::text END
-    FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class v ON v.oid = r.ev_class
-    JOIN pg_catalog.pg_namespace n ON n.oid = v.relnamespace
-   WHERE d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND r.oid = d.objid AND v.oid <> d.oid
+  SELECT CASE WHEN ${IS_RULE} THEN 'rule' WHEN c.relkind = 'm' THEN 'materialized view' ELSE 'view' END,
+         CASE WHEN ${IS_RULE} THEN r.rulename::text ELSE c.oid::regclass::text END,
+         CASE WHEN n.nspname = $3 THEN CASE WHEN ${IS_RULE} THEN ${RULE_ID} ELSE c.relname::text END END
+    FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class c ON c.oid = r.ev_class
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+   WHERE d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND r.oid = d.objid AND (c.oid <> d.oid OR d.refobjsubid > 0)
   UNION ALL
   SELECT CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, p.oid::regprocedure::text,
          CASE WHEN n.nspname = $3 THEN ${ROUTINE_ID} END

@@ -16,7 +16,7 @@ import {
   extrasOfTable,
   findDifferingNames,
 } from './model/state.js';
-import { collectionOfObject } from './sql-text/object-table.js';
+import { collectionsOfObject } from './sql-text/object-table.js';
 import { matchesPattern } from './policy.js';
 
 /** Patterns of collection names, as in rules of the policy. Never empty. */
@@ -37,31 +37,31 @@ export const isInScope = (scope: CollectionScope, name: string): boolean =>
   scope.some((pattern) => matchesPattern(pattern, name));
 
 /**
- * A trigger, a policy, row security and a statistics object belong to the collection of their table. Other objects, and
- * triggers of views, belong to no collection, so they are outside every scope.
+ * A trigger, a policy, row security and a statistics object belong to the collection of their table. A rule also belongs
+ * to the collections that it reads or writes. Other objects, and those that use a view, are outside every scope.
  * @param states the states before and after a change, in which the object may have different names
  */
 export function isObjectInScope(scope: CollectionScope, states: readonly State[], object: ObjectName): boolean {
-  const collections = states.flatMap((state) => collectionOfObject(state, object) ?? []);
-  return collections.length > 0 && collections.every((collection) => isInScope(scope, collection));
+  const collections = states.flatMap((state) => collectionsOfObject(state, object));
+  return collections.length > 0 && collections.every((name) => name !== null && isInScope(scope, name));
 }
 
 /**
  * Checks an object of a document, which may be in no state, by its name. It is in the scope only if it is a trigger, a
- * policy or row security of a table of the scope. The name of a statistics object does not contain its table. Other
- * objects belong to no collection.
+ * policy or row security of a table of the scope. The names of a statistics object and of a rule do not contain the
+ * tables that they use. Other objects belong to no collection.
  */
 export function isNamedObjectInScope(scope: CollectionScope, object: NonNullable<Problem['object']>): boolean {
   const { table } = objectNameParts(object as ObjectName);
-  return table !== null && isInScope(scope, table);
+  return table !== null && object.kind !== 'rule' && isInScope(scope, table);
 }
 
-/** True for an object of a table outside the scope. False for objects that belong to no table, and triggers of views. */
+/**
+ * True for an object of a table outside the scope, and for a rule that uses such a table. False for objects that belong
+ * to no table, and triggers of views.
+ */
 export const isOnTableOutside = (scope: CollectionScope, states: readonly State[], object: ObjectName): boolean =>
-  states.some((state) => {
-    const collection = collectionOfObject(state, object);
-    return collection !== undefined && !isInScope(scope, collection);
-  });
+  states.some((state) => collectionsOfObject(state, object).some((name) => name !== null && !isInScope(scope, name)));
 
 /* The part of a state that a caller may read. */
 
@@ -152,7 +152,8 @@ interface Batch {
 export function listCollections({ before, after, events }: Batch): string[] {
   const ofObjects = events
     .filter(changesObjects)
-    .flatMap(({ subject }) => [before, after].flatMap((state) => collectionOfObject(state, subject) ?? []));
+    .flatMap(({ subject }) => [before, after].flatMap((state) => collectionsOfObject(state, subject)))
+    .filter((name) => name !== null);
   return [...new Set([...collectionsChanged(events), ...ofObjects])].sort(byName);
 }
 
@@ -160,7 +161,7 @@ export function listCollections({ before, after, events }: Batch): string[] {
  * True if a batch concerns a collection outside the scope, by its former or its new name: as the subject of an event,
  * as one end of a relation, as a group, or because its documents change with those of another collection. All events
  * that are not about collections are outside every scope, except events about change requests, and about triggers,
- * policies, row security and statistics objects that are deleted or renamed with their table or column.
+ * policies, rules, row security and statistics objects that are deleted or renamed with their table or column.
  */
 export function reachesOutside({ before, after, events }: Batch, scope: CollectionScope): boolean {
   const isOutside = (name: string): boolean => !isInScope(scope, name);

@@ -332,6 +332,14 @@ describe('dps backup', () => {
         ['/collections', { collection: 'letters', schema: {}, fields }],
         ['/collections', { collection: 'notes', schema: {}, fields }],
         ['/objects', { kind: 'statistics', definition: 'CREATE STATISTICS owners ON (lower(owner)) FROM letters' }],
+        [
+          '/objects',
+          {
+            kind: 'rule',
+            definition: 'CREATE RULE keep AS ON INSERT TO letters DO INSTEAD NOTHING',
+            enabled: 'disabled',
+          },
+        ],
         ['/objects', { kind: 'policy', definition: `CREATE POLICY own ON letters USING (owner = 'ada')` }],
         [
           '/objects',
@@ -354,18 +362,27 @@ describe('dps backup', () => {
       from,
       'ALTER TABLE notes ENABLE ROW LEVEL SECURITY; CREATE STATISTICS letters ON (lower(owner)) FROM notes',
     );
+    await sql(from, 'CREATE RULE hide AS ON INSERT TO notes DO INSTEAD NOTHING');
     const to = join(directory, 'forced.dps');
     const failed = await backup(to, from);
     expect(failed.code, failed.err).to.equal(2);
     expect(failed.err).to.contain('Policies of table "letters" would hide rows').and.contain('BYPASSRLS');
     const taken = await backup(to, await superuserUrl(from));
     expect(taken.code, taken.err).to.equal(0);
-    expect(taken.out).to.contain('row security: notes').and.contain('statistics objects: letters');
+    expect(taken.out)
+      .to.contain('row security: notes')
+      .and.contain('statistics objects: letters')
+      .and.contain('rules: hide on notes');
 
     const target = await emptyDatabase();
     const { code, out, err } = await restore(to, target);
     expect(code, `${out}\n${err}`).to.equal(0);
     expect(JSON.parse(out)).to.deep.include({ ok: true, differences: [] });
+    const rules = await query(
+      target,
+      `SELECT rulename::text, ev_enabled::text FROM pg_rewrite WHERE rulename IN ('keep', 'hide')`,
+    );
+    expect(rules).to.deep.equal([{ rulename: 'keep', ev_enabled: 'D' }]);
     expect(await query(target, 'SELECT stxname::text FROM pg_statistic_ext')).to.deep.equal([{ stxname: 'owners' }]);
     expect(await owners(target)).to.deep.equal(['ada']);
     expect(await owners(await superuserUrl(target))).to.deep.equal(['ada', 'tim']);

@@ -167,6 +167,19 @@ describe('an open transaction that uses an object', () => {
       expected: { message: 'Table "posts" is in use', subject: { collection: 'posts' } },
     },
     {
+      title: 'names the transaction that locks the table to which a new rule writes',
+      work: 'LOCK TABLE posts IN SHARE MODE',
+      request: [
+        'POST',
+        '/objects',
+        {
+          kind: 'rule',
+          definition: 'CREATE RULE gone AS ON DELETE TO recent DO INSTEAD DELETE FROM posts WHERE posts.id = old.id',
+        },
+      ],
+      expected: { message: 'Table "posts" is in use', subject: { collection: 'posts' } },
+    },
+    {
       title: 'names the reader of a materialized view that loses an index',
       work: 'SELECT FROM counts',
       request: ['PATCH', '/objects/materialized_view/counts', { indexes: [] }],

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
 interface SchemaObject {
-  kind: 'view' | 'materialized_view' | 'function' | 'trigger' | 'policy' | 'row_security' | 'statistics';
+  kind: 'view' | 'materialized_view' | 'function' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule';
   id: string;
   definition: string;
   comment: string | null;
@@ -127,6 +127,29 @@ function randomStatistics(random: () => number): SchemaObject[] {
   });
 }
 
+/** Rules of the table. Their commands use the column that the views read, and some read a view. */
+function randomRules(random: () => number, views: readonly SchemaObject[]): SchemaObject[] {
+  return ['keep', 'Also'].flatMap((name): SchemaObject[] => {
+    if (below(random, 3) === 0) return [];
+    const view = views.find(({ kind }) => kind === 'view' || kind === 'materialized_view');
+    const commands = [
+      'INSTEAD NOTHING',
+      'ALSO (UPDATE orders SET amount = old.amount WHERE id > old.id; DELETE FROM orders WHERE id = old.id + 1)',
+      `ALSO INSERT INTO orders (amount) SELECT v.${view === undefined ? 'amount FROM orders' : `total FROM "${view.id}"`} v WHERE v.id = old.id`,
+    ];
+    const event = ['DELETE TO orders', 'UPDATE TO orders WHERE old.amount > 1'][below(random, 2)];
+    return [
+      {
+        kind: 'rule',
+        id: `${name === 'keep' ? name : `"${name}"`} on orders`,
+        definition: `CREATE RULE "${name}" AS ON ${event} DO ${commands[below(random, 3)]}`,
+        comment: below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`,
+        enabled: ['origin', 'disabled', 'replica', 'always'][below(random, 4)],
+      },
+    ];
+  });
+}
+
 function randomForm(random: () => number, id: string, query: string): Omit<SchemaObject, 'comment'> {
   if (below(random, 3) === 0) {
     const indexes = below(random, 2) === 0 ? [] : [{ name: `${id}_total`, definition: 'USING btree (total)' }];
@@ -156,7 +179,7 @@ function randomObjects(random: () => number): SchemaObject[] {
 
 const byName = (a: SchemaObject, b: SchemaObject): number => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1);
 
-describe('random schemas with views, functions, triggers, policies and statistics objects', () => {
+describe('random schemas with views, functions, triggers, policies, statistics objects and rules', () => {
   const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 
   beforeEach(() =>
@@ -185,9 +208,11 @@ describe('random schemas with views, functions, triggers, policies and statistic
     it(`are reached by their diff, read back unchanged, and reached again, with the seed ${seed}`, async () => {
       const random = numbersFrom(seed);
       const other = numbersFrom(seed + 100);
+      const ofRules = numbersFrom(seed + 200);
       const past: { position: number; text: string }[] = [];
       for (let round = 0; round < 4; round += 1) {
-        const objects = [...randomObjects(random), ...randomStatistics(other)];
+        const drawn = randomObjects(random);
+        const objects = [...drawn, ...randomStatistics(other), ...randomRules(ofRules, drawn)];
         const target = withObjects(
           (await snapshot()).json as Snapshot,
           objects,

@@ -139,6 +139,8 @@ const newObject = (context: Context): object => ({
     'policy',
     'row_security',
     'statistics',
+    'rule',
+    'rule',
     'table',
   ]),
   definition: context.random.pick([
@@ -161,6 +163,10 @@ const newObject = (context: Context): object => ({
     `ALTER TABLE "${collectionName(context)}" ${context.random.pick(['ENABLE', 'FORCE', 'DISABLE'])} ROW LEVEL SECURITY`,
     `CREATE STATISTICS s (mcv) ON id, "${newName(context)}" FROM "${collectionName(context)}"`,
     `CREATE STATISTICS "${newName(context)}" ON ${context.random.pick(['id, (id % 2)', '(f(id))', 'id'])} FROM "${collectionName(context)}"`,
+    `CREATE RULE r AS ON ${context.random.pick(['INSERT', 'DELETE', 'SELECT'])} TO "${collectionName(context)}" DO INSTEAD NOTHING`,
+    `CREATE RULE "${newName(context)}" AS ON UPDATE TO "${collectionName(context)}" WHERE old.id > 1 DO ALSO INSERT INTO "${collectionName(context)}" (id) VALUES (${context.random.pick(['new.id', 'old.*', 'f(new.id)'])})`,
+    `CREATE RULE r AS ON INSERT TO v DO INSTEAD (DELETE FROM "${collectionName(context)}"; NOTIFY v)`,
+    'CREATE RULE r AS ON INSERT TO v DO ALSO DELETE FROM service.service_events',
     'DROP TABLE a; SELECT 1',
     '$$',
   ]),
@@ -175,9 +181,10 @@ const objectName = ({ random }: Context): Doc => ({
     'policy',
     'row_security',
     'statistics',
+    'rule',
     'table',
   ]),
-  id: random.pick<unknown>(['v', 'a b', 'f(integer)', 't on v', 'p on a', 'a', 's', '', 1]),
+  id: random.pick<unknown>(['v', 'a b', 'f(integer)', 't on v', 'p on a', 'r on v', 'a', 's', '', 1]),
 });
 
 const someObject = ({ random }: Context): string =>
@@ -190,6 +197,7 @@ const someObject = ({ random }: Context): string =>
     '/objects/policy/p%20on%20a',
     '/objects/row_security/a',
     '/objects/statistics/s',
+    '/objects/rule/r%20on%20v',
   ]);
 
 const OBJECTS: Rules = {

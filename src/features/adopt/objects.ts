@@ -178,7 +178,10 @@ function refuseUnmanagedUses({ objects, views, refused, relations, schema }: Ado
     for (const [key, { kind, id }] of objects) {
       const other = views.get(key)?.uses.find(({ catalog, schema: place, name }) => {
         const location = locationKey(place, name);
-        return catalog === 'pg_class' && !OWN_SCHEMAS.has(place) && !relations.has(location) && !adopted.has(location);
+        if (catalog !== 'pg_class') return false;
+        // A rule writes no schema before a table.
+        if (kind === 'rule' && place !== schema && place !== '') return true;
+        return !OWN_SCHEMAS.has(place) && !relations.has(location) && !adopted.has(location);
       });
       if (other === undefined) continue;
       objects.delete(key);
@@ -197,9 +200,9 @@ function sortByDependency(objects: ReadonlyMap<string, SchemaObject>, views: Obj
   return sortNeededFirst(objects.keys(), needs).flatMap((key) => objects.get(key) ?? []);
 }
 
-/** Returns the key of the trigger that a statement creates. Empty for other statements. */
-function keyOfTrigger(text: string): string {
-  const parsed = /^CREATE .*TRIGGER /.test(text) ? parseDefinition(text) : '';
+/** Returns the key of the trigger or rule that a statement creates. Empty for other statements. */
+function keyOfCreated(text: string): string {
+  const parsed = /^CREATE (?:RULE |.*TRIGGER )/.test(text) ? parseDefinition(text) : '';
   return typeof parsed === 'string' ? '' : objectKey(parsed);
 }
 
@@ -216,7 +219,7 @@ const KEPT: readonly [RegExp, kind: string][] = [
 
 /** Creates notes about properties that no snapshot contains, although changes of the object preserve them. */
 function restoringNotes(object: SchemaObject, { restoring }: CatalogObject, managed: ReadonlySet<string>): Note[] {
-  const kept = restoring.filter((text) => !managed.has(keyOfTrigger(text)));
+  const kept = restoring.filter((text) => !managed.has(keyOfCreated(text)));
   const kinds = new Set(kept.flatMap((text) => KEPT.find(([pattern]) => pattern.test(text))?.[1] ?? []));
   return [...kinds].sort().map((kind) => ({
     table: object.id,

@@ -3,6 +3,7 @@
 import pg from 'pg';
 import { ROUTINE_ID } from '../../projector/ddl/routine-sql.js';
 import { HAS_ROW_SECURITY, POLICY_ID } from '../../projector/ddl/policy-sql.js';
+import { IS_RULE, RULE_ID } from '../../projector/ddl/rule-sql.js';
 import { IS_OBJECT, TRIGGER_ID } from '../../projector/ddl/trigger-sql.js';
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../../projector/ddl/sql.js';
 import { type State, byName, locateTable, schemasOf, tablesBySchema } from '../../schema/model/state.js';
@@ -136,6 +137,10 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
     FROM pg_catalog.pg_statistic_ext s JOIN own ON own.oid = s.stxnamespace
    WHERE NOT 'statistics ' || s.stxname = ANY ($4::text[])
   UNION ALL
+  SELECT 'rules', pg_catalog.format('%s on %s', r.rulename, c.relname), r.oid
+    FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class c ON c.oid = r.ev_class JOIN own ON own.oid = c.relnamespace
+   WHERE ${IS_RULE} AND c.relname = ANY ($2) AND NOT 'rule ' || ${RULE_ID} = ANY ($4::text[])
+  UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
    WHERE n.nspname <> ALL ($3::text[]) AND n.nspname NOT IN ('information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
      AND NOT EXISTS (SELECT FROM ${own.trash} t WHERE n.nspname = ${trashSchemaName(sql`t.position`)}) AND NOT (${IS_SHARED})
@@ -160,6 +165,7 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
   'row security policies',
   'row security',
   'statistics objects',
+  'rules',
 ]);
 
 /**

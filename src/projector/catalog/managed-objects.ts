@@ -7,6 +7,7 @@ import { ROUTINE_ID } from '../ddl/routine-sql.js';
 import { type Sql, integer, join, literal, sql } from '../ddl/sql.js';
 import { readRoutines } from './routines.js';
 import { readPolicies, readRowSecurity } from './policies.js';
+import { readRules } from './rules.js';
 import { readStatistics } from './statistics.js';
 import { readTriggers } from './triggers.js';
 import { lockViews, readViews } from './views.js';
@@ -22,6 +23,7 @@ const READERS: Readonly<
   pg_policy: readPolicies,
   row_security: readRowSecurity,
   pg_statistic_ext: readStatistics,
+  pg_rewrite: readRules,
 };
 
 const idsIn = (catalog: string, names: readonly ObjectName[]): string[] =>
@@ -43,8 +45,8 @@ export async function readObjects(
 }
 
 /**
- * Prevents other sessions from changing or dropping the views, and from dropping the triggers and policies, until the
- * transaction ends. PostgreSQL has no lock that would do the same for functions and statistics objects.
+ * Prevents other sessions from changing or dropping the views, and from dropping the triggers, policies and rules, until
+ * the transaction ends. PostgreSQL has no lock that would do the same for functions and statistics objects.
  */
 export const lockObjects = (client: Client, schema: string, names: readonly ObjectName[]): Promise<void> =>
   lockViews(client, schema, [

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
 import type { TableLocation } from '../../schema/model/state.js';
 import { PREPARED_NAME } from '../online/copy.js';
+import { IS_RULE } from '../ddl/rule-sql.js';
 import { type Sql, ident, integer, join, literal, qualified, sql } from '../ddl/sql.js';
 import { partsOf } from '../ddl/table-locks.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -202,7 +203,7 @@ WITH the AS (SELECT c.oid, c.reltype FROM pg_catalog.pg_class c JOIN pg_catalog.
 found AS (
 SELECT CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END AS kind, pg_catalog.format('%I.%I', n.nspname, v.relname) AS name
   FROM the JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid = the.oid
-  JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass::oid
+  JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND NOT ${IS_RULE}
   JOIN pg_catalog.pg_class v ON v.oid = r.ev_class AND v.relkind IN ('v', 'm') JOIN pg_catalog.pg_namespace n ON n.oid = v.relnamespace
 UNION SELECT 'function', pg_catalog.format('%I.%I', n.nspname, p.proname)
   FROM the JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_proc'::regclass::oid
@@ -212,7 +213,10 @@ UNION SELECT 'function', pg_catalog.format('%I.%I', n.nspname, p.proname)
 UNION SELECT 'trigger', t.tgname::text FROM the JOIN pg_catalog.pg_trigger t
     ON t.tgrelid = the.oid AND NOT t.tgisinternal AND t.tgname !~ '${PREPARED_NAME}'::text
 UNION SELECT 'policy', p.polname::text FROM the JOIN pg_catalog.pg_policy p ON p.polrelid = the.oid
-UNION SELECT 'rule', r.rulename::text FROM the JOIN pg_catalog.pg_rewrite r ON r.ev_class = the.oid
+UNION SELECT 'rule', CASE WHEN c.oid = the.oid THEN r.rulename::text ELSE pg_catalog.format('%I on %I.%I', r.rulename, n.nspname, c.relname) END
+  FROM the JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid = the.oid
+  JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND ${IS_RULE}
+  JOIN pg_catalog.pg_class c ON c.oid = r.ev_class JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 UNION SELECT 'foreign key', pg_catalog.format('%I.%I, %I', n.nspname, c.relname, k.conname)
   FROM the JOIN pg_catalog.pg_constraint k ON k.confrelid = the.oid AND k.contype = 'f' AND k.conparentid = 0::oid
   JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

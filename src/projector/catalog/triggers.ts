@@ -33,7 +33,7 @@ export const usesOnTable = (catalog: CommentedCatalog, oid: Sql, table: Sql): Sq
 
 const regclass = (catalog: CommentedCatalog): Sql => sql`${literal(`pg_catalog.${catalog}`)}::regclass::oid`;
 
-type CommentedCatalog = 'pg_trigger' | 'pg_policy' | 'pg_class' | 'pg_statistic_ext';
+type CommentedCatalog = 'pg_trigger' | 'pg_policy' | 'pg_class' | 'pg_statistic_ext' | 'pg_rewrite';
 
 /** SQL for the comment on an object. Null if it has none. */
 export const commentIn = (catalog: CommentedCatalog, oid: Sql): Sql => sql`
@@ -46,6 +46,10 @@ export const extensionOfTable = (catalog: CommentedCatalog, oid: Sql): Sql => sq
     WHERE e.deptype = 'e' AND ((e.classid = ${regclass(catalog)} AND e.objid = ${oid})
       OR (e.classid = ${regclass('pg_class')} AND e.objid = c.oid)) LIMIT 1)`;
 
+/** SQL for the enabled state of a trigger or a rule. @param letter `tgenabled` or `ev_enabled` */
+export const enabledOf = (letter: Sql): Sql =>
+  sql`CASE ${letter} WHEN 'D' THEN 'disabled' WHEN 'R' THEN 'replica' WHEN 'A' THEN 'always' ELSE 'origin' END`;
+
 /**
  * Selects triggers. $1 is the managed schema, $2 the ids or null for all. Triggers that the service creates while it
  * copies values are left out.
@@ -54,7 +58,7 @@ const TRIGGERS: Sql = sql`
 SELECT r.* FROM (
 SELECT ${TRIGGER_ID} AS id, t.tgname::text AS name, c.relname::text AS "table", t.tgconstraint <> 0::oid AS "isConstraint",
   ${TRIGGER_EVENTS} AS events, ${TRIGGER_TAIL} AS tail,
-  CASE t.tgenabled WHEN 'D' THEN 'disabled' WHEN 'R' THEN 'replica' WHEN 'A' THEN 'always' ELSE 'origin' END AS enabled,
+  ${enabledOf(sql`t.tgenabled`)} AS enabled,
   ${commentIn('pg_trigger', sql`t.oid`)} AS comment, ${usesOnTable('pg_trigger', sql`t.oid`, sql`t.tgrelid`)} AS uses,
   ${extensionOfTable('pg_trigger', sql`t.oid`)} AS extension
 FROM pg_catalog.pg_trigger t

@@ -5,6 +5,7 @@ import { KINDS, type ObjectIndex, type ObjectKind, kindInCatalog, objectKey } fr
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { type Sql, join, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
 import { ROUTINE_ID } from '../ddl/routine-sql.js';
+import { IS_RULE, RULE_ID } from '../ddl/rule-sql.js';
 import { isLocked } from '../../postgres/errors.js';
 
 const NAME = sql`pg_catalog.format('%I.%I', n.nspname, c.relname)`;
@@ -46,6 +47,9 @@ const RESTORING = sql`
   UNION ALL SELECT 4, pg_catalog.format('ALTER %s %s OWNER TO %I', ${ALTER}, ${NAME}, pg_catalog.pg_get_userbyid(c.relowner))
    WHERE pg_catalog.pg_get_userbyid(c.relowner) <> current_user`;
 
+/** SQL for the id of the rule. Null for the query of the view. */
+const RULE = sql`CASE WHEN ${IS_RULE} THEN ${RULE_ID} END`;
+
 /** Selects views. $1 is the managed schema, $2 the names or null for all. */
 const VIEWS: Sql = sql`
 SELECT c.relname::text AS id, c.relkind::text AS kind,
@@ -61,8 +65,8 @@ SELECT c.relname::text AS id, c.relkind::text AS kind,
       ORDER BY ic.relname COLLATE "C")
     FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class ic ON ic.oid = i.indexrelid WHERE i.indrelid = c.oid), '[]') END AS indexes,
   (SELECT coalesce(pg_catalog.array_agg(r.text ORDER BY r.rank, r.text), '{}') FROM (${RESTORING}) AS r (rank, text)) AS restoring,
-  (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('catalog', u.catalog, 'schema', u.schema, 'name', u.name, 'column', u.attname)), '[]')
-     FROM (SELECT 'pg_class' AS catalog, CASE WHEN un.oid = ${ownSchemaOid} THEN '' ELSE un.nspname::text END AS schema, uc.relname::text AS name, ua.attname
+  (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('catalog', u.catalog, 'schema', u.schema, 'name', u.name, 'column', u.attname, 'rule', u.rule)), '[]')
+     FROM (SELECT 'pg_class' AS catalog, CASE WHEN un.oid = ${ownSchemaOid} THEN '' ELSE un.nspname::text END AS schema, uc.relname::text AS name, ua.attname, ${RULE} AS rule
              FROM pg_catalog.pg_rewrite r
              JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND d.objid = r.oid
               AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid <> c.oid
@@ -70,7 +74,7 @@ SELECT c.relname::text AS id, c.relkind::text AS kind,
              JOIN pg_catalog.pg_namespace un ON un.oid = uc.relnamespace
              LEFT JOIN pg_catalog.pg_attribute ua ON ua.attrelid = d.refobjid AND ua.attnum = d.refobjsubid AND d.refobjsubid > 0
             WHERE r.ev_class = c.oid
-            UNION SELECT 'pg_proc', un.nspname::text, u.id, NULL
+            UNION SELECT 'pg_proc', un.nspname::text, u.id, NULL, ${RULE}
              FROM pg_catalog.pg_rewrite r
              JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND d.objid = r.oid
               AND d.refclassid = 'pg_catalog.pg_proc'::regclass::oid

@@ -21,6 +21,8 @@ export interface ObjectUse {
   column: string | null;
   /** True if the object uses only the row type, which changes of columns and keys do not affect. */
   isRowType?: boolean;
+  /** The id of the rule of the view that uses it. Null or absent if the view itself does. */
+  rule?: string | null;
 }
 
 export interface CatalogObject {
@@ -28,8 +30,8 @@ export interface CatalogObject {
   id: string;
   /**
    * The output of pg_get_viewdef without the semicolon, of pg_get_functiondef from the arguments on, or of
-   * pg_get_triggerdef without the names of the trigger and of its table. For a policy and for row security, the
-   * definition after the table. For a statistics object, the definition after the name.
+   * pg_get_triggerdef or pg_get_ruledef without the names of the object and of its table. For a policy and for row
+   * security, the definition after the table. For a statistics object, the definition after the name.
    */
   query: string;
   /** One statement without a schema: `CREATE VIEW name WITH (…) AS SELECT …`. */
@@ -37,7 +39,7 @@ export interface CatalogObject {
   comment: string | null;
   /** Sorted by name. Null for a kind without indexes. */
   indexes: ObjectIndex[] | null;
-  /** Null unless it is a trigger. */
+  /** Null unless it is a trigger or a rule. */
   enabled: Enabled | null;
   /** False for a materialized view without data. */
   populated: boolean;
@@ -51,8 +53,8 @@ export interface CatalogObject {
 /** The managed objects as they are in the database, by `objectKey`. */
 export type ObjectFacts = ReadonlyMap<string, CatalogObject>;
 
-/** Returns the view without the statements for its managed triggers, which are created separately. */
-export function withoutTriggers({ objects }: State, view: CatalogObject | undefined): CatalogObject | undefined {
+/** Returns the view without the statements for its managed triggers and rules, which are created separately. */
+export function withoutManaged({ objects }: State, view: CatalogObject | undefined): CatalogObject | undefined {
   if (view?.kind !== 'view' || objectsOn(objects, view.id).length === 0) return view;
   const isManaged = (text: string): boolean => {
     const parsed = parseDefinition(text);

@@ -2,6 +2,7 @@
 import { KINDS, OBJECT_KINDS, type ObjectKind } from '../../schema/model/objects.js';
 import { HAS_ROW_SECURITY, POLICY_ID, POLICY_TAIL, ROW_SECURITY_TAIL } from './policy-sql.js';
 import { ROUTINE_ID, ROUTINE_TAIL } from './routine-sql.js';
+import { IS_RULE, RULE_ID, RULE_QUERY } from './rule-sql.js';
 import { type Sql, join, literal, sql } from './sql.js';
 import { STATISTICS_FROM, STATISTICS_TAIL } from './statistics-sql.js';
 import { IS_OBJECT, TRIGGER_ID, TRIGGER_QUERY } from './trigger-sql.js';
@@ -74,6 +75,14 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     printed: STATISTICS_TAIL,
     relation: sql`c.relname`,
     depender: { catalog: 'pg_statistic_ext', oid: sql`s.oid` },
+  },
+  pg_rewrite: {
+    from: sql`pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class c ON c.oid = r.ev_class ${NAMESPACE_OF_TABLE}`,
+    where: IS_RULE,
+    id: RULE_ID,
+    printed: RULE_QUERY,
+    relation: sql`c.relname`,
+    depender: { catalog: 'pg_rewrite', oid: sql`r.oid` },
   },
 };
 

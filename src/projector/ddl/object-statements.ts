@@ -33,7 +33,7 @@ import type { LockedTable, Statement } from './step.js';
 import type { NeededLock } from './table-locks.js';
 
 /**
- * Adds the lock on the table of a trigger, policy, row security or statistics object. If the same change creates or
+ * Adds the lock on the table of a trigger, policy, rule, row security or statistics object. If the same change creates or
  * renames the table, it locks the table anyway.
  */
 export function withTableLock({ before, after }: Record<'before' | 'after', State>, statement: Statement): Statement {
@@ -56,7 +56,7 @@ interface ObjectStatements {
 }
 
 /**
- * Returns the locks on objects, and on the relations that new definitions read. PostgreSQL takes them when the
+ * Returns the locks on objects, and on the relations that new definitions read or write. PostgreSQL takes them when the
  * statements run.
  */
 export function findObjectLocks({ before, after, statements, schema }: ObjectStatements): NeededLock[] {
@@ -68,7 +68,9 @@ export function findObjectLocks({ before, after, statements, schema }: ObjectSta
     const isRead = source.type === 'object.created' || source.type === 'object.updated';
     return [
       ...(lock === undefined || own === undefined ? [] : [lockOnObject(schema, own, lock)]),
-      ...(isRead ? readLocks(schema, before, getObject(after, { kind, id })) : []),
+      ...(isRead
+        ? [readLocks, writeLocks].flatMap((locks) => locks(schema, before, getObject(after, { kind, id })))
+        : []),
     ];
   });
 }
@@ -93,12 +95,25 @@ const viewNamed = (state: State, name: string): SchemaObject | undefined =>
 function readLocks(schema: string, before: State, object: SchemaObject | undefined): NeededLock[] {
   const parsed = object === undefined ? '' : parseDefinition(object.definition);
   if (typeof parsed === 'string') return [];
-  return parsed.relations.map(({ schema: other, name }) => {
-    const view = other === undefined ? viewNamed(before, name) : undefined;
-    if (view !== undefined) return lockOnObject(schema, view, 'ACCESS SHARE');
-    const table = collectionAt(before, other, name) ?? name;
-    return { table, at: { schema: other ?? schema, name }, lock: 'ACCESS SHARE' };
-  });
+  return parsed.relations.map((relation) => lockOnRelation(schema, before, { ...relation, lock: 'ACCESS SHARE' }));
+}
+
+/** Returns the locks that CREATE RULE takes on the relations to which its commands write. */
+function writeLocks(schema: string, before: State, object: SchemaObject | undefined): NeededLock[] {
+  const parsed = object?.kind === 'rule' ? parseDefinition(object.definition) : '';
+  const written = typeof parsed === 'string' ? [] : (parsed.rule?.written ?? []);
+  return written.map((name) => lockOnRelation(schema, before, { schema: undefined, name, lock: 'ROW EXCLUSIVE' }));
+}
+
+function lockOnRelation(
+  schema: string,
+  before: State,
+  { schema: other, name, lock }: { schema: string | undefined; name: string; lock: NeededLock['lock'] },
+): NeededLock {
+  const view = other === undefined ? viewNamed(before, name) : undefined;
+  if (view !== undefined) return lockOnObject(schema, view, lock);
+  const table = collectionAt(before, other, name) ?? name;
+  return { table, at: { schema: other ?? schema, name }, lock };
 }
 
 /** An object to create. It is new or changed, or was dropped because of something that it uses. */
@@ -183,7 +198,7 @@ const statementFor =
 const createIndex = (name: Sql, { name: index, unique, definition }: ObjectIndex): Sql =>
   sql`CREATE ${unique === true ? sql`UNIQUE ` : sql``}INDEX ${ident(index)} ON ${name} ${indexDefinition(definition)}`;
 
-/** Keywords of ALTER TABLE for each state of a trigger. */
+/** Keywords of ALTER TABLE for each state of a trigger or a rule. */
 const ENABLE: Readonly<Record<Enabled, Sql>> = {
   origin: sql`ENABLE`,
   disabled: sql`DISABLE`,
@@ -191,20 +206,21 @@ const ENABLE: Readonly<Record<Enabled, Sql>> = {
   always: sql`ENABLE ALWAYS`,
 };
 
-/** Returns no statement for objects other than triggers. @param before the state that the trigger has */
-function enableTrigger(
+/** Returns no statement for objects other than triggers and rules. @param before the state that the object has */
+function enableObject(
   schema: string,
   object: ObjectName,
   { before, after, statement }: { before: Enabled; after: Enabled | null | undefined; statement: MakeStatement },
 ): Statement[] {
   const { name, table } = objectNameParts(object);
   if (after == null || after === before || table === null) return [];
-  const text = sql`ALTER TABLE ${qualified(schema, table)} ${ENABLE[after]} TRIGGER ${ident(name)}`;
-  return [statement(text, `${ENABLE[after].toLowerCase()} trigger ${object.id}`, 'SHARE ROW EXCLUSIVE')];
+  const text = sql`ALTER TABLE ${qualified(schema, table)} ${ENABLE[after]} ${kindSql(object.kind)} ${ident(name)}`;
+  const lock = object.kind === 'rule' ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
+  return [statement(text, `${ENABLE[after].toLowerCase()} ${kindWords(object)} ${object.id}`, lock)];
 }
 
 /**
- * Returns the statement that enables or disables a new trigger. PostgreSQL creates triggers enabled. A trigger that did
+ * Returns the statement that enables or disables a new trigger or rule, which PostgreSQL creates enabled. One that did
  * not change gets the state that it had in the database.
  */
 function enableAfterCreation(
@@ -213,7 +229,7 @@ function enableAfterCreation(
   statement: MakeStatement,
 ): Statement[] {
   const after = isChanged || known === undefined ? object.enabled : known.enabled;
-  return enableTrigger(schema, object, { before: 'origin', after, statement });
+  return enableObject(schema, object, { before: 'origin', after, statement });
 }
 
 const COMMENT_LOCK = 'SHARE UPDATE EXCLUSIVE';
@@ -225,7 +241,7 @@ function dropSql(schema: string, object: SchemaObject): Sql {
   const { table } = objectNameParts(object);
   if (table !== null && KINDS[object.kind].onTable === 'single')
     return sql`ALTER TABLE ${qualified(schema, table)} DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY`;
-  // A trigger no longer exists if its view was dropped.
+  // A trigger or a rule no longer exists if its view was dropped.
   const ifExists = table === null ? sql`` : sql`IF EXISTS `;
   return sql`DROP ${kindSql(object.kind)} ${ifExists}${objectSql(schema, object)}`;
 }
@@ -269,7 +285,7 @@ export function describeObject(
     ...(now.indexes ?? []).flatMap((each) =>
       same.has(JSON.stringify(each)) ? [] : [statement(createIndex(name, each), `create index ${each.name}`, 'SHARE')],
     ),
-    ...enableTrigger(schema, now, { before: old.enabled ?? 'origin', after: now.enabled, statement }),
+    ...enableObject(schema, now, { before: old.enabled ?? 'origin', after: now.enabled, statement }),
     ...(old.comment === now.comment
       ? []
       : [statement(commentOn(schema, now), `comment on ${kindWords(now)} ${now.id}`, COMMENT_LOCK)]),

@@ -31,7 +31,7 @@ import {
 import { canReplace, parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { Problem } from '../../kernel/problem.js';
-import { type ObjectFacts, type ObjectUse, withoutTriggers } from './catalog-object.js';
+import { type ObjectFacts, type ObjectUse, withoutManaged } from './catalog-object.js';
 import {
   type Creation,
   createStatements,
@@ -203,7 +203,9 @@ function usesBefore({ before, facts, schema }: ObjectChange): Uses {
   return new Map(
     all.map((object): [string, readonly ResolvedUse[]] => {
       const key = objectKey(object);
-      const uses = facts?.get(key)?.uses ?? parseUses(object, schema, overloads);
+      const uses = (facts?.get(key)?.uses ?? parseUses(object, schema, overloads)).filter(
+        ({ rule }) => rule == null || !before.objects.has(objectKey({ kind: 'rule', id: rule })),
+      );
       return [key, uses.map((use) => ({ ...use, collection: collectionOf(use) }))];
     }),
   );
@@ -235,8 +237,8 @@ function parseUses({ definition }: SchemaObject, schema: string, overloads: Over
   return [
     ...parsed.relations.map((each, index) => ({
       ...use('pg_class', each.schema, each.name),
-      // Changes of columns and keys do not affect a trigger or row security of the table. They may affect a policy.
-      isRowType: index === 0 && parsed.onTable !== null && parsed.policy === null,
+      // Changes of columns and keys do not affect a trigger or row security of the table. They may affect a policy or a rule.
+      isRowType: index === 0 && parsed.onTable !== null && parsed.policy === null && parsed.rule === null,
     })),
     ...parsed.calls.flatMap((each) => (overloads.get(each.name) ?? []).map((id) => use('pg_proc', each.schema, id))),
   ];
@@ -480,7 +482,7 @@ function creationOrder(change: ObjectChange, { affected, changed }: Causes, drop
     const object = objectOf(after, nameNow(old));
     created.set(nameNow(old), {
       object,
-      known: withoutTriggers(before, facts?.get(old)),
+      known: withoutManaged(before, facts?.get(old)),
       isNew: false,
       isChanged,
       replaces,

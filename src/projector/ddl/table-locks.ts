@@ -29,7 +29,7 @@ type Mode = LockedTable['lock'];
 
 /** A lock that a change needs. Unlike a `LockedTable`, it may be on an object, and nobody takes it in advance. */
 export interface NeededLock extends Omit<LockedTable, 'lock'> {
-  lock: Mode | 'ACCESS SHARE';
+  lock: Mode | 'ACCESS SHARE' | 'ROW EXCLUSIVE';
   /** Set for a lock on an object. `table` is then the label of the object. */
   object?: ObjectName;
 }
@@ -136,6 +136,7 @@ const CONFLICTS: Readonly<Record<NeededLock['lock'], readonly string[]>> = (() =
   const shareRow = ['RowExclusiveLock', 'ShareUpdateExclusiveLock', ...strong];
   return {
     'ACCESS SHARE': ['AccessExclusiveLock'],
+    'ROW EXCLUSIVE': strong,
     'SHARE UPDATE EXCLUSIVE': ['ShareUpdateExclusiveLock', ...strong],
     SHARE: shareRow.filter((mode) => mode !== 'ShareLock'),
     'SHARE ROW EXCLUSIVE': shareRow,

@@ -56,10 +56,13 @@ function scratchOnTable({ kind, trigger }: ParsedDefinition, name: string, [tabl
 
 /**
  * PostgreSQL writes the name of a function before its arguments in a parsed body. A policy and a statistics object can
- * write the name of their table before columns.
+ * write the name of their table before columns. A rule writes `old` and `new` instead, and its commands can use
+ * the table itself.
  */
-const scratchName = (object: ParsedDefinition): string =>
-  isRoutine(object) ? object.name : object.onTable !== null && object.trigger === null ? object.onTable.name : SCRATCH;
+const scratchName = ({ kind, name, onTable, trigger, rule }: ParsedDefinition): string => {
+  if (isRoutine({ kind })) return name;
+  return onTable === null || trigger !== null || rule !== null ? SCRATCH : onTable.name;
+};
 
 const SCRATCH = 'dps_view';
 

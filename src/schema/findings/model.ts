@@ -290,7 +290,7 @@ export interface Rule extends RuleText {
   /** Checks each created or changed object other than tables. */
   object?: (change: ObjectChange, planned: PlannedObjectEvent) => Observation | undefined;
   /** Checks each event about objects other than tables. */
-  objectEvent?: (planned: PlannedObjectEvent) => Observation | undefined;
+  objectEvent?: (planned: PlannedObjectEvent) => Observation | Observation[] | undefined;
   /** Checks each event about tables. */
   event?: (planned: PlannedEvent) => Observation | readonly Observation[] | undefined;
 }
@@ -394,7 +394,7 @@ export interface ReviewedBatch {
   types: TypeLookup;
   /** Roles of policies that do not exist on the server. */
   missingRoles: ReadonlySet<string>;
-  /** Returns the triggers, policies and row security that were deleted in the batch of a deletion. */
+  /** Returns the triggers, policies, rules and row security that were deleted in the batch of a deletion. */
   deletedWith(position: number): readonly ObjectName[];
 }
 

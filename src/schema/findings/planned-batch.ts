@@ -69,7 +69,7 @@ export interface DatabaseFacts {
   types?: TypeLookup;
   /** Roles of policies that do not exist on the server. */
   missingRoles?: ReadonlySet<string>;
-  /** Triggers, policies and row security that were deleted together with a table, by the position of its deletion. */
+  /** Triggers, policies, rules and row security that were deleted together with a table, by the position of its deletion. */
   deletedObjects?: ReadonlyMap<number, readonly ObjectName[]>;
 }
 
@@ -351,7 +351,8 @@ function judgeObject(planned: PlannedObjectEvent, add: AddFinding): void {
   const checks = planned.found ? STANDING : CHECKS;
   const change = objectChange(planned);
   if (change !== undefined) for (const rule of checks.objects) add(rule, rule.object(change, planned), planned);
-  for (const rule of checks.objectEvents) add(rule, rule.objectEvent(planned), planned);
+  for (const rule of checks.objectEvents)
+    for (const observed of [rule.objectEvent(planned) ?? []].flat()) add(rule, observed, planned);
 }
 
 /** Findings about columns of partitions are reported for the parent table. */

@@ -259,6 +259,7 @@ const objectV1 = z.strictObject({
     'policy',
     'row_security',
     'statistics',
+    'rule',
   ]),
   id: eventText,
   definition: eventText,

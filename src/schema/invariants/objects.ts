@@ -3,7 +3,8 @@ import type { Problem } from '../../kernel/problem.js';
 import { invisibleFault, quoteName } from '../../kernel/text.js';
 import { KINDS, OBJECT_KINDS, type ObjectName, type SchemaObject, isFreeOnTable, objectKey } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
-import { type State, hasTable, hasTableAt } from '../model/state.js';
+import { type State, hasTable, hasTableAt, hasView } from '../model/state.js';
+import { parseDefinition } from '../sql-text/object-definition.js';
 import { tableOf } from '../sql-text/object-table.js';
 
 export function objectProblems(from: State, to: State): Problem[] {
@@ -11,6 +12,7 @@ export function objectProblems(from: State, to: State): Problem[] {
     ...newNameProblems(from, object),
     ...takenNameProblems(to, object),
     ...tableProblems(from, to, object),
+    ...ruleProblems(from, to, object),
   ]);
 }
 
@@ -22,20 +24,42 @@ function newNameProblems({ objects }: State, { kind, id }: ObjectName): Problem[
 }
 
 /**
- * Checks that the log contains the table or view of a trigger, or the table of a policy or of a statistics object.
+ * Checks that the log contains the table or view of a trigger or a rule, or the table of a policy or of a statistics object.
  * Otherwise a replay of the log could not create the object. A statistics object that did not change may have the former
  * name of its table, until PostgreSQL rewrites it.
  */
 function tableProblems(from: State, state: State, object: SchemaObject): Problem[] {
   const { kind, id } = object;
-  if (isFreeOnTable(object) && from.objects.get(objectKey(object))?.object.definition === object.definition) return [];
+  if (isFreeOnTable(object) && isUnchanged(from, object)) return [];
   const table = tableOf(object);
   if (table === null || hasTableAt(state, undefined, table)) return [];
-  const isTrigger = kind === 'trigger';
-  if (isTrigger && state.objects.has(objectKey({ kind: 'view', id: table }))) return [];
-  const message = `${quoteName(table)} is not a managed table ${isTrigger ? 'or view ' : ''}of the default schema. Create or adopt it before the ${KINDS[kind].label}`;
+  const canBeOnView = kind === 'trigger' || kind === 'rule';
+  if (canBeOnView && state.objects.has(objectKey({ kind: 'view', id: table }))) return [];
+  const message = `${quoteName(table)} is not a managed table ${canBeOnView ? 'or view ' : ''}of the default schema. Create or adopt it before the ${KINDS[kind].label}`;
   return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
 }
+
+const isUnchanged = ({ objects }: State, object: SchemaObject): boolean =>
+  objects.get(objectKey(object))?.object.definition === object.definition;
+
+/**
+ * Checks that the log contains the tables and views that a rule reads or writes. A former name is allowed: PostgreSQL
+ * rewrites the rule after a rename, and rejects a deletion.
+ */
+function ruleProblems(from: State, to: State, object: SchemaObject): Problem[] {
+  const { kind, id, definition } = object;
+  if (kind !== 'rule' || isUnchanged(from, object)) return [];
+  const parsed = parseDefinition(definition);
+  // A rename can result in a reserved name.
+  if (typeof parsed === 'string')
+    return [{ code: 'INVALID_PAYLOAD', message: `the definition of a rule ${parsed}`, object: { kind, id } }];
+  const unknown = parsed.rule?.relations.find((name) => !hasRelation(to, name) && !hasRelation(from, name));
+  if (unknown === undefined) return [];
+  const message = `the rule uses ${quoteName(unknown)}, which is not a managed table or view of the default schema. Create or adopt it before the rule`;
+  return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
+}
+
+const hasRelation = (state: State, name: string): boolean => hasTableAt(state, undefined, name) || hasView(state, name);
 
 /**
  * Checks that no other object has the name. The kinds of one PostgreSQL catalog share a namespace, and views share

@@ -1,6 +1,6 @@
 /*
- * Objects other than tables: views, materialized views, functions, procedures, triggers, policies, row security and
- * statistics objects. Their definition is one SQL statement, and they are documents like collections and fields.
+ * Objects other than tables: views, materialized views, functions, procedures, triggers, policies, row security,
+ * statistics objects and rules. Their definition is one SQL statement, and they are documents like collections and fields.
  */
 import { z } from 'zod';
 
@@ -19,7 +19,7 @@ interface KindDescription {
    * The catalog that contains objects of this kind. All names in one catalog share a namespace. `row_security` stands for
    * two columns of pg_class.
    */
-  catalog: 'pg_class' | 'pg_proc' | 'pg_trigger' | 'pg_policy' | 'row_security' | 'pg_statistic_ext';
+  catalog: 'pg_class' | 'pg_proc' | 'pg_trigger' | 'pg_policy' | 'row_security' | 'pg_statistic_ext' | 'pg_rewrite';
   /** The values of `relkind` or `prokind` for this kind. Empty for a catalog with only one kind. */
   catalogKinds: readonly string[];
   /** True if the document has `indexes`. */
@@ -127,6 +127,17 @@ export const KINDS = {
     canBeDisabled: false,
     onTable: 'free',
   },
+  rule: {
+    label: 'rule',
+    sqlWords: 'RULE',
+    statement: 'CREATE RULE',
+    commentTarget: 'OBJECT_RULE',
+    catalog: 'pg_rewrite',
+    catalogKinds: [],
+    hasIndexes: false,
+    canBeDisabled: true,
+    onTable: 'named',
+  },
 } as const satisfies Readonly<Record<string, KindDescription>>;
 
 export type ObjectKind = keyof typeof KINDS;
@@ -145,7 +156,7 @@ export const isObjectKind = (value: unknown): value is ObjectKind => OBJECT_KIND
 
 const text = z.string();
 
-/** The sessions in which a trigger fires: the usual ones (`origin`), none, those of a replica, or all. */
+/** The sessions in which a trigger or a rule fires: the usual ones (`origin`), none, those of a replica, or all. */
 export const ENABLED = ['origin', 'disabled', 'replica', 'always'] as const;
 const enabled = z.enum(ENABLED);
 export type Enabled = z.infer<typeof enabled>;
@@ -158,8 +169,8 @@ export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
   /**
    * Identifies the object within its kind. For a view or a statistics object, the name. For a function, the name and
-   * the argument types: `total(integer, text)`. For a trigger or policy, the name and the table: `audit on posts`. For
-   * row security, the table.
+   * the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the table: `audit on
+   * posts`. For row security, the table.
    */
   id: text,
   /** The statement that creates the object: `CREATE VIEW active_posts AS SELECT …`. */
@@ -167,7 +178,7 @@ export const objectDocument = z.strictObject({
   comment: text.nullable(),
   /** Sorted by name. Only materialized views have indexes. */
   indexes: z.array(objectIndex).optional(),
-  /** Tells in which sessions a trigger fires. Other objects do not have this member. */
+  /** Tells in which sessions a trigger or a rule fires. Other objects do not have this member. */
   enabled: enabled.optional(),
 });
 export type SchemaObject = z.infer<typeof objectDocument>;
@@ -190,7 +201,7 @@ export const isRoutine = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
 export const isRelation = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && KINDS[kind].catalog === 'pg_class';
 
-/** True for triggers, policies and row security, whose id contains a table. False for an unknown kind of a diff. */
+/** True for triggers, policies, rules and row security, whose id contains a table. False for an unknown kind of a diff. */
 export const isOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && (KINDS[kind].onTable === 'named' || KINDS[kind].onTable === 'single');
 
@@ -218,7 +229,7 @@ const unquote = (name: string): string => (name.startsWith('"') ? name.slice(1, 
  */
 export const routineId = (name: string, argumentTypes: string): string => `${quoteUnlessPlain(name)}(${argumentTypes})`;
 
-/** Returns the id of an object of a table. Both names of a trigger or policy are quoted like that of a function. */
+/** Returns the id of an object of a table. Both names of a trigger, policy or rule are quoted like that of a function. */
 export function idOnTable(kind: ObjectKind, name: string, table: string): string {
   if (isFreeOnTable({ kind })) return name;
   return isNamedLikeTable({ kind }) ? table : `${quoteUnlessPlain(name)} on ${quoteUnlessPlain(table)}`;
@@ -229,7 +240,7 @@ interface ObjectNameParts {
   name: string;
   /** `integer, text`. Null unless it is a function or procedure. */
   argumentTypes: string | null;
-  /** The table or view of a trigger, policy or row security, without quotes. Otherwise null. */
+  /** The table or view of a trigger, policy, rule or row security, without quotes. Otherwise null. */
   table: string | null;
 }
 

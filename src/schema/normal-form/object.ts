@@ -147,7 +147,7 @@ function indexProblems({ kind }: SchemaObject, indexes: unknown, at: Path): Prob
 
 function enabledProblems({ kind }: SchemaObject, enabled: unknown, at: Path): Problem[] {
   if (enabled === undefined) return [];
-  if (!KINDS[kind].canBeDisabled) return [invalidProblem(at, 'only a trigger can have enabled')];
+  if (!KINDS[kind].canBeDisabled) return [invalidProblem(at, 'only a trigger or a rule can have enabled')];
   if (objectDocument.shape.enabled.safeParse(enabled).success) return [];
   return [invalidProblem(at, `enabled must be ${ENABLED.join(', ')}`)];
 }

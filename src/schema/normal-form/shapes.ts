@@ -85,7 +85,7 @@ const objectParts = {
   comment: textOrNull.optional(),
   indexes: objectDocument.shape.indexes.describe('Only for materialized views'),
   enabled: objectDocument.shape.enabled.describe(
-    'Only for triggers: the sessions in which it fires, as in ALTER TABLE … ENABLE TRIGGER',
+    'Only for triggers and rules: the sessions in which it fires, as in ALTER TABLE … ENABLE TRIGGER',
   ),
 };
 

@@ -22,6 +22,7 @@ import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
 import { type RoutineParts, isReplaceable, readRoutineParts, routineRest, startOfName } from './routine.js';
 import { type PolicyParts, policyRest, readPolicyParts, readRowSecurity } from './policy.js';
+import { type RuleParts, readRuleParts, relationOfNode, ruleRest } from './rule.js';
 import {
   type StatisticsParts,
   readStatisticsParts,
@@ -29,6 +30,7 @@ import {
   statisticsFault,
   statisticsRest,
 } from './statistics.js';
+import { optionsOf } from './view-options.js';
 import { viewTailOf } from './view-tail.js';
 import { type TriggerParts, readTriggerParts, triggerFunction, triggerRelations, triggerRest } from './trigger.js';
 
@@ -40,7 +42,7 @@ export interface ParsedDefinition {
   /** The schema. Undefined if the definition names none. For an object of a table, the schema of the table. */
   schema: string | undefined;
   name: string;
-  /** The name. A function also has its argument types, and a trigger or policy its table. */
+  /** The name. A function also has its argument types, and a trigger, policy or rule its table. */
   id: string;
   /** The text after the name, or after the table of the object, without a semicolon: `(a, b) WITH (…) AS SELECT …`. */
   tail: string;
@@ -64,7 +66,7 @@ export interface ParsedDefinition {
   calls: readonly { schema: string | undefined; name: string }[];
   /** The parts of a function or procedure. Otherwise null. */
   routine: RoutineParts | null;
-  /** The table of a trigger, policy, row security or statistics object. Otherwise null. */
+  /** The table of a trigger, policy, rule, row security or statistics object. Otherwise null. */
   onTable: TableParts | null;
   /** The parts of a trigger. Otherwise null. */
   trigger: TriggerParts | null;
@@ -72,6 +74,8 @@ export interface ParsedDefinition {
   policy: PolicyParts | null;
   /** The parts of a statistics object. Otherwise null. */
   statistics: StatisticsParts | null;
+  /** The parts of a rule. Otherwise null. */
+  rule: RuleParts | null;
 }
 
 interface TableParts {
@@ -179,6 +183,7 @@ interface Creation {
   trigger?: Node;
   policy?: PolicyParts;
   statistics?: StatisticsParts;
+  rule?: RuleParts;
 }
 
 /**
@@ -244,6 +249,16 @@ const CREATIONS: Readonly<Record<ObjectKind, ReadCreation>> = {
     const statistics = readStatisticsParts(created);
     const query = { exprs: created['exprs'] };
     return { target, relation, ownSchema: schema, query, rest: statisticsRest(created), statistics };
+  },
+  rule(statement, text) {
+    const created = member(statement, 'RuleStmt');
+    if (created === undefined) return undefined;
+    const rule = readRuleParts(created);
+    if (typeof rule === 'string') return rule;
+    const relation = created['relation'] as Node;
+    const target = { ...relation, relname: created['rulename'], location: startOfName(text) };
+    const query = { when: created['whereClause'], actions: created['actions'] };
+    return { target, relation, query, rest: ruleRest(created), rule };
   },
 };
 
@@ -340,9 +355,14 @@ function partsOnTable(
   return { ...parts, id: idOnTable(kind, parts.name, table), relations, calls };
 }
 
-const partsOfKind = ({ policy, statistics }: Creation): Pick<ParsedDefinition, 'policy' | 'statistics'> => ({
+const partsOfKind = ({
+  policy,
+  statistics,
+  rule,
+}: Creation): Pick<ParsedDefinition, 'policy' | 'statistics' | 'rule'> => ({
   policy: policy ?? null,
   statistics: statistics ?? null,
+  rule: rule ?? null,
 });
 
 const textBetween = (bytes: Buffer, afterName: number, table: number): string =>
@@ -388,6 +408,7 @@ function partsOf({ kind, target, query, rest, routine }: Creation, tail: string)
     trigger: null,
     policy: null,
     statistics: null,
+    rule: null,
   };
 }
 
@@ -395,26 +416,6 @@ function targetFault(kind: ObjectKind, { relpersistence, catalogname }: Node): s
   if (relpersistence === 't') return `must not create a temporary ${KINDS[kind].label}`;
   if (relpersistence === 'u') return 'must not contain UNLOGGED';
   return catalogname === undefined ? null : 'must not name a database';
-}
-
-/** Returns the options in one form. PostgreSQL stores the check option among the other options. */
-function optionsOf({ options, withCheckOption, into }: Node): string {
-  const assignments = list(options ?? (into as Node | undefined)?.['options']).map((each) => {
-    const option = member(each, 'DefElem');
-    return `${String(option?.['defname'])}=${valueOf(option?.['arg'])}`;
-  });
-  const check = typeof withCheckOption === 'string' ? withCheckOption.split('_')[0]?.toLowerCase() : undefined;
-  if (check === 'local' || check === 'cascaded') assignments.push(`check_option=${check}`);
-  return assignments.sort().join();
-}
-
-const TRUE: ReadonlySet<string> = new Set(['true', 'on', 'yes', '1', 'undefined']);
-const FALSE: ReadonlySet<string> = new Set(['false', 'off', 'no', '0']);
-
-function valueOf(arg: unknown): string {
-  const [value] = Object.values((Object.values((arg as object | undefined) ?? {})[0] as object | undefined) ?? {});
-  const text = String(Array.isArray(value) ? stringOf(value[0]) : value).toLowerCase();
-  return TRUE.has(text) ? 'true' : FALSE.has(text) ? 'false' : text;
 }
 
 const NAME = /\s*(?:"(?:[^"]|"")+"|[A-Za-z_\x80-\xff][\w$\x80-\xff]*)\s*/y;
@@ -450,14 +451,15 @@ function queryFault(query: Node): string | null {
 }
 
 /**
- * Returns the relations of a query. Includes names defined in WITH, because a query of WITH may read a table of the
+ * Returns the relations of a query, and those that it writes. Includes names defined in WITH, because a query of WITH may read a table of the
  * same name.
  */
 function relationsIn(query: Node): ParsedDefinition['relations'] {
   const relations = new Map<string, { schema: string | undefined; name: string }>();
   for (const [kind, node] of nodesIn(query)) {
-    if (kind !== 'RangeVar') continue;
-    const relation = qualifiedName(node);
+    const named = relationOfNode(kind, node);
+    if (named === undefined) continue;
+    const relation = qualifiedName(named);
     relations.set(`${relation.schema ?? ''}\0${relation.name}`, relation);
   }
   return [...relations.values()];

@@ -4,6 +4,7 @@
  */
 import { parseSync } from 'libpg-query';
 import {
+  ENABLED,
   type Enabled,
   KINDS,
   type ObjectIndex,
@@ -27,7 +28,7 @@ export function writeObjectFile(object: SchemaObject): string {
   const statements = [
     definition.replaceAll('\r\n', '\n').replace(/[\s;]+$/, ''),
     ...indexes.map((index) => indexStatement(id, index)),
-    ...(enabled === 'origin' ? [] : [enabledStatement(object, ENABLE[enabled])]),
+    ...(enabled === 'origin' ? [] : [enabledStatement(object, enabled)]),
     ...(comment === null ? [] : [`COMMENT ON ${KINDS[kind].sqlWords} ${sqlName({ kind, id })} IS ${literal(comment)}`]),
   ];
   return statements.map((text) => `${text}${endsInComment(text) ? '\n' : ''};\n`).join('');
@@ -38,15 +39,15 @@ const indexStatement = (id: string, { name, unique, definition }: ObjectIndex): 
 
 /** The words in ALTER TABLE for each value of `enabled`. */
 const ENABLE = {
-  origin: 'ENABLE TRIGGER',
-  disabled: 'DISABLE TRIGGER',
-  replica: 'ENABLE REPLICA TRIGGER',
-  always: 'ENABLE ALWAYS TRIGGER',
+  origin: 'ENABLE',
+  disabled: 'DISABLE',
+  replica: 'ENABLE REPLICA',
+  always: 'ENABLE ALWAYS',
 } as const satisfies Record<Enabled, string>;
 
-function enabledStatement(object: ObjectName, words: string): string {
+function enabledStatement(object: ObjectName, enabled: Enabled): string {
   const { name, table } = objectNameParts(object);
-  return `ALTER TABLE ${quotedName(table ?? '')} ${words} ${quotedName(name)}`;
+  return `ALTER TABLE ${quotedName(table ?? '')} ${ENABLE[enabled]} ${KINDS[object.kind].sqlWords} ${quotedName(name)}`;
 }
 
 /** `total(integer)` or `audit ON posts`, with quotes where PostgreSQL needs them. */
@@ -128,20 +129,19 @@ function addIndex({ object, lines }: ObjectFile, statement: FileStatement, index
   return null;
 }
 
-const ENABLED_BY: ReadonlyMap<unknown, Enabled> = new Map<unknown, Enabled>([
-  ['AT_EnableTrig', 'origin'],
-  ['AT_DisableTrig', 'disabled'],
-  ['AT_EnableReplicaTrig', 'replica'],
-  ['AT_EnableAlwaysTrig', 'always'],
-]);
+const COMMANDS = { origin: 'Enable', disabled: 'Disable', replica: 'EnableReplica', always: 'EnableAlways' } as const;
+
+/** Returns the state that a command of ALTER TABLE gives to an object of this kind. Undefined for other commands. */
+const enabledBy = (kind: ObjectName['kind'], subtype: unknown): Enabled | undefined =>
+  ENABLED.find((each) => subtype === `AT_${COMMANDS[each]}${kind === 'rule' ? 'Rule' : 'Trig'}`);
 
 /** Returns why the statement cannot follow the definition, or null. */
 function setEnabled({ object, lines }: ObjectFile, { line }: FileStatement, altered: Node): string | null {
   const { name, table } = objectNameParts(object);
   const [command, ...others] = list(altered['cmds']).map((each) => member(each, 'AlterTableCmd'));
-  const enabled = ENABLED_BY.get(command?.['subtype']);
+  const enabled = enabledBy(object.kind, command?.['subtype']);
   if (enabled === undefined || others.length > 0)
-    return 'ALTER TABLE can only enable or disable the trigger here, in a statement of its own';
+    return `ALTER TABLE can only enable or disable the ${KINDS[object.kind].label} here, in a statement of its own`;
   if (command?.['name'] !== name || (altered['relation'] as Node)['relname'] !== table)
     return `ALTER TABLE must name ${objectLabel(object)}`;
   object.enabled = enabled;

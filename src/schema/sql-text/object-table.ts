@@ -15,17 +15,29 @@ const keysByTable = createIndexedLookup(({ object }: ObjectNode) => {
   return table === null ? [] : [table];
 });
 
-/** Returns the triggers, policies, row security and statistics objects of a table or view of the default schema. */
+/** Returns the triggers, policies, rules, row security and statistics objects of a table or view of the default schema. */
 export const objectsOn = (objects: State['objects'], table: string): SchemaObject[] =>
   [...keysByTable(objects, table)].flatMap((key) => objects.get(key)?.object ?? []);
 
 /**
- * Returns the collection whose table an object belongs to. Undefined for a trigger of a view, for objects that belong to
- * no table, and for a statistics object that the state does not contain.
+ * Returns the collection whose table an object belongs to. Undefined for a trigger or a rule of a view, for objects that
+ * belong to no table, and for a statistics object that the state does not contain.
  */
 export function collectionOfObject(state: State, object: ObjectName): string | undefined {
   const table = tableOf(isFreeOnTable(object) ? (getObject(state, object) ?? object) : object);
   return table === null ? undefined : collectionAt(state, undefined, table);
+}
+
+/**
+ * Returns the collections that an object belongs to: that of its table and, for a rule, those that it reads or writes.
+ * Null stands for a view, and for a relation that is not managed.
+ */
+export function collectionsOfObject(state: State, object: ObjectName): (string | null)[] {
+  const own = collectionOfObject(state, object);
+  const definition = object.kind === 'rule' ? getObject(state, object)?.definition : undefined;
+  const parsed = definition === undefined ? '' : parseDefinition(definition);
+  if (typeof parsed === 'string') return own === undefined ? [] : [own];
+  return [own ?? null, ...(parsed.rule?.relations ?? []).map((name) => collectionAt(state, undefined, name) ?? null)];
 }
 
 /** True if the definition of a statistics object contains the column. PostgreSQL drops it with the column. */

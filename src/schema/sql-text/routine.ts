@@ -168,6 +168,6 @@ const TOKEN = /"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_]+|[\s\S]/g;
 /** Finds where the name begins, which the parser does not report. The result is parsed again to check it. */
 export function startOfName(text: string): number {
   for (const { 0: token, index } of text.matchAll(TOKEN))
-    if (/^(?:function|procedure|trigger|policy|statistics)$/i.test(token)) return index + token.length;
+    if (/^(?:function|procedure|trigger|policy|statistics|rule)$/i.test(token)) return index + token.length;
   return 0;
 }

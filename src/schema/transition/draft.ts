@@ -85,7 +85,7 @@ export class Draft {
     for (const [field, each] of fields) identities.fields.set(field, each);
   }
 
-  /** Removes a collection and the triggers, policies, row security and statistics objects of its table. */
+  /** Removes a collection and the triggers, policies, rules, row security and statistics objects of its table. */
   removeCollection(name: string): void {
     const table = this.get(name)?.collection.schema;
     if (table != null && table.schema === undefined) this.#removeOnTable(name);
@@ -134,7 +134,7 @@ export class Draft {
     this.#objects = this.#objects.set(key, { identity: identity ?? existing?.identity ?? NEW_IDENTITY, object });
   }
 
-  /** Removes an object and, for a view, its triggers. */
+  /** Removes an object and, for a view, its triggers and rules. */
   removeObject(name: ObjectName): void {
     this.#objects = this.#objects.delete(objectKey(name));
     if (name.kind === 'view') this.#removeOnTable(name.id);
@@ -144,7 +144,7 @@ export class Draft {
     for (const object of objectsOn(this.#objects, table)) this.#objects = this.#objects.delete(objectKey(object));
   }
 
-  /** Puts extracted objects under other names. The triggers of views follow. Objects may exchange names. */
+  /** Puts extracted objects under other names. The triggers and rules of views follow. Objects may exchange names. */
   putRenamed(renames: readonly { node: ObjectNode; to: string }[]): void {
     for (const { node, to } of renames) this.putObject(renamedObject(node.object, to), node.identity);
     const views = renames.filter(({ node }) => node.object.kind === 'view');

@@ -255,7 +255,7 @@ function put({ draft }: Restoring, other: string, constraint: Constraint): void 
   draft.putCollection({ ...held, schema: withExtras(held.schema, { ...held.schema.extras, constraints: all }) });
 }
 
-/* Restores the objects of the table that were deleted with it: triggers, policies, row security, statistics objects. */
+/* Restores the objects of the table that were deleted with it: triggers, policies, rules, statistics objects and so on. */
 
 /**
  * Returns the objects that the table had. Renaming the table in the past does not change statistics objects, which

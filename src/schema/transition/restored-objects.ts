@@ -1,4 +1,4 @@
-/* Finds which triggers, policies, row security and statistics objects of a deleted table can be restored with it. */
+/* Finds which objects of a deleted table can be restored with it: triggers, policies, statistics objects and so on. */
 import { type SchemaObject, objectKey, objectLabel, routineId } from '../model/objects.js';
 import { type State, hasFunction, hasView } from '../model/state.js';
 import { type ParsedDefinition, parseDefinition } from '../sql-text/object-definition.js';

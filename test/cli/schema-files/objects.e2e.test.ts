@@ -99,6 +99,26 @@ describe('files of views', () => {
     expect(out).to.contain('~ trigger mark on members: enabled');
   });
 
+  it('contain rules with their enabled state', async () => {
+    const definition = 'CREATE RULE keep AS ON DELETE TO members DO INSTEAD NOTHING';
+    const name = 'rule.keep%20on%20members.sql';
+    const comment = `COMMENT ON RULE keep ON members IS 'Keeps';\n`;
+    const file = `${definition};\nALTER TABLE members ENABLE REPLICA RULE keep;\n${comment}`;
+    await writeFile(at(name), file);
+    const pushed = await run('push', '--yes');
+    expect(pushed.code, pushed.err).to.equal(0);
+    const { data } = await api.ok<{ data: object[] }>('GET', '/objects?kind=rule');
+    expect(data).to.deep.equal([
+      { kind: 'rule', id: 'keep on members', definition, comment: 'Keeps', enabled: 'replica' },
+    ]);
+    await run('pull');
+    expect(await text(name)).to.equal(file);
+    await writeFile(at(name), `${definition};\n${comment}`);
+    expect((await run('plan')).out).to.contain('~ rule keep on members: enabled');
+    await writeFile(at(name), `${definition};\nALTER TABLE members DISABLE TRIGGER keep;\n`);
+    expect((await run('plan')).err).to.contain('ALTER TABLE can only enable or disable the rule here');
+  });
+
   it('are pushed: changed, new and deleted ones', async () => {
     await writeFile(at('view.adults.sql'), 'CREATE VIEW adults AS SELECT id FROM members WHERE age > 20;\n');
     await writeFile(at('view.names.sql'), 'CREATE VIEW names AS SELECT name FROM members;\n');

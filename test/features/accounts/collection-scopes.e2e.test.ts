@@ -297,6 +297,30 @@ describe('scopes over collections', () => {
     await api.ok('DELETE', '/objects/function/mark()');
   });
 
+  it('reject changes of a rule, and of a table whose rule uses other collections', async () => {
+    for (const collection of ['shop_notes', 'shop_log'])
+      await api.ok('POST', '/collections', { collection, schema: {}, fields: [KEY, field('text')] });
+    const within = 'CREATE RULE log AS ON UPDATE TO shop_notes DO ALSO INSERT INTO shop_log (text) VALUES (old.text)';
+    await api.ok('POST', '/objects', { kind: 'rule', definition: within });
+    const type = await change('/fields/shop_notes/text', { type: 'text' }, 'PATCH');
+    expect(type.status, type.text).equal(200);
+    const renamed = await change('/collections/shop_log/rename', { to: 'shop_changes' });
+    expect(renamed.status, renamed.text).equal(200);
+    const created = { kind: 'rule', definition: 'CREATE RULE keep AS ON DELETE TO shop_notes DO INSTEAD NOTHING' };
+    expect((await change('/objects', created)).status).equal(403);
+    const definition = `CREATE RULE other AS ON UPDATE TO shop_notes DO ALSO DELETE FROM ${HIDDEN} WHERE ${HIDDEN}.id = old.id`;
+    await api.ok('POST', '/objects', { kind: 'rule', definition });
+    for (const mode of ['?dry_run', '?explain', '']) {
+      const reply = await change(`/fields/shop_notes/id${mode}`, { type: 'bigInteger' }, 'PATCH');
+      expect(missingOf(reply), reply.text).deep.equal(REJECTED);
+      expect(reply.text).not.include(HIDDEN);
+    }
+    await api.ok('DELETE', '/objects/rule/other on shop_notes');
+    const deleted = await send('/collections/shop_notes', { method: 'DELETE' });
+    expect(deleted.status, deleted.text).to.be.within(200, 204);
+    await api.ok('DELETE', '/collections/shop_changes');
+  });
+
   it('reject a trigger in a diff that deletes a namesake of its view, or restores its table', async () => {
     const call = 'FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()';
     const view = 'CREATE VIEW shop_view AS SELECT label FROM shop_items';

@@ -382,6 +382,56 @@ describe('drift of statistics objects', () => {
   });
 });
 
+describe('drift of rules', () => {
+  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+
+  const drift = () => api.ok<Drift>('GET', '/schema/drift');
+  const dps = (...args: string[]) => runDps(args, { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+  const KEEP = { kind: 'rule', id: 'keep on authors' };
+  const CATALOG = `SELECT rulename, ev_enabled, pg_get_ruledef(oid) AS definition, obj_description(oid, 'pg_rewrite') AS comment
+      FROM pg_rewrite WHERE ev_class = 'authors'::regclass ORDER BY 1`;
+
+  beforeEach(async () => {
+    await api.ok('POST', '/collections', AUTHORS);
+    const definition = 'CREATE RULE keep AS ON DELETE TO authors WHERE old.age > 17 DO INSTEAD NOTHING';
+    await api.ok('POST', '/objects', { kind: 'rule', definition, comment: 'Keeps', enabled: 'always' });
+  });
+
+  for (const [change, kind, member] of [
+    [
+      'CREATE OR REPLACE RULE keep AS ON DELETE TO authors WHERE old.age > 20 DO INSTEAD NOTHING',
+      'different',
+      'definition',
+    ],
+    ['COMMENT ON RULE keep ON authors IS NULL', 'different', 'comment'],
+    ['ALTER TABLE authors DISABLE RULE keep', 'different', 'enabled'],
+    ['DROP RULE keep ON authors', 'missing', 'rule'],
+  ] as const)
+    it(`reports, repairs and accepts ${change}`, async () => {
+      const before = await api.sql(CATALOG);
+      await api.sql(change);
+      const found = await drift();
+      expect(found).to.deep.include({ ok: false, tables: [], unmanaged_objects: [] });
+      expect(found.objects.map(({ object, kind: is }) => [object, is])).to.deep.equal([[KEEP, kind]]);
+      expect(found.objects[0]?.differences.map((each) => each.member)).to.deep.equal([member]);
+      const repaired = await dps('drift', '--repair');
+      expect(repaired.code, repaired.out + repaired.err).to.equal(0);
+      expect(await api.sql(CATALOG)).to.deep.equal(before);
+      await api.sql(change);
+      await api.ok('POST', '/schema/drift/accept', { objects: [KEEP] });
+      expect(await drift()).to.deep.include({ ok: true, objects: [] });
+    });
+
+  it('lists a rule that someone created', async () => {
+    await api.sql('CREATE RULE other AS ON INSERT TO authors DO INSTEAD NOTHING');
+    expect(await drift()).to.deep.include({
+      ok: true,
+      unmanaged_objects: [{ kind: 'rule', id: 'other on authors' }],
+    });
+    await api.sql('DROP RULE other ON authors');
+  });
+});
+
 describe('drift of views with OBJECTS=off', () => {
   const { api } = withService();
 

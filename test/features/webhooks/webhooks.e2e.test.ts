@@ -140,6 +140,17 @@ describe('webhooks', () => {
     expect(types()).to.deep.equal(['object.renamed', 'object.deleted']);
   });
 
+  it('delivers the events of rules to webhooks of their table', async () => {
+    const [name, to] = [await collection(), unique()];
+    const { data } = await create({ types: ['object.*'], collections: [to] });
+    const definition = `CREATE RULE keep AS ON DELETE TO "${name}" DO INSTEAD NOTHING`;
+    await api.ok('POST', '/objects', { kind: 'rule', definition });
+    await api.ok('POST', `/collections/${name}/rename`, { to });
+    await api.ok('DELETE', `/collections/${to}`);
+    await upToDate(data.id);
+    expect(types()).to.deep.equal(['object.renamed', 'object.deleted']);
+  });
+
   it('delivers the events of policies and row security to webhooks of their table', async () => {
     const [name, to] = [await collection(), unique()];
     const { data } = await create({ types: ['object.*'], collections: [to] });

@@ -234,7 +234,7 @@ describe('rules of findings', () => {
     expect(codes(change, { known: {} })).not.to.include('TYPE_NEEDED');
   });
 
-  it('CHANGES_ROW_SECURITY and CHANGES_TRIGGER name the objects that a restored table lacks', () => {
+  it('CHANGES_ROW_SECURITY, CHANGES_TRIGGER and CHANGES_RULE name the objects that a restored table lacks', () => {
     const restored = { position: 7, identity: '00000000', name: 'posts', fields: ['id'] };
     const events = eventsOfEdit(LIBRARY, made('notes', key('notes'))).map((event) =>
       event.type === 'collection.created' ? { ...event, data: { ...event.data, restored } } : event,
@@ -245,6 +245,7 @@ describe('rules of findings', () => {
       { kind: 'policy', id: 'own on posts' },
       { kind: 'row_security', id: 'posts' },
       { kind: 'trigger', id: 'mark on posts' },
+      { kind: 'rule', id: 'keep on posts' },
       { kind: 'policy', id: 'own on other' },
       { kind: 'view', id: 'posts' },
     ];
@@ -252,6 +253,7 @@ describe('rules of findings', () => {
     const lost = (code: string) => known.filter((each) => each.code === code).map(({ object }) => object?.name);
     expect(lost('CHANGES_ROW_SECURITY')).to.deep.equal(['own on posts', 'posts']);
     expect(lost('CHANGES_TRIGGER')).to.deep.equal(['mark on posts']);
+    expect(lost('CHANGES_RULE')).to.deep.equal(['keep on posts']);
   });
 
   it('all have a test here or among the unsafe changes', () => {

@@ -84,6 +84,42 @@ describe('a merge of functions', () => {
   });
 });
 
+describe('a merge of rules', () => {
+  const KEEP = 'CREATE RULE keep AS ON DELETE TO authors DO INSTEAD NOTHING';
+  const base = created(BASE, { kind: 'rule', definition: KEEP });
+  const keep = { kind: 'rule', id: 'keep on authors' };
+  const changed = (body: object): State => accept(base, 'update-object', { ...keep, body });
+  const mergeAll = (ours: State, theirs: State) => runToEnd(mergeStates({ base, ours, theirs }, { resolutions: [] }));
+
+  it('follows the rename of the table, and combines the enabled state with a comment', () => {
+    const renamed = accept(changed({ enabled: 'always' }), 'rename-collection', {
+      collection: 'authors',
+      body: { to: 'people' },
+    });
+    const merged = mergeAll(renamed, changed({ comment: 'Keeps' }));
+    if (merged.kind === 'conflicts') throw new Error(JSON.stringify(merged.conflicts));
+    expect(objectsInOrder(merged.state).filter(({ kind }) => kind === 'rule')).to.deep.equal([
+      {
+        kind: 'rule',
+        id: 'keep on people',
+        definition: KEEP.replace('authors', 'people'),
+        comment: 'Keeps',
+        enabled: 'always',
+      },
+    ]);
+  });
+
+  it('finds a conflict in two definitions and in two enabled states', () => {
+    const other = KEEP.replace('DELETE', 'UPDATE');
+    const merged = mergeAll(
+      changed({ definition: other, enabled: 'always' }),
+      changed({ definition: KEEP.replace('INSTEAD', 'ALSO'), enabled: 'replica' }),
+    );
+    const places = merged.kind === 'conflicts' ? merged.conflicts.map(({ place }) => describeLocation(place)) : [];
+    expect(places).to.deep.equal(['rule "keep on authors", definition', 'rule "keep on authors", enabled']);
+  });
+});
+
 describe('a merge of views', () => {
   it('applies what one side changed, created or deleted', () => {
     expect(views(BASE, define(SHORT))).to.have.nested.property('[0].definition', SHORT);

@@ -45,6 +45,7 @@ import { IMPORTED } from './imported.js';
 import {
   changesRowSecurity,
   changesTrigger,
+  changesRule,
   policyAlwaysTrue,
   roleNeeded,
   rowSecurityWithoutPolicy,
@@ -103,6 +104,7 @@ export const RULES: readonly Rule[] = [
   securityDefinerSearchPath,
   securityDefinerPublicExecute,
   changesTrigger,
+  changesRule,
   triggerOnLargeTable,
   changesRowSecurity,
   rowSecurityWithoutPolicy,

@@ -10,7 +10,7 @@ import {
 } from '../../model/objects.js';
 import { type State, getObject, hasTableAt } from '../../model/state.js';
 import { isSameDefinition, parseDefinition } from '../../sql-text/object-definition.js';
-import { collectionOfObject, objectsOn } from '../../sql-text/object-table.js';
+import { collectionOfObject, collectionsOfObject, objectsOn } from '../../sql-text/object-table.js';
 import type { RoutineParts } from '../../sql-text/routine.js';
 import { levelBySize, sizeText } from '../levels.js';
 import { type Observation, type PlannedEvent, type PlannedObjectEvent, type Rule, rolesOf } from '../model.js';
@@ -130,6 +130,39 @@ export const changesTrigger: Rule = {
     return { message, ...subjectOnTable(event.subject, planned) };
   },
   event: (planned) => observeLost(planned, ({ kind }) => kind === 'trigger', OTHER_CODE),
+};
+
+const RULE = 'CREATE RULE keep AS ON DELETE TO posts DO INSTEAD NOTHING';
+
+const OTHER_STATEMENTS = 'writes to its table run other statements';
+
+export const changesRule: Rule = {
+  code: 'CHANGES_RULE',
+  level: 'warn',
+  title: 'Change of a rewrite rule',
+  what: 'A rule is created, changed, renamed or dropped, also its enabled state. Or a table is restored without a rule that it had. Comments do not count. Each collection that the rule reads or writes has a finding of its own. If its table or view is renamed or deleted, only the findings about the table apply.',
+  why: 'PostgreSQL replaces statements by those of a rule. A rule can discard writes without an error, or write to other tables with the privileges of the owner of its table.',
+  safer: 'Use a trigger if possible. The policy can require an approval for this finding.',
+  example: { unsafe: RULE },
+  objectEvent(planned) {
+    const { event, batch } = planned;
+    const { subject: name } = event;
+    if (name.kind !== 'rule' || followsTable(planned)) return undefined;
+    if (event.type === 'object.updated' && event.data.patch.every(({ path }) => path === '/comment')) return undefined;
+    const change = `${VERBS[event.type]} ${objectLabel(name)}`;
+    const place = subjectOnTable(name, planned);
+    const used = [batch.before, batch.after].flatMap((state) => collectionsOfObject(state, name));
+    const others = new Set(used.filter((each) => each !== null && each !== place.collection));
+    return [
+      { message: `${change}: ${OTHER_STATEMENTS}`, ...place },
+      ...[...others].map((collection) => ({
+        message: `${change}: it reads or writes ${JSON.stringify(collection)}`,
+        ...place,
+        ...(collection !== null && { collection }),
+      })),
+    ];
+  },
+  event: (planned) => observeLost(planned, ({ kind }) => kind === 'rule', OTHER_STATEMENTS),
 };
 
 export const triggerOnLargeTable: Rule = {

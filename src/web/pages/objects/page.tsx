@@ -176,7 +176,7 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
   );
 }
 
-/** When a trigger fires. */
+/** When a trigger or a rule fires. */
 const ENABLED_WORDS: Readonly<Record<Enabled, string>> = {
   origin: 'enabled',
   disabled: 'disabled',
@@ -227,6 +227,7 @@ const EXAMPLES: Partial<Record<ObjectKind, string>> = {
   policy: 'CREATE POLICY own ON articles USING (author = current_user)',
   row_security: 'ALTER TABLE articles ENABLE ROW LEVEL SECURITY',
   statistics: 'CREATE STATISTICS regions ON country, city FROM articles',
+  rule: 'CREATE RULE keep AS ON DELETE TO articles DO INSTEAD NOTHING',
 };
 
 function NewObject() {
