@@ -31,7 +31,7 @@ describe('a review of a thousand collections in the admin app', () => {
     const one = page.getByRole('article', { name: 'collection c0777' });
     await one.waitFor();
     await page.getByRole('checkbox', { name: 'Include: collection c0777' }).uncheck();
-    await outline.getByText('excluded').waitFor();
+    await outline.getByText('excluded', { exact: true }).waitFor();
     const changes = page.getByRole('region', { name: 'Changes', exact: true });
     await changes.focus();
     await page.keyboard.press('End');

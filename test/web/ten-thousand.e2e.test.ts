@@ -64,7 +64,7 @@ describe('ten thousand collections in the admin app', function () {
     await until('the whole change is sent', async () => (await sent()).length === 1);
     await page.getByRole('checkbox', { name: 'Include: collection c0000' }).uncheck();
     const outline = page.getByRole('navigation', { name: 'Changed collections' });
-    await outline.getByText('excluded').waitFor();
+    await outline.getByText('excluded', { exact: true }).waitFor();
     await until('it is sent without the one', async () => (await sent()).length === 2);
     const [all, less] = await sent();
     expect(all, 'the whole change is sent').to.be.above(AT_ONCE);
