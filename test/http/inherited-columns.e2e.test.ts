@@ -177,4 +177,26 @@ describe('changing a table from which a table that the service does not manage i
     await api.sql('DROP TABLE heir');
     await api.ok('POST', '/schema/apply', diff);
   });
+
+  it('keeps the columns of children when the name of their parent is reused in the same batch', async () => {
+    const fields = [{ field: 'id', type: 'integer', interface: 'input', schema: { is_primary_key: true } }];
+    await api.ok('POST', '/collections', {
+      collection: 'taken',
+      schema: {},
+      fields: [...fields, { field: 'c', type: 'string', interface: 'input' }],
+    });
+    const then = await api.head();
+    await api.ok('DELETE', '/collections/taken');
+    await api.sql('CREATE TABLE free (id int PRIMARY KEY, c int); CREATE TABLE below () INHERITS (free)');
+    await api.ok('POST', '/schema/adopt', { tables: ['free', 'below'] });
+    await api.ok('POST', '/collections/free/rename', { to: 'taken' });
+    const renamed = await api.head();
+    await api.ok('POST', '/collections/taken/rename', { to: 'free' });
+    await api.ok('POST', `/trash/${then + 1}/restore`);
+    const restored = await api.head();
+    await api.ok('PATCH', '/fields/taken/c', { type: 'text' });
+    await api.ok('POST', '/schema/apply', await api.ok<object>('GET', `/history/diff?to=${renamed}`));
+    await api.ok('POST', '/schema/apply', await api.ok<object>('GET', `/history/diff?to=${restored}`));
+    expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);
+  });
 });

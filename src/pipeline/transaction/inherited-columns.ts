@@ -125,11 +125,12 @@ function* columnChanges(state: State, events: readonly LogEvent[]): Resumable<Co
   const changes: ColumnChange[] = [];
   const checksOf = createCheckReader(state, events);
   for (const event of events) {
-    const { collection, field } = event;
+    const [collection, field] = [event.collection ?? '', event.field ?? ''];
     const checks = checksOf(event);
-    const table = former.collection(collection ?? '');
-    if (changesColumn(event) && checks !== null && state.collections.get(table)?.collection.schema)
-      changes.push({ event, before: { table, column: former.field(collection ?? '', field ?? '') }, checks });
+    const table = former.collection(collection);
+    const existed = !former.isCreated(collection) && state.collections.get(table)?.collection.schema;
+    if (existed && changesColumn(event) && checks !== null)
+      changes.push({ event, before: { table, column: former.field(collection, field) }, checks });
     former.add(event);
     yield;
   }
@@ -317,6 +318,7 @@ function* followParents({
   const repeated = findRepeatedRenames(requested, descendantsOf);
   /** Children that an event of a parent changed, by their names before the batch. */
   const changed = new Set<string>();
+  const isChanged = (name: string): boolean => !former.isCreated(name) && changed.has(former.collection(name));
   const left = new Map<string, number>();
   const follow = (parent: Parent, children: readonly ManagedDescendant[], links: readonly Descendant[]): void => {
     problems.push(...rejectOtherParents(parent, links));
@@ -339,8 +341,9 @@ function* followParents({
     original.add({ ...event, position: state.position + all.length + 1 });
     const name = former.collection(collection);
     if (event.type === 'collection.renamed') current.set(name, event.data.to);
+    const isChild = isChanged(collection);
     former.add(event);
-    const rest = changed.has(name) ? withoutRepeated(event, { old, original, folding }) : event;
+    const rest = isChild ? withoutRepeated(event, { old, original, folding }) : event;
     if (rest === null || repeated.has(event)) continue;
     const before = copyOf(folding.node(collection));
     append(lost.has(event) ? toAdopted(event as NewEvent) : rest);

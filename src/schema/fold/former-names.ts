@@ -8,6 +8,8 @@ export interface FormerNames {
   collection(name: string): string;
   /** @param collection the current name of the collection */
   field(collection: string, name: string): string;
+  /** True for a collection that the batch created. Another one may have had its name at the beginning. */
+  isCreated(collection: string): boolean;
 }
 
 /** A name that no rename assigned is its own former name. */
@@ -17,9 +19,11 @@ export function formerNames(): FormerNames {
   const fields = new Map<string, string>();
   const collection = (name: string): string => collections.get(name) ?? name;
   const keyOf = (of: string, name: string): string => memberKey(collection(of), name);
+  const created = new Set<string>();
 
   return {
     add(event) {
+      noteCreated(created, event);
       if (event.type === 'collection.renamed') {
         const former = collection(event.collection);
         collections.delete(event.collection);
@@ -34,7 +38,15 @@ export function formerNames(): FormerNames {
     },
     collection,
     field: (of, name) => fields.get(keyOf(of, name)) ?? name,
+    isCreated: (name) => created.has(name),
   };
+}
+
+/** @param created the current names of the collections that the batch created */
+function noteCreated(created: Set<string>, event: LogEvent): void {
+  if (event.type === 'collection.created') created.add(event.collection);
+  else if (event.type === 'collection.deleted') created.delete(event.collection);
+  else if (event.type === 'collection.renamed' && created.delete(event.collection)) created.add(event.data.to);
 }
 
 /** Returns the other names by which the policy judges a collection. */
