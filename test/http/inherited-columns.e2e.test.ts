@@ -178,6 +178,29 @@ describe('changing a table from which a table that the service does not manage i
     await api.ok('POST', '/schema/apply', diff);
   });
 
+  it('reports in a plan that a child has a column of the same name and another type', async () => {
+    await api.ok('POST', '/collections', { collection: 'typed', schema: {} });
+    await api.sql('CREATE TABLE typed_child (id int, c int) INHERITS (typed)');
+    await api.ok('POST', '/schema/adopt', { tables: ['typed_child'] });
+    const column = (type: string) => ({ field: 'c', type, interface: 'input' });
+    const plan = (type: string) =>
+      api.ok<{ accepted: boolean; warnings?: { code: string; field: string; message: string }[] }>(
+        'POST',
+        '/fields/typed?dry_run',
+        column(type),
+      );
+    const inherited = (await plan('string')).warnings?.filter(({ code }) => code === 'INHERITED');
+    expect(inherited?.map(({ field, message }) => [field, message])).to.deep.equal([
+      [
+        'c',
+        'add column typed.c: typed_child has a column of this name with another type, so PostgreSQL rejects it. Use the same type.',
+      ],
+    ]);
+    const { accepted, warnings = [] } = await plan('integer');
+    expect(accepted).to.equal(true);
+    expect(warnings.map(({ code }) => code)).not.to.include('INHERITED');
+  });
+
   it('keeps the columns of children when the name of their parent is reused in the same batch', async () => {
     const fields = [{ field: 'id', type: 'integer', interface: 'input', schema: { is_primary_key: true } }];
     await api.ok('POST', '/collections', {

@@ -144,6 +144,7 @@ function rolesIn({ subject }: ObjectEvent, after: State): readonly string[] {
 const ALTERS: ReadonlySet<string> = new Set([
   'collection.deleted',
   'collection.renamed',
+  'field.created',
   'field.deleted',
   'field.renamed',
   'field.updated',

@@ -19,7 +19,7 @@ describe('queries for findings', () => {
       tables: ['articles'],
       altered: ['articles'],
     });
-    expect(listQuestions(add('more', 'string'))).to.deep.equal({ tables: ['articles'], altered: [] });
+    expect(listQuestions(add('more', 'string'))).to.deep.equal({ tables: ['articles'], altered: ['articles'] });
     expect(listQuestions(relation())).to.deep.equal({ tables: ['articles', 'authors'], altered: [] });
     const gone = (snapshot: Edited): void => {
       snapshot.collections = snapshot.collections.filter(({ collection }) => collection !== 'authors');

@@ -163,7 +163,7 @@ export const inherited: Rule = {
   code: 'INHERITED',
   level: 'danger',
   title: 'A parent table determines it',
-  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. Or a column is renamed or gets another type that a table inherits from several tables. A change that deletes a table also has this finding if other tables inherit from it.',
+  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. Or a column is renamed or gets another type that a table inherits from several tables. A change that deletes a table also has this finding if other tables inherit from it, and one that adds a column if an inheriting table has a column of the same name and another type.',
   why: 'PostgreSQL rejects the whole change. It changes inherited columns and constraints only together with those of the parent table, renames or retypes a column only if no other table determines it, and does not drop a table from which other tables inherit, except partitions.',
   safer:
     'Change the parent table, which changes the inheriting tables too. Delete the inheriting tables before their parent. If the service does not manage the parent, change it by hand and accept the drift. If a table has several parents, detach it with SQL, change the parents, and attach it again.',
@@ -171,6 +171,7 @@ export const inherited: Rule = {
     ...inheritedChanges(planned).flatMap((each) => onlyInChild(planned, each)),
     ...onlyInOneParent(planned),
     ...withoutChildren(planned),
+    ...otherTypesInChildren(planned),
   ],
 };
 
@@ -186,6 +187,23 @@ function withoutChildren({ event, before, batch }: PlannedEvent): Observation[] 
   const names = listNames(children.map(({ childName }) => childName));
   const [verb, object] = children.length === 1 ? ['inherits', 'it'] : ['inherit', 'them'];
   const message = `drop table ${event.collection}: ${names} ${verb} from it, so PostgreSQL rejects it. Delete ${object} first, with SQL if the service does not manage ${object}.`;
+  return [{ message }];
+}
+
+/** PostgreSQL merges a new column with that of a child if both have the same type. */
+function otherTypesInChildren({ event, before, after, batch }: PlannedEvent): Observation[] {
+  const column = event.type === 'field.created' ? after?.fields.get(event.field ?? '') : undefined;
+  if (before === undefined || !hasColumn(column)) return [];
+  const differs = ({ child }: Inheritance): boolean => {
+    const node = batch.before.collections.get(child);
+    const own = node && sameCollection(node, batch.after)?.fields.get(column.field);
+    return hasColumn(own) && typeAndCollation(own) !== typeAndCollation(column);
+  };
+  const children = batch.children(before.collection.collection).filter(differs);
+  if (children.length === 0) return [];
+  const names = listNames(children.map(({ childName }) => childName));
+  const what = children.length === 1 ? `${names} has` : `${names} have`;
+  const message = `add column ${event.collection}.${column.field}: ${what} a column of this name with another type, so PostgreSQL rejects it. Use the same type.`;
   return [{ message }];
 }
 
