@@ -199,6 +199,19 @@ describe('changing a table from which a table that the service does not manage i
     const { accepted, warnings = [] } = await plan('integer');
     expect(accepted).to.equal(true);
     expect(warnings.map(({ code }) => code)).not.to.include('INHERITED');
+
+    const snapshot = await api.ok<{ fields: { collection: string; field: string; type: string; schema: object }[] }>(
+      'GET',
+      '/schema/snapshot',
+    );
+    for (const field of snapshot.fields.filter((each) => each.collection === 'typed_child' && each.field === 'c')) {
+      Object.assign(field, { type: 'text' });
+      Object.assign(field.schema, { data_type: 'text' });
+      snapshot.fields.push({ collection: 'typed', field: 'c', type: 'text', schema: {} });
+    }
+    const diff = await api.ok<{ warnings?: { code: string }[] }>('POST', '/schema/diff', snapshot);
+    expect(diff.warnings?.map(({ code }) => code)).not.to.include('INHERITED');
+    await api.ok('POST', '/schema/apply', diff);
   });
 
   it('keeps the columns of children when the name of their parent is reused in the same batch', async () => {

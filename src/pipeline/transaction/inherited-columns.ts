@@ -186,7 +186,7 @@ function orderByInheritance(
     const change = requested[place] as ColumnChange;
     const { event: parent } = change;
     if (deletesTable(change)) continue;
-    const child = requested.find((each) => each.before.table === table && isSameChange(each, change))?.event;
+    const child = requested.find((each) => each.before.table === table && belongsTo(each, change))?.event;
     if (child === undefined) continue;
     const [first, second] = parent.type === 'field.created' ? [child, parent] : [parent, child];
     if (placed.indexOf(first) < placed.indexOf(second)) continue;
@@ -218,10 +218,15 @@ function orderDeletions(
   return placed.map((event) => (counts.has(event) ? (ordered.shift() as LogEvent) : event));
 }
 
-const isSameChange = (one: ColumnChange, other: ColumnChange): boolean =>
-  one.before.column === other.before.column &&
-  one.event.type === other.event.type &&
-  (one.event.type !== 'collection.updated' || [...one.checks].some((check) => other.checks.has(check)));
+/**
+ * True if the changes of a child and of its parent are about the same column or constraint. A child may change its column
+ * to the type that the parent adds.
+ */
+const belongsTo = (child: ColumnChange, parent: ColumnChange): boolean =>
+  child.before.column === parent.before.column &&
+  (child.event.type === parent.event.type ||
+    (child.event.type === 'field.updated' && parent.event.type === 'field.created')) &&
+  (child.event.type !== 'collection.updated' || [...child.checks].some((check) => parent.checks.has(check)));
 
 interface LostColumn extends ParentColumn {
   /** The parent table whose column the batch deletes. */
