@@ -8,7 +8,7 @@ export interface FormerNames {
   collection(name: string): string;
   /** @param collection the current name of the collection */
   field(collection: string, name: string): string;
-  /** True for a collection that the batch created. Another one may have had its name at the beginning. */
+  /** True for a collection that the batch created, even if another collection had its name before the batch. */
   isCreated(collection: string): boolean;
 }
 

@@ -451,8 +451,8 @@ function queryFault(query: Node): string | null {
 }
 
 /**
- * Returns the relations of a query, and those that it writes. Includes names defined in WITH, because a query of WITH may read a table of the
- * same name.
+ * Returns the relations that a query reads or writes. Includes names defined in WITH, because such a query may read a
+ * table of the same name.
  */
 function relationsIn(query: Node): ParsedDefinition['relations'] {
   const relations = new Map<string, { schema: string | undefined; name: string }>();

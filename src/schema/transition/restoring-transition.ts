@@ -102,7 +102,7 @@ function* withTables<T extends TrashNode>(
   return { state: draft.toState(), names: draft.touched, tables };
 }
 
-/** Returns the partitions of the table that the partition belongs to. */
+/** Returns all partitions of the table to which the given partition belongs. */
 function siblingsOf(node: CollectionNode, state: State): CollectionNode[] {
   const table = extrasOf(node).partition_of?.table;
   if (table === undefined) return [];

@@ -67,7 +67,7 @@ export function isEmpty({ names, collections, fields, relations }: Draft): boole
 }
 
 /**
- * Returns the changes as the diff of the draft has them: one per object, and two for an object that replaces another one
+ * Returns the changes as in the diff of the draft: one per object, and two for an object that replaces another object
  * of the same name. The fields and relations of a new collection are included.
  */
 export const changesIn = (draft: Draft): CountedChange[] =>

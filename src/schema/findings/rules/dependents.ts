@@ -175,7 +175,7 @@ export const inherited: Rule = {
   ],
 };
 
-/** Reports the deletion of a table from which other tables inherit. The deletion of a partitioned table is checked elsewhere. */
+/** Reports a deleted table from which other tables inherit. Other checks cover partitions. */
 function withoutChildren({ event, before, batch }: PlannedEvent): Observation[] {
   if (event.type !== 'collection.deleted' || before === undefined) return [];
   const remains = ({ child }: Inheritance): boolean => {
