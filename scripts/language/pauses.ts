@@ -14,10 +14,10 @@ const PAUSES: Readonly<Record<string, string>> = {
     snapshot/renderings snapshot/snapshot sql-text/texts transition/context transition/renames transition/restoring-transition
     transition/still-used transition/transition`,
   log: `documents fold hash-chain`,
-  projector: `ddl/plan ddl/recreate ddl/relation`,
+  projector: `ddl/plan ddl/recreate ddl/relation inheritance/descendants`,
   features: `drift/find drift/renames trash/rows`,
   reads: `history/changes history/rows-before rendered-cache`,
-  pipeline: `transaction/enforce-policy transaction/inherited-columns transaction/keep-deleted`,
+  pipeline: `transaction/enforce-policy transaction/keep-deleted`,
   http: `body/json documents/snapshot-pieces errors routes/relations`,
 };
 

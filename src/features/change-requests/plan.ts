@@ -33,7 +33,7 @@ import { type EstimatedRetention, estimateKept } from '../../pipeline/transactio
 import { operations, type CommandOf } from '../../schema/operations/index.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import type { UpdatePolicy } from '../../schema/operations/update-policy.js';
-import { withDescendants } from '../../pipeline/transaction/inherited-columns.js';
+import { withDescendants } from '../../projector/inheritance/descendants.js';
 import { readChange } from './rows.js';
 import { type ChangeAction, allowsAction } from '../../schema/change-requests/fold.js';
 import type { Queryable } from '../../postgres/pool.js';

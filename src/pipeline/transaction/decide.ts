@@ -26,7 +26,7 @@ import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { StartedTransaction } from './begin.js';
 import { type KeepInput, keepDeleted } from './keep-deleted.js';
 import type { EnforcementInput } from './enforce-policy.js';
-import { withDescendants } from './inherited-columns.js';
+import { withDescendants } from '../../projector/inheritance/descendants.js';
 import {
   CommandRefused,
   type Job,

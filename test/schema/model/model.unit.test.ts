@@ -65,7 +65,7 @@ describe('the description of a document', () => {
       'client/api.ts': 'generated from the routes',
       'schema/fold/event-schemas.ts': 'released events never change',
       'schema/normal-form/column.ts': 'computes each member of a column from a request',
-      'pipeline/transaction/inherited-changes.ts': 'lists the members that PostgreSQL changes in child tables',
+      'projector/inheritance/child-events.ts': 'lists the members that PostgreSQL changes in child tables',
       'projector/inspect/column.ts': 'computes each member of a column from the catalog',
       'schema/import/relations.ts': 'reads each member from files of other systems',
       'projector/metadata/rows.ts': 'SQL: the columns of service_relations',

@@ -8,8 +8,8 @@ import { quoteName } from '../../kernel/text.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { changedAttributes } from '../../projector/ddl/alter-column.js';
-import { type Descendant, type ParentColumn, readDescendants } from '../../projector/catalog/deletion-facts.js';
+import { changedAttributes } from '../ddl/alter-column.js';
+import { type Descendant, type ParentColumn, readDescendants } from '../catalog/deletion-facts.js';
 import { startFolding } from '../../schema/fold/evolve.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
@@ -18,7 +18,7 @@ import { toAdopted } from '../../schema/operations/accept-drift.js';
 import { decideDraft } from '../../schema/operations/operation.js';
 import { dropField } from '../../schema/transition/cascade.js';
 import { Draft } from '../../schema/transition/draft.js';
-import { type Parent, changedChecks, eventsOf, withoutRepeated } from './inherited-changes.js';
+import { type Parent, changedChecks, eventsOf, withoutRepeated } from './child-events.js';
 
 export interface InheritanceInput {
   state: State;

@@ -2,8 +2,8 @@
 import { jsonEqual } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
-import { changedAttributes } from '../../projector/ddl/alter-column.js';
-import type { Descendant } from '../../projector/catalog/deletion-facts.js';
+import { changedAttributes } from '../ddl/alter-column.js';
+import type { Descendant } from '../catalog/deletion-facts.js';
 import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
 import { patchBetween } from '../../schema/fold/rename-events.js';
 import { notNullNameOf } from '../../schema/model/constraint-names.js';
