@@ -44,7 +44,9 @@ export function createDiffAnswer({ plans, config }: Pick<HttpDeps, 'plans' | 'co
     const { state: after, touched } = desired;
     const events = await runYielding(transition(state, after, touched));
     const { statements } = await runYielding(planBatch(state, events, config.schema, { objects: config.objects }));
-    const plan = { before: state, after, events, statements, warnings, keep: config.keepDeleted };
+    const ofDescendants = await plans.warnAboutDescendants(state, events);
+    const noticed = [...warnings, ...ofDescendants];
+    const plan = { before: state, after, events, statements, warnings: noticed, keep: config.keepDeleted };
     const findings = withoutPlaces(await plans.findings(plan));
     const answer = await largeJsonAnswer({ hash, diff, ...(findings.length > 0 && { warnings: findings }) });
     await requireSendable(answer.body as Buffer, config.maxBody.schema, IN_PARTS);

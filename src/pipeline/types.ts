@@ -326,7 +326,7 @@ export class CommandRefused extends Error {
 
 export interface Decider<C> extends Pick<
   Operation<string, never, C, LogEvent>,
-  'decide' | 'deletes' | 'alters' | 'isLight'
+  'decide' | 'locations' | 'deletes' | 'alters' | 'isLight'
 > {
   /** Further statements of the transaction. */
   also?(command: C): readonly Parameterised[];

@@ -6,10 +6,13 @@ import type pg from 'pg';
 import { ProblemError } from '../kernel/problem.js';
 import { isLocked } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
+import { warnAboutDescendants } from '../projector/inheritance/descendants.js';
 import { areEquivalent } from '../projector/verify/objects.js';
 import type { ObjectEquality } from '../schema/compare/objects.js';
 import type { Finding, Plan } from '../schema/findings/index.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
+import type { LogEvent } from '../schema/model/events.js';
+import type { State } from '../schema/model/state.js';
 import type { FindingWithAction } from '../schema/policy.js';
 import type { RecreatedObjects } from '../schema/transition/restoring-transition.js';
 import type { Warning } from '../kernel/warning.js';
@@ -34,6 +37,8 @@ export interface PlanReads {
   describe(plan: DescribedPlan): Promise<{ warnings: FindingWithAction<Finding>[]; tables: LockedTableFacts[] }>;
   /** Returns the findings without those about recreated objects. */
   findings(plan: Omit<DescribedPlan, 'again' | 'further'>): Promise<FindingWithAction<Finding>[]>;
+  /** Returns warnings about tables that inherit from those that a diff changes. */
+  warnAboutDescendants(before: State, events: readonly LogEvent[]): Promise<Warning[]>;
   /**
    * Asks PostgreSQL which definitions mean the same as those of existing objects. On a standby, none do, because it
    * cannot create a temporary view.
@@ -60,6 +65,7 @@ export function createPlanReads({ pool, schema }: { pool: pg.Pool; schema: strin
       };
     },
     findings,
+    warnAboutDescendants: (state, events) => warnAboutDescendants(pool, { state, events, schema }),
     equality: (pairs) => readEquality(pool, pairs),
     lockedTables: tables,
   };

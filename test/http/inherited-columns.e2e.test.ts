@@ -235,4 +235,55 @@ describe('changing a table from which a table that the service does not manage i
     await api.ok('POST', '/schema/apply', await api.ok<object>('GET', `/history/diff?to=${restored}`));
     expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);
   });
+
+  describe('a change of a parent that the relation of a child does not allow', () => {
+    interface Document extends Snapshot {
+      fields: { collection: string; field: string; type: string; schema: { data_type: string } }[];
+      relations: object[];
+    }
+    type Located = { collection: string; field: string; message: string };
+    const isOf = ({ collection, field }: { collection: string; field: string }) =>
+      collection === 'head' && field === 'c';
+
+    before(async () => {
+      await api.sql('CREATE TABLE goal (id int PRIMARY KEY); CREATE TABLE head (id int PRIMARY KEY, c int)');
+      await api.sql('CREATE TABLE tail () INHERITS (head)');
+      await api.ok('POST', '/schema/adopt', { tables: ['goal', 'head', 'tail'] });
+    });
+
+    for (const [title, at, change, message] of [
+      [
+        'is reported in the diff if PostgreSQL drops the column of the child',
+        'diff.relations[0].diff[0].rhs',
+        (document: Document) => {
+          document.fields = document.fields.filter((each) => !isOf(each));
+        },
+        '"c" of "tail" cannot get a relation: PostgreSQL drops the column together with that of "head", from which it is inherited. Keep the column of "head", or leave out the relation.',
+      ],
+      [
+        'is reported in the diff if the column of the child gets another type',
+        'diff.relations[0].diff[0].rhs.many_field',
+        (document: Document) => {
+          for (const field of document.fields.filter(isOf)) {
+            field.type = 'text';
+            field.schema.data_type = 'text';
+          }
+        },
+        '"c" has the type text, but the primary key of "goal" has the type integer; give both the same type',
+      ],
+    ] as const)
+      it(title, async () => {
+        const document = await api.ok<Document>('GET', '/schema/snapshot');
+        change(document);
+        document.relations.push({ collection: 'tail', field: 'c', related_collection: 'goal', schema: {} });
+        const diff = await api.ok<{ warnings: (Located & { code: string })[] }>('POST', '/schema/diff', document);
+        const reasons = diff.warnings.filter(({ code }) => code === 'INHERITED');
+        expect(reasons.map((each) => [each.collection, each.field, each.message])).to.deep.equal([
+          ['tail', 'c', message],
+        ]);
+        const refusal = { status: 400, code: 'INVALID_PAYLOAD', at };
+        const refused = await api.refused(refusal, 'POST', '/schema/apply?purge', diff);
+        expect(refused.message).to.equal(message);
+      });
+  });
 });

@@ -1,6 +1,7 @@
 /* Decides the events of a command against the state at the head of the log. */
 import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
+import { locate } from '../../kernel/locate.js';
 import { stepsTo } from '../../kernel/resumable.js';
 import { type Problem, MAX_PROBLEMS } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -261,7 +262,10 @@ async function decideEvents<C>(
   const purge = request.purge === true;
   const inheriting = { state, events: result.value, schema, childless, purge };
   const { events, warnings, problems } = await withDescendants(client, inheriting);
-  if (problems.length > 0) return { kind: 'refused', problems: [...problems] };
+  if (problems.length > 0) {
+    const locations = operation.locations?.(command) ?? {};
+    return { kind: 'refused', problems: problems.map((problem) => locate(problem, locations)) };
+  }
   if (waits === null) return { kind: 'decided', command, events, warnings };
   const kept = await keepDeleted(client, { ...keeping, waits, state, events, request });
   if (kept.kind === 'refused') return kept;

@@ -3,7 +3,7 @@
  * inheritance. The batch therefore needs explicit events for the columns of managed children.
  */
 import { runYielding } from '../../kernel/event-loop.js';
-import type { Problem } from '../../kernel/problem.js';
+import { type Problem, problemAbout } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -12,12 +12,12 @@ import { changedAttributes } from '../ddl/alter-column.js';
 import { type Descendant, type ParentColumn, readDescendants } from '../catalog/deletion-facts.js';
 import { startFolding } from '../../schema/fold/evolve.js';
 import { formerNames } from '../../schema/fold/former-names.js';
+import { changeProblems } from '../../schema/invariants/index.js';
 import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
-import { type CollectionNode, type State, NEW_IDENTITY, getField, hasColumn } from '../../schema/model/state.js';
+import { type CollectionNode, type State, hasColumn } from '../../schema/model/state.js';
 import { toAdopted } from '../../schema/operations/accept-drift.js';
 import { decideDraft } from '../../schema/operations/operation.js';
-import { dropField } from '../../schema/transition/cascade.js';
-import { Draft } from '../../schema/transition/draft.js';
+import { type ReachContext, filterLosing, findLostColumns, withoutLost } from './lost-columns.js';
 import { type Parent, changedChecks, eventsOf, withoutRepeated } from './child-events.js';
 
 export interface InheritanceInput {
@@ -58,11 +58,7 @@ export async function withDescendants(
   const isLost = ({ before }: ColumnChange): boolean =>
     lost.some(({ table, column }) => table === before.table && column === before.column);
   const placed = orderByInheritance(events, requested, descendants);
-  const {
-    events: all,
-    after,
-    problems,
-  } = await runYielding(
+  const followed = await runYielding(
     followParents({
       state,
       events: placed,
@@ -71,27 +67,38 @@ export async function withDescendants(
       lost: new Set(requested.filter(isLost).map(({ event }) => event)),
     }),
   );
+  const { events: all, after } = followed;
+  const problems = await runYielding(problemsOf(state, followed));
   if (problems.length > 0) return { events: [], warnings: [], problems };
-  const { draft, warnings } = withoutLost({ before: state, after }, lost);
+  const { draft, warnings, problems: ofRelations } = withoutLost({ before: state, after, events: all }, lost);
+  if (ofRelations.length > 0) return { events: [], warnings: [], problems: ofRelations };
   const decided = await runYielding(decideDraft(after, draft));
   if (!decided.ok) return { events: all, warnings, problems: decided.problems };
   return { events: [...all, ...decided.value.map(toAdopted)], warnings, problems: [] };
 }
 
-/** Deletes the fields that PostgreSQL drops and the batch does not delete. */
-function withoutLost({ before, after }: { before: State; after: State }, lost: readonly LostColumn[]) {
-  const draft = new Draft(after);
-  const warnings: Warning[] = [];
-  if (lost.length === 0) return { draft, warnings };
-  const names = new Map([...after.collections].map(([name, { identities }]) => [identities.collection, name]));
-  for (const { table, column, of: parent } of lost) {
-    const name = names.get(before.collections.get(table)?.identities.collection ?? NEW_IDENTITY);
-    if (name === undefined || !hasColumn(getField(after, name, column))) continue;
-    dropField(draft, after, name, column);
-    const message = `drop column ${name}.${column}, which is inherited from ${parent}: data is permanently lost`;
-    warnings.push({ code: 'LOSES_DATA', collection: name, field: column, message });
-  }
-  return { draft, warnings };
+/** Also checks the children, because the decision of the batch saw them without the changes of their parents. */
+function* problemsOf(from: State, { after: to, touched, problems }: InheritedChanges): Resumable<Problem[]> {
+  if (problems.length > 0 || touched.size === 0) return problems;
+  return yield* changeProblems({ from, to, touched, isRecreated: () => true });
+}
+
+/**
+ * Returns warnings for a diff that has not been applied: about data that inheriting tables lose, and about each reason
+ * why the diff would be rejected because of them.
+ */
+export async function warnAboutDescendants(
+  db: Queryable,
+  input: Pick<InheritanceInput, 'state' | 'events' | 'schema'>,
+): Promise<Warning[]> {
+  const { warnings, problems } = await withDescendants(db, { ...input, purge: true });
+  const reasons = problems.map(({ message, collection, field }): Warning => ({
+    code: 'INHERITED',
+    ...(collection && { collection }),
+    ...(field && { field }),
+    message,
+  }));
+  return [...warnings, ...reasons];
 }
 
 interface ColumnChange {
@@ -228,61 +235,6 @@ const belongsTo = (child: ColumnChange, parent: ColumnChange): boolean =>
     (child.event.type === 'field.updated' && parent.event.type === 'field.created')) &&
   (child.event.type !== 'collection.updated' || [...child.checks].some((check) => parent.checks.has(check)));
 
-interface LostColumn extends ParentColumn {
-  /** The parent table whose column the batch deletes. */
-  of: string;
-}
-
-/**
- * Finds columns that PostgreSQL drops from descendants in the managed schema. A descendant keeps a column that it also
- * defines itself or inherits from another parent.
- */
-function findLostColumns(requested: readonly ColumnChange[], descendants: readonly Descendant[]): LostColumn[] {
-  const columnOf = ({ place }: Descendant): string => requested[place]?.before.column ?? '';
-  const having = descendants.filter(
-    (each) => each.parents !== null && requested[each.place]?.event.type === 'field.deleted',
-  );
-  const left = new Map<string, number>();
-  const held = ({ parents, isLocal }: Descendant) => ({ parents: parents ?? 0, isLocal: isLocal === true });
-  return filterLosing(having, { columnOf, held, left }).flatMap(({ place, table, ...each }) =>
-    table === null
-      ? []
-      : [{ table, column: columnOf({ place, table, ...each }), of: requested[place]?.before.table ?? '' }],
-  );
-}
-
-interface ReachContext {
-  columnOf: (descendant: Descendant) => string;
-  /** Returns how many parents give the descendant what is dropped, and whether it also defines that itself. */
-  held: (descendant: Descendant) => { parents: number; isLocal: boolean };
-  /** For each descendant, the number of parents that still provide the column or constraint. */
-  left: Map<string, number>;
-}
-
-/**
- * Returns the descendants that lose something only their parents gave them. Each one comes after all of its parents.
- */
-function filterLosing(descendants: readonly Descendant[], { columnOf, held, left }: ReachContext): Descendant[] {
-  const dropped = new Set(descendants.map((each) => `${each.root} ${columnOf(each)}`));
-  // The same link may appear at several depths, and one child can inherit several columns of the batch.
-  const links = new Map<string, Descendant>();
-  for (const each of descendants) {
-    const link = `${each.parent} ${each.oid} ${columnOf(each)}`;
-    links.delete(link);
-    links.set(link, each);
-  }
-  return [...links.values()].filter((each) => {
-    const key = `${each.oid} ${columnOf(each)}`;
-    if (!dropped.has(`${each.parent} ${columnOf(each)}`)) return false;
-    const { parents, isLocal } = held(each);
-    const rest = (left.get(key) ?? parents) - 1;
-    left.set(key, rest);
-    if (rest > 0 || isLocal || dropped.has(key)) return false;
-    dropped.add(key);
-    return true;
-  });
-}
-
 /* Changes that PostgreSQL makes to columns of children. */
 
 interface InheritedChangesInput {
@@ -297,6 +249,8 @@ interface InheritedChangesInput {
 interface InheritedChanges {
   events: LogEvent[];
   after: State;
+  /** The children that change together with their parents, by their names after the batch. */
+  touched: ReadonlySet<string>;
   problems: Problem[];
 }
 
@@ -358,7 +312,8 @@ function* followParents({
     const links = descendants.filter(({ place }) => requested[place]?.event === event);
     follow(parent, children, links);
   }
-  return { events: all, after: folding.state(), problems };
+  const touched = new Set([...changed].map((name) => current.get(name) ?? name));
+  return { events: all, after: folding.state(), touched, problems };
 }
 
 /** PostgreSQL renames and retypes a child's column only if all parents are the changed table or its descendants. */
@@ -377,7 +332,7 @@ function rejectOtherParents({ event, before, now }: Parent, links: readonly Desc
     `the table ${child.name} inherits the column from ${parents.join(' and ')}, and PostgreSQL does not change it for one of several parents. ` +
     `Detach the table from the other parents (ALTER TABLE ${child.name} NO INHERIT …), change the column in all of them, and attach it again.`;
   const details = { inherited_by: [child.name], parents };
-  return [{ code: 'DATABASE_REFUSED', message, collection, field, details }];
+  return [problemAbout({ kind: 'field', collection, field }, message, { code: 'DATABASE_REFUSED', details })];
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { Queryable } from '../../postgres/pool.js';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { judgeFindings } from '../../projector/findings.js';
+import { warnAboutDescendants } from '../../projector/inheritance/descendants.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { addOrigins } from '../../schema/diff/origins.js';
 import { type ProposedChange, changeProblems } from '../../schema/invariants/index.js';
@@ -85,6 +86,7 @@ export async function computeDifference(
   const noticed = [
     ...(await findReturns(db, schema, { before: from, events, again })),
     ...(isFromNow ? await findBlockingRows(db, schema, { before: from, after: to, events }) : []),
+    ...(isFromNow ? await warnAboutDescendants(db, { state: from, events, schema }) : []),
     ...(await warnAboutMentions(db, { before: from, after: to, touched })),
   ];
   const plan = { before: from, after: to, events, statements, keep: keepDeleted };

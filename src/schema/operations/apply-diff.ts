@@ -79,6 +79,8 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
     if (lost.length > 0) return refuse(...lost);
     return yield* decideDraft(state, draft, { found: identified }, diffLocations(diff));
   },
+
+  locations: ({ diff }) => diffLocations(diff),
 };
 
 /** Applies the diff to a draft without checking its hash. */

@@ -23,6 +23,8 @@ export interface Operation<Name extends string, Input, Command, Decided extends 
   parse(input: Input): Result<Command> | Resumable<Result<Command>>;
   /** Returns the events of a command, or its problems. For changes that can be large, it is resumable. */
   decide(state: State, command: Command): Result<Decided[]> | Resumable<Result<Decided[]>>;
+  /** Locates objects in the submitted body, for problems that are found after the decision. */
+  locations?(command: Command): Locations;
   /** Returns the collections that the command deletes, if it names them. */
   deletes?(command: Command): readonly string[];
   /** Returns the collections whose columns the command may change, as far as it names them. */

@@ -22,7 +22,7 @@ interface Offered {
 }
 
 interface DryRun {
-  accepted: boolean;
+  accepted?: boolean;
   errors?: { extensions: { collection?: string; field?: string; parents?: string[] } }[];
 }
 
@@ -202,8 +202,8 @@ function createLane(served: Pick<Served, 'api' | 'client'>, random: Random, star
     const { hash, diff, warnings = [] } = offered;
     const { status, text, json: answer } = await dryRun({ hash, diff });
     const reported = `${what}: ${status} ${text.slice(0, 2_000)}\n${JSON.stringify(offered)}\n${done.slice(-40).join('\n')}`;
-    expect(status, reported).equal(200);
-    const { accepted, errors = [] } = answer as DryRun;
+    expect(status, reported).below(500);
+    const { accepted = false, errors = [] } = answer as DryRun;
     // PostgreSQL may reject the column of a child, although the diff reports that of its parent.
     const isReported = ({ extensions }: NonNullable<DryRun['errors']>[number]): boolean => {
       const { collection, field, parents = [] } = extensions;

@@ -169,7 +169,6 @@ export const inherited: Rule = {
     'Change the parent table, which changes the inheriting tables too. Delete the inheriting tables before their parent. If the service does not manage the parent, change it by hand and accept the drift. If a table has several parents, detach it with SQL, change the parents, and attach it again.',
   event: (planned) => [
     ...inheritedChanges(planned).flatMap((each) => onlyInChild(planned, each)),
-    ...onlyInOneParent(planned),
     ...withoutChildren(planned),
     ...otherTypesInChildren(planned),
   ],
@@ -219,39 +218,6 @@ function onlyInChild(planned: PlannedEvent, { what, kind, object, ...change }: I
 
 const namesOfParents = (parents: readonly Inheritance[]): string =>
   [...new Set(parents.map(({ parentName }) => parentName))].join(' and ');
-
-/** PostgreSQL renames and retypes a column of a descendant only if all of its parents belong to the changed hierarchy. */
-function onlyInOneParent(planned: PlannedEvent): Observation[] {
-  const { before, formerField, batch } = planned;
-  const change = changeOf(planned);
-  if (before === undefined || change === undefined || !(isRename(planned.event) || isRetyped(planned))) return [];
-  const isOf = ({ columns }: Inheritance): boolean => columns.includes(formerField);
-  // The change of an inherited column is checked with that of its parent.
-  if (parentsThat(planned, isOf).length > 0) return [];
-  const hierarchy = new Set([before.collection.collection]);
-  const links = [...hierarchyBelow(hierarchy, planned)];
-  for (const { child, childName } of links) {
-    const parents = batch.parents(child).filter(isOf);
-    if (parents.every(({ parent }) => hierarchy.has(parent))) continue;
-    const message =
-      `${change.what}: the table ${childName} inherits it from ${namesOfParents(parents)}, and PostgreSQL does not change it ` +
-      'for one of several parents. Detach the table, change the column in all of them, and attach it again.';
-    const { field } = change.location;
-    return [{ message, ...(field !== undefined && { field }) }];
-  }
-  return [];
-}
-
-/** Yields how the descendants inherit the column of the event, and adds their names to the hierarchy. */
-function* hierarchyBelow(hierarchy: Set<string>, { batch, formerField }: PlannedEvent): Generator<Inheritance> {
-  // The loop also visits names that are added to the set while it runs.
-  for (const table of hierarchy)
-    for (const each of batch.children(table)) {
-      if (!each.columns.includes(formerField)) continue;
-      hierarchy.add(each.child);
-      yield each;
-    }
-}
 
 /** A change that PostgreSQL makes in an inheriting table only if the parent table changes in the same way. */
 interface InheritedChange {
