@@ -116,18 +116,24 @@ interface InheritanceRow {
 
 /**
  * Selects all parents of tables and of their descendants, and the parents of those. A partition has one parent, so
- * partitions are not among the descendants. Only PostgreSQL 18 has NOT NULL constraints that are inherited.
+ * only the partitions of the tables themselves are included. They come last, because a table may have many. Only PostgreSQL 18 has NOT NULL constraints that are inherited.
  */
 const INHERITANCE = sql`
-WITH RECURSIVE down (oid) AS (
+WITH RECURSIVE roots (oid) AS (
   SELECT c.oid FROM pg_catalog.pg_class c
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
-   WHERE c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p')
+   WHERE c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p')),
+down (oid) AS (
+  SELECT r.oid FROM roots r
   UNION
   SELECT i.inhrelid FROM down d JOIN pg_catalog.pg_class c ON c.oid = d.oid AND c.relkind = 'r'
     JOIN pg_catalog.pg_inherits i ON i.inhparent = d.oid),
 up (child, parent) AS (
-  SELECT i.inhrelid, i.inhparent FROM pg_catalog.pg_inherits i WHERE i.inhrelid IN (SELECT d.oid FROM down d)
+  SELECT i.inhrelid, i.inhparent FROM pg_catalog.pg_inherits i
+   WHERE i.inhrelid IN (SELECT d.oid FROM down d)
+  UNION
+  SELECT i.inhrelid, i.inhparent FROM pg_catalog.pg_inherits i
+   WHERE i.inhparent IN (SELECT r.oid FROM roots r)
   UNION
   SELECT i.inhrelid, i.inhparent FROM up u JOIN pg_catalog.pg_inherits i ON i.inhrelid = u.parent)
 SELECT ARRAY[nc.nspname::text, c.relname::text] AS child, ARRAY[np.nspname::text, p.relname::text] AS parent,
@@ -143,7 +149,7 @@ SELECT ARRAY[nc.nspname::text, c.relname::text] AS child, ARRAY[np.nspname::text
     WHERE k.conrelid = u.child AND k.contype = 'c'::"char" AND k.coninhcount > 0) AS checks
 FROM up u JOIN pg_catalog.pg_class c ON c.oid = u.child JOIN pg_catalog.pg_namespace nc ON nc.oid = c.relnamespace
 JOIN pg_catalog.pg_class p ON p.oid = u.parent JOIN pg_catalog.pg_namespace np ON np.oid = p.relnamespace
-ORDER BY 1, 2 LIMIT 1000`;
+ORDER BY c.relispartition, 1, 2 LIMIT 1000`;
 
 async function readInheritance(
   db: Queryable,

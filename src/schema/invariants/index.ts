@@ -23,6 +23,7 @@ import {
 import { type Renames, findNamesInTheWay, isNone, renamesBetween, withRenames } from '../transition/renames.js';
 import { needProblems } from './needs.js';
 import { objectProblems } from './objects.js';
+import { newPartitionProblems } from './partitions.js';
 import { relationProblems, shownOnceProblems } from './relation.js';
 import type { Relation, ColumnSchema, Field } from '../model/model.js';
 import { invertMap } from '../../kernel/inverse.js';
@@ -63,7 +64,7 @@ function* problemsByName({ from, to, touched, isRecreated = () => false }: Propo
   const named: Problem[] = [];
   for (const name of touched) {
     unsupported.push(...unsupportedChanges({ from, to }, name, isRecreated));
-    named.push(...newNameProblems({ from, to }, name));
+    named.push(...newNameProblems({ from, to }, name), ...newPartitionProblems({ from, to }, name));
     yield;
   }
   const broken = yield* invariantProblems(to, touched, from);

@@ -1,5 +1,4 @@
 /* Problems of names: new names, renames, indexes, and names that PostgreSQL derives. */
-import { parentOf } from '../model/order.js';
 import {
   type State,
   isFolder,
@@ -28,6 +27,7 @@ import {
 import { isIdentity } from '../model/extras.js';
 import type { Field } from '../model/model.js';
 import { composedFault } from '../normal-form/names.js';
+import { partitionRenameProblems } from './partitions.js';
 import { parseConstraint } from '../sql-text/definitions.js';
 
 /* Check names that PostgreSQL chooses itself, for sequences of identity columns and for NOT NULL constraints. If
@@ -337,23 +337,9 @@ function namedObjects(node: CollectionNode): NamedObject[] {
 /** @param to the state with the new names @param unwritten texts that still contain old names */
 export const renameProblems = (to: State, renames: Renames, unwritten: readonly UnwrittenText[]): Problem[] => [
   ...renamedToProblems(renames),
-  ...partitionProblems(to, renames),
+  ...partitionRenameProblems(to, renames),
   ...unwritten.map(cannotRewriteProblem),
 ];
-
-/** Reports a column of a partition that is not renamed like that of the parent. PostgreSQL renames both together. */
-function partitionProblems(to: State, { fields }: Renames): Problem[] {
-  return [...fields].flatMap(([collection, names]) => {
-    const node = to.collections.get(collection);
-    const parent = parentOf(to, collection);
-    if (node === undefined || isFolder(node) || parent === undefined) return [];
-    return [...names].flatMap(([field, name]) => {
-      if (node.fields.get(name)?.schema == null || fields.get(parent)?.get(field) === name) return [];
-      const message = `a partition has the columns of ${JSON.stringify(parent)}: rename the column there too`;
-      return [problemAbout({ kind: 'field', collection, field: name }, message, { code: 'IN_USE' })];
-    });
-  });
-}
 
 function cannotRewriteProblem({ collection, field, path }: UnwrittenText): Problem {
   const message = 'this SQL may contain a renamed name, and the service cannot rewrite it: change or remove it first';

@@ -176,6 +176,7 @@ describe('rules of findings', () => {
       );
     expect(messages(gone('articles'))).to.deep.equal([
       'drop table articles: old_articles and authors inherit from it, so PostgreSQL rejects it. Delete them first, with SQL if the service does not manage them.',
+      'drop table articles: it has the partition articles_2026, which the service does not manage, so the service rejects it. Detach or drop it with SQL first.',
     ]);
     expect(messages(gone('articles', 'authors'))[0]).to.contain('drop table articles: old_articles inherits from it');
   });

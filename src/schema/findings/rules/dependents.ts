@@ -163,7 +163,7 @@ export const inherited: Rule = {
   code: 'INHERITED',
   level: 'danger',
   title: 'A parent table determines it',
-  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. Or a column is renamed or gets another type that a table inherits from several tables. A change that deletes a table also has this finding if other tables inherit from it, and one that adds a column if an inheriting table has a column of the same name and another type.',
+  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. Or a column is renamed or gets another type that a table inherits from several tables. A change that deletes a table also has this finding if other tables inherit from it or if it has partitions that the service does not manage, and one that adds a column if an inheriting table has a column of the same name and another type.',
   why: 'PostgreSQL rejects the whole change. It changes inherited columns and constraints only together with those of the parent table, renames or retypes a column only if no other table determines it, and does not drop a table from which other tables inherit, except partitions.',
   safer:
     'Change the parent table, which changes the inheriting tables too. Delete the inheriting tables before their parent. If the service does not manage the parent, change it by hand and accept the drift. If a table has several parents, detach it with SQL, change the parents, and attach it again.',
@@ -174,18 +174,31 @@ export const inherited: Rule = {
   ],
 };
 
-/** Reports a deleted table from which other tables inherit. Other checks cover partitions. */
+/** Reports a deleted table from which other tables inherit. A managed partition is reported as a problem instead. */
 function withoutChildren({ event, before, batch }: PlannedEvent): Observation[] {
   if (event.type !== 'collection.deleted' || before === undefined) return [];
-  const remains = ({ child }: Inheritance): boolean => {
+  const remains = ({ child, isPartition }: Inheritance): boolean => {
     const node = batch.before.collections.get(child);
-    return node === undefined || sameCollection(node, batch.after) !== undefined;
+    return node === undefined || (!isPartition && sameCollection(node, batch.after) !== undefined);
   };
-  const children = batch.children(before.collection.collection).filter((each) => !each.isPartition && remains(each));
-  if (children.length === 0) return [];
-  const names = listNames(children.map(({ childName }) => childName));
-  const [verb, object] = children.length === 1 ? ['inherits', 'it'] : ['inherit', 'them'];
-  const message = `drop table ${event.collection}: ${names} ${verb} from it, so PostgreSQL rejects it. Delete ${object} first, with SQL if the service does not manage ${object}.`;
+  const children = batch.children(before.collection.collection).filter(remains);
+  const namesOf = (arePartitions: boolean): string[] =>
+    children.filter(({ isPartition }) => isPartition === arePartitions).map(({ childName }) => childName);
+  const what = `drop table ${event.collection}:`;
+  return [...inheritingTables(what, namesOf(false)), ...remainingPartitions(what, namesOf(true))];
+}
+
+function inheritingTables(what: string, names: readonly string[]): Observation[] {
+  if (names.length === 0) return [];
+  const [verb, object] = names.length === 1 ? ['inherits', 'it'] : ['inherit', 'them'];
+  const message = `${what} ${listNames(names)} ${verb} from it, so PostgreSQL rejects it. Delete ${object} first, with SQL if the service does not manage ${object}.`;
+  return [{ message }];
+}
+
+function remainingPartitions(what: string, names: readonly string[]): Observation[] {
+  if (names.length === 0) return [];
+  const [noun, object] = names.length === 1 ? ['partition', 'it'] : ['partitions', 'them'];
+  const message = `${what} it has the ${noun} ${listNames(names)}, which the service does not manage, so the service rejects it. Detach or drop ${object} with SQL first.`;
   return [{ message }];
 }
 

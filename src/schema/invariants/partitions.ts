@@ -1,0 +1,63 @@
+/* Problems of partitions, which have the columns of their partitioned table. */
+import { type Problem, problemAbout } from '../../kernel/problem.js';
+import { quoteName } from '../../kernel/text.js';
+import { parentOf } from '../model/order.js';
+import { type ColumnField, type State, hasColumn, partitionsOf } from '../model/state.js';
+import { columnType } from '../sql-text/data-types.js';
+import type { Renames } from '../transition/renames.js';
+
+/**
+ * Reports a column that is not renamed in a partitioned table and in all of its partitions alike. PostgreSQL renames all
+ * of them together.
+ */
+export function partitionRenameProblems(to: State, { fields }: Renames): Problem[] {
+  const isColumn = (collection: string, field: string): boolean =>
+    to.collections.get(collection)?.fields.get(field)?.schema != null;
+  const fault = (collection: string, field: string, message: string): Problem =>
+    problemAbout({ kind: 'field', collection, field }, message, { code: 'IN_USE' });
+  return [...fields].flatMap(([collection, names]) =>
+    [...names].flatMap(([field, name]) => {
+      if (!isColumn(collection, name)) return [];
+      const parent = parentOf(to, collection);
+      const isAlone = parent !== undefined && fields.get(parent)?.get(field) !== name;
+      const left = [...partitionsOf(to, collection)].filter((partition) => isColumn(partition, field));
+      return [
+        ...(isAlone ? [fault(collection, name, renameThere(parent))] : []),
+        ...left.map((partition) => fault(partition, field, renameHere(collection, name))),
+      ];
+    }),
+  );
+}
+
+const renameThere = (parent: string): string =>
+  `a partition has the columns of ${quoteName(parent)}: rename the column there too`;
+
+const renameHere = (parent: string, name: string): string =>
+  `a partition has the columns of ${quoteName(parent)}: rename this column to ${quoteName(name)} too`;
+
+/** Reports columns of a new partition that are not those of its partitioned table. PostgreSQL would not attach it. */
+export function newPartitionProblems({ from, to }: { from: State; to: State }, name: string): Problem[] {
+  const node = from.collections.has(name) ? undefined : to.collections.get(name);
+  const parent = parentOf(to, name) ?? '';
+  const table = to.collections.get(parent);
+  if (node === undefined || table === undefined) return [];
+  return [...new Set([...table.fields.keys(), ...node.fields.keys()])].flatMap((field) => {
+    const [needed, own] = [table, node].map(({ fields }) => fields.get(field));
+    const message = columnFault(hasColumn(needed) ? needed : null, hasColumn(own) ? own : null, parent);
+    return message === null ? [] : [problemAbout({ kind: 'field', collection: name, field }, message)];
+  });
+}
+
+function columnFault(needed: ColumnField | null, own: ColumnField | null, parent: string): string | null {
+  const table = quoteName(parent);
+  if (needed === null) return own && `a partition has the columns of ${table}, which has no column of this name`;
+  if (own === null) return `a partition has the columns of ${table}: column ${quoteName(needed.field)} is missing`;
+  const [type, ownType] = [needed, own].map(({ schema }) => typeAndCollation(schema));
+  if (type !== ownType) return `a partition has the columns of ${table}: the type must be ${type}, not ${ownType}`;
+  if (own.schema.is_nullable && !needed.schema.is_nullable)
+    return `a partition has the columns of ${table}: the column must be NOT NULL`;
+  return null;
+}
+
+const typeAndCollation = (schema: ColumnField['schema']): string =>
+  [columnType(schema), schema.extras?.collation && `COLLATE ${schema.extras.collation}`].filter(Boolean).join(' ');

@@ -1,0 +1,116 @@
+/** A diff about partitions says why it cannot be applied. */
+import { expect } from 'chai';
+import { json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+
+interface FieldDocument {
+  collection: string;
+  field: string;
+  renamed_from?: string;
+  type: string;
+  meta: { collection: string; field: string };
+  schema: { name: string; table: string; data_type: string; is_nullable: boolean; extras?: object };
+}
+
+interface CollectionDocument {
+  collection: string;
+  meta: { collection: string };
+  schema: { name: string; extras?: object };
+}
+
+interface Snapshot {
+  collections: CollectionDocument[];
+  fields: FieldDocument[];
+}
+
+interface Diff {
+  warnings?: { code: string; collection: string; message: string }[];
+}
+
+describe('a diff of a partitioned table', () => {
+  const { api } = withService({ each: true, consistent: true });
+
+  beforeEach(async () => {
+    await api.sql(`
+      CREATE TABLE parts (id int PRIMARY KEY, a text NOT NULL, b int) PARTITION BY RANGE (id);
+      CREATE TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (100) PARTITION BY RANGE (id);
+      CREATE TABLE leaf PARTITION OF part FOR VALUES FROM (0) TO (50)`);
+    await api.ok('POST', '/schema/adopt', { tables: ['parts', 'part', 'leaf'] });
+  });
+
+  const snapshot = () => api.ok<Snapshot>('GET', '/schema/snapshot');
+
+  for (const [renamed, collection, field, parent, todo] of [
+    [['parts'], 'part', 'b', 'parts', 'rename this column to "c" too'],
+    [['parts', 'part'], 'leaf', 'b', 'part', 'rename this column to "c" too'],
+    [['leaf'], 'leaf', 'c', 'part', 'rename the column there too'],
+    [['part', 'leaf'], 'part', 'c', 'parts', 'rename the column there too'],
+  ] as const)
+    it(`is rejected if it renames a column only in ${renamed.join(' and ')}`, async () => {
+      const document = await snapshot();
+      for (const each of document.fields.filter((one) => one.field === 'b'))
+        if ((renamed as readonly string[]).includes(each.collection)) {
+          Object.assign(each, { field: 'c', renamed_from: 'b' });
+          each.meta.field = each.schema.name = 'c';
+        }
+      const at = `fields[${document.fields.findIndex((each) => each.collection === collection && each.field === field)}]`;
+      const { message } = await api.refused({ status: 409, code: 'IN_USE', at }, 'POST', '/schema/diff', document);
+      expect(message).to.equal(`a partition has the columns of "${parent}": ${todo}`);
+    });
+
+  it('is rejected for each column of a new partition that differs from the table', async () => {
+    const document = await snapshot();
+    const fields = document.fields.filter(({ collection }) => collection === 'leaf');
+    const [id, a, b] = fields.map((each) => {
+      const meta = { ...each.meta, collection: 'next' };
+      return { ...each, collection: 'next', meta, schema: { ...each.schema, table: 'next' } };
+    }) as [FieldDocument, FieldDocument, FieldDocument];
+    const extras = { partition_of: { table: 'parts', bound: 'FOR VALUES FROM (100) TO (200)' } };
+    const table = { collection: 'next', meta: { collection: 'next' }, schema: { name: 'next', extras } };
+    const next = { ...document, collections: [...document.collections, table] };
+    const other = { ...b, field: 'c', meta: { ...b.meta, field: 'c' }, schema: { ...b.schema, name: 'c' } };
+    for (const [columns, field, message] of [
+      [[id, b], 'a', 'a partition has the columns of "parts": column "a" is missing'],
+      [[id, a, b, other], 'c', 'a partition has the columns of "parts", which has no column of this name'],
+      [
+        [id, a, { ...b, type: 'text', schema: { ...b.schema, data_type: 'text' } }],
+        'b',
+        'a partition has the columns of "parts": the type must be integer, not text',
+      ],
+      [
+        [id, { ...a, schema: { ...a.schema, is_nullable: true, extras: {} } }, b],
+        'a',
+        'a partition has the columns of "parts": the column must be NOT NULL',
+      ],
+    ] as const) {
+      const body = { ...next, fields: [...document.fields, ...columns] };
+      const refused = await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/schema/diff', body);
+      expect([refused.extensions.collection, refused.extensions.field, refused.message]).to.deep.equal([
+        'next',
+        field,
+        message,
+      ]);
+    }
+    const diff = await api.ok<Diff>('POST', '/schema/diff', { ...next, fields: [...document.fields, id, a, b] });
+    await api.ok('POST', '/schema/apply', diff);
+  });
+
+  it('reports a partition that the service does not manage if the table is deleted', async () => {
+    await api.sql('CREATE TABLE alien PARTITION OF parts FOR VALUES FROM (200) TO (300)');
+    const document = await snapshot();
+    const diff = await api.ok<Diff>('POST', '/schema/diff', { ...document, collections: [], fields: [] });
+    expect(diff.warnings?.filter(({ code }) => code === 'INHERITED')).to.have.length(1);
+    expect(diff.warnings?.find(({ code }) => code === 'INHERITED')).to.include({
+      collection: 'parts',
+      message:
+        'drop table parts: it has the partition alien, which the service does not manage, so the service rejects it. ' +
+        'Detach or drop it with SQL first.',
+    });
+    const { status } = await api.client('/schema/apply', json(diff));
+    expect(status).to.equal(422);
+    await api.sql('DROP TABLE alien');
+    const free = await api.ok<Diff>('POST', '/schema/diff', { ...document, collections: [], fields: [] });
+    expect(free.warnings?.map(({ code }) => code)).not.to.include('INHERITED');
+    await api.ok('POST', '/schema/apply', free);
+  });
+});
