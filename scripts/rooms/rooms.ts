@@ -28,7 +28,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
     'change-requests',
     'operations',
   ],
-  projector: ['ddl', 'refusals', 'metadata', 'online', 'catalog', 'inspect', 'verify', 'indexes'],
+  projector: ['ddl', 'refusals', 'metadata', 'online', 'catalog', 'inheritance', 'inspect', 'verify', 'indexes'],
   reads: ['history'],
   pipeline: ['transaction'],
   features: ['accounts', 'trash', 'adopt', 'drift', 'change-requests', 'projections', 'backup', 'webhooks', 'agents'],
