@@ -13,7 +13,7 @@ import { load, loadAll } from 'js-yaml';
 import { SECRETS, SETTINGS, readConfig } from '../src/config.js';
 import { ROOT } from './support/documents.js';
 
-const CHART = join(ROOT, 'deploy/helm/data-platform-service');
+const CHART = join(ROOT, 'deploy/kubernetes/helm/data-platform-service');
 /** The Go packages of Debian. */
 const GO_PATH = '/usr/share/gocode';
 
