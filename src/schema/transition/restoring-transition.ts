@@ -20,7 +20,7 @@ import {
 import type { Restores, TransitionOptions } from './context.js';
 import { dropCollection, withoutReferences } from './cascade.js';
 import { Draft } from './draft.js';
-import { NO_RENAMES, renamesBetween, withRenames } from './renames.js';
+import { type Renames, NO_RENAMES, removeNamesInTheWay, renamesBetween, withRenames } from './renames.js';
 import type { Rewritten } from './rename-texts.js';
 import { transition } from './transition.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -118,12 +118,22 @@ function* attachable<T extends TrashNode>(
   entries: readonly T[],
 ): Resumable<{ named: Rewritten; tables: readonly T[] }> {
   const renames = renamesBetween(from, to, touched);
-  const named = yield* withRenames(from, renames);
+  const named = yield* withoutNamesInTheWay(from, renames);
   const tables = attachableTo(named.state, entries);
   if (tables.length === entries.length || renames.fields.size === 0) return { named, tables };
-  const earlier = yield* withRenames(from, { ...renames, fields: NO_RENAMES.fields });
+  const earlier = yield* withoutNamesInTheWay(from, { ...renames, fields: NO_RENAMES.fields });
   const others = attachableTo(earlier.state, entries);
   return others.length > tables.length ? { named: earlier, tables: others } : { named, tables };
+}
+
+/**
+ * Returns the state with the new names. Objects whose names others take are removed with their relations, which would
+ * otherwise belong to the others.
+ */
+function* withoutNamesInTheWay(from: State, renames: Renames): Resumable<Rewritten> {
+  const cleared = removeNamesInTheWay(from, renames);
+  const named = yield* withRenames(cleared.toState(), renames);
+  return { ...named, touched: new Set([...cleared.touched, ...named.touched]) };
 }
 
 /** Leaves out partitions that do not fit their table, and those whose table neither exists nor is restored. */

@@ -182,4 +182,35 @@ describe('reverting past reused names', () => {
     await apply(await back(then));
     expect(await api.sql('SELECT id FROM part')).deep.equal([{ id: 3 }]);
   });
+
+  it('gives a restored name none of the relations of the column that had it', async () => {
+    await create('t', 'a');
+    await create('s', 'b');
+    const then = await api.head();
+    await api.ok('POST', '/fields/t/a/rename', { to: 'c' });
+    await api.ok('POST', '/fields/t', { ...column('a'), type: 'integer' });
+    await api.ok('POST', '/relations', { many_collection: 't', many_field: 'a', one_collection: 't' });
+    await api.ok('DELETE', '/collections/s');
+    await apply(await back(then));
+    expect(await api.ok('GET', '/relations')).deep.include({ data: [] });
+  });
+
+  it('gives a restored name none of the relations to the table that had it', async () => {
+    const key = { field: 'id', type: 'string', interface: 'input', schema: { is_primary_key: true } };
+    const createWithKey = (collection: string) =>
+      api.ok('POST', '/collections', { collection, schema: {}, fields: [key] });
+    const relate = () => api.ok('POST', '/relations', { many_collection: 't', many_field: 'a', one_collection: 's' });
+    await create('t', 'a');
+    await createWithKey('s');
+    await relate();
+    const then = await api.head();
+    await api.ok('DELETE', '/collections/s');
+    await createWithKey('s');
+    await relate();
+    await api.ok('POST', '/collections/t/rename', { to: 'u' });
+    await api.ok('POST', '/collections/s/rename', { to: 't' });
+    await apply(await back(then));
+    const { data } = await api.ok<{ data: { related_collection: string }[] }>('GET', '/relations/t');
+    expect(data.map((each) => each.related_collection)).deep.equal(['s']);
+  });
 });
