@@ -142,6 +142,31 @@ describe('rules', () => {
     expect(await listed()).to.deep.equal([ID]);
   });
 
+  it('gets the enabled state of a change that also creates it again, like a trigger', async () => {
+    await create(LOG);
+    const returns = 'RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$';
+    await create(`CREATE FUNCTION pass() ${returns}`, {}, 'function');
+    const trigger = 'CREATE TRIGGER pass BEFORE UPDATE OF age ON members FOR EACH ROW EXECUTE FUNCTION pass()';
+    await create(trigger, { enabled: 'disabled' }, 'trigger');
+    interface Snapshot {
+      fields: { collection: string; field: string; type: string; schema: { data_type: string } | null }[];
+      objects: Document[];
+    }
+    const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    const age = snapshot.fields.find(({ collection, field: name }) => collection === 'members' && name === 'age');
+    if (age?.schema == null) throw new Error('the column is missing');
+    Object.assign(age, { type: 'bigInteger', schema: { ...age.schema, data_type: 'bigint' } });
+    for (const object of snapshot.objects) {
+      if (object.kind === 'rule') object.enabled = 'disabled';
+      if (object.kind === 'trigger') object.enabled = 'origin';
+    }
+    await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', snapshot));
+    expect((await existing()).map(({ enabled }) => enabled)).to.deep.equal(['D']);
+    expect(await api.sql(`SELECT tgenabled::text AS enabled FROM pg_trigger WHERE tgname = 'pass'`)).to.deep.equal([
+      { enabled: 'O' },
+    ]);
+  });
+
   it('has several commands, and rules on a view follow the view', async () => {
     await create('CREATE VIEW adults AS SELECT id, name, age FROM members WHERE age > 17', {}, 'view');
     await create(

@@ -123,6 +123,8 @@ export interface Creation {
   known: CatalogObject | undefined;
   isNew: boolean;
   isChanged: boolean;
+  /** True if the batch changes the enabled state. */
+  isSwitched: boolean;
   /** The object before the batch if it stays and gets a new definition. Otherwise null. */
   replaces: SchemaObject | null;
   index: number;
@@ -225,10 +227,10 @@ function enableObject(
  */
 function enableAfterCreation(
   schema: string,
-  { object, known, isChanged }: Creation,
+  { object, known, isChanged, isSwitched }: Creation,
   statement: MakeStatement,
 ): Statement[] {
-  const after = isChanged || known === undefined ? object.enabled : known.enabled;
+  const after = isChanged || isSwitched || known === undefined ? object.enabled : known.enabled;
   return enableObject(schema, object, { before: 'origin', after, statement });
 }
 

@@ -462,6 +462,8 @@ function sourceOf({ affected, changed }: Causes, key: string): number {
   return (changed.deleted.get(key) ?? changed.defined.get(key))?.index ?? affected.get(key) ?? 0;
 }
 
+const NEW = { known: undefined, isNew: true, isChanged: true, isSwitched: false, replaces: null };
+
 function creationOrder(change: ObjectChange, { affected, changed }: Causes, dropped: ReadonlySet<string>): Creation[] {
   const { before, after, facts, schema } = change;
   const nameNow = (key: string): string => {
@@ -469,10 +471,7 @@ function creationOrder(change: ObjectChange, { affected, changed }: Causes, drop
     return objectKey({ kind, id: changed.renamed.get(key)?.to ?? id });
   };
   const created = new Map<string, Creation>();
-  for (const [key, { index }] of changed.created) {
-    const object = objectOf(after, key);
-    created.set(key, { object, known: undefined, isNew: true, isChanged: true, replaces: null, index });
-  }
+  for (const [key, { index }] of changed.created) created.set(key, { ...NEW, object: objectOf(after, key), index });
   for (const old of [...dropped, ...changed.replaced.keys()]) {
     if (changed.deleted.has(old)) continue;
     const replaces = changed.replaced.has(old) ? objectOf(before, old) : null;
@@ -485,6 +484,7 @@ function creationOrder(change: ObjectChange, { affected, changed }: Causes, drop
       known: withoutManaged(before, facts?.get(old)),
       isNew: false,
       isChanged,
+      isSwitched: objectOf(before, old).enabled !== object.enabled,
       replaces,
       index,
     });
