@@ -162,6 +162,15 @@ async function objects({ api }: Living): Promise<void> {
     definition: 'CREATE PROCEDURE tidy() BEGIN ATOMIC SELECT 1; END',
   });
   await api.ok('POST', '/objects', {
+    kind: 'aggregate',
+    definition: `CREATE AGGREGATE longest(text ORDER BY text) (SFUNC = array_append, STYPE = text[], INITCOND = '{}')`,
+    comment: 'All texts',
+  });
+  await api.ok('POST', '/objects/aggregate/longest(text,%20text)/rename', { to: 'texts' });
+  await api.ok('PATCH', '/objects/aggregate/texts(text,%20text)', {
+    definition: `CREATE AGGREGATE texts(text ORDER BY text) (SFUNC = array_append, STYPE = text[], INITCOND = '{"none"}')`,
+  });
+  await api.ok('POST', '/objects', {
     kind: 'function',
     definition: 'CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
   });

@@ -36,6 +36,9 @@ export const visibleText = (message: string): string =>
 /** Puts a name in double quotes, for messages. Null is written without quotes. */
 export const quoteName = (name: string | null): string => JSON.stringify(name);
 
+/** Returns the kind with its article: `a table`, `an index`. */
+export const addArticle = (kind: string): string => `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
+
 /** `1 table`, `2 tables` */
 export const formatCount = (count: number | bigint, noun: string): string =>
   `${count} ${noun}${Number(count) === 1 ? '' : 's'}`;

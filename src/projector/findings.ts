@@ -26,7 +26,7 @@ import { type FindingWithAction, type Policy, isEarlyPurge, isStopping, judgeAll
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
 import { readTableFacts } from './online/steps.js';
 import { POLICY_ID } from './ddl/policy-sql.js';
-import { ROUTINE_ID } from './ddl/routine-sql.js';
+import { ROUTINE_ID, ROUTINE_KIND } from './ddl/routine-sql.js';
 import { IS_RULE, RULE_ID } from './ddl/rule-sql.js';
 import { own, sql } from './ddl/sql.js';
 import { findOtherLocation } from './ddl/step.js';
@@ -64,7 +64,7 @@ FROM d CROSS JOIN LATERAL (
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
    WHERE d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND r.oid = d.objid AND (c.oid <> d.oid OR d.refobjsubid > 0)
   UNION ALL
-  SELECT CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, p.oid::regprocedure::text,
+  SELECT ${ROUTINE_KIND}, p.oid::regprocedure::text,
          CASE WHEN n.nspname = $3 THEN ${ROUTINE_ID} END
     FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
    WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.objid

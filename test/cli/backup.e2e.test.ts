@@ -331,6 +331,13 @@ describe('dps backup', () => {
       for (const [path, body] of [
         ['/collections', { collection: 'letters', schema: {}, fields }],
         ['/collections', { collection: 'notes', schema: {}, fields }],
+        [
+          '/objects',
+          {
+            kind: 'aggregate',
+            definition: 'CREATE AGGREGATE every(*) (SFUNC = int8inc, STYPE = bigint, INITCOND = 0)',
+          },
+        ],
         ['/objects', { kind: 'statistics', definition: 'CREATE STATISTICS owners ON (lower(owner)) FROM letters' }],
         [
           '/objects',
@@ -384,6 +391,7 @@ describe('dps backup', () => {
     );
     expect(rules).to.deep.equal([{ rulename: 'keep', ev_enabled: 'D' }]);
     expect(await query(target, 'SELECT stxname::text FROM pg_statistic_ext')).to.deep.equal([{ stxname: 'owners' }]);
+    expect(await query(target, 'SELECT every(*)::int AS rows FROM generate_series(1, 3)')).to.deep.equal([{ rows: 3 }]);
     expect(await owners(target)).to.deep.equal(['ada']);
     expect(await owners(await superuserUrl(target))).to.deep.equal(['ada', 'tim']);
   });

@@ -113,7 +113,7 @@ END $$`;
     ],
     ['a comment before the name', TWICE.replace('twice', '/* FUNCTION f */ twice'), 'without comments'],
     ['a library', `CREATE FUNCTION f() RETURNS int LANGUAGE 'C' AS '/tmp/library', 'f'`, 'written in C'],
-    ['an aggregate', 'CREATE AGGREGATE total (integer) (sfunc = int4pl, stype = integer)', 'exactly one statement'],
+    ['an aggregate', 'CREATE AGGREGATE total (integer) (sfunc = int4pl, stype = integer)', 'but creates an aggregate'],
   ] as const) {
     it(`rejects ${title} and changes nothing`, async () => {
       const body = { kind: 'function', definition };

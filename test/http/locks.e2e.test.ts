@@ -113,6 +113,7 @@ describe('an open transaction that uses an object', () => {
       indexes: [{ name: 'counts_posts', definition: 'USING btree (posts)' }],
     });
     await create('function', `CREATE FUNCTION one() RETURNS integer LANGUAGE sql AS 'SELECT 1'`);
+    await create('aggregate', 'CREATE AGGREGATE ones(*) (SFUNC = int8inc, STYPE = bigint, INITCOND = 0)');
     const returns = 'RETURNS trigger LANGUAGE plpgsql';
     await create('function', `CREATE FUNCTION skip() ${returns} AS 'BEGIN RETURN NULL; END'`);
     await create('trigger', 'CREATE TRIGGER skip INSTEAD OF INSERT ON recent FOR EACH ROW EXECUTE FUNCTION skip()');
@@ -206,6 +207,12 @@ describe('an open transaction that uses an object', () => {
       work: `COMMENT ON FUNCTION one() IS 'One'`,
       request: ['DELETE', '/objects/function/one()'],
       expected: one,
+    },
+    {
+      title: 'names the transaction that comments on an aggregate without arguments that a request deletes',
+      work: `COMMENT ON AGGREGATE ones(*) IS 'Ones'`,
+      request: ['DELETE', '/objects/aggregate/ones()'],
+      expected: { message: 'Aggregate "ones()" is in use', subject: { object: { kind: 'aggregate', id: 'ones()' } } },
     },
   ];
   for (const { title, work, request, expected } of cases)

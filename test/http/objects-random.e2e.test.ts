@@ -2,7 +2,16 @@ import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
 interface SchemaObject {
-  kind: 'view' | 'materialized_view' | 'function' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule';
+  kind:
+    | 'view'
+    | 'materialized_view'
+    | 'function'
+    | 'aggregate'
+    | 'trigger'
+    | 'policy'
+    | 'row_security'
+    | 'statistics'
+    | 'rule';
   id: string;
   definition: string;
   comment: string | null;
@@ -150,6 +159,40 @@ function randomRules(random: () => number, views: readonly SchemaObject[]): Sche
   });
 }
 
+/** Aggregates with a function of their own, and a view that uses one of them. */
+function randomAggregates(random: () => number): SchemaObject[] {
+  const argument = `value${below(random, 2)}`;
+  const add: SchemaObject = {
+    kind: 'function',
+    id: 'plus(bigint, bigint)',
+    definition: `CREATE FUNCTION plus(state bigint, ${argument} bigint) RETURNS bigint RETURN state + ${argument}`,
+    comment: null,
+  };
+  const aggregates = ['total', 'Total'].flatMap((name): SchemaObject[] => {
+    if (below(random, 3) === 0) return [];
+    const quoted = name === 'total' ? name : `"${name}"`;
+    const [types, list] = [
+      ['bigint', 'bigint'],
+      ['bigint', 'value bigint'],
+      ['text, bigint', 'text ORDER BY bigint'],
+    ][below(random, 3)] as [string, string];
+    const option = ['', ', PARALLEL = SAFE', ', SSPACE = 16'][below(random, 3)];
+    return [
+      {
+        kind: 'aggregate',
+        id: `${quoted}(${types})`,
+        definition: `CREATE AGGREGATE ${quoted}(${list}) (SFUNC = plus, STYPE = bigint${option}, INITCOND = '${below(random, 2)}')`,
+        comment: below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`,
+      },
+    ];
+  });
+  if (aggregates.length === 0) return [];
+  const used = aggregates.find(({ id }) => id === 'total(bigint)');
+  const definition = 'CREATE VIEW summed AS SELECT total(id) AS total FROM orders';
+  const view: SchemaObject = { kind: 'view', id: 'summed', definition, comment: null };
+  return [add, ...aggregates, ...(used === undefined ? [] : [view])];
+}
+
 function randomForm(random: () => number, id: string, query: string): Omit<SchemaObject, 'comment'> {
   if (below(random, 3) === 0) {
     const indexes = below(random, 2) === 0 ? [] : [{ name: `${id}_total`, definition: 'USING btree (total)' }];
@@ -179,7 +222,7 @@ function randomObjects(random: () => number): SchemaObject[] {
 
 const byName = (a: SchemaObject, b: SchemaObject): number => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1);
 
-describe('random schemas with views, functions, triggers, policies, statistics objects and rules', () => {
+describe('random schemas with views, functions, aggregates, triggers, policies, statistics objects and rules', () => {
   const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 
   beforeEach(() =>
@@ -209,10 +252,16 @@ describe('random schemas with views, functions, triggers, policies, statistics o
       const random = numbersFrom(seed);
       const other = numbersFrom(seed + 100);
       const ofRules = numbersFrom(seed + 200);
+      const ofAggregates = numbersFrom(seed + 300);
       const past: { position: number; text: string }[] = [];
       for (let round = 0; round < 4; round += 1) {
         const drawn = randomObjects(random);
-        const objects = [...drawn, ...randomStatistics(other), ...randomRules(ofRules, drawn)];
+        const objects = [
+          ...drawn,
+          ...randomStatistics(other),
+          ...randomRules(ofRules, drawn),
+          ...randomAggregates(ofAggregates),
+        ];
         const target = withObjects(
           (await snapshot()).json as Snapshot,
           objects,

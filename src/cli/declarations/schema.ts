@@ -334,8 +334,9 @@ function declareObjects(program: Command, effect: CommandEffect): void {
     .command('objects')
     .summary('manage views, functions and other objects')
     .description(
-      `Manages views, materialized views, functions, procedures, triggers, policies, row security,
-statistics objects and rules of a running service with OBJECTS=on. Without a subcommand, lists them.
+      `Manages views, materialized views, functions, procedures, aggregates, triggers, policies, row
+security, statistics objects and rules of a running service with OBJECTS=on. Without a subcommand,
+lists them.
 
 The commands name an object by kind and id: view:adults, materialized_view:totals, function:total(integer),
 'trigger:audit on members', 'policy:own on members', row_security:members,

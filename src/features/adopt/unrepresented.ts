@@ -4,7 +4,7 @@
  */
 import { type ManagedTables, eachSchema, labelsOf } from '../../projector/catalog/managed.js';
 import { type Reading, TABLES } from '../../projector/catalog/queries.js';
-import { ROUTINE_ID } from '../../projector/ddl/routine-sql.js';
+import { ROUTINE_ID, ROUTINE_KIND } from '../../projector/ddl/routine-sql.js';
 import { type Sql, literal, sql } from '../../projector/ddl/sql.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import { PREPARED_NAME } from '../../projector/online/copy.js';
@@ -124,7 +124,7 @@ ORDER BY 1, 2, 3`;
 const BESIDE: Sql = sql`
 WITH place AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1),
 belongs AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e')
-SELECT NULL, CASE p.prokind WHEN 'a' THEN 'aggregate' WHEN 'p' THEN 'procedure' ELSE 'function' END,
+SELECT NULL, ${ROUTINE_KIND},
   ${ROUTINE_ID}
   FROM pg_catalog.pg_proc p JOIN place ON place.oid = p.pronamespace
   WHERE ('pg_catalog.pg_proc'::regclass::oid, p.oid) NOT IN (SELECT classid, objid FROM belongs)

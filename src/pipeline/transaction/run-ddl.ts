@@ -21,7 +21,6 @@ import {
 } from '../../projector/refusals/missing-extension.js';
 import {
   type TakenName,
-  addArticle,
   isNameTaken,
   queryTakenByOthers,
   queryTakenParts,
@@ -34,6 +33,7 @@ import {
 } from '../../projector/refusals/offending-rows.js';
 import { type LogEvent, type RestoredCollection, readRestored } from '../../schema/model/events.js';
 import type { Problem } from '../../kernel/problem.js';
+import { addArticle } from '../../kernel/text.js';
 import { type State, hasColumn } from '../../schema/model/state.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import { HAS_OTHER_TYPE } from '../../features/trash/rows.js';

@@ -1,4 +1,4 @@
-/* Reads functions and procedures with everything that restores them after they were dropped. */
+/* Reads functions, procedures and aggregates with everything that restores them after they were dropped. */
 import type pg from 'pg';
 import { KINDS, kindInCatalog, objectKey } from '../../schema/model/objects.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
@@ -38,7 +38,7 @@ const RESTORING = sql`
 
 /**
  * Selects what a routine uses: columns in bodies that PostgreSQL has parsed (BEGIN ATOMIC), row types, and called
- * routines.
+ * routines. PostgreSQL records no dependency on the transition type of an aggregate.
  */
 const USES = sql`
   SELECT 'pg_class' AS catalog, un.oid AS place, un.nspname, uc.relname::text AS name, ua.attname AS "column", false AS "isRowType"
@@ -47,11 +47,14 @@ const USES = sql`
     LEFT JOIN pg_catalog.pg_attribute ua ON ua.attrelid = d.refobjid AND ua.attnum = d.refobjsubid AND d.refobjsubid > 0
    WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid
   UNION SELECT 'pg_class', un.oid, un.nspname, uc.relname::text, NULL, true
-    FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_type t ON t.oid = d.refobjid
+    FROM (SELECT d.refobjid FROM pg_catalog.pg_depend d
+           WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid AND d.refclassid = 'pg_catalog.pg_type'::regclass::oid
+          UNION SELECT s.type FROM pg_catalog.pg_aggregate g, LATERAL (VALUES (g.aggtranstype), (g.aggmtranstype)) AS s (type)
+           WHERE g.aggfnoid = p.oid) d
+    JOIN pg_catalog.pg_type t ON t.oid = d.refobjid
     LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND e.typarray = t.oid
     JOIN pg_catalog.pg_class uc ON uc.oid = coalesce(nullif(t.typrelid, 0::oid), e.typrelid) AND uc.relkind <> 'c'
     JOIN pg_catalog.pg_namespace un ON un.oid = uc.relnamespace
-   WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid AND d.refclassid = 'pg_catalog.pg_type'::regclass::oid
   UNION SELECT 'pg_proc', un.oid, un.nspname, u.id, NULL, false
     FROM pg_catalog.pg_depend d
     JOIN LATERAL (SELECT p.pronamespace, ${ROUTINE_ID} AS id FROM pg_catalog.pg_proc p WHERE p.oid = d.refobjid) u ON true
@@ -59,8 +62,8 @@ const USES = sql`
    WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid AND d.refclassid = 'pg_catalog.pg_proc'::regclass::oid`;
 
 /**
- * Selects functions and procedures. $1 is the managed schema, $2 the ids or null for all. Aggregates and the functions
- * of range types are left out.
+ * Selects functions, procedures and aggregates. $1 is the managed schema, $2 the ids or null for all. The functions of
+ * range types are left out.
  */
 const ROUTINES: Sql = sql`
 SELECT r.* FROM (
@@ -74,7 +77,7 @@ SELECT ${ROUTINE_ID} AS id, p.proname::text AS name, p.prokind::text AS letter, 
   (SELECT x.extname::text FROM pg_catalog.pg_depend e JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
     WHERE e.classid = 'pg_catalog.pg_proc'::regclass::oid AND e.objid = p.oid AND e.deptype = 'e') AS extension
 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace AND n.nspname = $1
-WHERE p.prokind IN ('f', 'w', 'p') AND ($2::text[] IS NULL OR ${ROUTINE_ID} = ANY ($2::text[]))
+WHERE ($2::text[] IS NULL OR ${ROUTINE_ID} = ANY ($2::text[]))
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d
     WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid AND d.deptype = 'i')) r
 ORDER BY r.id COLLATE "C"`;

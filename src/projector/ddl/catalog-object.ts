@@ -30,7 +30,8 @@ export interface CatalogObject {
   id: string;
   /**
    * The output of pg_get_viewdef without the semicolon, of pg_get_functiondef from the arguments on, or of
-   * pg_get_triggerdef or pg_get_ruledef without the names of the object and of its table. For a policy and for row
+   * pg_get_triggerdef or pg_get_ruledef without the names of the object and of its table. For an aggregate, the
+   * definition from the arguments on, which the service builds from the catalog. For a policy and for row
    * security, the definition after the table. For a statistics object, the definition after the name.
    */
   query: string;

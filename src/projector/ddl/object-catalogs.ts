@@ -38,7 +38,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
   },
   pg_proc: {
     from: sql`pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace`,
-    where: sql`p.prokind IN ('f', 'w', 'p')`,
+    where: sql`true`,
     id: ROUTINE_ID,
     printed: ROUTINE_TAIL,
     relation: sql`p.proname`,

@@ -213,7 +213,8 @@ export function objectSql(schema: string, object: ObjectName): Sql {
   if (table !== null) return sql`${ident(name)} ON ${qualified(schema, table)}`;
   const own = qualified(schema, name);
   if (argumentTypes === null) return own;
-  return sql`${own}(${join(splitArgumentTypes(argumentTypes).map(typeName), sql`, `)})`;
+  const types = join(splitArgumentTypes(argumentTypes).map(typeName), sql`, `);
+  return sql`${own}(${object.kind === 'aggregate' && argumentTypes === '' ? sql`*` : types})`;
 }
 
 /** A statement of the catalog that restores a property of an object that was dropped. */

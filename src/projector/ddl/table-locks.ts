@@ -188,7 +188,10 @@ export function conflictsOf(schema: string, locks: readonly NeededLock[]): strin
   const relations = locks.filter(({ object }) => object === undefined || !isRoutine(object));
   const all = relations.flatMap(({ table, lock, at }) => CONFLICTS[lock].map((mode) => ({ table, mode, at })));
   const routines = locks.flatMap(({ table, object }) =>
-    object !== undefined && isRoutine(object) ? [{ signature: objectSql(schema, object), label: table }] : [],
+    // to_regprocedure does not accept the `(*)` of an aggregate.
+    object !== undefined && isRoutine(object)
+      ? [{ signature: objectSql(schema, { ...object, kind: 'function' }), label: table }]
+      : [],
   );
   return [
     all.map(({ at }) => at?.schema ?? schema),

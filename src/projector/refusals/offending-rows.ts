@@ -20,6 +20,7 @@ import { type Sql, ident, integer, literal, qualified, sql, targetTable, trashOf
 import { kindOf } from '../ddl/type-change.js';
 import { SQLSTATE } from '../../postgres/errors.js';
 import { jsonEqual } from '../../kernel/json.js';
+import { addArticle } from '../../kernel/text.js';
 import { objectNames } from '../ddl/column.js';
 import { identitySequenceName } from '../../schema/model/constraint-names.js';
 
@@ -375,6 +376,3 @@ export function addParents(problem: Problem, rows: readonly Pick<TakenName, 'nam
     `${parents.join(' and ')}. Change the column there, which changes it here too.`;
   return { ...problem, message, details: { ...problem.details, parents } };
 }
-
-/** Returns the kind with its article: "a table", "an index". */
-export const addArticle = (kind: string): string => `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;

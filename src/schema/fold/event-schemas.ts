@@ -255,6 +255,7 @@ const objectV1 = z.strictObject({
     'materialized_view',
     'function',
     'procedure',
+    'aggregate',
     'trigger',
     'policy',
     'row_security',

@@ -1,6 +1,6 @@
 /** Problems of objects that the parser does not find. */
 import type { Problem } from '../../kernel/problem.js';
-import { invisibleFault, quoteName } from '../../kernel/text.js';
+import { addArticle, invisibleFault, quoteName } from '../../kernel/text.js';
 import { KINDS, OBJECT_KINDS, type ObjectName, type SchemaObject, isFreeOnTable, objectKey } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
 import { type State, hasTable, hasTableAt, hasView } from '../model/state.js';
@@ -73,6 +73,6 @@ function takenNameProblems(state: State, { kind, id }: ObjectName): Problem[] {
   const isTable = catalog === 'pg_class' && hasTable(state, id);
   const taken = isTable ? 'collection' : other && KINDS[other].label;
   if (taken === undefined) return [];
-  const message = `${quoteName(id)} is already the name of a ${taken}: choose another name`;
+  const message = `${quoteName(id)} is already the name of ${addArticle(taken)}: choose another name`;
   return [{ code: 'ALREADY_EXISTS', message, object: { kind, id } }];
 }

@@ -1,6 +1,7 @@
 /*
- * Objects other than tables: views, materialized views, functions, procedures, triggers, policies, row security,
- * statistics objects and rules. Their definition is one SQL statement, and they are documents like collections and fields.
+ * Objects other than tables: views, materialized views, functions, procedures, aggregates, triggers, policies, row
+ * security, statistics objects and rules. Their definition is one SQL statement, and they are documents like collections
+ * and fields.
  */
 import { z } from 'zod';
 
@@ -77,6 +78,17 @@ export const KINDS = {
     commentTarget: 'OBJECT_PROCEDURE',
     catalog: 'pg_proc',
     catalogKinds: ['p'],
+    hasIndexes: false,
+    canBeDisabled: false,
+    onTable: 'no',
+  },
+  aggregate: {
+    label: 'aggregate',
+    sqlWords: 'AGGREGATE',
+    statement: 'CREATE AGGREGATE',
+    commentTarget: 'OBJECT_AGGREGATE',
+    catalog: 'pg_proc',
+    catalogKinds: ['a'],
     hasIndexes: false,
     canBeDisabled: false,
     onTable: 'no',
@@ -168,8 +180,8 @@ export type ObjectIndex = z.infer<typeof objectIndex>;
 export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
   /**
-   * Identifies the object within its kind. For a view or a statistics object, the name. For a function, the name and
-   * the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the table: `audit on
+   * Identifies the object within its kind. For a view or a statistics object, the name. For a function or an
+   * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the table: `audit on
    * posts`. For row security, the table.
    */
   id: text,
@@ -193,7 +205,10 @@ export const objectKey = ({ kind, id }: ObjectName): string => `${kind}\0${id}`;
  */
 export const objectLabel = ({ kind, id }: ObjectName): string => `${kind.replaceAll('_', ' ')} ${JSON.stringify(id)}`;
 
-/** True for functions and procedures, which PostgreSQL identifies by name and argument types. False for an unknown kind of a diff. */
+/**
+ * True for functions, procedures and aggregates, which PostgreSQL identifies by name and argument types. False for an
+ * unknown kind of a diff.
+ */
 export const isRoutine = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && KINDS[kind].catalog === 'pg_proc';
 
@@ -224,7 +239,7 @@ const quoteUnlessPlain = (name: string): string => (PLAIN.test(name) ? name : `"
 const unquote = (name: string): string => (name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name);
 
 /**
- * Returns the id of a function or procedure. The name is quoted unless it is plain. Keywords do not matter, because
+ * Returns the id of a function, procedure or aggregate. The name is quoted unless it is plain. Keywords do not matter, because
  * they depend on the server.
  */
 export const routineId = (name: string, argumentTypes: string): string => `${quoteUnlessPlain(name)}(${argumentTypes})`;
@@ -238,7 +253,7 @@ export function idOnTable(kind: ObjectKind, name: string, table: string): string
 interface ObjectNameParts {
   /** The name without quotes, argument types or table. */
   name: string;
-  /** `integer, text`. Null unless it is a function or procedure. */
+  /** `integer, text`. Null unless it is a function, procedure or aggregate. */
   argumentTypes: string | null;
   /** The table or view of a trigger, policy, rule or row security, without quotes. Otherwise null. */
   table: string | null;

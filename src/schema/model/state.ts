@@ -158,9 +158,14 @@ export function contentOf({ collections, objects }: Pick<State, 'collections' | 
 export const getObject = ({ objects }: Pick<State, 'objects'>, name: ObjectName): SchemaObject | undefined =>
   objects.get(objectKey(name))?.object;
 
-/** True if a managed function has the name, with any argument types: a call does not show which one PostgreSQL chose. */
+/**
+ * True if a managed function or aggregate has the name, with any argument types: a call does not show which one
+ * PostgreSQL chose.
+ */
 export const hasFunction = ({ objects }: Pick<State, 'objects'>, name: string): boolean =>
-  objects.some(({ object }) => object.kind === 'function' && objectNameParts(object).name === name);
+  objects.some(({ object }) => isCallable(object) && objectNameParts(object).name === name);
+
+const isCallable = ({ kind }: ObjectName): boolean => kind === 'function' || kind === 'aggregate';
 
 /** True if a managed view or materialized view has the name. */
 export const hasView = ({ objects }: Pick<State, 'objects'>, id: string): boolean =>

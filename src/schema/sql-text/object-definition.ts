@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { parseSync } from 'libpg-query';
-import { textFault } from '../../kernel/text.js';
+import { addArticle, textFault } from '../../kernel/text.js';
 import {
   KINDS,
   OBJECT_KINDS,
@@ -20,6 +20,7 @@ import {
 import { type Node, type Statement, list, member, nodesIn, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
+import { aggregateRest, readAggregateParts } from './aggregate.js';
 import { type RoutineParts, isReplaceable, readRoutineParts, routineRest, startOfName } from './routine.js';
 import { type PolicyParts, policyRest, readPolicyParts, readRowSecurity } from './policy.js';
 import { type RuleParts, readRuleParts, relationOfNode, ruleRest } from './rule.js';
@@ -42,7 +43,7 @@ export interface ParsedDefinition {
   /** The schema. Undefined if the definition names none. For an object of a table, the schema of the table. */
   schema: string | undefined;
   name: string;
-  /** The name. A function also has its argument types, and a trigger, policy or rule its table. */
+  /** The name. A function or aggregate also has its argument types, and a trigger, policy or rule its table. */
   id: string;
   /** The text after the name, or after the table of the object, without a semicolon: `(a, b) WITH (…) AS SELECT …`. */
   tail: string;
@@ -62,9 +63,9 @@ export interface ParsedDefinition {
    * of a body are not included.
    */
   relations: readonly { schema: string | undefined; name: string }[];
-  /** The functions that the definition calls. */
+  /** The functions that the definition calls, and the support functions of an aggregate. */
   calls: readonly { schema: string | undefined; name: string }[];
-  /** The parts of a function or procedure. Otherwise null. */
+  /** The parts of a function, procedure or aggregate. Otherwise null. */
   routine: RoutineParts | null;
   /** The table of a trigger, policy, rule, row security or statistics object. Otherwise null. */
   onTable: TableParts | null;
@@ -175,6 +176,8 @@ interface Creation {
   /** The statement without its name and without words that do not change what is created. */
   rest: Node;
   routine?: RoutineParts;
+  /** The support functions, if it creates an aggregate. */
+  calls?: ParsedDefinition['calls'];
   /** The table that the object belongs to: a RangeVar. */
   relation?: Node;
   /** The schema before the name of an object of a table. */
@@ -209,6 +212,13 @@ const CREATIONS: Readonly<Record<ObjectKind, ReadCreation>> = {
   },
   function: (statement, text) => routineCreation(statement, text, { isProcedure: false }),
   procedure: (statement, text) => routineCreation(statement, text, { isProcedure: true }),
+  aggregate(statement, text) {
+    const created = member(statement, 'DefineStmt');
+    if (created?.['kind'] !== 'OBJECT_AGGREGATE') return undefined;
+    const parts = readAggregateParts(created);
+    if (typeof parts === 'string') return parts;
+    return { target: targetNamed(created['defnames'], text), query: {}, rest: aggregateRest(created), ...parts };
+  },
   trigger(statement, text) {
     const created = member(statement, 'CreateTrigStmt');
     if (created === undefined) return undefined;
@@ -271,26 +281,20 @@ function routineCreation(
   if (created === undefined || (created['is_procedure'] === true) !== isProcedure) return undefined;
   const routine = readRoutineParts(created);
   if (typeof routine === 'string') return routine;
-  const [relname, schemaname, catalogname] = list(created['funcname']).map(stringOf).reverse();
-  const target = {
+  const target = targetNamed(created['funcname'], text);
+  const defaults = list(created['parameters']).map((each) => member(each, 'FunctionParameter')?.['defexpr']);
+  return { target, query: { body: created['sql_body'], defaults }, rest: routineRest(created), routine };
+}
+
+/** Returns the name of a function as the members of a RangeVar. */
+function targetNamed(names: unknown, text: string): Node {
+  const [relname, schemaname, catalogname] = list(names).map(stringOf).reverse();
+  return {
     relname,
     ...(schemaname !== undefined && { schemaname }),
     ...(catalogname !== undefined && { catalogname }),
     location: startOfName(text),
   };
-  const defaults = list(created['parameters']).map((each) => member(each, 'FunctionParameter')?.['defexpr']);
-  return { target, query: { body: created['sql_body'], defaults }, rest: routineRest(created), routine };
-}
-
-/** True if the parser reads the same routine from the statement that the service will run. */
-function isRoutineOf(kind: ObjectKind, tail: string, rest: Node): boolean {
-  try {
-    const { stmts = [] } = parseSync(`CREATE ${KINDS[kind].sqlWords} f${tail}`) as { stmts?: Statement[] };
-    const created = member(stmts[0]?.stmt, 'CreateFunctionStmt');
-    return stmts.length === 1 && created !== undefined && fingerprintOf(routineRest(created)) === fingerprintOf(rest);
-  } catch {
-    return false;
-  }
 }
 
 function creationOf(statement: unknown, text: string): Creation | string {
@@ -384,10 +388,10 @@ const qualifiedName = ({ schemaname, relname }: Node): ParsedDefinition['relatio
   name: String(relname),
 });
 
-const isTailOf = ({ kind, rest, routine }: Creation, tail: string): boolean =>
-  routine === undefined || isRoutineOf(kind, tail, rest);
+const isTailOf = (creation: Creation, tail: string): boolean =>
+  creation.routine === undefined || createsSame(creation, `CREATE ${KINDS[creation.kind].sqlWords} f${tail}`);
 
-function partsOf({ kind, target, query, rest, routine }: Creation, tail: string): ParsedDefinition {
+function partsOf({ kind, target, query, rest, routine, calls }: Creation, tail: string): ParsedDefinition {
   const schema = target['schemaname'];
   const name = String(target['relname']);
   const hasScratchForm = kind !== 'materialized_view';
@@ -402,7 +406,7 @@ function partsOf({ kind, target, query, rest, routine }: Creation, tail: string)
     options: optionsOf(rest),
     storage: hasScratchForm ? '' : fingerprintOf(rest['into'] as Node),
     relations: [...relationsIn(query), ...(routine?.types ?? [])],
-    calls: callsIn(query),
+    calls: calls ?? callsIn(query),
     routine: routine ?? null,
     onTable: null,
     trigger: null,
@@ -480,7 +484,7 @@ export function definitionFault(text: string, named: ObjectName, schema?: string
   const definition = parseDefinition(text);
   if (typeof definition === 'string') return definition;
   if (definition.kind !== named.kind)
-    return `must create a ${KINDS[named.kind].label}, but creates a ${KINDS[definition.kind].label}`;
+    return `must create ${addArticle(KINDS[named.kind].label)}, but creates ${addArticle(KINDS[definition.kind].label)}`;
   if (definition.id !== named.id)
     return `must create ${objectLabel(named)}, but creates ${JSON.stringify(definition.id)}`;
   if (definition.schema !== undefined && schema !== undefined && definition.schema !== schema)

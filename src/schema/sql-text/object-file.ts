@@ -50,11 +50,12 @@ function enabledStatement(object: ObjectName, enabled: Enabled): string {
   return `ALTER TABLE ${quotedName(table ?? '')} ${ENABLE[enabled]} ${KINDS[object.kind].sqlWords} ${quotedName(name)}`;
 }
 
-/** `total(integer)` or `audit ON posts`, with quotes where PostgreSQL needs them. */
+/** `total(integer)`, `every(*)` or `audit ON posts`, with quotes where PostgreSQL needs them. */
 function sqlName(object: ObjectName): string {
   const { name, argumentTypes, table } = objectNameParts(object);
   if (table !== null) return `${quotedName(name)} ON ${quotedName(table)}`;
-  return quotedName(name) + (argumentTypes === null ? '' : `(${argumentTypes})`);
+  const isEmpty = object.kind === 'aggregate' && argumentTypes === '';
+  return quotedName(name) + (argumentTypes === null ? '' : `(${isEmpty ? '*' : argumentTypes})`);
 }
 
 /** True if the last line contains a comment, in which a semicolon would not end the statement. */

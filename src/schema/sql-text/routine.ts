@@ -1,4 +1,4 @@
-/* Reads the parts of CREATE FUNCTION and CREATE PROCEDURE from the output of PostgreSQL's parser. */
+/* Reads the parts of CREATE FUNCTION and CREATE PROCEDURE from the output of PostgreSQL's parser, and arguments. */
 import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
@@ -62,31 +62,43 @@ const INPUT: ReadonlySet<unknown> = new Set(['IN', 'INOUT', 'VARIADIC']);
 /** @returns a sentence that follows "must" if the statement is not accepted */
 export function readRoutineParts({ parameters, returnType, options }: Node): RoutineParts | string {
   if (list(options).some(isNativeLanguage)) return 'must not be written in C, because PostgreSQL would load a library';
-  const inputs: string[] = [];
-  const signature: string[] = [];
-  const argumentNames: string[] = [];
-  let defaults = 0;
-  for (const each of list(parameters)) {
-    const parameter = member(each, 'FunctionParameter') ?? {};
-    const mode = modeOf(parameter);
-    const type = readArgumentType(parameter['argType'] as Node);
-    if (typeof type === 'string') return type;
-    if (INPUT.has(mode)) inputs.push(type.text);
-    if (parameter['defexpr'] !== undefined) defaults += 1;
-    const name = parameter['name'];
-    argumentNames.push(typeof name === 'string' ? name : '');
-    signature.push(`${mode} ${type.text}`);
-  }
+  const all = list(parameters).map((each) => member(each, 'FunctionParameter') ?? {});
+  const inputs = readInputs(all);
+  if (typeof inputs === 'string') return inputs;
   const result = readResult(returnType as Node | undefined);
   if (typeof result === 'string') return result;
   return {
-    argumentTypes: inputs.join(', '),
-    signature: JSON.stringify([signature, result.text]),
-    argumentNames,
-    defaults,
+    argumentTypes: inputs.types.join(', '),
+    signature: JSON.stringify([inputs.signature, result.text]),
+    argumentNames: inputs.names,
+    defaults: all.filter(({ defexpr }) => defexpr !== undefined).length,
     ...securityOf(options),
-    types: typesIn([...list(parameters).map((each) => member(each, 'FunctionParameter')?.['argType']), returnType]),
+    types: typesIn([...all.map(({ argType }) => argType), returnType]),
   };
+}
+
+interface Inputs {
+  /** The types of the input arguments. */
+  types: string[];
+  /** The modes and types of all arguments. */
+  signature: string[];
+  /** The names of all arguments. Empty for an argument without a name. */
+  names: string[];
+}
+
+/** @returns a sentence that follows "must" if a type is not accepted */
+export function readInputs(parameters: readonly Node[]): Inputs | string {
+  const inputs: Inputs = { types: [], signature: [], names: [] };
+  for (const parameter of parameters) {
+    const { name } = parameter;
+    const mode = modeOf(parameter);
+    const type = readArgumentType(parameter['argType'] as Node);
+    if (typeof type === 'string') return type;
+    if (INPUT.has(mode)) inputs.types.push(type.text);
+    inputs.names.push(typeof name === 'string' ? name : '');
+    inputs.signature.push(`${mode} ${type.text}`);
+  }
+  return inputs;
 }
 
 function readResult(type: Node | undefined): { text: string } | string {
@@ -105,7 +117,7 @@ function isNativeLanguage(option: unknown): boolean {
 }
 
 /** Returns the mode of an argument. An argument without a mode is an input. */
-function modeOf({ mode }: Node): string {
+export function modeOf({ mode }: Node): string {
   const word = String(mode).replace('FUNC_PARAM_', '');
   return word === 'DEFAULT' ? 'IN' : word;
 }
@@ -126,7 +138,7 @@ function securityOf(options: unknown): Pick<RoutineParts, 'isSecurityDefiner' | 
   };
 }
 
-function typesIn(types: readonly unknown[]): RoutineParts['types'] {
+export function typesIn(types: readonly unknown[]): RoutineParts['types'] {
   return types.flatMap((type) => {
     const names = list((type as Node | undefined)?.['names']).flatMap((each) => stringOf(each) ?? []);
     const name = names.at(-1);
@@ -168,6 +180,6 @@ const TOKEN = /"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_]+|[\s\S]/g;
 /** Finds where the name begins, which the parser does not report. The result is parsed again to check it. */
 export function startOfName(text: string): number {
   for (const { 0: token, index } of text.matchAll(TOKEN))
-    if (/^(?:function|procedure|trigger|policy|statistics|rule)$/i.test(token)) return index + token.length;
+    if (/^(?:function|procedure|aggregate|trigger|policy|statistics|rule)$/i.test(token)) return index + token.length;
   return 0;
 }

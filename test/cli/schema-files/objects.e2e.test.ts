@@ -75,6 +75,37 @@ describe('files of views', () => {
     expect((await run('plan')).err).to.contain('the comment must be on function');
   });
 
+  it('contain aggregates with their argument types', async () => {
+    const definition = `CREATE AGGREGATE every(*) (SFUNC = int8inc, STYPE = bigint, INITCOND = '0')`;
+    const file = `${definition};\nCOMMENT ON AGGREGATE every(*) IS 'Counts';\n`;
+    const name = 'aggregate.every%28%29.sql';
+    const ordered = 'CREATE AGGREGATE texts(integer ORDER BY text) (SFUNC = array_append, STYPE = text[])';
+    await writeFile(at(name), file);
+    await writeFile(
+      at('aggregate.texts%28integer%2c%20text%29.sql'),
+      `${ordered};\nCOMMENT ON AGGREGATE texts(int ORDER BY text) IS 'Texts';\n`,
+    );
+    const pushed = await run('push', '--yes');
+    expect(pushed.code, pushed.err).to.equal(0);
+    const { data } = await api.ok<{ data: object[] }>('GET', '/objects?kind=aggregate');
+    expect(data).to.deep.equal([
+      { kind: 'aggregate', id: 'every()', definition, comment: 'Counts' },
+      { kind: 'aggregate', id: 'texts(integer, text)', definition: ordered, comment: 'Texts' },
+    ]);
+    await run('pull');
+    expect(await text(name)).to.equal(file);
+    expect(await text('aggregate.texts%28integer%2c%20text%29.sql')).to.equal(
+      `${ordered};\nCOMMENT ON AGGREGATE texts(integer, text) IS 'Texts';\n`,
+    );
+    await api.sql(
+      await text('aggregate.texts%28integer%2c%20text%29.sql').then((sql) => sql.replaceAll('texts(', 'others(')),
+    );
+    await writeFile(at(name), file.replace("'0'", "'1'"));
+    expect((await run('plan')).out).to.contain('~ aggregate every(): definition');
+    await writeFile(at(name), `${definition};\nCOMMENT ON FUNCTION every() IS 'Counts';\n`);
+    expect((await run('plan')).err).to.contain('only COMMENT ON AGGREGATE can follow the definition');
+  });
+
   it('contain triggers with their enabled state', async () => {
     await writeFile(
       at('function.mark%28%29.sql'),

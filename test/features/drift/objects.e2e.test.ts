@@ -382,6 +382,55 @@ describe('drift of statistics objects', () => {
   });
 });
 
+describe('drift of aggregates', () => {
+  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+
+  const drift = () => api.ok<Drift>('GET', '/schema/drift');
+  const dps = (...args: string[]) => runDps(args, { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+  const TOTAL = { kind: 'aggregate', id: 'total(integer)' };
+  const definition = `CREATE AGGREGATE total(integer) (SFUNC = add, STYPE = integer, INITCOND = '0')`;
+  const CATALOG = `SELECT agginitval, aggtransspace, prorettype::regtype::text, obj_description(p.oid, 'pg_proc') AS comment,
+    (SELECT total(id) FROM authors) AS result FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid WHERE proname = 'total'`;
+
+  beforeEach(async () => {
+    await api.ok('POST', '/collections', AUTHORS);
+    await api.ok('POST', '/objects', {
+      kind: 'function',
+      definition: 'CREATE FUNCTION add(integer, integer) RETURNS integer LANGUAGE sql RETURN $1 + $2',
+    });
+    await api.ok('POST', '/objects', { kind: 'aggregate', definition, comment: 'Adds' });
+  });
+
+  for (const [change, kind, member] of [
+    [definition.replace('CREATE', 'CREATE OR REPLACE').replace("'0'", "'00'"), 'different', 'definition'],
+    [definition.replace('CREATE', 'CREATE OR REPLACE').replace("'0'", "'0', SSPACE = 9"), 'different', 'definition'],
+    [`COMMENT ON AGGREGATE total(integer) IS NULL`, 'different', 'comment'],
+    ['DROP AGGREGATE total(integer)', 'missing', 'aggregate'],
+  ] as const)
+    it(`reports, repairs and accepts ${change}`, async () => {
+      const before = await api.sql(CATALOG);
+      await api.sql(change);
+      const found = await drift();
+      expect(found).to.deep.include({ ok: false, tables: [], unmanaged_objects: [] });
+      expect(found.objects.map(({ object, kind: is }) => [object, is])).to.deep.equal([[TOTAL, kind]]);
+      expect(found.objects[0]?.differences.map((each) => each.member)).to.deep.equal([member]);
+      const repaired = await dps('drift', '--repair');
+      expect(repaired.code, repaired.out + repaired.err).to.equal(0);
+      expect(await api.sql(CATALOG)).to.deep.equal(before);
+      await api.sql(change);
+      await api.ok('POST', '/schema/drift/accept', { objects: [TOTAL] });
+      expect(await drift()).to.deep.include({ ok: true, objects: [] });
+    });
+
+  it('lists an aggregate that someone created, and adopts it', async () => {
+    const other = { kind: 'aggregate', id: 'other(integer)' };
+    await api.sql(definition.replace('total', 'other'));
+    expect(await drift()).to.deep.include({ ok: true, unmanaged_objects: [other] });
+    await api.ok('POST', '/schema/adopt', { objects: [other] });
+    expect(await drift()).to.deep.include({ ok: true, unmanaged_objects: [] });
+  });
+});
+
 describe('drift of rules', () => {
   const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 

@@ -1,10 +1,6 @@
 import { expect } from 'chai';
-import {
-  addArticle,
-  isNameTaken,
-  queryTakenParts,
-  addTakenNames,
-} from '../../../src/projector/refusals/offending-rows.js';
+import { addArticle } from '../../../src/kernel/text.js';
+import { isNameTaken, queryTakenParts, addTakenNames } from '../../../src/projector/refusals/offending-rows.js';
 import type { Problem } from '../../../src/kernel/problem.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';

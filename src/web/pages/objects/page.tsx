@@ -224,6 +224,7 @@ function pluralOf(kind: ObjectKind): string {
 const EXAMPLES: Partial<Record<ObjectKind, string>> = {
   view: 'CREATE VIEW recent AS SELECT id FROM articles',
   function: "CREATE FUNCTION half(value integer) RETURNS integer LANGUAGE sql AS 'SELECT value / 2'",
+  aggregate: `CREATE AGGREGATE total(integer) (SFUNC = int4pl, STYPE = integer, INITCOND = '0')`,
   policy: 'CREATE POLICY own ON articles USING (author = current_user)',
   row_security: 'ALTER TABLE articles ENABLE ROW LEVEL SECURITY',
   statistics: 'CREATE STATISTICS regions ON country, city FROM articles',

@@ -1,4 +1,5 @@
 /* Describes a change in a sentence. */
+import { addArticle } from '../../../../kernel/text.js';
 import { abbreviate, counted } from '../../../shared/text.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { dropContents } from '../../../shared/changes/total.js';
@@ -45,7 +46,7 @@ function createdSentence(item: Item, fieldsOfNew: (collection: string) => number
   const { part, document, restores } = item;
   if (part === 'relations') return relationSentence(item, 'Add');
   const name = { name: nameOf(item) };
-  if (part === 'objects') return ['Add ', name, `, a ${kindWords(item)}`];
+  if (part === 'objects') return ['Add ', name, `, ${addArticle(kindWords(item))}`];
   const start = restores === null ? ['Add ', name] : ['Restore ', name, ' from the trash'];
   if (part === 'fields') return [...start, `, ${fieldKind(document)}`];
   if (isNothing(document?.['schema'])) return [...start, ', a folder'];
@@ -64,7 +65,7 @@ function fieldKind(document: Item['document']): string {
 function deletedSentence(item: Item): Phrase {
   const name = nameOf(item);
   if (item.part === 'relations') return relationSentence(item, 'Delete');
-  if (item.part === 'objects') return [...say`Delete ${name}`, `, a ${kindWords(item)}`];
+  if (item.part === 'objects') return [...say`Delete ${name}`, `, ${addArticle(kindWords(item))}`];
   if (isNothing(item.document?.['schema'])) return say`Delete ${name}, which has no data`;
   return item.part === 'fields' ? say`Delete ${name} and its values` : say`Delete ${name} with its fields and rows`;
 }
