@@ -1,9 +1,13 @@
 /**
  * Delays failed logins. Each process counts separately, so two processes double the limit. Beyond a limit, one attempt
  * may proceed from time to time, so that failed logins cannot lock a user out. Rejected attempts do not count, so that
- * another client cannot extend the wait.
+ * another client cannot extend the wait. A running verification takes a place in the limits until its result is known,
+ * so that concurrent attempts cannot exceed them. Further attempts wait for that result.
  */
 import { ipKeyGenerator, MemoryStore, type Options } from 'express-rate-limit';
+import { createCounts } from '../../kernel/scheduler.js';
+import { createSemaphore } from '../../kernel/semaphore.js';
+import { limitTime, NotInTimeError } from '../../kernel/time.js';
 
 /** 15 minutes, in milliseconds. */
 const WINDOW = 15 * 60 * 1000;
@@ -18,10 +22,39 @@ const PAUSE = { first: 30_000, longest: 120_000 } as const;
  */
 const FAILURES = { pair: 10, address: 50, email: 100 } as const;
 
+/** Milliseconds that an attempt waits for running verifications. */
+const LONGEST_WAIT = 10_000;
+
 interface Attempt {
   address: string;
   email: string;
 }
+
+/** The reason why an attempt must not proceed. */
+interface Hold {
+  /** True if the hold also applies to the network of the user's last login. */
+  holdsAtHome: boolean;
+  /** Seconds. */
+  wait: number;
+  /** True if the failures are below the limit, and only running verifications fill it. */
+  mayEnd: boolean;
+}
+
+/** The attempt was not checked. */
+export class HeldLoginError extends Error {
+  override readonly name = 'HeldLoginError';
+  /** Seconds. */
+  readonly wait: number;
+
+  constructor(message: string, wait: number) {
+    super(message);
+    this.wait = wait;
+  }
+}
+
+export const failedTooOften = (seconds: number): string => `Too many failed logins. Try again in ${seconds} seconds.`;
+
+const TOO_MANY_AT_ONCE = 'Too many logins at the same time. Try again.';
 
 export interface LoginLimit {
   /**
@@ -31,6 +64,12 @@ export interface LoginLimit {
   begin(attempt: Attempt, atHome: () => Promise<boolean>): Promise<number | null>;
   /** Uncounts the attempt, because only failures count, and ends the pauses that the user's failures started. */
   succeeded(attempt: Attempt): Promise<void>;
+  /**
+   * Counts the attempt as a failure if `check` returns null. An error is not counted, because it reveals nothing about
+   * the password.
+   * @throws HeldLoginError, and the errors of `check`
+   */
+  verify<T>(attempt: Attempt, atHome: () => Promise<boolean>, check: () => Promise<T | null>): Promise<T | null>;
   stop(): void;
 }
 
@@ -42,12 +81,23 @@ export function networkOf(address: string): string {
 /**
  * Creates a limit that counts failures in memory, each for 15 minutes after the first.
  * @param limits for tests
+ * @param longestWait for tests
  */
-export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> = FAILURES): LoginLimit {
+export function createLoginLimit(
+  limits: Record<keyof typeof FAILURES, number> = FAILURES,
+  longestWait = LONGEST_WAIT,
+): LoginLimit {
   const stores = { pair: newStore(), address: newStore(), email: newStore() };
 
   /** When the next attempt of a counter may proceed, in milliseconds since 1970. */
   const pausedUntil = new Map<string, number>();
+
+  /** Running verifications by counter. The counters include them. */
+  const running = createCounts();
+  let nextResult = createSignal();
+
+  /** The attempts of one network are admitted in the order of their arrival. */
+  const queue = createSemaphore(Infinity, 1);
 
   const countersOf = ({ address, email }: Attempt) => {
     const network = networkOf(address);
@@ -65,6 +115,8 @@ export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> =
     ];
   };
 
+  const pauseLeft = (pause: string): number => (pausedUntil.get(pause) ?? 0) - Date.now();
+
   /** @param beyond failures beyond the limit */
   const startPause = (pause: string, beyond: number): void => {
     const now = Date.now();
@@ -72,24 +124,66 @@ export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> =
     pausedUntil.set(pause, now + Math.min(PAUSE.longest, PAUSE.first * 2 ** beyond));
   };
 
-  /** Attempts are counted one at a time, because the store returns live counters. */
+  const readHolds = async (attempt: Attempt, isAtHome: boolean): Promise<Hold[]> => {
+    const holds: Hold[] = [];
+    for (const { store, key, limit, holdsAtHome, pause } of countersOf(attempt)) {
+      const left = pauseLeft(pause);
+      if (left <= 0 || (isAtHome && !holdsAtHome)) continue;
+      const hits = (await store.get(key))?.totalHits ?? 0;
+      holds.push({ holdsAtHome, wait: Math.ceil(left / 1000), mayEnd: hits - running.of(pause) < limit });
+    }
+    return holds;
+  };
+
+  const count = async (attempt: Attempt, isRunning: boolean): Promise<void> => {
+    for (const { store, key, limit, pause } of countersOf(attempt)) {
+      const { totalHits } = await store.increment(key);
+      if (isRunning) running.add(pause, 1);
+      if (pauseLeft(pause) <= 0 && totalHits >= limit) startPause(pause, totalHits - limit);
+    }
+  };
+
+  /** Attempts are counted one at a time, so that concurrent attempts cannot exceed the limit. */
   let last: Promise<unknown> = Promise.resolve();
-  const count = (attempt: Attempt): Promise<{ holdsAtHome: boolean; wait: number }[]> => {
-    const counted = last.then(async () => {
-      const pausing: { holdsAtHome: boolean; wait: number }[] = [];
-      const starting: [pause: string, beyond: number][] = [];
-      for (const { store, key, limit, holdsAtHome, pause } of countersOf(attempt)) {
-        const { totalHits } = await store.increment(key);
-        const left = (pausedUntil.get(pause) ?? 0) - Date.now();
-        if (left > 0) pausing.push({ holdsAtHome, wait: Math.ceil(left / 1000) });
-        else if (totalHits >= limit) starting.push([pause, totalHits - limit]);
-      }
-      // An attempt that must wait starts no pause.
-      if (!pausing.some(({ holdsAtHome }) => holdsAtHome)) for (const each of starting) startPause(...each);
-      return pausing;
+  const countUnlessHeld = (attempt: Attempt, isAtHome: boolean, isRunning: boolean): Promise<Hold[]> => {
+    const holds = last.then(async () => {
+      const found = await readHolds(attempt, isAtHome);
+      if (found.length === 0) await count(attempt, isRunning);
+      return found;
     });
-    last = counted.catch(() => undefined);
-    return counted;
+    last = holds.catch(() => undefined);
+    return holds;
+  };
+
+  /** Returns what holds the attempt. If nothing does, the attempt is counted. */
+  const admit = async (attempt: Attempt, atHome: () => Promise<boolean>, isRunning: boolean): Promise<Hold[]> => {
+    const holds = await countUnlessHeld(attempt, false, isRunning);
+    const isDecided = holds.length === 0 || holds.some(({ holdsAtHome }) => holdsAtHome);
+    return isDecided || !(await atHome()) ? holds : countUnlessHeld(attempt, true, isRunning);
+  };
+
+  /** Waits until the attempt is admitted or must be rejected. */
+  const admitInTurn = async (attempt: Attempt, atHome: () => Promise<boolean>): Promise<void> => {
+    const deadline = performance.now() + longestWait;
+    const left = (): number => Math.max(0, deadline - performance.now());
+    const turn = await queue.acquire({
+      caller: networkOf(attempt.address),
+      timeout: longestWait,
+      refusal: () => new NotInTimeError('the network had no turn'),
+    });
+    try {
+      for (;;) {
+        // A result that arrives during the admission also ends the wait.
+        const { fired } = nextResult;
+        const holds = await admit(attempt, atHome, true);
+        if (holds.length === 0) return;
+        const longest = longestOf(holds);
+        if (!holds.every(({ mayEnd }) => mayEnd)) throw new HeldLoginError(failedTooOften(longest), longest);
+        await limitTime(fired, left());
+      }
+    } finally {
+      turn.release();
+    }
   };
 
   const takeBack = async (attempt: Attempt): Promise<void> => {
@@ -102,21 +196,41 @@ export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> =
     }
   };
 
+  const succeeded = async (attempt: Attempt): Promise<void> => {
+    await takeBack(attempt);
+    for (const { pause, store } of countersOf(attempt)) if (store !== stores.address) pausedUntil.delete(pause);
+  };
+
+  const end = (attempt: Attempt): void => {
+    for (const { pause } of countersOf(attempt)) running.add(pause, -1);
+    nextResult.fire();
+    nextResult = createSignal();
+  };
+
   return {
     async begin(attempt, atHome) {
-      // The attempt is counted first and uncounted after a success, so that concurrent attempts cannot exceed the
-      // limit.
-      const pausing = await count(attempt);
-      if (pausing.length === 0) return null;
-      const holds = pausing.some(({ holdsAtHome }) => holdsAtHome) || !(await atHome());
-      if (!holds) return null;
-      await takeBack(attempt);
-      return Math.max(...pausing.map(({ wait }) => wait));
+      const holds = await admit(attempt, atHome, false);
+      return holds.length === 0 ? null : longestOf(holds);
     },
 
-    async succeeded(attempt) {
-      await takeBack(attempt);
-      for (const { pause, store } of countersOf(attempt)) if (store !== stores.address) pausedUntil.delete(pause);
+    succeeded,
+
+    async verify(attempt, atHome, check) {
+      try {
+        await admitInTurn(attempt, atHome);
+      } catch (error) {
+        throw error instanceof NotInTimeError ? new HeldLoginError(TOO_MANY_AT_ONCE, 1) : error;
+      }
+      try {
+        const result = await check();
+        if (result !== null) await succeeded(attempt);
+        return result;
+      } catch (error) {
+        await takeBack(attempt);
+        throw error;
+      } finally {
+        end(attempt);
+      }
     },
 
     stop() {
@@ -131,3 +245,11 @@ function newStore(): MemoryStore {
   store.init({ windowMs: WINDOW } as Options);
   return store;
 }
+
+function createSignal(): { fired: Promise<void>; fire: () => void } {
+  let fire = (): void => undefined;
+  const fired = new Promise<void>((resolve) => (fire = resolve));
+  return { fired, fire };
+}
+
+const longestOf = (holds: readonly Hold[]): number => Math.max(...holds.map(({ wait }) => wait));

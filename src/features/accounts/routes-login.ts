@@ -7,7 +7,7 @@ import { session, grant as grantSchema } from './routes-answers.js';
 import { route, type Route, jsonBody } from '../../http/route.js';
 import type { Request } from 'express';
 import { parseCookie, stringifySetCookie } from 'cookie';
-import { networkOf } from './login-limit.js';
+import { failedTooOften, HeldLoginError, type LoginLimit, networkOf } from './login-limit.js';
 import { type Grant, SESSION_LIFETIME, type SessionStart } from './sessions.js';
 import { unauthenticated } from '../../http/serve.js';
 import { RejectedError, refused } from '../../http/errors.js';
@@ -142,8 +142,7 @@ export async function passwordOwner(
 }
 
 /**
- * Checks an e-mail address and a password. Returns the id of the user, or null. The attempt is counted before the
- * password is checked.
+ * Checks an e-mail address and a password. Returns the id of the user, or null.
  * @throws RejectedError TOO_MANY_REQUESTS
  */
 export async function findPasswordOwner(
@@ -153,11 +152,24 @@ export async function findPasswordOwner(
 ): Promise<string | null> {
   const attempt = { address: addressOf(req) ?? '', email };
   const isAtHome = async () => (await sessions.lastNetwork(email)) === networkOf(attempt.address);
-  const wait = await loginLimit.begin(attempt, isAtHome);
-  if (wait !== null) throw tooManyAttempts(wait);
-  const user = await sessions.passwordOwner({ email, password });
-  if (user !== null) await loginLimit.succeeded(attempt);
-  return user;
+  return verifyLimited(loginLimit, attempt, isAtHome, () => sessions.passwordOwner({ email, password }));
+}
+
+/**
+ * Verifies an attempt within the limit. Null if it failed.
+ * @throws RejectedError TOO_MANY_REQUESTS, and the errors of the check
+ */
+export async function verifyLimited<T>(
+  limit: LoginLimit,
+  attempt: { address: string; email: string },
+  isAtHome: () => Promise<boolean>,
+  check: () => Promise<T | null>,
+): Promise<T | null> {
+  try {
+    return await limit.verify(attempt, isAtHome, check);
+  } catch (error) {
+    throw error instanceof HeldLoginError ? tooMany(error.message, error.wait) : error;
+  }
 }
 
 type RefreshToken = z.output<typeof refreshToken>;
@@ -257,7 +269,7 @@ function duplicateRefreshToken(): RejectedError {
   });
 }
 
-export function tooManyAttempts(seconds: number): RejectedError {
-  const message = `Too many failed logins. Try again in ${seconds} seconds.`;
-  return new RejectedError([{ code: 'TOO_MANY_REQUESTS', message }], ['Retry-After', String(seconds)]);
-}
+const tooMany = (message: string, seconds: number): RejectedError =>
+  new RejectedError([{ code: 'TOO_MANY_REQUESTS', message }], ['Retry-After', String(seconds)]);
+
+export const tooManyAttempts = (seconds: number): RejectedError => tooMany(failedTooOften(seconds), seconds);

@@ -17,7 +17,7 @@ import { invisibleFault } from '../../kernel/text.js';
 import { changeAccount, createAccountCommand } from './change-account.js';
 import { IdTokenError } from './id-tokens.js';
 import * as accounts from './routes-answers.js';
-import { tooManyAttempts } from './routes-login.js';
+import { verifyLimited } from './routes-login.js';
 import { tokenScope } from './scope.js';
 import { pipelineName, trustHash } from './trust.js';
 
@@ -187,38 +187,43 @@ export function trustRoutes(deps: HttpDeps): Route[] {
 
 type ExchangeCall = Call<unknown, z.output<typeof exchangeBody>, null>;
 
-async function exchange(deps: HttpDeps, { req, requestId, body }: ExchangeCall) {
-  const { auth, pipeline, logger } = deps;
-  const attempt = { address: addressOf(req) ?? '', email: 'exchange' };
-  const wait = await auth.exchangeLimit.begin(attempt, () => Promise.resolve(false));
-  if (wait !== null) throw tooManyAttempts(wait);
-  try {
-    const accepted = await auth.trust.accept(body.token);
-    const { user, name: rule } = accepted.rule;
-    const caller = {
-      id: user,
-      name: pipelineName(accepted),
-      role: 'reader',
-      credential: { kind: 'token', issuedBy: null },
-    } as const;
-    const cause = { ...causeOf('exchange-token', { req, requestId, caller }), reason: `trust rule ${rule}` };
-    const exchanged = unwrap(await changeAccount(pipeline, auth.trust.exchange(accepted), { cause }));
-    if (exchanged === null) throw new IdTokenError('exchanged', `${caller.name} sent an ID token again`);
-    await auth.exchangeLimit.succeeded(attempt);
-    return jsonAnswer(200, { data: exchanged });
-  } catch (error) {
-    if (error instanceof IdTokenError) {
-      logger.warn('the exchange of an ID token failed', {
-        request_id: requestId,
-        check: error.check,
-        reason: error.detail,
-      });
-      throw unauthenticated(error.message, 'invalid_token');
+/** Only a rejected ID token counts as a failed attempt. */
+async function exchange(deps: HttpDeps, call: ExchangeCall) {
+  const attempt = { address: addressOf(call.req) ?? '', email: 'exchange' };
+  const away = () => Promise.resolve(false);
+  let failure = '';
+  const exchanged = await verifyLimited(deps.auth.exchangeLimit, attempt, away, async () => {
+    try {
+      return await acceptAndExchange(deps, call);
+    } catch (error) {
+      logFailure(deps, call, error);
+      if (!(error instanceof IdTokenError)) throw error;
+      failure = error.message;
+      return null;
     }
-    // This failure is not an attempt to guess, so it does not count.
-    await auth.exchangeLimit.succeeded(attempt);
-    if (error instanceof ProblemError)
-      logger.warn('the exchange of an ID token failed', { request_id: requestId, error: error.cause });
-    throw error;
-  }
+  });
+  if (exchanged === null) throw unauthenticated(failure, 'invalid_token');
+  return jsonAnswer(200, { data: exchanged });
+}
+
+async function acceptAndExchange({ auth, pipeline }: HttpDeps, { req, requestId, body }: ExchangeCall) {
+  const accepted = await auth.trust.accept(body.token);
+  const { user, name: rule } = accepted.rule;
+  const caller = {
+    id: user,
+    name: pipelineName(accepted),
+    role: 'reader',
+    credential: { kind: 'token', issuedBy: null },
+  } as const;
+  const cause = { ...causeOf('exchange-token', { req, requestId, caller }), reason: `trust rule ${rule}` };
+  const exchanged = unwrap(await changeAccount(pipeline, auth.trust.exchange(accepted), { cause }));
+  if (exchanged === null) throw new IdTokenError('exchanged', `${caller.name} sent an ID token again`);
+  return exchanged;
+}
+
+function logFailure({ logger }: HttpDeps, { requestId }: ExchangeCall, error: unknown): void {
+  const message = 'the exchange of an ID token failed';
+  if (error instanceof IdTokenError)
+    logger.warn(message, { request_id: requestId, check: error.check, reason: error.detail });
+  else if (error instanceof ProblemError) logger.warn(message, { request_id: requestId, error: error.cause });
 }

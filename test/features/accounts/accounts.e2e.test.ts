@@ -45,6 +45,11 @@ describe('accounts over HTTP', () => {
     expect((await refresh(next.refresh_token)).codes).deep.equal(['UNAUTHENTICATED']);
   });
 
+  it('can log in sixty times at once with the right password', async () => {
+    const logins = await Promise.all(Array.from({ length: 60 }, () => login(service.adminPassword)));
+    expect(logins.filter(({ status }) => status !== 200).map(({ text }) => text)).deep.equal([]);
+  });
+
   it('get the same rejection for every login error, for a limited time', async () => {
     const wrong = await login('wrong');
     const unknown = await login('wrong', 'nobody@example.com');

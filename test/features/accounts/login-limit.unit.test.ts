@@ -126,4 +126,75 @@ describe('the login limit', () => {
     for (let tries = 0; tries < 3; tries++) expect(await begin('192.0.2.1', 'ann@example.com', unasked)).equal(null);
     expect(await begin('192.0.2.1', 'ann@example.com', unasked)).not.equal(null);
   });
+
+  describe('with running verifications', () => {
+    const ann = { address: '192.0.2.1', email: 'ann@example.com' };
+    const verify = (check: () => Promise<string | null>, attempt = ann) => limit.verify(attempt, away, check);
+    const right = () => Promise.resolve('ann');
+    const wrong = () => Promise.resolve(null);
+    const messageOf = async (verified: Promise<unknown>): Promise<string> =>
+      verified.then(
+        () => 'none',
+        (error: Error) => error.message,
+      );
+    const TOO_MANY = /^Too many failed logins\. Try again in \d+ seconds\.$/u;
+
+    it('admits every concurrent attempt with the right password', async () => {
+      const found = await Promise.all(Array.from({ length: 60 }, () => verify(right)));
+      expect(found).deep.equal(Array.from({ length: 60 }, () => 'ann'));
+    });
+
+    it('verifies no more of 1,000 concurrent wrong passwords than the limit', async () => {
+      let verified = 0;
+      const guess = () => {
+        verified += 1;
+        return wrong();
+      };
+      const guesses = await Promise.allSettled(Array.from({ length: 1_000 }, () => verify(guess)));
+      expect(verified).equal(3);
+      expect(guesses.filter(({ status }) => status === 'rejected')).length(997);
+      expect(await messageOf(verify(right))).match(TOO_MANY);
+    });
+
+    it('admits one attempt for each success between concurrent failures, and no more', async () => {
+      let verified = 0;
+      const attempts = Array.from({ length: 100 }, (_, index) =>
+        verify(() => {
+          verified += 1;
+          return index === 1 ? right() : wrong();
+        }),
+      );
+      await Promise.allSettled(attempts);
+      expect(verified).equal(4);
+    });
+
+    it('waits for a place of its own address', async () => {
+      const names = Array.from({ length: 30 }, (_, index) => `user${index}@example.com`);
+      const found = await Promise.all(names.map((email) => verify(right, { ...ann, email })));
+      expect(found).length(30);
+    });
+
+    it('does not count an attempt whose verification failed with an error', async () => {
+      const broken = () => Promise.reject(new Error('the database is away'));
+      for (let tries = 0; tries < 10; tries++) {
+        expect(await verify(broken).catch((error: Error) => error.message)).equal('the database is away');
+      }
+      expect(await verify(right)).equal('ann');
+    });
+
+    it('rejects an attempt that found no place in time, and counts none', async () => {
+      limit.stop();
+      limit = createLoginLimit({ pair: 1, address: 5, email: 7 }, 20);
+      let finish = (): void => undefined;
+      const slow = verify(() => new Promise((resolve) => (finish = () => resolve('ann'))));
+      const late = [verify(right), verify(right)].map(messageOf);
+      expect(await Promise.all(late)).deep.equal([
+        'Too many logins at the same time. Try again.',
+        'Too many logins at the same time. Try again.',
+      ]);
+      finish();
+      expect(await slow).equal('ann');
+      expect(await verify(right)).equal('ann');
+    });
+  });
 });
