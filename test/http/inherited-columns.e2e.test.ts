@@ -286,4 +286,93 @@ describe('changing a table from which a table that the service does not manage i
         expect(refused.message).to.equal(message);
       });
   });
+
+  describe('a diff that changes a child together with its parent', () => {
+    interface Column {
+      collection: string;
+      field: string;
+      renamed_from?: string;
+      type: string;
+      meta: { field: string; note: string | null };
+      schema: { name: string; data_type: string; is_nullable: boolean; is_indexed: boolean; default_value: unknown };
+    }
+    type Edit = (column: Column) => void;
+
+    before(async () => {
+      await api.sql(`
+        CREATE TABLE top (id int PRIMARY KEY, a int, b int, g int GENERATED ALWAYS AS (a * 2) STORED);
+        CREATE TABLE mid () INHERITS (top);
+        CREATE TABLE low () INHERITS (mid)`);
+      await api.ok('POST', '/schema/adopt', { tables: ['top', 'mid', 'low'] });
+    });
+
+    const edited = async (edits: Readonly<Record<string, Edit>>) => {
+      const document = await api.ok<{ collections: object[]; fields: Column[] }>('GET', '/schema/snapshot');
+      for (const column of document.fields) edits[`${column.collection}.${column.field}`]?.(column);
+      return api.ok<{ warnings?: { code: string; collection: string; field: string }[] }>(
+        'POST',
+        '/schema/diff',
+        document,
+      );
+    };
+    const noted: Edit = ({ meta }) => (meta.note = 'A note');
+    const isSame = async () => expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);
+
+    it('keeps what the child inherits in the same change', async () => {
+      const diff = await edited({
+        'top.a': ({ schema }) => (schema.is_nullable = false),
+        'top.b': (column) => (Object.assign(column, { type: 'bigInteger' }).schema.data_type = 'bigint'),
+        'mid.a': ({ schema }) => (schema.default_value = 7),
+        'mid.b': noted,
+        'low.b': ({ schema }) => (schema.is_indexed = true),
+      });
+      expect(diff.warnings?.map(({ code }) => code)).not.to.include('INHERITED');
+      await api.ok('POST', '/schema/apply', diff);
+      const { data } = await api.ok<{ data: Column }>('GET', '/fields/mid/b');
+      expect([data.type, data.meta.note]).to.deep.equal(['bigInteger', 'A note']);
+      await isSame();
+    });
+
+    it('keeps names that a child inherits when the parent is renamed', async () => {
+      const document = await api.ok<{ collections: { collection: string }[]; fields: Column[] }>(
+        'GET',
+        '/schema/snapshot',
+      );
+      const text = JSON.stringify(document).replaceAll('"top"', '"summit"');
+      const renamed = JSON.parse(text) as typeof document;
+      for (const each of renamed.collections)
+        if (each.collection === 'summit') Object.assign(each, { renamed_from: 'top' });
+      for (const column of renamed.fields) if (column.collection === 'mid' && column.field === 'id') noted(column);
+      await api.ok('POST', '/schema/apply', await api.ok<object>('POST', '/schema/diff', renamed));
+      await isSame();
+      await api.ok('POST', '/collections/summit/rename', { to: 'top' });
+    });
+
+    it('is reported and rejected if it changes a field that PostgreSQL renames with that of the parent', async () => {
+      const diff = await edited({
+        'top.a': (column) => {
+          Object.assign(column, { field: 'z', renamed_from: 'a' });
+          column.meta.field = column.schema.name = 'z';
+        },
+        'mid.a': noted,
+      });
+      const inherited = diff.warnings?.filter(({ code }) => code === 'INHERITED');
+      expect(inherited?.map(({ collection, field }) => [collection, field])).to.deep.equal([['mid', 'a']]);
+      const { message } = await api.refused(
+        { status: 400, code: 'INVALID_PAYLOAD', at: 'diff.fields[0].diff[0].rhs' },
+        'POST',
+        '/schema/apply',
+        diff,
+      );
+      expect(message).to.contain('PostgreSQL renames "a" of "mid" together with the column of the table');
+    });
+
+    it('deletes a generated column of the children too, which has no values to keep', async () => {
+      const { data: before } = await api.ok<{ data: object[] }>('GET', '/fields/low');
+      await api.ok('DELETE', '/fields/top/g');
+      const { data: after } = await api.ok<{ data: object[] }>('GET', '/fields/low');
+      expect(after.length).to.equal(before.length - 1);
+      await isSame();
+    });
+  });
 });

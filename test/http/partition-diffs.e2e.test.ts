@@ -71,7 +71,7 @@ describe('a diff of a partitioned table', () => {
     const other = { ...b, field: 'c', meta: { ...b.meta, field: 'c' }, schema: { ...b.schema, name: 'c' } };
     for (const [columns, field, message] of [
       [[id, b], 'a', 'a partition has the columns of "parts": column "a" is missing'],
-      [[id, a, b, other], 'c', 'a partition has the columns of "parts", which has no column of this name'],
+      [[id, a, b, other], 'c', 'a partition has the columns of "parts": it has no column of this name'],
       [
         [id, a, { ...b, type: 'text', schema: { ...b.schema, data_type: 'text' } }],
         'b',
@@ -112,5 +112,37 @@ describe('a diff of a partitioned table', () => {
     const free = await api.ok<Diff>('POST', '/schema/diff', { ...document, collections: [], fields: [] });
     expect(free.warnings?.map(({ code }) => code)).not.to.include('INHERITED');
     await api.ok('POST', '/schema/apply', free);
+  });
+
+  describe('with CHECK constraints', () => {
+    const CHECK = { name: 'positive', definition: 'CHECK ((b > 0))' };
+    const withCheck = async (tables: readonly string[], isThere: boolean): Promise<Diff> => {
+      const document = await snapshot();
+      for (const { collection, schema } of document.collections)
+        if (tables.includes(collection)) schema.extras = { ...schema.extras, constraints: isThere ? [CHECK] : [] };
+      return api.ok<Diff>('POST', '/schema/diff', document);
+    };
+
+    for (const tables of [['parts'], ['parts', 'part', 'leaf']])
+      it(`changes those of all partitions with ${tables.join(', ')}`, async () => {
+        for (const isThere of [true, false]) {
+          await api.ok('POST', '/schema/apply', await withCheck(tables, isThere));
+          expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);
+          const rows = await api.sql(`SELECT conrelid::regclass::text FROM pg_constraint WHERE conname = 'positive'`);
+          expect(rows).to.have.length(isThere ? 3 : 0);
+        }
+      });
+
+    it('is rejected for a token whose scope does not contain the partitions', async () => {
+      const { id } = (await api.ok<{ data: { id: string } }>('GET', '/users/me')).data;
+      const scope = { actions: ['read', 'propose', 'apply'], collections: ['parts'] };
+      const { data } = await api.ok<{ data: { token: string } }>('POST', `/users/${id}/tokens`, {
+        name: 'scoped',
+        scope,
+      });
+      const { hash, diff } = (await withCheck(['parts'], true)) as Diff & { hash: string; diff: object };
+      const reply = await api.client('/schema/apply', { ...json({ hash, diff }), token: data.token });
+      expect(reply.status, reply.text).to.equal(403);
+    });
   });
 });

@@ -383,6 +383,8 @@ function countOf(
 export interface ParentColumn {
   table: string;
   column: string;
+  /** True to list partitions too. */
+  withPartitions?: boolean;
 }
 
 /** A table that inherits, directly or indirectly, from the table of a `ParentColumn`. */
@@ -427,13 +429,13 @@ export const parentsAmong = (schema: string, tables: readonly string[]): Paramet
   text: `
 SELECT c.relname AS name FROM pg_catalog.pg_class c
  WHERE c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1) AND c.relname = ANY ($2)
-   AND c.relkind = 'r' AND c.relhassubclass`,
+   AND c.relkind IN ('r', 'p') AND c.relhassubclass`,
   values: [schema, tables],
 });
 
 /**
- * Returns inheriting tables at any depth, parents first. Partitions are not listed, because their columns cannot be
- * changed here.
+ * Returns inheriting tables at any depth, parents first. Partitions are only listed for changed constraints, because
+ * their columns cannot be changed here.
  */
 export async function readDescendants(
   db: Queryable,
@@ -441,15 +443,16 @@ export async function readDescendants(
   columns: readonly ParentColumn[],
 ): Promise<Descendant[]> {
   if (columns.length === 0) return [];
-  const values = columns.map(({ table, column }, index) => {
+  const values = columns.map(({ table, column, withPartitions = false }, index) => {
     const at = locateTable(state, table, schema);
-    return sql`(${integer(String(index))}, ${literal(at.schema)}, ${literal(at.name)}, ${literal(column)}::name)`;
+    return sql`(${integer(String(index))}, ${literal(at.schema)}, ${literal(at.name)}, ${literal(column)}::name, ${withPartitions ? sql`true` : sql`false`})`;
   });
   const { rows } = await db.query<Omit<Descendant, 'table'> & TableLocation & { relation: string }>(sql`
 WITH RECURSIVE roots AS (
-  SELECT w.place, w.column_name, c.oid FROM (VALUES ${join(values, sql`, `)}) AS w (place, schema_name, table_name, column_name)
+  SELECT w.place, w.column_name, c.oid FROM (VALUES ${join(values, sql`, `)}) AS w (place, schema_name, table_name, column_name, with_partitions)
     JOIN pg_catalog.pg_namespace n ON n.nspname = w.schema_name
-    JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.table_name AND c.relkind = 'r'),
+    JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.table_name
+     AND (c.relkind = 'r' OR w.with_partitions AND c.relkind = 'p')),
 descendants AS (
   SELECT r.place, r.column_name, r.oid AS root, i.inhrelid AS oid, i.inhparent AS parent, 1 AS depth
     FROM roots r JOIN pg_catalog.pg_inherits i ON i.inhparent = r.oid

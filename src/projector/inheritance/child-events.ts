@@ -1,6 +1,6 @@
 /** Creates the events for managed child tables whose columns PostgreSQL changes together with those of the parent. */
-import { jsonEqual } from '../../kernel/json.js';
-import type { Problem } from '../../kernel/problem.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
+import { type Problem, problemAbout } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
 import { changedAttributes } from '../ddl/alter-column.js';
 import type { Descendant } from '../catalog/deletion-facts.js';
@@ -265,23 +265,68 @@ interface RepeatContext {
   /**
    * The collection before the event, as changed by the submitted events only, without changes that follow for children.
    */
-  old: Collection | undefined;
+  old: CollectionNode | undefined;
   /** The fold of the submitted events up to and including this one. */
   original: RunningFold;
   folding: RunningFold;
+  /** Receives the problems. */
+  problems: Problem[];
 }
 
 /**
- * Returns the event without the part that earlier events and their consequences already did. Null if nothing remains.
+ * Returns the event without the part that earlier events and their consequences already did. What the event does not
+ * change keeps its current value. Null if nothing remains, or if there is a problem.
  */
 export function withoutRepeated(event: LogEvent, repeating: RepeatContext): LogEvent | null {
-  const { original, folding } = repeating;
+  const { old, original, folding, problems } = repeating;
   if (isAdopted(event)) return event;
+  const problem = renamedFieldProblem(event, repeating);
+  if (problem !== null) {
+    problems.push(problem);
+    return null;
+  }
   if (event.type === 'field.updated') {
-    const [now, target] = [folding, original].map((each) => each.field(event.collection, event.field ?? ''));
-    return now && target ? patchEvent(event, now, target) : event;
+    const field = event.field ?? '';
+    const [now, target] = [folding, original].map((each) => each.field(event.collection, field));
+    const before = old?.fields.get(field);
+    return now && target && before ? patchEvent(event, now, withChanges(now, before, target)) : event;
   }
   return event.type === 'collection.updated' ? withoutRepeatedTable(event, repeating) : event;
+}
+
+/** The members `meta` and `schema`, and `extras` of the schema, have members of their own. */
+const DEPTH = 2;
+
+/** Applies the difference between two documents to a third. */
+function withChanges<T extends object>(now: T, before: T, target: T, depth = DEPTH): T {
+  const changed: Record<string, unknown> = {};
+  for (const name of new Set([...Object.keys(now), ...Object.keys(target)])) {
+    const [current, old, wanted] = [now, before, target].map((each) => (each as Record<string, unknown>)[name]);
+    const value = jsonEqual(old, wanted) ? current : changedValue({ current, old, wanted }, depth);
+    if (value !== undefined) changed[name] = value;
+  }
+  return changed as T;
+}
+
+function changedValue({ current, old, wanted }: Record<'current' | 'old' | 'wanted', unknown>, depth: number): unknown {
+  if (depth === 0 || !isObject(current) || !isObject(old) || !isObject(wanted)) return wanted;
+  return withChanges(current, old, wanted, depth - 1);
+}
+
+/**
+ * Reports a change of a field that has another name now, because PostgreSQL renamed its column together with that of the
+ * parent.
+ */
+function renamedFieldProblem(
+  { type, collection, field }: LogEvent,
+  { old, folding }: Pick<RepeatContext, 'old' | 'folding'>,
+): Problem | null {
+  if (collection === null || field === null || type === 'field.created') return null;
+  if (!hasColumn(old?.fields.get(field)) || folding.field(collection, field) !== undefined) return null;
+  const message =
+    `PostgreSQL renames ${quoteName(field)} of ${quoteName(collection)} together with the column of the table from which ` +
+    'it is inherited. Rename it in the same way, or change it afterwards.';
+  return problemAbout({ kind: 'field', collection, field }, message);
 }
 
 function withoutRepeatedTable(
@@ -290,7 +335,7 @@ function withoutRepeatedTable(
 ): LogEvent | null {
   const [now, target] = [folding, original].map((each) => each.node(event.collection)?.collection);
   if (!now?.schema || !target?.schema) return event;
-  const schema = withFollowed({ wanted: target.schema, old: old?.schema ?? now.schema, now: now.schema });
+  const schema = withFollowed({ wanted: target.schema, old: old?.collection.schema ?? now.schema, now: now.schema });
   return patchEvent(event, now, { ...target, schema });
 }
 

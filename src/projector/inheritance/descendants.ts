@@ -11,10 +11,12 @@ import type { Queryable } from '../../postgres/pool.js';
 import { changedAttributes } from '../ddl/alter-column.js';
 import { type Descendant, type ParentColumn, readDescendants } from '../catalog/deletion-facts.js';
 import { startFolding } from '../../schema/fold/evolve.js';
+import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { changeProblems } from '../../schema/invariants/index.js';
 import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
-import { type CollectionNode, type State, hasColumn } from '../../schema/model/state.js';
+import type { Field } from '../../schema/model/model.js';
+import { type CollectionNode, type State, getField, hasColumn } from '../../schema/model/state.js';
 import { toAdopted } from '../../schema/operations/accept-drift.js';
 import { decideDraft } from '../../schema/operations/operation.js';
 import { type ReachContext, filterLosing, findLostColumns, withoutLost } from './lost-columns.js';
@@ -47,7 +49,7 @@ export async function withDescendants(
 ): Promise<WithDescendants> {
   const columns = await runYielding(columnChanges(state, events));
   const changes = columns.filter(({ before }) => childless?.has(before.table) !== true);
-  const requested = filterRequestedColumns(changes, purge);
+  const requested = filterRequestedColumns(changes, { state, purge });
   const descendants = await readDescendants(
     db,
     { schema, state },
@@ -58,15 +60,13 @@ export async function withDescendants(
   const isLost = ({ before }: ColumnChange): boolean =>
     lost.some(({ table, column }) => table === before.table && column === before.column);
   const placed = orderByInheritance(events, requested, descendants);
-  const followed = await runYielding(
-    followParents({
-      state,
-      events: placed,
-      requested,
-      descendants,
-      lost: new Set(requested.filter(isLost).map(({ event }) => event)),
-    }),
-  );
+  const followed = await followOrRefuse({
+    state,
+    events: placed,
+    requested,
+    descendants,
+    lost: new Set(requested.filter(isLost).map(({ event }) => event)),
+  });
   const { events: all, after } = followed;
   const problems = await runYielding(problemsOf(state, followed));
   if (problems.length > 0) return { events: [], warnings: [], problems };
@@ -75,6 +75,17 @@ export async function withDescendants(
   const decided = await runYielding(decideDraft(after, draft));
   if (!decided.ok) return { events: all, warnings, problems: decided.problems };
   return { events: [...all, ...decided.value.map(toAdopted)], warnings, problems: [] };
+}
+
+/** A batch that contradicts what PostgreSQL does to children cannot be folded, which says nothing about the log. */
+async function followOrRefuse(input: InheritedChangesInput): Promise<InheritedChanges> {
+  try {
+    return await runYielding(followParents(input));
+  } catch (error) {
+    if (!(error instanceof UnreadableEventError)) throw error;
+    const message = `The changes of tables that inherit from each other contradict one another: ${error.why}. Apply them one after the other.`;
+    return { events: [], after: input.state, touched: new Set(), problems: [{ code: 'INVALID_PAYLOAD', message }] };
+  }
 }
 
 /** Also checks the children, because the decision of the batch saw them without the changes of their parents. */
@@ -136,8 +147,12 @@ function* columnChanges(state: State, events: readonly LogEvent[]): Resumable<Co
     const checks = checksOf(event);
     const table = former.collection(collection);
     const existed = !former.isCreated(collection) && state.collections.get(table)?.collection.schema;
-    if (existed && changesColumn(event) && checks !== null)
-      changes.push({ event, before: { table, column: former.field(collection, field) }, checks });
+    const before = {
+      table,
+      column: former.field(collection, field),
+      withPartitions: event.type === 'collection.updated',
+    };
+    if (existed && changesColumn(event) && checks !== null) changes.push({ event, before, checks });
     former.add(event);
     yield;
   }
@@ -167,15 +182,21 @@ function signedChecks(parent: Pick<Parent, 'before' | 'now'>): ReadonlySet<strin
 }
 
 /**
- * Leaves out deletions of columns without `purge`, which are rejected later with the names of all children, and a
- * deletion of a single table, which needs no order.
+ * Leaves out deletions of columns with values without `purge`, which are rejected later with the names of all children,
+ * and a deletion of a single table, which needs no order.
  */
-function filterRequestedColumns(changes: readonly ColumnChange[], purge: boolean): ColumnChange[] {
+function filterRequestedColumns(
+  changes: readonly ColumnChange[],
+  { state, purge }: Pick<InheritanceInput, 'state' | 'purge'>,
+): ColumnChange[] {
   const deletesTables = changes.filter(deletesTable).length > 1;
-  return changes.filter((change) =>
-    deletesTable(change) ? deletesTables : purge || change.event.type !== 'field.deleted',
-  );
+  const isKept = ({ event, before }: ColumnChange): boolean =>
+    event.type === 'field.deleted' && !isGenerated(getField(state, before.table, before.column));
+  return changes.filter((change) => (deletesTable(change) ? deletesTables : purge || !isKept(change)));
 }
+
+/** The trash keeps no values of such a column. */
+const isGenerated = (field: Field | undefined): boolean => field?.schema?.generation_expression != null;
 
 const deletesTable = ({ event }: ColumnChange): boolean => event.type === 'collection.deleted';
 
@@ -204,25 +225,30 @@ function orderByInheritance(
 }
 
 /**
- * PostgreSQL does not drop a table before its children. A parent has more descendants than each of its children. Other
- * deletions keep their places, because a table is deleted before the owner of a sequence that it uses.
+ * PostgreSQL does not drop a table before its children, so their deletions move before that of their parent. Moving that
+ * of the parent could put it after a rename that takes its name.
  */
 function orderDeletions(
   placed: readonly LogEvent[],
   requested: readonly ColumnChange[],
   descendants: readonly Descendant[],
 ): LogEvent[] {
-  const deletions = requested.filter(deletesTable);
-  const counts = new Map(deletions.map(({ event }) => [event, new Set<number>()]));
-  const children = new Set<string | null>();
-  for (const { place, oid, table } of descendants) {
-    const count = counts.get((requested[place] as ColumnChange).event);
-    if (count?.add(oid) !== undefined) children.add(table);
+  const eventOf = new Map(requested.filter(deletesTable).map(({ event, before }) => [before.table, event]));
+  const before = new Map<LogEvent, LogEvent[]>();
+  for (const { place, table } of descendants) {
+    const { event: parent } = requested[place] as ColumnChange;
+    const child = eventOf.get(table ?? '');
+    if (child !== undefined && eventOf.get((requested[place] as ColumnChange).before.table) === parent)
+      before.set(parent, [...(before.get(parent) ?? []), child]);
   }
-  for (const { event, before } of deletions)
-    if (counts.get(event)?.size === 0 && !children.has(before.table)) counts.delete(event);
-  const ordered = [...counts].sort(([, one], [, other]) => one.size - other.size).map(([event]) => event);
-  return placed.map((event) => (counts.has(event) ? (ordered.shift() as LogEvent) : event));
+  const ordered = new Set<LogEvent>();
+  const add = (event: LogEvent): void => {
+    if (ordered.has(event)) return;
+    for (const child of before.get(event) ?? []) add(child);
+    ordered.add(event);
+  };
+  placed.forEach(add);
+  return [...ordered];
 }
 
 /**
@@ -296,14 +322,15 @@ function* followParents({
   for (const event of events) {
     yield;
     const collection = event.collection ?? '';
-    const old = original.node(collection)?.collection;
+    const old = copyOf(original.node(collection));
     original.add({ ...event, position: state.position + all.length + 1 });
     const name = former.collection(collection);
     if (event.type === 'collection.renamed') current.set(name, event.data.to);
     const isChild = isChanged(collection);
     former.add(event);
-    const rest = isChild ? withoutRepeated(event, { old, original, folding }) : event;
-    if (rest === null || repeated.has(event)) continue;
+    if (repeated.has(event)) continue;
+    const rest = isChild ? withoutRepeated(event, { old, original, folding, problems }) : event;
+    if (rest === null) continue;
     const before = copyOf(folding.node(collection));
     append(lost.has(event) ? toAdopted(event as NewEvent) : rest);
     const children = descendantsOf.get(event);

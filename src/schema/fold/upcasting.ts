@@ -15,10 +15,12 @@ const UPCASTERS: Upcasters = {};
  */
 export class UnreadableEventError extends Error {
   readonly position: number;
+  readonly why: string;
   constructor(position: number, why: string) {
     super(`event ${position} cannot be read: ${why}`);
     this.name = 'UnreadableEventError';
     this.position = position;
+    this.why = why;
   }
 }
 

@@ -2,7 +2,7 @@
 import { type Problem, problemAbout } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
 import { parentOf } from '../model/order.js';
-import { type ColumnField, type State, hasColumn, partitionsOf } from '../model/state.js';
+import { type CollectionNode, type ColumnField, type State, hasColumn, partitionsOf } from '../model/state.js';
 import { columnType } from '../sql-text/data-types.js';
 import type { Renames } from '../transition/renames.js';
 
@@ -43,21 +43,29 @@ export function newPartitionProblems({ from, to }: { from: State; to: State }, n
   if (node === undefined || table === undefined) return [];
   return [...new Set([...table.fields.keys(), ...node.fields.keys()])].flatMap((field) => {
     const [needed, own] = [table, node].map(({ fields }) => fields.get(field));
-    const message = columnFault(hasColumn(needed) ? needed : null, hasColumn(own) ? own : null, parent);
-    return message === null ? [] : [problemAbout({ kind: 'field', collection: name, field }, message)];
+    const fault =
+      columnFault(hasColumn(needed) ? needed : null, hasColumn(own) ? own : null) ??
+      (hasForeignKey(table, field) && !hasForeignKey(node, field) ? 'the column must have its foreign key' : null);
+    const message = `a partition has the columns of ${quoteName(parent)}: ${fault}`;
+    return fault === null ? [] : [problemAbout({ kind: 'field', collection: name, field }, message)];
   });
 }
 
-function columnFault(needed: ColumnField | null, own: ColumnField | null, parent: string): string | null {
-  const table = quoteName(parent);
-  if (needed === null) return own && `a partition has the columns of ${table}, which has no column of this name`;
-  if (own === null) return `a partition has the columns of ${table}: column ${quoteName(needed.field)} is missing`;
+const hasForeignKey = ({ relations }: CollectionNode, field: string): boolean => relations.get(field)?.schema != null;
+
+function columnFault(needed: ColumnField | null, own: ColumnField | null): string | null {
+  if (needed === null) return own && 'it has no column of this name';
+  if (own === null) return `column ${quoteName(needed.field)} is missing`;
   const [type, ownType] = [needed, own].map(({ schema }) => typeAndCollation(schema));
-  if (type !== ownType) return `a partition has the columns of ${table}: the type must be ${type}, not ${ownType}`;
-  if (own.schema.is_nullable && !needed.schema.is_nullable)
-    return `a partition has the columns of ${table}: the column must be NOT NULL`;
-  return null;
+  if (withoutSpelling(type) !== withoutSpelling(ownType)) return `the type must be ${type}, not ${ownType}`;
+  const lacks = (flag: 'is_primary_key' | 'is_unique'): boolean => needed.schema[flag] && !own.schema[flag];
+  if (own.schema.is_nullable && !needed.schema.is_nullable) return 'the column must be NOT NULL';
+  if (lacks('is_primary_key')) return 'the column must be part of the primary key';
+  return lacks('is_unique') ? 'the column must be unique' : null;
 }
 
 const typeAndCollation = (schema: ColumnField['schema']): string =>
   [columnType(schema), schema.extras?.collation && `COLLATE ${schema.extras.collation}`].filter(Boolean).join(' ');
+
+/** PostgreSQL compares the types. This only has to recognize different ones, however their names are written. */
+const withoutSpelling = (type = ''): string => type.replace(/ COLLATE "?default"?$/, '').replaceAll(/"|\b\w+\./g, '');

@@ -213,4 +213,15 @@ describe('reverting past reused names', () => {
     const { data } = await api.ok<{ data: { related_collection: string }[] }>('GET', '/relations/t');
     expect(data.map((each) => each.related_collection)).deep.equal(['s']);
   });
+
+  it('deletes inheriting tables before a table that returns takes the name of their parent', async () => {
+    await create('p', 'a');
+    const then = await api.head();
+    await api.ok('POST', '/collections/p/rename', { to: 'x' });
+    await api.sql('CREATE TABLE p (id int PRIMARY KEY); CREATE TABLE c () INHERITS (p)');
+    await api.ok('POST', '/schema/adopt', { tables: ['p', 'c'] });
+    const { hash, diff } = await back(then);
+    await api.ok('POST', '/schema/apply?purge', { hash, diff });
+    expect((await client('/fields/p/a')).status).equal(200);
+  });
 });
