@@ -56,7 +56,7 @@ function createLane(served: Pick<Served, 'api' | 'client'>, random: Random, star
   const client: Served['client'] = async (path, send) => {
     for (;;) {
       const reply = await served.client(path, send);
-      if (reply.status !== 503) return reply;
+      if (reply.status !== 503 || reply.codes.includes('LOG_UNREADABLE')) return reply;
     }
   };
   const ok = async <T>(method: string, path: string, body?: object): Promise<T> => {
