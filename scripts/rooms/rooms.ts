@@ -89,7 +89,7 @@ const BROWSER: readonly Pattern[] = [
   { regex: '^node:', message: 'src/web runs in browsers.' },
   {
     regex:
-      '^(\\.\\./)+(postgres|log/([^el]|e[^x]|l([^i]|i[^n]))|projector|reads|pipeline|features|http/([^o]|o[^p]|openapi/([^o]|o[^u]))|metrics|doctor|cli|kernel/event-loop|kernel/scheduler|kernel/semaphore|schema/(sql-text|import|compare|operations))',
+      '^(\\.\\./)+(postgres|log/([^el]|e[^x]|l([^i]|i[^n]))|projector|reads|pipeline|features|http/([^o]|o[^p]|openapi/([^o]|o[^u]))|metrics|doctor|cli/|kernel/event-loop|kernel/scheduler|kernel/semaphore|schema/(sql-text|import|compare|operations))',
     allowTypeImports: true,
     message:
       'src/web takes types of the service, and code from its pure modules only (http/openapi/outline, log/exported-chain and log/lines are some): the rest needs a server.',

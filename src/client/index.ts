@@ -39,10 +39,10 @@ export interface SentFile {
 
 type OperationQuery<A> = A extends { query: infer Q } ? Q : object;
 /** `always` for a literal `true`, `maybe` for a boolean, otherwise `never`. */
-type RequestedFlag<Q, Name extends string> = Q extends { [name in Name]?: infer V }
-  ? [V] extends [true]
+type RequestedFlag<Q, Name extends string> = Name extends keyof Q
+  ? [Q[Name]] extends [true]
     ? 'always'
-    : true extends V
+    : true extends Q[Name]
       ? 'maybe'
       : 'never'
   : 'never';

@@ -108,15 +108,18 @@ async function createHeaders({ token }: ClientOptions, { headers = {}, body, fil
 const asBytes = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 
-/** Returns the address of an operation. A parameter that is undefined or false is omitted. */
-function addressOf(base: string, operation: OperationName, { params = {}, query = {} }: RequestContent): string {
+const addressOf = (base: string, operation: OperationName, sent: RequestContent): string =>
+  new URL(pathOf(operation, sent).slice(1), base.endsWith('/') ? base : `${base}/`).href;
+
+/** Returns the path of an operation with its query. A parameter that is undefined or false is omitted. */
+export function pathOf(operation: OperationName, { params = {}, query = {} }: RequestContent): string {
   const path = OPERATIONS[operation].path.replaceAll(/:(\w+)/g, (_, name: string) => segmentOf(name, params[name]));
-  const url = new URL(path.slice(1), base.endsWith('/') ? base : `${base}/`);
+  const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     const text = textOf(value);
-    if (text !== null) url.searchParams.set(name, text);
+    if (text !== null) parameters.set(name, text);
   }
-  return url.href;
+  return parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
 }
 
 function segmentOf(name: string, value: string | number | undefined): string {

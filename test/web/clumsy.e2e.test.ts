@@ -47,7 +47,7 @@ describe('repeated clicks and keys in the admin app', () => {
     });
     await page.getByLabel('Comment').fill('Said once');
     await button(page, 'Comment').click();
-    await page.getByText('The service does not respond.').waitFor();
+    await page.getByText('does not respond. Check that it is running').waitFor();
     expect(lost).to.equal(1);
     await page.unroute('**/comment');
     await button(page, 'Comment').click();

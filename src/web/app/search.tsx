@@ -26,6 +26,7 @@ import { withDraft } from '../draft/collection-list.js';
 import { useDraft } from '../draft/store.js';
 import { collectionsQuery, fieldNamesQuery, infoQuery } from '../service/queries.js';
 import { hasAbility, type ListedCollection, type FieldDocument } from '../service/types.js';
+import { requestAnswer } from '../service/request.js';
 import { saveAnswer } from '../shared/save.js';
 import { signOut, useMay, useRole, useSession } from '../service/session.js';
 import { ACTIONS, PAGES, PARTS, isOffered, type PageEntry } from './pages.js';
@@ -284,7 +285,9 @@ interface Command {
 
 /** Downloads the snapshot. If that fails, the top bar shows that the service does not respond. */
 const downloadSnapshot = (): Promise<void> =>
-  saveAnswer('/history/snapshot?export=json', 'snapshot.json').catch(() => undefined);
+  requestAnswer('getPastSnapshot', { query: { export: 'json' } })
+    .then((answer) => saveAnswer(answer, 'snapshot.json'))
+    .catch(() => undefined);
 
 function useCommands(onShortcuts: () => void, onPassword: () => void): readonly Command[] {
   const { setColorScheme } = useMantineColorScheme();

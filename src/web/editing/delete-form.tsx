@@ -10,7 +10,7 @@ import { LoadingIndicator } from '../shared/problem-alert.js';
 import { EditorForm } from './editor-frame.js';
 import { type Edit, useKeep } from './use-keep.js';
 import { SCHEMA } from '../service/queries.js';
-import { request, withQuery, nameList } from '../service/request.js';
+import { request } from '../service/request.js';
 import type { TableExtras } from '../../schema/model/extras.js';
 
 /* Constraints and indexes of a table that mention a column. */
@@ -52,10 +52,8 @@ const extrasQuery = (collection: string) =>
     staleTime: Infinity,
     queryKey: [SCHEMA, 'extras', collection],
     queryFn: async ({ signal }) => {
-      const path = withQuery('/schema/snapshot', { includeCollections: nameList([collection]) });
-      const { collections } = await request<{ collections: { schema: { extras?: TableExtras } | null }[] }>(path, {
-        signal,
-      });
+      const query = { includeCollections: [collection] };
+      const { collections } = (await request('getSnapshot', { query, signal })) as { collections: Collection[] };
       return collections[0]?.schema?.extras ?? {};
     },
   });

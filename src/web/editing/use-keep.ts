@@ -8,8 +8,8 @@ import { currentDraft, editSchema, readSource } from '../draft/store.js';
 import { infoQuery } from '../service/queries.js';
 import { storeText as keepText } from '../shared/browser-storage.js';
 import { useHere } from '../shared/focus.js';
-import { RefusedError } from '../service/send.js';
-import { request } from '../service/request.js';
+import { ServiceError } from '../service/send.js';
+import { answerTo } from '../service/request.js';
 import { useSession } from '../service/session.js';
 
 /* The name under which a form stores input. The same form of the same user has the same name again. */
@@ -43,12 +43,12 @@ async function findFaults(draft: Draft, names: { release: string }): Promise<Fau
   const documents = Object.fromEntries(
     PARTS.map((part) => [part, keys[part].map((key) => documentOf(draft, part, key))]),
   );
-  const json = { version: 1, service: names.release, vendor: 'postgres', ...documents };
+  const body = { version: 1, service: names.release, vendor: 'postgres', ...documents };
   try {
-    await request('/schema/diff?mode=merge', { method: 'POST', json });
+    await answerTo('diffSnapshot', { query: { mode: 'merge' }, body });
     return [];
   } catch (error) {
-    if (!(error instanceof RefusedError) || error.status !== 400) return [];
+    if (!(error instanceof ServiceError) || error.status !== 400) return [];
     return error.problems.map(({ message, extensions: { path = '' } }) => ({ ...placeOf(path, keys), message }));
   }
 }

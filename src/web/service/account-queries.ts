@@ -2,14 +2,14 @@
 import { queryOptions } from '@tanstack/react-query';
 import { pagedQuery, request } from './request.js';
 import { currentSession, signIn } from './session.js';
-import type { Identity, LiveSession, NewScope, NewToken, Role, Token, User } from './types.js';
+import type { LiveSession, NewScope, Role, User } from './types.js';
 
 /** The key prefix of queries that an account change invalidates. */
 export const ACCOUNTS = 'accounts';
 
 const LISTED = 100;
 
-export const usersQuery = () => pagedQuery<User>([ACCOUNTS, 'users'], '/users', LISTED);
+export const usersQuery = () => pagedQuery<User>([ACCOUNTS, 'users'], 'listUsers', LISTED);
 
 /**
  * All tokens of a user without their values.
@@ -18,7 +18,7 @@ export const usersQuery = () => pagedQuery<User>([ACCOUNTS, 'users'], '/users', 
 export const tokensQuery = (user: string) =>
   queryOptions({
     queryKey: [ACCOUNTS, 'tokens', user],
-    queryFn: async ({ signal }) => (await request<{ data: Token[] }>(`/users/${user}/tokens`, { signal })).data,
+    queryFn: async ({ signal }) => (await request('listTokens', { params: { id: user }, signal })).data,
   });
 
 /**
@@ -28,12 +28,12 @@ export const tokensQuery = (user: string) =>
 export const identitiesQuery = (user: string) =>
   queryOptions({
     queryKey: [ACCOUNTS, 'identities', user],
-    queryFn: async ({ signal }) => (await request<{ data: Identity[] }>(`/users/${user}/identities`, { signal })).data,
+    queryFn: async ({ signal }) => (await request('listIdentities', { params: { id: user }, signal })).data,
   });
 
 /** Unlinks an identity and ends its sessions. */
 export const unlinkIdentity = (user: string, id: string) =>
-  request(`/users/${user}/identities/${id}`, { method: 'DELETE' });
+  request('unlinkIdentity', { params: { id: user, identity: id } });
 
 export interface UserInput {
   email: string;
@@ -50,27 +50,27 @@ const bodyOf = ({ password, name, ...input }: UserInput) => ({
   ...(password !== '' && { password }),
 });
 
-/** @throws RefusedError at the invalid member: `email`, `password` … */
-export const createUser = (user: UserInput) => request('/users', { method: 'POST', json: bodyOf(user) });
+/** @throws ServiceError at the invalid member: `email`, `password` … */
+export const createUser = (user: UserInput) => request('createUser', { body: bodyOf(user) });
 
 /**
  * Changes a user. An empty name or password stays unchanged.
- * @throws RefusedError like `createUser`, and if no admin would remain
+ * @throws ServiceError like `createUser`, and if no admin would remain
  */
 export async function changeUser(id: string, user: UserInput): Promise<void> {
-  await request(`/users/${id}`, { method: 'PATCH', json: bodyOf(user) });
+  await request('updateUser', { params: { id }, body: bodyOf(user) });
   if (user.password !== '' && user.status === 'active') await signInAgain({ id, email: user.email }, user.password);
 }
 
 /**
  * Changes the password of the signed-in user.
- * @throws RefusedError at `password` or `current_password`
+ * @throws ServiceError at `password` or `current_password`
  */
 export async function setOwnPassword(
   user: Pick<User, 'id' | 'email'>,
   passwords: { password: string; current_password: string },
 ): Promise<void> {
-  await request('/users/me', { method: 'PATCH', json: passwords });
+  await request('changeOwnPassword', { body: passwords });
   await signInAgain(user, passwords.password);
 }
 
@@ -82,15 +82,15 @@ async function signInAgain({ id, email }: Pick<User, 'id' | 'email'>, password: 
 
 /**
  * Deletes a user with tokens and sessions. The log keeps the user's actions.
- * @throws RefusedError if no admin would remain
+ * @throws ServiceError if no admin would remain
  */
-export const removeUser = (id: string) => request(`/users/${id}`, { method: 'DELETE' });
+export const removeUser = (id: string) => request('deleteUser', { params: { id } });
 
 /**
  * Deletes a user and permanently erases the personal data of the user in the log.
- * @throws RefusedError if no admin would remain
+ * @throws ServiceError if no admin would remain
  */
-export const eraseUser = (id: string) => request(`/users/${id}?erase`, { method: 'DELETE' });
+export const eraseUser = (id: string) => request('deleteUser', { params: { id }, query: { erase: true } });
 
 /**
  * @param given.expires_at ISO 8601. Null if the token never expires
@@ -99,17 +99,17 @@ export const eraseUser = (id: string) => request(`/users/${id}?erase`, { method:
 export const createToken = async (
   user: string,
   token: { name: string; expires_at: string | null; scope: NewScope | null },
-) => (await request<{ data: NewToken }>(`/users/${user}/tokens`, { method: 'POST', json: token })).data;
+) => (await request('createToken', { params: { id: user }, body: token })).data;
 
 /**
  * Revokes a token at once.
  * @param id the id of the token
  */
-export const removeToken = (user: string, id: string) => request(`/users/${user}/tokens/${id}`, { method: 'DELETE' });
+export const removeToken = (user: string, id: string) => request('revokeToken', { params: { id: user, token: id } });
 
-export const sessionsQuery = () => pagedQuery<LiveSession>([ACCOUNTS, 'sessions'], '/sessions', LISTED);
+export const sessionsQuery = () => pagedQuery<LiveSession>([ACCOUNTS, 'sessions'], 'listSessions', LISTED);
 
 /** Ends a session of any user, even the current one. */
-export const endSession = (id: string) => request(`/sessions/${id}`, { method: 'DELETE' });
+export const endSession = (id: string) => request('endSession', { params: { id } });
 
-export const endSessions = (user: string) => request(`/users/${user}/sessions`, { method: 'DELETE' });
+export const endSessions = (user: string) => request('endSessions', { params: { id: user } });

@@ -1,6 +1,8 @@
 /* Lists of change requests. */
 import { queryOptions } from '@tanstack/react-query';
-import { MOST_LISTED, itemsIn, pagedQuery, request, withQuery, reasonHeader } from './request.js';
+import type { OperationName } from '../../client/index.js';
+import { readAnswer } from './send.js';
+import { MOST_LISTED, answerTo, itemsIn, pagedQuery, request, reasonHeader } from './request.js';
 import { SCHEMA } from './queries.js';
 import type { ChangeSummary } from './types.js';
 import type { Resolution } from '../../schema/merge/model.js';
@@ -8,7 +10,7 @@ import { sendResolutions, type ApplyInput } from './review-queries.js';
 
 const LISTED = 20;
 
-export const changesQuery = () => pagedQuery<ChangeSummary>([SCHEMA, 'changes'], '/changes', LISTED);
+export const changesQuery = () => pagedQuery<ChangeSummary>([SCHEMA, 'changes'], 'listChanges', LISTED);
 
 const IN_WORK = ['queued', 'preparing', 'prepared'] as const satisfies readonly ChangeSummary['state'][];
 
@@ -24,11 +26,7 @@ export const openRequestsQuery = (collection?: string) =>
     queryKey: [SCHEMA, 'changes', 'in work', collection ?? null],
     queryFn: async ({ signal }) => {
       const lists = await Promise.all(
-        IN_WORK.map((state) =>
-          request<{ data: ChangeSummary[] }>(withQuery('/changes', { state, collection, limit: MOST_LISTED }), {
-            signal,
-          }),
-        ),
+        IN_WORK.map((state) => request('listChanges', { query: { state, collection, limit: MOST_LISTED }, signal })),
       );
       // A request may change its state between two responses.
       return itemsIn(lists).sort((one, other) => other.opened_position - one.opened_position);
@@ -47,7 +45,7 @@ const askedBy = ({ hash, diff, online, purge, acknowledge = [] }: ApplyInput) =>
   diff: { hash, diff: diff() },
   ...(online && { online }),
   ...(purge && { purge }),
-  ...(acknowledge.length > 0 && { acknowledge }),
+  ...(acknowledge.length > 0 && { acknowledge: [...acknowledge] }),
 });
 
 /** Opens a request for the review instead of applying it. */
@@ -56,8 +54,8 @@ export async function propose(
   { title, reason = '', key }: ProposalRequest,
 ): Promise<ChangeSummary> {
   const headers = { ...reasonHeader(reason), 'Idempotency-Key': key };
-  const json = { title, ...askedBy(applying) };
-  return (await request<{ data: ChangeSummary }>('/changes', { method: 'POST', json, headers })).data;
+  const body = { title, ...askedBy(applying) };
+  return (await request('openChange', { body, headers })).data;
 }
 
 /** Replaces the diff of a request by the review. */
@@ -70,9 +68,9 @@ export async function proposeInstead(
     ...(title !== '' && { title }),
     ...(reason !== undefined && { reason: reason === '' ? null : reason }),
   };
-  const json = { ...proposal, online: false, purge: false, ...askedBy(applying) };
+  const body = { ...proposal, online: false, purge: false, ...askedBy(applying) };
   const headers = { 'Idempotency-Key': key };
-  return (await request<{ data: ChangeSummary }>(`/changes/${id}`, { method: 'PATCH', json, headers })).data;
+  return (await request('updateChange', { params: { id }, body, headers })).data;
 }
 
 export type RequestAction =
@@ -82,25 +80,33 @@ export type RequestAction =
   | { action: 'rebase'; resolve: readonly Resolution[] }
   | { action: 'apply'; json?: { at: string } };
 
+const ACTIONS = {
+  comment: 'commentChange',
+  approve: 'approveChange',
+  reject: 'rejectChange',
+  rebase: 'rebaseChange',
+  apply: 'applyChange',
+} as const satisfies Record<RequestAction['action'], OperationName>;
+
 /** @param keyFor returns a key for the content, as in `revert` */
 export function sendAction(id: string, what: RequestAction, keyFor: (sent: unknown) => string): Promise<unknown> {
-  const send = (json?: object) => {
-    const headers = { 'Idempotency-Key': keyFor(json) };
-    return request(`/changes/${id}/${what.action}`, { method: 'POST', headers, ...(json !== undefined && { json }) });
+  const send = async (body?: object) => {
+    const headers = { 'Idempotency-Key': keyFor(body) };
+    return readAnswer(await answerTo(ACTIONS[what.action], { params: { id }, headers, body }));
   };
   return what.action === 'rebase'
     ? sendResolutions(what.resolve, (resolve) => send(resolutionsBody(resolve)))
     : send(what.json);
 }
 
-const resolutionsBody = (resolve: readonly Resolution[]) => (resolve.length > 0 ? { resolve } : {});
+const resolutionsBody = (resolve: readonly Resolution[]) => (resolve.length > 0 ? { resolve: [...resolve] } : {});
 
 /** Permits the deletions of a request to be permanent. Earlier approvals do not cover this. */
 export const permitPurge = (id: string): Promise<unknown> =>
-  request(`/changes/${id}`, { method: 'PATCH', json: { purge: true } });
+  request('updateChange', { params: { id }, body: { purge: true } });
 
-export const rename = (id: string, json: { title: string; reason: string | null }): Promise<unknown> =>
-  request(`/changes/${id}`, { method: 'PATCH', json });
+export const rename = (id: string, body: { title: string; reason: string | null }): Promise<unknown> =>
+  request('updateChange', { params: { id }, body });
 
 export interface RevertInput {
   resolve: readonly Resolution[];
@@ -118,9 +124,9 @@ export const revert = (
   keyFor: (sent: object) => string,
 ): Promise<ChangeSummary> =>
   sendResolutions(resolve, async (needed) => {
-    const json = { ...resolutionsBody(needed), ...(purge && { purge }) };
-    const sent = { method: 'POST' as const, json, headers: { 'Idempotency-Key': keyFor(json) } };
-    return (await request<{ data: ChangeSummary }>(`/changes/${id}/revert`, sent)).data;
+    const body = { ...resolutionsBody(needed), ...(purge && { purge }) };
+    const headers = { 'Idempotency-Key': keyFor(body) };
+    return (await request('revertChange', { params: { id }, body, headers })).data;
   });
 
 const UPDATED_IN: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'scheduled', 'failed']);
@@ -130,9 +136,7 @@ export const ownRequestsQuery = (author: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'changes', 'of', author],
     queryFn: async ({ signal }) => {
-      const { data } = await request<{ data: ChangeSummary[] }>(withQuery('/changes', { author, limit: MOST_LISTED }), {
-        signal,
-      });
+      const { data } = await request('listChanges', { query: { author, limit: MOST_LISTED }, signal });
       return data.filter(
         ({ state, title, operation }) => title !== null && operation !== 'update-policy' && UPDATED_IN.has(state),
       );
@@ -144,7 +148,7 @@ export const toApproveQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'changes', 'to approve'],
     queryFn: async ({ signal }) => {
-      const path = withQuery('/changes', { to_approve: 'true', limit: 0, meta: 'filter_count' });
-      return (await request<{ meta: { filter_count: number } }>(path, { signal })).meta.filter_count;
+      const query = { to_approve: true, limit: 0, meta: ['filter_count' as const] };
+      return (await request('listChanges', { query, signal })).meta?.filter_count ?? 0;
     },
   });

@@ -1,22 +1,16 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { Operations } from '../../client/api.js';
+import type { Body } from './send.js';
 import { SCHEMA } from './queries.js';
-import { request, requestAnswer, withQuery, nameList } from './request.js';
+import { request, requestAnswer } from './request.js';
 import type {
   Batch,
   CollectionEvent,
-  CollectionLifetimes,
-  LogEvent,
-  SchemaDiff,
   ChangedBatch,
   FieldDocument,
   ListedCollection,
   RelationDocument,
 } from './types.js';
-
-interface Page {
-  data: ChangedBatch[];
-  meta: { next: number | null };
-}
 
 interface HistoryCursor {
   order: 'asc' | 'desc';
@@ -34,8 +28,9 @@ export const framesQuery = (anchor: number) =>
     staleTime: Infinity,
     initialPageParam: placeBefore(anchor + 1),
     queryFn: async ({ pageParam, signal }) => {
-      const path = withQuery('/history/changes', { ...pageParam, limit: BATCHES });
-      const { data, meta }: Page = await request(path, { signal });
+      const query = { ...pageParam, after: String(pageParam.after), limit: BATCHES };
+      const { data: shown, meta } = await request('listBatchChanges', { query, signal });
+      const data = shown as ChangedBatch[];
       const isOldest = pageParam.order === 'desc' && meta.next === null;
       return { batches: pageParam.order === 'desc' ? data.reverse() : data, isOldest };
     },
@@ -60,10 +55,12 @@ export const momentQuery = (position: number, isSmall: boolean) =>
     queryKey: ['replay', 'moment', position, isSmall],
     staleTime: Infinity,
     gcTime: 60_000,
-    queryFn: async ({ signal }) => {
-      const parts = isSmall ? 'collections,fields,relations' : 'collections,relations';
-      return (await request<{ data: PastDocuments }>(withQuery('/history/schema', { at: position, parts }), { signal }))
-        .data;
+    queryFn: async ({ signal }): Promise<PastDocuments> => {
+      const parts: ('collections' | 'fields' | 'relations')[] = isSmall
+        ? ['collections', 'fields', 'relations']
+        : ['collections', 'relations'];
+      return (await request('getPastDocuments', { query: { at: String(position), parts }, signal }))
+        .data as PastDocuments;
     },
   });
 
@@ -74,8 +71,8 @@ export const pastFieldsQuery = (position: number, names: readonly string[]) =>
     staleTime: Infinity,
     gcTime: 60_000,
     queryFn: async ({ signal }) => {
-      const path = withQuery('/history/schema', { at: position, parts: 'fields', collections: nameList(names) });
-      return (await request<{ data: { fields: FieldDocument[] } }>(path, { signal })).data.fields;
+      const query = { at: String(position), parts: ['fields' as const], collections: [...names] };
+      return ((await request('getPastDocuments', { query, signal })).data.fields ?? []) as FieldDocument[];
     },
   });
 
@@ -84,20 +81,17 @@ export const pastFieldsQuery = (position: number, names: readonly string[]) =>
  * @param until ISO 8601
  */
 export async function fetchBatchAt(until: string): Promise<Batch | null> {
-  const { data } = await request<{ data: Batch[] }>(withQuery('/history/batches', { until, limit: 1 }));
+  const { data } = await request('listBatches', { query: { until, limit: 1 } });
   return data[0] ?? null;
 }
 
-interface HistoryPage<T, M> {
-  data: T[];
-  meta: M;
-}
+type EventType = NonNullable<Operations['listBatches']['query']['type']>;
 
 export interface BatchFilter {
   q?: string | undefined;
   collection?: string | undefined;
   field?: string | undefined;
-  type?: string | undefined;
+  type?: EventType | undefined;
   actor?: string | undefined;
   command?: string | undefined;
   since?: string | undefined;
@@ -112,10 +106,7 @@ export const batchesQuery = (filter: BatchFilter) =>
     queryKey: [SCHEMA, 'batches', filter],
     initialPageParam: null as number | null,
     queryFn: ({ pageParam, signal }) =>
-      request<HistoryPage<Batch, { next: number | null }>>(
-        withQuery('/history/batches', { ...filter, after: pageParam, limit: BATCHES_PER_PAGE }),
-        { signal },
-      ),
+      request('listBatches', { query: { ...filter, after: pageParam?.toString(), limit: BATCHES_PER_PAGE }, signal }),
     getNextPageParam: ({ meta }) => meta.next,
   });
 
@@ -130,7 +121,7 @@ export const batchDifferenceQuery = ({ first_position: first, last_position: las
     initialPageParam: first - 1,
     queryFn: async ({ pageParam: from, signal }) => {
       const to = Math.min(last, from + TOGETHER);
-      const { diff } = await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from, to }), { signal });
+      const { diff } = await request('diffMoments', { query: { from: String(from), to: String(to) }, signal });
       return { diff, to };
     },
     getNextPageParam: ({ to }) => (to < last ? to : null),
@@ -140,7 +131,7 @@ export const batchDifferenceQuery = ({ first_position: first, last_position: las
 export const momentDifferenceQuery = (from: string, to: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'difference of moments', from, to],
-    queryFn: ({ signal }) => request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from, to }), { signal }),
+    queryFn: ({ signal }) => request('diffMoments', { query: { from, to }, signal }),
   });
 
 /** The SQL script of the schema at a point in time. */
@@ -148,7 +139,7 @@ export const pastScriptQuery = (at: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'script', at],
     queryFn: async ({ signal }) =>
-      (await requestAnswer(withQuery('/history/snapshot', { at, export: 'sql' }), { signal })).text(),
+      (await requestAnswer('getPastSnapshot', { query: { at, export: 'sql' }, signal })).text(),
   });
 
 const EVENTS = 500;
@@ -163,8 +154,8 @@ export const collectionEventsQuery = (collection: string) =>
       const events: CollectionEvent[] = [];
       let after: number | null = 0;
       for (let page = 0; page < MOST_PAGES && after !== null; page++) {
-        const path = withQuery(`/history/collections/${encodeURIComponent(collection)}`, { after, limit: EVENTS });
-        const received: HistoryPage<CollectionEvent, CollectionLifetimes> = await request(path, { signal });
+        const sent = { params: { id: collection }, query: { after: String(after), limit: EVENTS }, signal };
+        const received: Body<'getCollectionHistory'> = await request('getCollectionHistory', sent);
         events.push(...received.data);
         after = received.meta.next;
       }
@@ -178,14 +169,10 @@ export const batchQuery = (id: string) =>
     queryKey: ['batch', id],
     staleTime: Infinity,
     queryFn: async ({ signal }) => {
-      const events: HistoryPage<{ position: number }, unknown> = await request(
-        withQuery('/history/events', { batch: id, order: 'desc', limit: 1 }),
-        { signal },
-      );
+      const events = await request('listEvents', { query: { batch: id, order: 'desc', limit: 1 }, signal });
       const last = events.data[0]?.position;
       if (last === undefined) return null;
-      const path = withQuery('/history/batches', { after: last + 1, limit: 1 });
-      const batches: HistoryPage<Batch, unknown> = await request(path, { signal });
+      const batches = await request('listBatches', { query: { after: String(last + 1), limit: 1 }, signal });
       return batches.data[0] ?? null;
     },
   });
@@ -195,10 +182,8 @@ export const trashEventsQuery = (batch: string) =>
   queryOptions({
     queryKey: ['trash events', batch],
     staleTime: Infinity,
-    queryFn: async ({ signal }) => {
-      const path = withQuery('/history/events', { batch, subject: 'trash', limit: EVENTS });
-      return (await request<HistoryPage<LogEvent, unknown>>(path, { signal })).data;
-    },
+    queryFn: async ({ signal }) =>
+      (await request('listEvents', { query: { batch, subject: 'trash', limit: EVENTS }, signal })).data,
   });
 
 const LATEST = 5;
@@ -207,6 +192,5 @@ const LATEST = 5;
 export const latestQuery = (actor: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'latest', actor],
-    queryFn: async ({ signal }) =>
-      (await request<{ data: Batch[] }>(withQuery('/history/batches', { actor, limit: LATEST }), { signal })).data,
+    queryFn: async ({ signal }) => (await request('listBatches', { query: { actor, limit: LATEST }, signal })).data,
   });

@@ -10,10 +10,8 @@ export const objectsQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'objects'],
     staleTime: Infinity,
-    queryFn: async ({ signal }) => (await request<{ data: SchemaObject[] }>('/objects', { signal })).data,
+    queryFn: async ({ signal }) => (await request('listObjects', { signal })).data,
   });
-
-const pathOf = ({ kind, id }: ObjectName): string => `/objects/${kind}/${encodeURIComponent(id)}`;
 
 export interface ObjectInput {
   definition: string;
@@ -29,17 +27,17 @@ interface SavedObject {
   reason: string;
 }
 
-/** @throws RefusedError at `definition` or `comment` */
+/** @throws ServiceError at `definition` or `comment` */
 export async function saveObject({ object, kind, input, reason }: SavedObject): Promise<ObjectName> {
   const { definition, comment } = input;
   const body = { definition, comment: comment === '' ? null : comment };
   const headers = reasonHeader(reason);
   const saved = await (object === null
-    ? request<{ data: SchemaObject }>('/objects', { method: 'POST', json: { kind, ...body }, headers })
-    : request<{ data: SchemaObject }>(pathOf(object), { method: 'PATCH', json: body, headers }));
+    ? request('createObject', { body: { kind, ...body }, headers })
+    : request('updateObject', { params: object, body, headers }));
   return saved.data;
 }
 
-/** @throws RefusedError if other objects use it */
+/** @throws ServiceError if other objects use it */
 export const deleteObject = (object: ObjectName, reason: string) =>
-  request(pathOf(object), { method: 'DELETE', headers: reasonHeader(reason) });
+  request('deleteObject', { params: object, headers: reasonHeader(reason) });

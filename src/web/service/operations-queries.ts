@@ -1,21 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
-import { UnreachableError } from './send.js';
+import { send } from './send.js';
 import { SCHEMA } from './queries.js';
-import { reasonHeader, request, requestAnswer, withQuery } from './request.js';
-import type {
-  Adoption,
-  Drift,
-  Examination,
-  Health,
-  LogVerification,
-  Projection,
-  RebuildResult,
-  Verification,
-  ChangeSummary,
-  PolicyAt,
-  Plan,
-  TrashEntry,
-} from './types.js';
+import { reasonHeader, request, requestAnswer } from './request.js';
+import type { Drift, Projection, ChangeSummary, PolicyAt, TrashEntry } from './types.js';
 import { LOOSENS_POLICY, PURGE_FINDINGS } from '../../schema/model/policy.js';
 
 /* The Prometheus metrics, read while the page is open. */
@@ -48,7 +35,7 @@ export const readingsQuery = () =>
     structuralSharing: false,
     queryFn: async ({ client, queryKey, signal }): Promise<Reading[]> => {
       const before = client.getQueryData<Reading[]>(queryKey) ?? [];
-      const text = await (await requestAnswer('/metrics', { signal })).text();
+      const text = await (await requestAnswer('getMetrics', { signal })).text();
       return [...before.slice(1 - KEPT), { at: Date.now(), samples: samplesOf(text) }];
     },
   });
@@ -84,7 +71,7 @@ export const policyQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'policy'],
     queryFn: async ({ signal }): Promise<ReadPolicy> => {
-      const answer = await requestAnswer('/policy', { signal });
+      const answer = await requestAnswer('getPolicy', { signal });
       return { ...((await answer.json()) as PolicyAt), etag: answer.headers.get('etag') ?? '' };
     },
   });
@@ -103,7 +90,7 @@ export async function setPolicy(policy: Policy, { etag, reason, isAcknowledged }
     'If-Match': etag,
     ...(isAcknowledged && { 'X-Acknowledge': `${LOOSENS_POLICY}:` }),
   };
-  const answer = await requestAnswer('/policy', { method: 'PUT', json: policy, headers });
+  const answer = await requestAnswer('setPolicy', { body: policy, headers });
   return answer.headers.get('etag') ?? '';
 }
 
@@ -113,8 +100,7 @@ export async function proposePolicy(
   { title, reason, key }: { title: string; reason: string; key: string },
 ): Promise<ChangeSummary> {
   const headers = { ...reasonHeader(reason), 'Idempotency-Key': key };
-  return (await request<{ data: ChangeSummary }>('/changes', { method: 'POST', json: { title, policy }, headers }))
-    .data;
+  return (await request('openChange', { body: { title, policy }, headers })).data;
 }
 
 const LISTED = 200;
@@ -123,11 +109,7 @@ const LISTED = 200;
 export const trashQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'trash'],
-    queryFn: ({ signal }) =>
-      request<{ data: TrashEntry[]; meta: { total_count: number } }>(
-        withQuery('/trash', { limit: LISTED, meta: 'total_count' }),
-        { signal },
-      ),
+    queryFn: ({ signal }) => request('listTrash', { query: { limit: LISTED, meta: ['total_count'] }, signal }),
   });
 
 export interface Restoring {
@@ -137,7 +119,10 @@ export interface Restoring {
   without: readonly string[];
 }
 
-const bodyOf = ({ as, without }: Restoring) => ({ ...(as !== '' && { as }), ...(without.length > 0 && { without }) });
+const bodyOf = ({ as, without }: Restoring) => ({
+  ...(as !== '' && { as }),
+  ...(without.length > 0 && { without: [...without] }),
+});
 
 /** The plan of a restore. The service stores nothing. */
 export const restorePlanQuery = (position: number, restoring: Restoring) =>
@@ -147,15 +132,12 @@ export const restorePlanQuery = (position: number, restoring: Restoring) =>
     gcTime: 0,
     retry: false,
     queryFn: ({ signal }) =>
-      request<Plan>(`/trash/${position}/restore?dry_run`, { method: 'POST', json: bodyOf(restoring), signal }),
+      request('restoreTrash', { params: { position }, query: { dry_run: true }, body: bodyOf(restoring), signal }),
   });
 
 /** The restored object and what could not be restored. */
 export const restore = (position: number, restoring: Restoring, reason: string) =>
-  request<{ data: { collection: string; field?: string }; warnings?: { code: string; message: string }[] }>(
-    `/trash/${position}/restore`,
-    { method: 'POST', json: bodyOf(restoring), headers: reasonHeader(reason) },
-  );
+  request('restoreTrash', { params: { position }, body: bodyOf(restoring), headers: reasonHeader(reason) });
 
 /**
  * Purges an entry with its rows, permanently. The user has confirmed that, which acknowledges both findings of a purge.
@@ -165,7 +147,7 @@ export const purge = (entry: TrashEntry, reason: string) => {
   const location = names.map((name) => encodeURIComponent(name).replaceAll('.', '%2E')).join('.');
   const acknowledged = PURGE_FINDINGS.map((code) => `${code}:${location}`).join(', ');
   const headers = { ...reasonHeader(reason), 'X-Acknowledge': acknowledged };
-  return request(`/trash/${entry.position}`, { method: 'DELETE', headers });
+  return request('purgeTrash', { params: { position: entry.position }, headers });
 };
 
 /** Milliseconds between refetches of current values. */
@@ -175,23 +157,15 @@ const SOON = 1_000;
 
 /**
  * The health of the service, refetched every five seconds.
- * @throws UnreachableError if the response contains no document
+ * @throws ConnectionError if there is no response
  */
 export const healthQuery = () =>
   queryOptions({
     queryKey: ['health'],
     refetchInterval: EVERY,
-    queryFn: ({ signal }) => readHealth(signal),
+    // An unhealthy service responds with 503 and the same document, which is not an error here.
+    queryFn: ({ signal }) => send('getHealth', { signal }),
   });
-
-/** An unhealthy service responds with 503 and the same document, which is not an error here. */
-async function readHealth(signal: AbortSignal): Promise<Health> {
-  try {
-    return (await (await fetch('/server/health', { signal })).json()) as Health;
-  } catch (error) {
-    throw new UnreachableError(error);
-  }
-}
 
 /** Refetched every five seconds, and every second during a rebuild. */
 export const projectionsQuery = () =>
@@ -199,16 +173,15 @@ export const projectionsQuery = () =>
     queryKey: [SCHEMA, 'projections'],
     refetchInterval: ({ state: { data } }) =>
       data?.some(({ rebuilding }) => rebuilding !== null) === true ? SOON : EVERY,
-    queryFn: async ({ signal }) => (await request<{ data: Projection[] }>('/projections', { signal })).data,
+    queryFn: async ({ signal }) => (await request('listProjections', { signal })).data,
   });
 
-export const rebuild = async (name: string) =>
-  (await request<{ data: RebuildResult }>(`/projections/${name}/rebuild`, { method: 'POST' })).data;
+export const rebuild = async (name: string) => (await request('rebuildProjection', { params: { name } })).data;
 
 /** Compares on request only, because the comparison reads everything. */
-export const fetchComparison = async () => (await request<{ data: Verification }>('/projections/verify')).data;
+export const fetchComparison = async () => (await request('verifyProjections', {})).data;
 /** Run on request only. A broken chain is a result and not an error. */
-export const fetchChainCheck = async () => (await request<{ data: LogVerification }>('/history/verify')).data;
+export const fetchChainCheck = async () => (await request('verifyLog', {})).data;
 /** Runs on request only. The result stays until the next run. */
 export const driftQuery = () =>
   queryOptions({
@@ -216,33 +189,25 @@ export const driftQuery = () =>
     enabled: false,
     gcTime: 0,
     retry: false,
-    queryFn: ({ signal }) => request<Drift>('/schema/drift', { signal }),
+    queryFn: ({ signal }) => request('getDrift', { signal }),
   });
 
 type AcceptedDrift = { collections: string[] } | { objects: NonNullable<Drift['unmanaged_objects']> };
 
 /** Accepts a manually changed table or view into the log. */
 export const acceptDrift = (accepted: AcceptedDrift, reason: string) =>
-  request('/schema/drift/accept', {
-    method: 'POST',
-    json: accepted,
-    headers: reasonHeader(reason),
-  });
+  request('acceptDrift', { body: accepted, headers: reasonHeader(reason) });
 
 /** The checks of `dps doctor`. */
-export const fetchExamination = async () => (await request<{ data: Examination }>('/server/doctor')).data;
+export const fetchExamination = async () => (await request('examine', {})).data;
 
 /** Adopts unmanaged tables. With `isTrial`, nothing is stored. */
 export const adopt = (tables: readonly string[], { isTrial, reason }: { isTrial: boolean; reason: string }) =>
-  request<Adoption>(isTrial ? '/schema/adopt?dry_run' : '/schema/adopt', {
-    method: 'POST',
-    json: { tables },
-    headers: reasonHeader(reason),
-  });
+  request('adoptTables', { query: { dry_run: isTrial }, body: { tables: [...tables] }, headers: reasonHeader(reason) });
 
 /** Names of unmanaged tables. */
 export const unmanagedQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'unmanaged'],
-    queryFn: async ({ signal }) => (await request<Drift>('/schema/drift', { signal })).unmanaged,
+    queryFn: async ({ signal }) => (await request('getDrift', { signal })).unmanaged,
   });

@@ -1,14 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { request } from './request.js';
-import type {
-  CollectionDocument,
-  DatabaseTable,
-  FieldDocument,
-  Info,
-  ListedCollection,
-  RelationDocument,
-  Sample,
-} from './types.js';
+import type { CollectionDocument, FieldDocument, ListedCollection } from './types.js';
 
 /** The schema is refetched only after new events: see app/follow-log.ts. */
 const UNTIL_TOLD = { staleTime: Infinity } as const;
@@ -19,12 +11,9 @@ export const SCHEMA = 'schema';
 /** The key prefix of queries about one change request. */
 export const CHANGE = 'change';
 
-const fetchData = async <T>(path: string, signal: AbortSignal): Promise<T> =>
-  (await request<{ data: T }>(path, { signal })).data;
-
 /** Release, head of the log and database version. Refreshed by app/follow-log.ts. */
 export const infoQuery = () =>
-  queryOptions({ queryKey: ['info'], queryFn: ({ signal }) => fetchData<Info>('/server/info', signal) });
+  queryOptions({ queryKey: ['info'], queryFn: async ({ signal }) => (await request('getInfo', { signal })).data });
 
 /** All user collections without system collections and SQL. */
 export const collectionsQuery = () =>
@@ -32,32 +21,35 @@ export const collectionsQuery = () =>
     ...UNTIL_TOLD,
     queryKey: [SCHEMA, 'collections'],
     queryFn: async ({ signal }) => {
-      const listed = await fetchData<ListedCollection[]>('/collections?fields=collection,meta,schema', signal);
-      return listed.filter(({ meta }) => meta.system !== true);
+      const fields = ['collection', 'meta', 'schema'] as const;
+      const { data } = await request('listCollections', { query: { fields: [...fields] }, signal });
+      return (data as ListedCollection[]).filter(({ meta }) => meta.system !== true);
     },
   });
 
 /**
  * A collection with its SQL. Also works for system collections.
- * @throws RefusedError 404 for an unknown name
+ * @throws ServiceError 404 for an unknown name
  */
 export const collectionQuery = (name: string) =>
   queryOptions({
     ...UNTIL_TOLD,
     queryKey: [SCHEMA, 'collection', name],
-    queryFn: ({ signal }) => fetchData<CollectionDocument>(`/collections/${encodeURIComponent(name)}`, signal),
+    queryFn: async ({ signal }) =>
+      (await request('getCollection', { params: { id: name }, signal })).data as CollectionDocument,
   });
 
 /**
  * The fields of a collection.
  * @param collection the name of the collection at the head
- * @throws RefusedError for an unknown name
+ * @throws ServiceError for an unknown name
  */
 export const fieldsQuery = (collection: string) =>
   queryOptions({
     ...UNTIL_TOLD,
     queryKey: [SCHEMA, 'fields', collection],
-    queryFn: ({ signal }) => fetchData<FieldDocument[]>(`/fields/${encodeURIComponent(collection)}`, signal),
+    queryFn: async ({ signal }) =>
+      (await request('listFieldsOfCollection', { params: { collection }, signal })).data as FieldDocument[],
   });
 
 /** Names and types of all fields, for the search. */
@@ -65,8 +57,8 @@ export const fieldNamesQuery = () =>
   queryOptions({
     ...UNTIL_TOLD,
     queryKey: [SCHEMA, 'field names'],
-    queryFn: ({ signal }) =>
-      fetchData<Pick<FieldDocument, 'collection' | 'field' | 'type'>[]>('/fields?fields=collection,field,type', signal),
+    queryFn: async ({ signal }) =>
+      (await request('listFields', { query: { fields: ['collection', 'field', 'type'] }, signal })).data,
   });
 
 /** All relations of the schema; pages filter them. */
@@ -74,11 +66,10 @@ export const relationsQuery = () =>
   queryOptions({
     ...UNTIL_TOLD,
     queryKey: [SCHEMA, 'relations'],
-    queryFn: ({ signal }) =>
-      fetchData<Pick<RelationDocument, 'collection' | 'field' | 'related_collection' | 'meta' | 'schema'>[]>(
-        '/relations?fields=collection,field,related_collection,meta,schema',
-        signal,
-      ),
+    queryFn: async ({ signal }) => {
+      const fields = ['collection', 'field', 'related_collection', 'meta', 'schema'] as const;
+      return (await request('listRelations', { query: { fields: [...fields] }, signal })).data;
+    },
   });
 
 /**
@@ -88,7 +79,7 @@ export const databaseTableQuery = (collection: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'table', collection],
     retry: false,
-    queryFn: ({ signal }) => fetchData<DatabaseTable>(`/collections/${encodeURIComponent(collection)}/table`, signal),
+    queryFn: async ({ signal }) => (await request('getTable', { params: { id: collection }, signal })).data,
   });
 
 /** Some rows of a table, for admins and auditors. */
@@ -96,5 +87,5 @@ export const sampleQuery = (collection: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'sample', collection],
     retry: false,
-    queryFn: ({ signal }) => fetchData<Sample>(`/collections/${encodeURIComponent(collection)}/sample`, signal),
+    queryFn: async ({ signal }) => (await request('getSample', { params: { id: collection }, signal })).data,
   });

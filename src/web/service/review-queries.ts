@@ -3,9 +3,10 @@ import type { SchemaDiff as DraftedDiff } from '../../schema/diff/diff.js';
 import type { Resolution } from '../../schema/merge/model.js';
 import type { Acknowledgement } from '../../schema/policy.js';
 import { CHANGE, SCHEMA } from './queries.js';
-import { reasonHeader, request, requestAnswer, withQuery } from './request.js';
-import { readAnswer, RefusedError } from './send.js';
-import type { Batch, ChangeRequest, Plan, SchemaDiff, Finding } from './types.js';
+import { reasonHeader, request, requestAnswer } from './request.js';
+import { readAnswer, ServiceError } from './send.js';
+import { pathOf } from '../../client/request.js';
+import type { ChangeRequest, Plan, SchemaDiff, Finding } from './types.js';
 
 /* Sends conflict resolutions until the server accepts them. */
 
@@ -34,7 +35,7 @@ const NEEDLESS = /^resolve\[(\d+)\]\.place$/;
 
 /** Returns the resolutions that are still needed. Null for other errors. */
 function neededResolutions(resolutions: readonly Resolution[], error: unknown): readonly Resolution[] | null {
-  if (!(error instanceof RefusedError)) return null;
+  if (!(error instanceof ServiceError)) return null;
   const named = error.problems.map(({ extensions }) => NEEDLESS.exec(extensions.path ?? '')?.[1]);
   if (named.includes(undefined)) return null;
   const needless = new Set(named.map(Number));
@@ -59,7 +60,7 @@ async function readReviewed(answer: Response): Promise<Reviewed> {
 
 /** The diff from now to a past state. */
 export const readPast = async (to: string, signal: AbortSignal): Promise<Reviewed> =>
-  readReviewed(await requestAnswer(withQuery('/history/diff', { to }), { signal }));
+  readReviewed(await requestAnswer('diffMoments', { query: { to }, signal }));
 
 export interface SentFile {
   content: Blob;
@@ -76,8 +77,8 @@ export async function compareFile(
   { mirror, force }: { mirror: boolean; force: boolean },
   signal: AbortSignal,
 ): Promise<Reviewed> {
-  const query = { mode: mirror ? 'mirror' : 'merge', force: force ? 'true' : undefined };
-  return readReviewed(await requestAnswer(withQuery('/schema/diff', query), { method: 'POST', file, signal }));
+  const query = { mode: mirror ? 'mirror' : 'merge', force } as const;
+  return readReviewed(await requestAnswer('diffSnapshot', { query, file, signal }));
 }
 
 export interface Merging {
@@ -90,20 +91,20 @@ export interface Merging {
 
 /**
  * The changes of a file since its base, applied to the current schema.
- * @throws RefusedError MERGE_CONFLICT with each location and its three values
+ * @throws ServiceError MERGE_CONFLICT with each location and its three values
  */
 export async function mergeFile(
   file: SentFile,
   { base, resolve, mirror, force }: Merging,
   signal: AbortSignal,
 ): Promise<Reviewed> {
-  const query = { mode: mirror ? 'mirror' : 'merge', force: force ? 'true' : undefined };
+  const query = { mode: mirror ? 'mirror' : 'merge', force } as const;
   const theirs = await jsonOf(file);
   return sendResolutions(resolve, async (needed) => {
     const before = `{"base":${JSON.stringify(base)},"resolve":${JSON.stringify(needed)},"theirs":`;
     const content = new Blob([before, theirs, '}']);
-    const sent = { method: 'POST' as const, file: { content, type: 'application/json' }, signal };
-    return readReviewed(await requestAnswer(withQuery('/schema/merge', query), sent));
+    const file = { content, type: 'application/json' };
+    return readReviewed(await requestAnswer('mergeSnapshot', { query, file, signal }));
   });
 }
 
@@ -132,15 +133,14 @@ export const keptQuery = (base: string | number, position: number) =>
     queryKey: ['kept', base, position],
     staleTime: Infinity,
     queryFn: async ({ signal }) =>
-      (await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from: base, to: position }), { signal })).diff,
+      (await request('diffMoments', { query: { from: String(base), to: String(position) }, signal })).diff,
   });
 
 /** The changes since a point in time. */
 export const changesSinceQuery = (then: string) =>
   queryOptions({
     queryKey: ['since then', then],
-    queryFn: async ({ signal }) =>
-      (await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from: then }), { signal })).diff,
+    queryFn: async ({ signal }) => (await request('diffMoments', { query: { from: then }, signal })).diff,
   });
 
 /** True if the log contains the event at which a snapshot was created. */
@@ -148,11 +148,11 @@ export const isOwnOriginQuery = ({ position, hash }: { position: number; hash: s
   queryOptions({
     queryKey: ['own origin', position, hash],
     queryFn: async ({ signal }) => {
-      const event = request<{ data: { hash: string } }>(`/history/events/${position}`, { signal });
+      const event = request('getEvent', { params: { position }, signal });
       try {
         return (await event).data.hash.startsWith(hash);
       } catch (error) {
-        if (error instanceof RefusedError && error.status === 404) return false;
+        if (error instanceof ServiceError && error.status === 404) return false;
         throw error;
       }
     },
@@ -162,8 +162,7 @@ export const isOwnOriginQuery = ({ position, hash }: { position: number; hash: s
 export const momentsQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'moments'],
-    queryFn: async ({ signal }) =>
-      (await request<{ data: Batch[] }>(withQuery('/history/batches', { limit: 20 }), { signal })).data,
+    queryFn: async ({ signal }) => (await request('listBatches', { query: { limit: 20 }, signal })).data,
   });
 
 export interface ApplyInput {
@@ -176,29 +175,28 @@ export interface ApplyInput {
   acknowledge?: readonly Acknowledgement[];
 }
 
-const applyPath = ({ online, purge }: ApplyInput, mark: 'explain' | 'dry_run' | null): string =>
-  withQuery('/schema/apply', {
-    ...(mark !== null && { [mark]: 'true' }),
-    online: online ? 'true' : undefined,
-    purge: purge ? 'true' : undefined,
-  });
+const optionsOf = ({ online, purge }: ApplyInput) => ({ online, purge });
 
 const bodyOf = ({ hash, diff, acknowledge = [] }: ApplyInput) => ({
   hash,
   diff: diff(),
-  ...(acknowledge.length > 0 && { acknowledge }),
+  ...(acknowledge.length > 0 && { acknowledge: [...acknowledge] }),
 });
 
 /** The plan without running or locking anything. */
 export const explain = (applying: ApplyInput, signal: AbortSignal): Promise<Plan> =>
-  request(applyPath(applying, 'explain'), { method: 'POST', json: bodyOf(applying), signal });
+  request('applyDiff', {
+    query: { ...optionsOf(applying), explain: true },
+    body: bodyOf(applying),
+    signal,
+  }) as Promise<Plan>;
 
 /** Starts a dry run, which PostgreSQL runs and rolls back. */
 export const rehearse = (applying: ApplyInput): Promise<Plan> =>
-  request(applyPath(applying, 'dry_run'), { method: 'POST', json: bodyOf(applying) });
+  request('applyDiff', { query: { ...optionsOf(applying), dry_run: true }, body: bodyOf(applying) }) as Promise<Plan>;
 
 /** The path of the apply request, for export. */
-export const addressOf = (applying: ApplyInput): string => applyPath(applying, null);
+export const addressOf = (applying: ApplyInput): string => pathOf('applyDiff', { query: optionsOf(applying) });
 
 export type ApplyResult =
   /**
@@ -214,9 +212,9 @@ export async function apply(
   applying: ApplyInput,
   { reason, key }: { reason: string; key: string },
 ): Promise<ApplyResult> {
-  const answer = await requestAnswer(applyPath(applying, null), {
-    method: 'POST',
-    json: bodyOf(applying),
+  const answer = await requestAnswer('applyDiff', {
+    query: optionsOf(applying),
+    body: bodyOf(applying),
     headers: { ...reasonHeader(reason), 'If-Match': `"${applying.hash}"`, 'Idempotency-Key': key },
   });
   if (answer.status !== 202)
@@ -238,8 +236,8 @@ export const sinceQuery = (position: number, now: number | undefined, isNamed: b
     staleTime: Infinity,
     queryFn: async ({ signal }) => {
       const [{ diff }, { data }] = await Promise.all([
-        request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from: position, to: now }), { signal }),
-        isNamed ? request<{ data: Batch[] }>(withQuery('/history/batches', { limit: 20 }), { signal }) : { data: [] },
+        request('diffMoments', { query: { from: String(position), to: now?.toString() }, signal }),
+        isNamed ? request('listBatches', { query: { limit: 20 }, signal }) : { data: [] },
       ]);
       return { diff, batches: data.filter(({ last_position: last }) => last > position) };
     },
@@ -250,8 +248,7 @@ export const recentChangesQuery = (collection: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'lately', collection],
     staleTime: Infinity,
-    queryFn: async ({ signal }) =>
-      (await request<{ data: Batch[] }>(withQuery('/history/batches', { collection, limit: 1 }), { signal })).data,
+    queryFn: async ({ signal }) => (await request('listBatches', { query: { collection, limit: 1 }, signal })).data,
   });
 
 const FOLLOWED_EVERY = 1_000;
@@ -266,7 +263,7 @@ const isOver = ({ state, cleaning }: ChangeRequest): boolean =>
 export const changeQuery = (id: string) =>
   queryOptions({
     queryKey: [CHANGE, id],
-    queryFn: async ({ signal }) => (await request<{ data: ChangeRequest }>(`/changes/${id}`, { signal })).data,
+    queryFn: async ({ signal }) => (await request('getChange', { params: { id }, signal })).data,
     refetchInterval: ({ state: { data } }) => {
       if (data !== undefined && isOver(data)) return false;
       return data !== undefined && WAITS.has(data.state) ? LOOKED_AT_EVERY : FOLLOWED_EVERY;
@@ -275,6 +272,6 @@ export const changeQuery = (id: string) =>
 
 /**
  * Withdraws a change request and its preparation.
- * @throws RefusedError if its state does not allow it
+ * @throws ServiceError if its state does not allow it
  */
-export const withdraw = (id: string) => request(`/changes/${id}/withdraw`, { method: 'POST' });
+export const withdraw = (id: string) => request('withdrawChange', { params: { id } });

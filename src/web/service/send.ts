@@ -1,46 +1,14 @@
-/* Sends one request without session or retry. */
-import type { Problem } from './types.js';
+/* Sends one request of the client without session or retry. */
+import { type Answer, type Arguments, ConnectionError, type OperationName, ServiceError } from '../../client/index.js';
+import { type RequestContent, createInterruptedError, sendOperation } from '../../client/request.js';
 import type { ReaderMessage } from './json.worker.js';
 import { jsonTokens } from '../../kernel/canonical.js';
 
-/** Thrown if the service rejected the request. The message is that of the service. */
-export class RefusedError extends Error {
-  override readonly name = 'RefusedError';
-  readonly status: number;
-  readonly problems: readonly Problem[];
-  /** Identifies the request in the service's log. */
-  readonly requestId: string | null;
-
-  constructor(status: number, problems: readonly Problem[], requestId: string | null) {
-    super(problems.map(({ message }) => message).join(' '));
-    this.status = status;
-    this.problems = problems;
-    this.requestId = requestId;
-  }
-
-  /** The code of the first problem: `NOT_FOUND`. */
-  get code(): string | undefined {
-    return this.problems[0]?.extensions.code;
-  }
-
-  /** The message for a member of the body or its descendants. */
-  at(path: string): string | undefined {
-    return this.problems.find(({ extensions }) => extensions.path === path)?.message;
-  }
-}
-
-/** Thrown if there was no response. */
-export class UnreachableError extends Error {
-  override readonly name = 'UnreachableError';
-
-  constructor(cause: unknown) {
-    super('The service does not respond. Check that it is running and that you are online.', { cause });
-  }
-}
+export { ConnectionError, ServiceError };
 
 /** True if a retry may help. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof UnreachableError || (error instanceof RefusedError && error.status === 503);
+  return error instanceof ConnectionError || (error instanceof ServiceError && error.status === 503);
 }
 
 /* Serializes request bodies in slices, so that the page stays responsive for changes of 10,000 collections. */
@@ -54,7 +22,7 @@ const PIECE = 256 * 1024;
  * @returns short text directly, otherwise a Blob
  * @throws the reason of an aborted `signal`
  */
-async function jsonBody(value: unknown, signal?: AbortSignal): Promise<string | Blob> {
+async function jsonBody(value: unknown, signal: AbortSignal | undefined): Promise<string | Blob> {
   const pieces: Blob[] = [];
   let text = '';
   let began = performance.now();
@@ -121,61 +89,39 @@ function readBeside(bytes: ArrayBuffer): Promise<unknown> {
 const arrayAt = (value: unknown, path: readonly string[]): unknown[] =>
   path.reduce((inner, step) => (inner as Record<string, unknown>)[step], value) as unknown[];
 
-export interface SendOptions {
-  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  headers?: Readonly<Record<string, string>>;
-  /** A value that is sent as a JSON body. */
-  json?: unknown;
-  /** A raw body of this type. */
-  file?: { content: Blob | string; type: string };
-  signal?: AbortSignal;
-}
+/** The body of the response to an operation with these arguments. */
+export type Body<K extends OperationName, A = object> = Answer<K, A>['body'];
 
 /**
- * Returns the parsed response.
- * @throws RefusedError for an error of the service, UnreachableError without a response
+ * Returns the response of an operation.
+ * @throws ServiceError, ConnectionError, or the reason of an aborted signal
  */
-export async function send<T>(path: string, sending: SendOptions = {}): Promise<T> {
-  const answer = await answerTo(path, sending);
-  return readAnswer<T>(answer);
+export async function fetchAnswer(
+  operation: OperationName,
+  { body, ...sent }: RequestContent,
+  token?: string,
+): Promise<Response> {
+  const file =
+    body === undefined ? sent.file : { content: await jsonBody(body, sent.signal), type: 'application/json' };
+  return sendOperation({ url: location.origin, token, retries: 0 }, operation, { ...sent, ...(file && { file }) });
+}
+
+/** Returns the parsed body of the response of an operation, without a session. */
+export async function send<K extends OperationName, const A extends Arguments<K>>(
+  operation: K,
+  sent: A,
+  token?: string,
+): Promise<Body<K, A>> {
+  return readAnswer(await fetchAnswer(operation, sent as RequestContent, token));
 }
 
 /**
  * Returns the parsed body of a response.
- * @throws UnreachableError if the connection breaks
+ * @throws ConnectionError if the connection breaks
  */
 export async function readAnswer<T>(answer: Response): Promise<T> {
   return (await jsonAnswer(answer).catch((cause: unknown) => {
-    throw cause instanceof SyntaxError ? cause : unreachable(cause);
+    const isOther = cause instanceof SyntaxError || (cause instanceof DOMException && cause.name === 'AbortError');
+    throw isOther ? cause : createInterruptedError(cause);
   })) as T;
-}
-
-/** The response if it is not an error. */
-export async function answerTo(path: string, sending: SendOptions): Promise<Response> {
-  const { method = 'GET', headers, json, signal } = sending;
-  const file =
-    sending.file ?? (json === undefined ? null : { content: await jsonBody(json, signal), type: 'application/json' });
-  const body = file?.content ?? null;
-  const type: Record<string, string> = file === null ? {} : { 'Content-Type': file.type };
-  const init: RequestInit = { method, headers: { ...headers, ...type }, body };
-  if (signal !== undefined) init.signal = signal;
-  const answer = await fetch(path, init).catch((cause: unknown) => {
-    throw unreachable(cause);
-  });
-  if (answer.ok) return answer;
-  throw new RefusedError(answer.status, await readProblems(answer), answer.headers.get('x-request-id'));
-}
-
-function unreachable(cause: unknown): unknown {
-  return cause instanceof DOMException && cause.name === 'AbortError' ? cause : new UnreachableError(cause);
-}
-
-/** Reads the problems of an error response. A proxy may respond with its own format. */
-async function readProblems(answer: Response): Promise<Problem[]> {
-  const body: unknown = await jsonAnswer(answer).catch(() => null);
-  const errors = (body as { errors?: Problem[] } | null)?.errors;
-  if (Array.isArray(errors) && errors.length > 0) return errors;
-  return [
-    { message: `The service responded with ${answer.status} ${answer.statusText}.`, extensions: { code: 'INTERNAL' } },
-  ];
 }

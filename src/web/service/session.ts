@@ -3,7 +3,7 @@
  * scripts. A token entered by hand is also in memory and ends with the page.
  */
 import { useSyncExternalStore } from 'react';
-import { RefusedError, send } from './send.js';
+import { ServiceError, send } from './send.js';
 import { type Grant, type SignInOutcome, type User, type Capability, hasAbility, type Role } from './types.js';
 
 export type Session =
@@ -102,7 +102,7 @@ async function continueSession(): Promise<void> {
     await renew();
     await completeSignIn('cookie');
   } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
+    if (!(error instanceof ServiceError)) throw error;
   }
 }
 
@@ -114,7 +114,7 @@ export async function resume(): Promise<void> {
     await renew();
     setSession({ status: 'in', user: await readUser(), by: 'cookie' });
   } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
+    if (!(error instanceof ServiceError)) throw error;
     localStorage.removeItem(HINT);
     setSession({ status: 'out' });
   }
@@ -127,19 +127,16 @@ const LEAVING = 5_000;
 
 /**
  * Signs in. This also resumes an expired session and the requests that wait for it.
- * @param path `/auth/oidc/link` links the identity of this browser to the account
- * @throws RefusedError for a wrong password
+ * @param operation `linkIdentity` links the identity of this browser to the account
+ * @throws ServiceError for a wrong password
  */
 export async function signIn(
   email: string,
   password: string,
-  path: '/auth/login' | '/auth/oidc/link' = '/auth/login',
+  operation: 'login' | 'linkIdentity' = 'login',
 ): Promise<void> {
   await leaving;
-  const grant = await send<{ data: Grant }>(path, {
-    method: 'POST',
-    json: { email, password, mode: 'cookie' },
-  });
+  const grant = await send(operation, { body: { email, password, mode: 'cookie' } });
   localStorage.setItem(HINT, '1');
   storeGrant(grant.data);
   await completeSignIn('cookie');
@@ -147,7 +144,7 @@ export async function signIn(
 
 /**
  * Signs in with a token. The session ends with the page, because no cookie is set.
- * @throws RefusedError for an invalid token, which changes nothing
+ * @throws ServiceError for an invalid token, which changes nothing
  */
 export async function signInWithToken(token: string): Promise<void> {
   const before = access;
@@ -174,7 +171,7 @@ export async function signOut(): Promise<void> {
   clearAccess();
   // The session ends here in any case. On an unreachable service it expires.
   if (!hasCookie) return;
-  const ended = send('/auth/logout', { method: 'POST', json: {} }).catch(() => undefined);
+  const ended = send('logout', { body: {} }).catch(() => undefined);
   leaving = Promise.race([ended, new Promise((resolve) => setTimeout(resolve, LEAVING))]);
   await leaving;
 }
@@ -195,24 +192,22 @@ function storeGrant({ access_token, expires }: Grant): void {
   access = { token: access_token, until: Date.now() + expires };
 }
 
-const readUser = async (): Promise<User> =>
-  (await send<{ data: User }>('/users/me', { headers: { Authorization: `Bearer ${access?.token ?? ''}` } })).data;
+const readUser = async (): Promise<User> => (await send('getMe', {}, access?.token)).data;
 
 /** Runs `work` in one tab at a time, so that each tab uses the cookie that the previous one received. */
 const runInTurn = (work: () => Promise<void>): Promise<void> =>
   'locks' in navigator ? navigator.locks.request(LOCK, work) : work();
 
-const ANOTHER = new RefusedError(
-  401,
-  [{ message: 'Another user signed in.', extensions: { code: 'UNAUTHENTICATED' } }],
-  null,
+const ANOTHER = new ServiceError(
+  new Response(null, { status: 401 }),
+  JSON.stringify({ errors: [{ message: 'Another user signed in.', extensions: { code: 'UNAUTHENTICATED' } }] }),
 );
 
 let renewing: Promise<void> | null = null;
 
 function renew(): Promise<void> {
   renewing ??= runInTurn(async () => {
-    const { data: grant } = await send<{ data: Grant }>('/auth/refresh', { method: 'POST', json: {} });
+    const { data: grant } = await send('refresh', { body: {} });
     // The cookie belongs to the last login in any tab.
     if (!['', partsOf(grant.access_token).sub].includes(currentUserId())) throw ANOTHER;
     storeGrant(grant);
@@ -235,7 +230,7 @@ export async function renewOrWait(): Promise<void> {
     try {
       return await renew();
     } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
+      if (!(error instanceof ServiceError)) throw error;
     }
   }
   if (!('user' in session)) throw new Error('signed out');

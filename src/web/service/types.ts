@@ -9,6 +9,7 @@ import type { policyAt } from '../../http/openapi/answers/policy.js';
 import type { trashEntry } from '../../features/trash/routes-answers.js';
 import type * as webhooks from '../../features/webhooks/routes-answers.js';
 import type { CollectionDocument } from '../../http/deps.js';
+import type { Schemas } from '../../client/api.js';
 import type { Role } from '../../features/accounts/caller.js';
 
 export type { CollectionDocument } from '../../http/deps.js';
@@ -18,14 +19,11 @@ export type { Role } from '../../features/accounts/caller.js';
 export type User = z.output<typeof accounts.user>;
 export type Token = z.output<typeof accounts.token>;
 export type SignInOutcome = z.output<typeof accounts.signInOutcome>;
-export type Identity = z.output<typeof accounts.identity>;
 export type { NewScope } from '../../features/accounts/scope.js';
-export type NewToken = z.output<typeof accounts.newToken>;
 export type Grant = z.output<typeof accounts.grant>;
 export type Batch = z.output<typeof history.batch>;
 export type LogEvent = z.output<typeof history.event>;
 export type CollectionEvent = z.output<typeof history.lifeEvent>;
-export type CollectionLifetimes = z.output<typeof history.collectionHistory.shape.meta>;
 export type Info = z.output<typeof operating.info>;
 
 /** One problem of an error response. */
@@ -40,7 +38,6 @@ export type ListedCollection = Pick<CollectionDocument, 'collection' | 'meta'> &
 export type SchemaDiff = CollectionEvent['diff'];
 export type Entry = SchemaDiff['collections'][number]['diff'][number];
 
-export type Health = z.output<typeof operating.health>;
 export type Projection = z.output<typeof operating.projection>;
 export type Drift = z.output<typeof operating.drift>;
 export type Verification = z.output<typeof operating.verification>;
@@ -49,7 +46,7 @@ export type LogVerification = z.output<typeof history.verification>;
 /** A finding of a change or an import. */
 export type Finding = z.output<typeof schema.finding>;
 /** The response to a dry run or an explanation. */
-export type Plan = z.output<typeof operating.plan>;
+export type Plan = Schemas['Plan'];
 export type ChangeRequest = z.output<typeof changes.changeRequest>;
 export type ChangeSummary = z.output<typeof changes.changeSummary>;
 
@@ -58,7 +55,6 @@ export type ChangedBatch = z.output<typeof history.changedBatch>;
 export type DocumentChanges = NonNullable<ChangedBatch['changes']>;
 export type Examination = z.output<typeof operating.examination>;
 export type Adoption = z.output<typeof operating.adoption>;
-export type RebuildResult = z.output<typeof operating.rebuilt>;
 export type LiveSession = z.output<typeof accounts.session>;
 export type TrashEntry = z.output<typeof trashEntry>;
 /** The policy and all configurable codes. */
@@ -66,7 +62,6 @@ export type PolicyAt = z.output<typeof policyAt>;
 export type DatabaseTable = z.output<typeof schema.databaseTable>;
 export type Sample = z.output<typeof schema.sample>;
 export type Webhook = z.output<typeof webhooks.webhook>;
-export type WebhookWithSecret = z.output<typeof webhooks.webhookWithSecret>;
 export type WebhookDelivery = z.output<typeof webhooks.delivery>;
 export type WebhookSettings = Pick<Webhook, 'name' | 'url' | 'format' | 'types' | 'collections'>;
 

@@ -1,7 +1,7 @@
 /** Webhooks and their deliveries. For admins. */
 import { queryOptions } from '@tanstack/react-query';
 import { request } from './request.js';
-import type { Webhook, WebhookDelivery, WebhookSettings, WebhookWithSecret } from './types.js';
+import type { WebhookSettings } from './types.js';
 
 /** The key prefix of queries that a change of a webhook invalidates. */
 export const WEBHOOKS = 'webhooks';
@@ -13,7 +13,7 @@ export const webhooksQuery = () =>
   queryOptions({
     queryKey: [WEBHOOKS],
     refetchInterval: EVERY,
-    queryFn: async ({ signal }) => (await request<{ data: Webhook[] }>('/webhooks', { signal })).data,
+    queryFn: async ({ signal }) => (await request('listWebhooks', { signal })).data,
   });
 
 /** The last 100 attempts, newest first. */
@@ -21,28 +21,25 @@ export const deliveriesQuery = (id: string) =>
   queryOptions({
     queryKey: [WEBHOOKS, 'deliveries', id],
     refetchInterval: EVERY,
-    queryFn: async ({ signal }) =>
-      (await request<{ data: WebhookDelivery[] }>(`/webhooks/${id}/deliveries`, { signal })).data,
+    queryFn: async ({ signal }) => (await request('listWebhookDeliveries', { params: { id }, signal })).data,
   });
 
-/** @throws RefusedError at the invalid member: `url`, `types[0]` … */
+/** @throws ServiceError at the invalid member: `url`, `types[0]` … */
 export const createWebhook = async (settings: WebhookSettings) =>
-  (await request<{ data: WebhookWithSecret }>('/webhooks', { method: 'POST', json: settings })).data;
+  (await request('createWebhook', { body: settings })).data;
 
-/** @throws RefusedError like `createWebhook` */
+/** @throws ServiceError like `createWebhook` */
 export const updateWebhook = async (id: string, changes: Partial<WebhookSettings> & { enabled?: boolean }) =>
-  (await request<{ data: Webhook }>(`/webhooks/${id}`, { method: 'PATCH', json: changes })).data;
+  (await request('updateWebhook', { params: { id }, body: changes })).data;
 
-export const deleteWebhook = (id: string) => request(`/webhooks/${id}`, { method: 'DELETE' });
+export const deleteWebhook = (id: string) => request('deleteWebhook', { params: { id } });
 
 /** The former secret also signs for 24 hours. */
-export const rotateSecret = async (id: string) =>
-  (await request<{ data: WebhookWithSecret }>(`/webhooks/${id}/secret`, { method: 'POST' })).data;
+export const rotateSecret = async (id: string) => (await request('rotateWebhookSecret', { params: { id } })).data;
 
-/** @throws RefusedError at `position`, if it is after the position that follows the end of the log */
+/** @throws ServiceError at `position`, if it is after the position that follows the end of the log */
 export const replayWebhook = async (id: string, position: number) =>
-  (await request<{ data: Webhook }>(`/webhooks/${id}/replay`, { method: 'POST', json: { position } })).data;
+  (await request('replayWebhook', { params: { id }, body: { position } })).data;
 
 /** Sends a test message, also if the webhook is disabled. */
-export const testWebhook = async (id: string) =>
-  (await request<{ data: WebhookDelivery }>(`/webhooks/${id}/test`, { method: 'POST' })).data;
+export const testWebhook = async (id: string) => (await request('testWebhook', { params: { id } })).data;

@@ -2,7 +2,7 @@ import { Button, PasswordInput, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { setOwnPassword } from '../service/account-queries.js';
-import { RefusedError } from '../service/send.js';
+import { ServiceError } from '../service/send.js';
 import type { User } from '../service/types.js';
 import { SteadyButton } from './buttons.js';
 import { ProblemAlert } from './problem-alert.js';
@@ -79,7 +79,7 @@ export function OwnPasswordForm({ user, hint, onChanged }: OwnPasswordProps) {
     onSuccess: onChanged,
   });
   const { error } = setting;
-  const at = (path: string) => (error instanceof RefusedError ? error.at(path) : undefined);
+  const at = (path: string) => (error instanceof ServiceError ? error.at(path) : undefined);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setting.mutate();

@@ -3,7 +3,7 @@ import errorIcon from 'icon:error';
 import { Alert, Button, Code, List, Text, Center, Loader } from '@mantine/core';
 import type { UseQueryResult, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { RefusedError } from '../service/send.js';
+import { ConnectionError, ServiceError } from '../service/send.js';
 import type { Problem } from '../service/types.js';
 import { Glyph } from './glyph.js';
 import { SteadyButton } from './buttons.js';
@@ -14,7 +14,7 @@ import { abbreviate } from './text.js';
  * @param props.retry undefined hides the retry button
  */
 export function ProblemAlert({ error, retry }: { error: Error; retry?: () => void }) {
-  const problems = error instanceof RefusedError ? error.problems : [];
+  const problems = error instanceof ServiceError ? error.problems : [];
   return (
     <Alert color="red" variant="light" icon={<Glyph path={errorIcon} />} role="alert" title={titleOf(error)}>
       {problems.length > 1 ? (
@@ -24,9 +24,12 @@ export function ProblemAlert({ error, retry }: { error: Error; retry?: () => voi
           ))}
         </List>
       ) : (
-        <Text size="sm">{error.message}</Text>
+        <Text size="sm">
+          {error.message}
+          {error instanceof ConnectionError && ' Check that it is running and that you are online.'}
+        </Text>
       )}
-      {error instanceof RefusedError && error.requestId !== null && error.status >= 500 && (
+      {error instanceof ServiceError && error.requestId !== null && error.status >= 500 && (
         <Text size="xs" mt="xs">
           For details, search the service log for request <Code>{error.requestId}</Code>.
         </Text>
@@ -41,7 +44,7 @@ export function ProblemAlert({ error, retry }: { error: Error; retry?: () => voi
 }
 
 function titleOf(error: Error): string {
-  if (!(error instanceof RefusedError)) return 'No response';
+  if (!(error instanceof ServiceError)) return 'No response';
   if (error.status === 403) return 'Not allowed';
   return error.status >= 500 ? 'The service failed' : 'Rejected';
 }

@@ -1,5 +1,4 @@
 /** Saves files that need the session, which a plain link lacks. */
-import { requestAnswer } from '../service/request.js';
 
 /** Milliseconds until the URL is revoked, long enough for the download to begin. */
 const KEPT = 60_000;
@@ -17,9 +16,8 @@ function saveBlob(name: string, content: Blob): void {
 export const saveText = (name: string, type: string, text: string): void =>
   saveBlob(name, new Blob([text], { type: `${type};charset=utf-8` }));
 
-/** Saves the response under the name that the service sends. */
-export async function saveAnswer(path: string, otherwise: string): Promise<void> {
-  const answer = await requestAnswer(path);
+/** Saves a response under the name that the service sends. */
+export async function saveAnswer(answer: Response, otherwise: string): Promise<void> {
   const [, name = otherwise] = /filename="([^"]+)"/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
   saveBlob(name, await answer.blob());
 }

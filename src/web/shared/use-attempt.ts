@@ -1,6 +1,6 @@
 /* Identifies attempts, so that a retry takes effect once if there was no response. */
 import { useMemo, useRef } from 'react';
-import { UnreachableError } from '../service/send.js';
+import { ConnectionError } from '../service/send.js';
 
 /** Returns a UUID. Over plain http, browsers have no randomUUID. */
 export function newId(): string {
@@ -33,7 +33,7 @@ export function useAttempt(): Attempt {
         return last.current.key;
       },
       end(error) {
-        if (!(error instanceof UnreachableError)) last.current = null;
+        if (!(error instanceof ConnectionError)) last.current = null;
       },
     }),
     [],

@@ -11,7 +11,7 @@ import {
   removeUser,
   unlinkIdentity,
 } from '../../service/account-queries.js';
-import { RefusedError } from '../../service/send.js';
+import { ServiceError } from '../../service/send.js';
 import type { Role, User } from '../../service/types.js';
 import { ConfirmButton, SteadyButton } from '../../shared/buttons.js';
 import { NewPasswordInput } from '../../shared/password.js';
@@ -60,7 +60,7 @@ function useReadAgain(deleted?: string): () => Promise<void> {
 function UserForm({ user, onDone }: { user: User | null; onDone: () => void }) {
   const [input, setInput] = useState<UserInput>(user === null ? EMPTY : inputOf(user));
   const save = useMutation({
-    mutationFn: () => (user === null ? createUser(input) : changeUser(user.id, input)),
+    mutationFn: async () => void (await (user === null ? createUser(input) : changeUser(user.id, input))),
     onSuccess: useReadAgain(),
   });
   const submit = (event: FormEvent) => {
@@ -92,7 +92,7 @@ function UserForm({ user, onDone }: { user: User | null; onDone: () => void }) {
 const inputOf = ({ email, name, role, status }: User): UserInput => ({ email, name, role, status, password: '' });
 
 const isShownAtInputs = (error: Error): boolean =>
-  error instanceof RefusedError && error.problems.every(({ extensions }) => SHOWN.includes(extensions.path ?? ''));
+  error instanceof ServiceError && error.problems.every(({ extensions }) => SHOWN.includes(extensions.path ?? ''));
 
 interface BoxesProps {
   input: UserInput;
@@ -102,7 +102,7 @@ interface BoxesProps {
 }
 
 function Boxes({ input: { email, name, role, status, password }, isNew, error, onChange }: BoxesProps) {
-  const at = (path: string) => (error instanceof RefusedError ? error.at(path) : undefined);
+  const at = (path: string) => (error instanceof ServiceError ? error.at(path) : undefined);
   return (
     <>
       <TextInput

@@ -11,7 +11,7 @@ import type { Collection } from '../../../schema/model/model.js';
 import type { MarkedDocument, Mark } from '../../draft/marked-documents.js';
 import { headName, useDraftedCollections, useDraft } from '../../draft/store.js';
 import type { EditRequest } from '../../editing/host.js';
-import { RefusedError } from '../../service/send.js';
+import { ServiceError } from '../../service/send.js';
 import { collectionQuery, databaseTableQuery, sampleQuery } from '../../service/queries.js';
 import type { CollectionDocument, Sample } from '../../service/types.js';
 import { useMay } from '../../service/session.js';
@@ -230,7 +230,7 @@ function useBefore(name: string, head: string | null): string | null {
   return before;
 }
 
-const isNothing = (error: Error): boolean => error instanceof RefusedError && error.status === 404;
+const isNothing = (error: Error): boolean => error instanceof ServiceError && error.status === 404;
 
 /** Returns the document to show. System collections are in no list. */
 function findShown(

@@ -13,7 +13,7 @@ import { Page, useTitle } from '../../shared/page.js';
 import { parsePoint } from './point.js';
 import { PointInput } from './point-input.js';
 import type { CompareSearch, View } from './search.js';
-import { request, withQuery } from '../../service/request.js';
+import { request } from '../../service/request.js';
 import { Glyph } from '../../shared/glyph.js';
 import { saveText } from '../../shared/save.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
@@ -84,7 +84,7 @@ const linesOf = (text: string): string[] => (text.endsWith('\n') ? text.slice(0,
 function Files({ from, to }: { from: string; to: string }) {
   const save = useMutation({
     mutationFn: async () => {
-      const diff = await request(withQuery('/history/diff', { from, to }));
+      const diff = await request('diffMoments', { query: { from, to } });
       saveText(`diff-${from}-${to}.json`, 'application/json', JSON.stringify(diff, null, 2));
     },
   });

@@ -18,7 +18,7 @@ import {
   saveObject,
 } from '../../service/object-queries.js';
 import { SCHEMA, infoQuery } from '../../service/queries.js';
-import { RefusedError } from '../../service/send.js';
+import { ServiceError } from '../../service/send.js';
 import { useMay } from '../../service/session.js';
 import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js';
 import { ReasonInput, useIsReasonRequired, useLacksReason } from '../../shared/form.js';
@@ -313,7 +313,7 @@ interface InputsProps {
 }
 
 function ObjectInputs({ kind, input, error, onChange }: InputsProps) {
-  const at = (path: string) => (error instanceof RefusedError ? error.at(path) : undefined);
+  const at = (path: string) => (error instanceof ServiceError ? error.at(path) : undefined);
   const isShownAtInput = at('definition') !== undefined || at('comment') !== undefined;
   return (
     <>

@@ -11,14 +11,14 @@ import { useTitle } from '../../shared/page.js';
 import { ReasonInput, useLacksReason } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import classes from './page.module.css';
-import { RefusedError } from '../../service/send.js';
+import { ServiceError } from '../../service/send.js';
 
 /**
  * Shows why tables could not be adopted. Other errors, and errors without a table, are shown as usual.
  * @param props.tables the tables of the request in order. Errors identify them by index
  */
 export function AdoptionRefusal({ error, tables }: { error: Error; tables: readonly string[] }) {
-  const problems = error instanceof RefusedError ? error.problems : [];
+  const problems = error instanceof ServiceError ? error.problems : [];
   const at = problems.map((problem) => tableOf(problem, tables));
   if (at.every((table) => table === undefined)) return <ProblemAlert error={error} />;
   return (

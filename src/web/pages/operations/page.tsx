@@ -18,7 +18,7 @@ export function OperationsPage() {
     { to: '/operations/checks', label: 'Checks' },
     { to: '/operations/changes', label: 'Change requests', count: inWork?.length },
     { to: '/operations/policy', label: 'Policy' },
-    { to: '/operations/trash', label: 'Trash', count: trash?.meta.total_count },
+    { to: '/operations/trash', label: 'Trash', count: trash?.meta?.total_count },
     ...(isAdmin
       ? [
           { to: '/operations/adopt', label: 'Adopt' },

@@ -12,7 +12,7 @@ import { QueryResult, ProblemAlert, LoadingIndicator } from '../../shared/proble
 import { useTitle } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
-import { RefusedError } from '../../service/send.js';
+import { ServiceError } from '../../service/send.js';
 import { SCHEMA } from '../../service/queries.js';
 import { Caution, ReasonInput, useLacksReason } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
@@ -135,7 +135,7 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: RestoreResu
 }
 
 const messageOf = (error: Error | null, path: string): string | undefined =>
-  error instanceof RefusedError ? error.at(path) : undefined;
+  error instanceof ServiceError ? error.at(path) : undefined;
 
 const canBeRestored = (outlook: RestoreOutlook | null): boolean => outlook?.refused.length === 0;
 
@@ -178,12 +178,13 @@ function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlo
 }
 
 function Done({ back: { data, warnings = [] }, onClose }: { back: RestoreResult; onClose: () => void }) {
-  const search = data.field === undefined ? {} : { field: data.field };
+  const field = 'field' in data ? data.field : undefined;
+  const search = field === undefined ? {} : { field };
   return (
     <Stack>
       <Text>
         <Link to="/collections/$name" params={{ name: data.collection }} search={search} onClick={onClose}>
-          {data.field === undefined ? data.collection : `${data.collection}.${data.field}`}
+          {field === undefined ? data.collection : `${data.collection}.${field}`}
         </Link>{' '}
         is restored.
       </Text>
@@ -273,10 +274,10 @@ export function TrashTab() {
                   <Entry key={entry.position} entry={entry} onOpen={(what) => setOpen({ what, entry })} />
                 ))}
               </ul>
-              {meta.total_count > entries.length && (
+              {(meta?.total_count ?? 0) > entries.length && (
                 <Text size="sm" c="dimmed">
-                  Showing the newest {entries.length} of {meta.total_count.toLocaleString()}. Run <code>dps trash</code>{' '}
-                  to list all.
+                  Showing the newest {entries.length} of {meta?.total_count?.toLocaleString()}. Run{' '}
+                  <code>dps trash</code> to list all.
                 </Text>
               )}
             </>

@@ -11,7 +11,7 @@ import {
   updateWebhook,
   webhooksQuery,
 } from '../../service/webhook-queries.js';
-import { RefusedError } from '../../service/send.js';
+import { ServiceError } from '../../service/send.js';
 import type { Webhook, WebhookSettings } from '../../service/types.js';
 import { ConfirmButton, ShownOnce, SteadyButton } from '../../shared/buttons.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
@@ -112,7 +112,7 @@ function WebhookForm({ webhook, onSecret, onDone }: FormProps) {
 const memberOf = (path: string | undefined): string => path?.replace(/\[.*/s, '') ?? '';
 
 const isShownAtInputs = (error: Error): boolean =>
-  error instanceof RefusedError &&
+  error instanceof ServiceError &&
   error.problems.every(({ extensions }) => Object.hasOwn(EMPTY, memberOf(extensions.path)));
 
 interface SettingsInputsProps {
@@ -125,7 +125,7 @@ function SettingsInputs({ settings, error, onChange }: SettingsInputsProps) {
   const { name, url, format, types, collections } = settings;
   const { data: listed = [] } = useQuery(collectionsQuery());
   const at = (member: keyof WebhookSettings) =>
-    error instanceof RefusedError
+    error instanceof ServiceError
       ? error.problems.find(({ extensions }) => memberOf(extensions.path) === member)?.message
       : undefined;
   return (

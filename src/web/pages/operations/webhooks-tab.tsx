@@ -11,7 +11,7 @@ import {
   updateWebhook,
   webhooksQuery,
 } from '../../service/webhook-queries.js';
-import { RefusedError } from '../../service/send.js';
+import { ServiceError } from '../../service/send.js';
 import type { Webhook, WebhookDelivery } from '../../service/types.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { Glyph } from '../../shared/glyph.js';
@@ -238,7 +238,7 @@ function Replay({ webhook: { id, name } }: { webhook: Webhook }) {
     mutationFn: (from: number) => replayWebhook(id, from),
     onSuccess: () => client.invalidateQueries({ queryKey: [WEBHOOKS] }),
   });
-  const atInput = replay.error instanceof RefusedError ? replay.error.at('position') : undefined;
+  const atInput = replay.error instanceof ServiceError ? replay.error.at('position') : undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (position !== null) replay.mutate(position);

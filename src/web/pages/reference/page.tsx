@@ -18,7 +18,9 @@ import {
   type OutlinedParameter,
 } from '../../../http/openapi/outline.js';
 import type { OpenApiDocument } from '../../../http/openapi/document.js';
-import { request, requestAnswer } from '../../service/request.js';
+import type { OperationName } from '../../../client/index.js';
+import { pathOf } from '../../../client/request.js';
+import { answerTo, request } from '../../service/request.js';
 import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle } from '../../shared/page.js';
@@ -26,7 +28,7 @@ import { ReferenceTabs } from './reference-tabs.js';
 import type { ReferenceSearch } from './search.js';
 import classes from './page.module.css';
 import { CopyButton, SteadyButton } from '../../shared/buttons.js';
-import { RefusedError } from '../../service/send.js';
+import { ServiceError } from '../../service/send.js';
 import { quoteForShell } from '../../../kernel/shell.js';
 
 function Shape({ shape }: { shape: Outline['shapes'][number] }) {
@@ -144,7 +146,7 @@ export function ReferencePage() {
   const outline = useQuery({
     queryKey: ['outline'],
     staleTime: Infinity,
-    queryFn: async ({ signal }) => outlineOf(await request<OpenApiDocument>('/server/openapi.json', { signal })),
+    queryFn: async ({ signal }) => outlineOf((await request('getOpenApi', { signal })) as unknown as OpenApiDocument),
   });
   return (
     <Page wide>
@@ -248,23 +250,24 @@ const LONGEST_MS = 4_000;
 
 const SHOWN = ['content-type', 'etag', 'x-log-position', 'x-batch-id', 'x-request-id', 'location', 'retry-after'];
 
-/** Returns the path with the encoded input. Empty values are omitted from the query and remain empty in the path. */
-function pathOf({ path, parameters }: OutlinedOperation, typed: ParameterInputs): string {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
-    encodeURIComponent(typed[`path ${name}`] ?? ''),
-  );
-  const query = parameters
-    .filter(({ in: place, name }) => place === 'query' && (typed[`query ${name}`] ?? '') !== '')
-    .map(({ name }) => `${encodeURIComponent(name)}=${encodeURIComponent(typed[`query ${name}`] ?? '')}`);
-  return query.length === 0 ? filled : `${filled}?${query.join('&')}`;
-}
-
-const headersOf = ({ parameters }: OutlinedOperation, typed: ParameterInputs): Record<string, string> =>
+/** Returns the inputs of a location by name. Empty ones are omitted, and remain placeholders in the path: `{id}`. */
+const inputsOf = (
+  { parameters }: OutlinedOperation,
+  typed: ParameterInputs,
+  location: string,
+): Record<string, string> =>
   Object.fromEntries(
     parameters
-      .filter(({ in: place, name }) => place === 'header' && (typed[`header ${name}`] ?? '') !== '')
-      .map(({ name }) => [name, typed[`header ${name}`] ?? '']),
+      .filter(({ in: place }) => place === location)
+      .map(({ name }) => [name, typed[`${location} ${name}`] || (location === 'path' ? `{${name}}` : '')])
+      .filter(([, value]) => value !== ''),
   );
+
+const contentOf = (operation: OutlinedOperation, typed: ParameterInputs) => ({
+  params: inputsOf(operation, typed, 'path'),
+  query: inputsOf(operation, typed, 'query'),
+  headers: inputsOf(operation, typed, 'header'),
+});
 
 /**
  * Sends the request.
@@ -280,10 +283,9 @@ async function sendOperation(
   const ended = new AbortController();
   const timer = setTimeout(() => ended.abort(), LONGEST_MS);
   try {
-    const answer = await requestAnswer(pathOf(operation, typed), {
-      method: operation.method as 'GET',
-      headers: headersOf(operation, typed),
-      ...(body !== undefined && body.trim() !== '' && { json: JSON.parse(body) as unknown }),
+    const answer = await answerTo(operation.id as OperationName, {
+      ...contentOf(operation, typed),
+      ...(body !== undefined && body.trim() !== '' && { body: JSON.parse(body) as unknown }),
       signal: ended.signal,
     });
     const text = await readSome(answer);
@@ -293,7 +295,7 @@ async function sendOperation(
     });
     return { status: answer.status, headers, body: indented(text), milliseconds: performance.now() - started };
   } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
+    if (!(error instanceof ServiceError)) throw error;
     const headers: [string, string][] = error.requestId === null ? [] : [['x-request-id', error.requestId]];
     const shown = JSON.stringify({ errors: error.problems }, null, 2);
     return { status: error.status, headers, body: shown, milliseconds: performance.now() - started };
@@ -325,12 +327,13 @@ function indented(text: string): string {
 
 /** Returns the request as a shell command. The user must add the token. */
 function curlOf(operation: OutlinedOperation, typed: ParameterInputs, body: string | undefined): string {
+  const path = pathOf(operation.id as OperationName, contentOf(operation, typed));
   const parts = [
-    `curl ${quoteForShell(location.origin + pathOf(operation, typed))}`,
+    `curl ${quoteForShell(location.origin + path.replaceAll(/%7B(\w+)%7D/g, '{$1}'))}`,
     '-H "Authorization: Bearer $TOKEN"',
   ];
   if (operation.method !== 'GET') parts.splice(1, 0, `-X ${operation.method}`);
-  for (const [name, value] of Object.entries(headersOf(operation, typed)))
+  for (const [name, value] of Object.entries(inputsOf(operation, typed, 'header')))
     parts.push(`-H ${quoteForShell(`${name}: ${value}`)}`);
   if (body !== undefined && body.trim() !== '') {
     parts.push('-H "Content-Type: application/json"', `-d ${quoteForShell(body)}`);

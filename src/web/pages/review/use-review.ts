@@ -1,6 +1,6 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
-import { RefusedError, UnreachableError } from '../../service/send.js';
+import { ServiceError, ConnectionError } from '../../service/send.js';
 import { SCHEMA } from '../../service/queries.js';
 import {
   type ApplyResult,
@@ -218,12 +218,12 @@ function memoize<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-const codeOf = (error: Error | null): string | undefined => (error instanceof RefusedError ? error.code : undefined);
+const codeOf = (error: Error | null): string | undefined => (error instanceof ServiceError ? error.code : undefined);
 
 const NO_PROBLEMS: readonly Problem[] = [];
 
 function problemsOf(error: Error | null, planned: readonly Problem[] | undefined): readonly Problem[] {
-  if (error instanceof RefusedError) return error.problems;
+  if (error instanceof ServiceError) return error.problems;
   return planned ?? NO_PROBLEMS;
 }
 
@@ -301,7 +301,7 @@ function useSending({ applying, why, about, source, left, onDone }: ApplyRequest
       await client.invalidateQueries({ queryKey: ['info'] });
     },
     onError: (error) => {
-      if (!(error instanceof UnreachableError)) attempt.current = null;
+      if (!(error instanceof ConnectionError)) attempt.current = null;
       void client.invalidateQueries({ queryKey: ['info'] });
     },
   });

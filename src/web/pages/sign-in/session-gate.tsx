@@ -29,14 +29,7 @@ import { SteadyButton } from '../../shared/buttons.js';
 const PASSWORD = { value: 'password', label: 'E-mail' };
 const TOKEN = { value: 'token', label: 'Token' };
 
-interface Providers {
-  /** True if users can log in with a password. */
-  password: boolean;
-  /** `linking`: the e-mail address of the account that this browser's identity can be linked to. */
-  oidc: { label: string; linking: string | null } | null;
-}
-
-const readProviders = async (): Promise<Providers> => (await send<{ data: Providers }>('/auth/providers')).data;
+const readProviders = async () => (await send('listProviders', {})).data;
 
 /**
  * Shows the login after reading how users can sign in. @param props.email the address of the user who must sign in
@@ -134,7 +127,7 @@ function SignInForm({ email: knownEmail, ways, isLinking = false }: SignInFormPr
   const entering = useMutation({
     mutationFn: () =>
       way === 'password'
-        ? signIn(email, password, isLinking ? '/auth/oidc/link' : '/auth/login')
+        ? signIn(email, password, isLinking ? 'linkIdentity' : 'login')
         : signInWithToken(token.trim()),
   });
   const submit = (event: FormEvent) => {

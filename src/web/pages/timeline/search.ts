@@ -46,7 +46,8 @@ export function filterOf({ q, collection, field, type, actor, since, until }: Ti
     q,
     collection,
     field,
-    type,
+    // The service rejects an unknown type.
+    type: type as BatchFilter['type'],
     actor,
     since: since && new Date(`${since}T00:00:00`).toISOString(),
     until: until && new Date(`${until}T23:59:59.999`).toISOString(),

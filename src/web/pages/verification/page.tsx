@@ -212,7 +212,7 @@ export function VerificationPage() {
       setChecked(0);
       const checkpoints = await readAll(files);
       const began = performance.now();
-      const { body } = await requestAnswer('/history/export', { signal: control.signal });
+      const { body } = await requestAnswer('exportLog', { signal: control.signal });
       if (body === null) throw new Error('The service sent no event log.');
       const wanted = checkpoints.map(({ position }) => position);
       const result = await checkLog(body, { wanted, onProgress: setChecked, signal: control.signal });

@@ -14,7 +14,7 @@ import { Time } from '../time.js';
 import { useAttempt } from '../use-attempt.js';
 import { useHere } from '../focus.js';
 import { CHANGE, SCHEMA } from '../../service/queries.js';
-import { RefusedError, UnreachableError } from '../../service/send.js';
+import { ServiceError, ConnectionError } from '../../service/send.js';
 import { Decide, conflictsIn } from '../conflicts/decide.js';
 
 /* Actions on a change request, which invalidate everything they may change. */
@@ -79,7 +79,7 @@ export function ActError({ request, doing }: { request: ChangeRequest; doing: Re
       <ProblemAlert error={error} />
       <PermitPurge
         request={request}
-        problems={error instanceof RefusedError ? error.problems : []}
+        problems={error instanceof ServiceError ? error.problems : []}
         onPermitted={doing.reset}
       />
     </>
@@ -122,7 +122,7 @@ function Merging({ label, mine, isBusy, error, onTry }: Props) {
           isBusy={isBusy}
           onDecided={attempt}
         />
-        {error instanceof UnreachableError && !isBusy && <ProblemAlert error={error} />}
+        {error instanceof ConnectionError && !isBusy && <ProblemAlert error={error} />}
       </>
     );
   return (
@@ -140,7 +140,7 @@ function useLastConflicts(error: Error | null): readonly MergeConflict[] | null 
   const [met, setMet] = useState<{ error: Error; conflicts: readonly MergeConflict[] | null } | null>(null);
   if (error !== null && error !== met?.error) {
     // Without a response, the resolutions are sent again.
-    const conflicts = error instanceof UnreachableError ? (met?.conflicts ?? null) : conflictsIn(error);
+    const conflicts = error instanceof ConnectionError ? (met?.conflicts ?? null) : conflictsIn(error);
     setMet({ error, conflicts });
   }
   return met?.conflicts ?? null;
@@ -239,7 +239,7 @@ export function Revert({ request: { id, allowed } }: ScheduleProps) {
         onTry={(resolve) => mutate({ ...variables, resolve })}
       />
       <PurgeOffer
-        problems={error instanceof RefusedError ? error.problems : []}
+        problems={error instanceof ServiceError ? error.problems : []}
         isBusy={isPending}
         onAccept={() => mutate({ ...variables, purge: true })}
       />

@@ -1,7 +1,7 @@
 import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import type { RequestAction } from '../../service/change-queries.js';
-import { RefusedError } from '../../service/send.js';
+import { ServiceError } from '../../service/send.js';
 import type { ChangeRequest } from '../../service/types.js';
 import { useMay, useSession } from '../../service/session.js';
 import { abbreviate } from '../text.js';
@@ -102,7 +102,7 @@ function OwnPassword({ request, doing }: { request: ChangeRequest; doing: Return
   const mayCount = useMayCount(request);
   const { error, variables } = doing;
   const isRejected =
-    mayCount && error instanceof RefusedError && error.status === 403 && variables?.action === 'approve';
+    mayCount && error instanceof ServiceError && error.status === 403 && variables?.action === 'approve';
   const [isChosen, setChosen] = useState(false);
   if (isChosen && doing.isIdle) return <Text size="sm">Your password was changed. You can approve now.</Text>;
   if (!isRejected || !('user' in session) || session.by !== 'cookie') return null;

@@ -7,14 +7,14 @@ import { useKeyboard } from '../form.js';
 import { Conflicts, useShown } from './conflicts.js';
 import type { Choice, ShownConflict } from './shown-conflict.js';
 import { isObject, jsonEqual } from '../../../kernel/json.js';
-import { RefusedError } from '../../service/send.js';
+import { ServiceError } from '../../service/send.js';
 import { objectTitle, valueText } from '../changes/sentences.js';
 
 /* Merge conflicts from responses, and their resolutions. */
 
 /** Returns the conflicts in an error. Null for other errors. */
 export function conflictsIn(error: Error | null): MergeConflict[] | null {
-  if (!(error instanceof RefusedError) || error.code !== 'MERGE_CONFLICT') return null;
+  if (!(error instanceof ServiceError) || error.code !== 'MERGE_CONFLICT') return null;
   return error.problems.flatMap(({ message, extensions }) => {
     const { place, kind, base, ours, theirs } = extensions as unknown as MergeConflict;
     // A paginated error may end with text only.

@@ -3,7 +3,7 @@ import snapshotIcon from 'icon:download';
 import { Menu, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { request, withQuery } from '../../service/request.js';
+import { request, requestAnswer } from '../../service/request.js';
 import { useMay } from '../../service/session.js';
 import { Glyph } from '../glyph.js';
 import { saveAnswer, saveText } from '../save.js';
@@ -32,7 +32,8 @@ export function SnapshotMenu({ at, size = 'xs' }: Props) {
   const navigate = useNavigate();
   const save = useMutation({ mutationFn: (work: () => Promise<void>) => work() });
   if (!mayRead) return null;
-  const path = (name?: string) => withQuery('/history/snapshot', { at, export: name });
+  const download = async ({ name, ending }: (typeof EXPORTS)[number]) =>
+    saveAnswer(await requestAnswer('getPastSnapshot', { query: { at, export: name } }), `snapshot.${ending}`);
   return (
     <Menu shadow="md" width={280} position={at === undefined ? 'top-start' : 'bottom-start'} withinPortal={false}>
       <Menu.Target>
@@ -47,12 +48,12 @@ export function SnapshotMenu({ at, size = 'xs' }: Props) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{at === undefined ? 'Download the schema as' : 'Download the schema at this point as'}</Menu.Label>
-        {EXPORTS.map(({ name, label, ending }) => (
-          <Menu.Item key={name} onClick={() => save.mutate(() => saveAnswer(path(name), `snapshot.${ending}`))}>
-            {label}
+        {EXPORTS.map((format) => (
+          <Menu.Item key={format.name} onClick={() => save.mutate(() => download(format))}>
+            {format.label}
           </Menu.Item>
         ))}
-        <Menu.Item onClick={() => save.mutate(() => saveDirectusForm(path()))}>Directus snapshot</Menu.Item>
+        <Menu.Item onClick={() => save.mutate(() => saveDirectusForm(at))}>Directus snapshot</Menu.Item>
         {mayBring && at === undefined && (
           <>
             <Menu.Divider />
@@ -71,11 +72,11 @@ export function SnapshotMenu({ at, size = 'xs' }: Props) {
   );
 }
 
-async function saveDirectusForm(path: string): Promise<void> {
+async function saveDirectusForm(at: string | undefined): Promise<void> {
   const [{ toDirectusForm }, { yamlText }, snapshot] = await Promise.all([
     import('./directus-form.js'),
     import('../../service/yaml.js'),
-    request<OwnSnapshot>(path),
+    request('getPastSnapshot', { query: { at } }),
   ]);
-  saveText('snapshot-directus.yaml', 'application/yaml', yamlText(toDirectusForm(snapshot)));
+  saveText('snapshot-directus.yaml', 'application/yaml', yamlText(toDirectusForm(snapshot as OwnSnapshot)));
 }

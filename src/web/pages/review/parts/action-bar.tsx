@@ -16,7 +16,7 @@ import { useMemo, type ReactNode, useRef, useState } from 'react';
 import downloadIcon from 'icon:download';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { UnreachableError } from '../../../service/send.js';
+import { ConnectionError } from '../../../service/send.js';
 import { useMay, useSession } from '../../../service/session.js';
 import { ConfirmButton, SteadyButton, useCopy } from '../../../shared/buttons.js';
 import { counted, abbreviate } from '../../../shared/text.js';
@@ -158,7 +158,7 @@ function useProposing({ applying, about, why, onProposed }: Review) {
       await client.invalidateQueries({ queryKey: [SCHEMA] });
     },
     onError: (error) => {
-      if (!(error instanceof UnreachableError)) attempt.current = null;
+      if (!(error instanceof ConnectionError)) attempt.current = null;
     },
   });
 }
@@ -251,7 +251,7 @@ function PermitPurge({ review: { problems, options, carryOut, rehearsal } }: { r
 
 function NoAnswer({ review: { carryOut, rehearsal, planError } }: { review: Review }) {
   const error = carryOut.error ?? rehearsal.error ?? planError;
-  if (!(error instanceof UnreachableError)) return null;
+  if (!(error instanceof ConnectionError)) return null;
   return (
     <ErrorText>
       {error.message}{' '}
@@ -344,7 +344,7 @@ export function ActionBar({ review, held }: Props) {
         {mayCarryOut && (
           <Apply
             review={review}
-            isHeld={isNothing || (held !== null && !(carryOut.error instanceof UnreachableError))}
+            isHeld={isNothing || (held !== null && !(carryOut.error instanceof ConnectionError))}
           />
         )}
       </Group>

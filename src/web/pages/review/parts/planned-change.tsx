@@ -10,7 +10,7 @@ import { locationText } from '../../../../schema/model/location.js';
 import { infoQuery } from '../../../service/queries.js';
 import { rehearse } from '../../../service/review-queries.js';
 import type { ChangeRequest, Finding, Plan } from '../../../service/types.js';
-import { RefusedError } from '../../../service/send.js';
+import { ServiceError } from '../../../service/send.js';
 import { useMay } from '../../../service/session.js';
 import { PermitPurge } from '../../../shared/change-request/later.js';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
@@ -139,7 +139,7 @@ function DryRun({ request }: { request: ChangeRequest }) {
       </SteadyButton>
       <div role="status">{plan != null && <DryRunResult plan={plan} />}</div>
       {error !== null && <ProblemAlert error={error} />}
-      {error instanceof RefusedError && <PermitPurge request={request} problems={error.problems} onPermitted={reset} />}
+      {error instanceof ServiceError && <PermitPurge request={request} problems={error.problems} onPermitted={reset} />}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { useMemo, useState, type ReactNode } from 'react';
 import { invertMap } from '../../../../kernel/inverse.js';
 import type { MergeConflict, Resolution } from '../../../../schema/merge/model.js';
 import { collectionsQuery } from '../../../service/queries.js';
-import { RefusedError } from '../../../service/send.js';
+import { ServiceError } from '../../../service/send.js';
 import { useMay } from '../../../service/session.js';
 import {
   type Reviewed,
@@ -323,7 +323,7 @@ function ImportWithout({ comparison, error }: { comparison: Comparison; error: E
     ...STILL,
     queryKey: ['review', 'failing', file.id, choice.without, [...choice.names], error],
     queryFn: async () => {
-      if (!(error instanceof RefusedError)) return null;
+      if (!(error instanceof ServiceError)) return null;
       const failed = failingCollections(error.problems, chosenDocument(await readDocument(file), choice));
       const former = invertMap(choice.names);
       return failed?.map((name) => former.get(name) ?? name) ?? null;
@@ -431,7 +431,7 @@ function useCollections(file: UploadedFile): readonly string[] | undefined {
 
 /** True for an error that `force` avoids: the file is of another release, vendor or service. */
 function isForeign(error: Error): boolean {
-  if (!(error instanceof RefusedError)) return false;
+  if (!(error instanceof ServiceError)) return false;
   return error.problems.some(({ extensions }) => FOREIGN.has((extensions.path ?? '').replace(/^theirs\./, '')));
 }
 

@@ -125,7 +125,7 @@ const EVERY = 60_000;
 function useMarks(isAsked: boolean): DrawnMarks | undefined {
   const drift = useQuery({
     queryKey: [SCHEMA, 'standing'],
-    queryFn: ({ signal }) => request<Drift>('/schema/drift', { signal }),
+    queryFn: ({ signal }) => request('getDrift', { signal }),
     enabled: isAsked,
     refetchInterval: EVERY,
   });

@@ -19,7 +19,8 @@ const allFieldsQuery = () =>
     queryKey: [SCHEMA, 'all fields'],
     staleTime: Infinity,
     queryFn: async ({ signal }) =>
-      (await request<{ data: ShownField[] }>('/fields?fields=collection,field,type,schema', { signal })).data,
+      (await request('listFields', { query: { fields: ['collection', 'field', 'type', 'schema'] }, signal }))
+        .data as ShownField[],
   });
 
 const NONE: readonly ShownField[] = [];
