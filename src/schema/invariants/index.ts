@@ -193,7 +193,7 @@ function replacedColumnProblems({ collections }: State, renames: Renames): Probl
 }
 
 const DIVIDED =
-  'a partitioned table and its partitions have the same columns: change them in the database, then accept the drift';
+  'the service cannot change columns of a partitioned table or a partition: change them in the database, then adopt the tables again (POST /schema/drift/accept says how)';
 
 const isPartitioned = (node: CollectionNode): boolean => {
   const extras = extrasOf(node);
@@ -231,7 +231,7 @@ function foreignKeyProblems(
 }
 
 const DIVIDED_KEY =
-  'a partitioned table and its partitions have the same foreign keys: change them in the database, then accept the drift';
+  'the service cannot change foreign keys of a partitioned table or a partition: change them in the database, then adopt the tables again (POST /schema/drift/accept says how)';
 
 const foreignKey = (relation: Relation | undefined) =>
   relation?.schema ? { one_collection: relation.one_collection, ...relation.schema } : null;

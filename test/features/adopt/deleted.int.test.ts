@@ -170,7 +170,7 @@ describe('partitioned tables with a foreign key', () => {
       ] as const) {
         const outcome = await attempt(instance, name, input as never);
         expect(refusedWith(outcome), JSON.stringify([name, input])).to.equal('INVALID_PAYLOAD');
-        expect(JSON.stringify(outcome)).to.include('have the same foreign keys');
+        expect(JSON.stringify(outcome)).to.include('cannot change foreign keys of a partitioned table');
       }
       await expectVerified(instance);
       await expectReplayed(instance);

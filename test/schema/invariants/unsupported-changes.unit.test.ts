@@ -12,7 +12,7 @@ const DIVIDED: TableExtras = { partition_by: 'LIST (id)' };
 const PART: TableExtras = { partition_of: { table: 'table', bound: 'DEFAULT' } };
 const PARTITIONING = 'the partitioning of a table can only be changed in the database';
 const COLUMNS =
-  'a partitioned table and its partitions have the same columns: change them in the database, then accept the drift';
+  'the service cannot change columns of a partitioned table or a partition: change them in the database, then adopt the tables again (POST /schema/drift/accept says how)';
 
 /** `collection.field member: message` of each problem, for the collections of `before`. */
 function messagesOf(
