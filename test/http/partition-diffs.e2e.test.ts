@@ -9,7 +9,16 @@ interface FieldDocument {
   renamed_from?: string;
   type: string;
   meta: { collection: string; field: string };
-  schema: { name: string; table: string; data_type: string; is_nullable: boolean; extras?: object };
+  schema: {
+    name: string;
+    table: string;
+    data_type: string;
+    is_nullable: boolean;
+    is_primary_key: boolean;
+    is_unique: boolean;
+    is_indexed: boolean;
+    extras?: object;
+  };
 }
 
 interface CollectionDocument {
@@ -34,7 +43,8 @@ describe('a diff of a partitioned table', () => {
     await api.sql(`
       CREATE TABLE parts (id int PRIMARY KEY, a text NOT NULL, b int) PARTITION BY RANGE (id);
       CREATE TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (100) PARTITION BY RANGE (id);
-      CREATE TABLE leaf PARTITION OF part FOR VALUES FROM (0) TO (50)`);
+      CREATE TABLE leaf PARTITION OF part FOR VALUES FROM (0) TO (50);
+      CREATE INDEX ON parts (b); CREATE INDEX ON parts (abs(id))`);
     await api.ok('POST', '/schema/adopt', { tables: ['parts', 'part', 'leaf'] });
   });
 
@@ -63,9 +73,16 @@ describe('a diff of a partitioned table', () => {
     const fields = document.fields.filter(({ collection }) => collection === 'leaf');
     const [id, a, b] = fields.map((each) => {
       const meta = { ...each.meta, collection: 'next' };
-      return { ...each, collection: 'next', meta, schema: { ...each.schema, table: 'next' } };
+      const { extras: _, ...schema } = each.schema;
+      return { ...each, collection: 'next', meta, schema: { ...schema, table: 'next' } };
     }) as [FieldDocument, FieldDocument, FieldDocument];
-    const extras = { partition_of: { table: 'parts', bound: 'FOR VALUES FROM (100) TO (200)' } };
+    const bound = { partition_of: { table: 'parts', bound: 'FOR VALUES FROM (100) TO (200)' } };
+    const [{ definition }] = (
+      document.collections.find(({ collection }) => collection === 'leaf')?.schema.extras as {
+        indexes: [{ definition: string }];
+      }
+    ).indexes;
+    const extras = { ...bound, indexes: [{ name: 'next_abs', definition }] };
     const table = { collection: 'next', meta: { collection: 'next' }, schema: { name: 'next', extras } };
     const next = { ...document, collections: [...document.collections, table] };
     const other = { ...b, field: 'c', meta: { ...b.meta, field: 'c' }, schema: { ...b.schema, name: 'c' } };
@@ -82,6 +99,16 @@ describe('a diff of a partitioned table', () => {
         'a',
         'a partition has the columns of "parts": the column must be NOT NULL',
       ],
+      [
+        [{ ...id, schema: { ...id.schema, is_primary_key: false, is_unique: false } }, a, b],
+        'id',
+        'a partition has the columns of "parts": the column must be part of the primary key',
+      ],
+      [
+        [id, a, { ...b, schema: { ...b.schema, is_indexed: false } }],
+        'b',
+        'a partition has the columns of "parts": the column must be indexed',
+      ],
     ] as const) {
       const body = { ...next, fields: [...document.fields, ...columns] };
       const refused = await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/schema/diff', body);
@@ -91,8 +118,15 @@ describe('a diff of a partitioned table', () => {
         message,
       ]);
     }
-    const diff = await api.ok<Diff>('POST', '/schema/diff', { ...next, fields: [...document.fields, id, a, b] });
-    await api.ok('POST', '/schema/apply', diff);
+    const whole = { ...next, fields: [...document.fields, id, a, b] };
+    const bare = { ...table, schema: { ...table.schema, extras: bound } };
+    const { message } = await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/schema/diff', {
+      ...whole,
+      collections: [...document.collections, bare],
+    });
+    expect(message).to.equal(`a partition has the indexes of "parts": ${definition} is missing`);
+    await api.ok('POST', '/schema/apply', await api.ok<Diff>('POST', '/schema/diff', whole));
+    expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);
   });
 
   it('reports a partition that the service does not manage if the table is deleted', async () => {

@@ -2,7 +2,14 @@
 import { type Problem, problemAbout } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
 import { parentOf } from '../model/order.js';
-import { type CollectionNode, type ColumnField, type State, hasColumn, partitionsOf } from '../model/state.js';
+import {
+  type CollectionNode,
+  type ColumnField,
+  type State,
+  extrasOf,
+  hasColumn,
+  partitionsOf,
+} from '../model/state.js';
 import { columnType } from '../sql-text/data-types.js';
 import type { Renames } from '../transition/renames.js';
 
@@ -41,7 +48,7 @@ export function newPartitionProblems({ from, to }: { from: State; to: State }, n
   const parent = parentOf(to, name) ?? '';
   const table = to.collections.get(parent);
   if (node === undefined || table === undefined) return [];
-  return [...new Set([...table.fields.keys(), ...node.fields.keys()])].flatMap((field) => {
+  const ofColumns = [...new Set([...table.fields.keys(), ...node.fields.keys()])].flatMap((field) => {
     const [needed, own] = [table, node].map(({ fields }) => fields.get(field));
     const fault =
       columnFault(hasColumn(needed) ? needed : null, hasColumn(own) ? own : null) ??
@@ -49,6 +56,21 @@ export function newPartitionProblems({ from, to }: { from: State; to: State }, n
     const message = `a partition has the columns of ${quoteName(parent)}: ${fault}`;
     return fault === null ? [] : [problemAbout({ kind: 'field', collection: name, field }, message)];
   });
+  return [...ofColumns, ...(['indexes', 'constraints'] as const).flatMap((kind) => missingExtras(kind, table, node))];
+}
+
+/** Reports indexes and constraints that PostgreSQL would add to the partition, or without which it rejects it. */
+function missingExtras(kind: 'indexes' | 'constraints', table: CollectionNode, node: CollectionNode): Problem[] {
+  const own = new Set((extrasOf(node)[kind] ?? []).map(({ definition }) => definition));
+  const missing = (extrasOf(table)[kind] ?? []).filter(({ definition }) => !own.has(definition));
+  const { collection } = node.collection;
+  const subject = { kind: 'collection', collection, member: ['schema', 'extras', kind] } as const;
+  return missing.map(({ definition }) =>
+    problemAbout(
+      subject,
+      `a partition has the ${kind} of ${quoteName(table.collection.collection)}: ${definition} is missing`,
+    ),
+  );
 }
 
 const hasForeignKey = ({ relations }: CollectionNode, field: string): boolean => relations.get(field)?.schema != null;
@@ -58,10 +80,12 @@ function columnFault(needed: ColumnField | null, own: ColumnField | null): strin
   if (own === null) return `column ${quoteName(needed.field)} is missing`;
   const [type, ownType] = [needed, own].map(({ schema }) => typeAndCollation(schema));
   if (withoutSpelling(type) !== withoutSpelling(ownType)) return `the type must be ${type}, not ${ownType}`;
-  const lacks = (flag: 'is_primary_key' | 'is_unique'): boolean => needed.schema[flag] && !own.schema[flag];
+  const lacks = (flag: 'is_primary_key' | 'is_unique' | 'is_indexed'): boolean =>
+    needed.schema[flag] && !own.schema[flag];
   if (own.schema.is_nullable && !needed.schema.is_nullable) return 'the column must be NOT NULL';
   if (lacks('is_primary_key')) return 'the column must be part of the primary key';
-  return lacks('is_unique') ? 'the column must be unique' : null;
+  if (lacks('is_unique')) return 'the column must be unique';
+  return lacks('is_indexed') ? 'the column must be indexed' : null;
 }
 
 const typeAndCollation = (schema: ColumnField['schema']): string =>
