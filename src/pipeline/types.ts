@@ -1,4 +1,5 @@
 /** Input and output types of the pipeline. */
+import type { UnmatchedValues } from '../projector/ddl/unmatched-values.js';
 import type pg from 'pg';
 import type { Document } from '../log/document-lines.js';
 import type { LogWatch } from '../log/watch.js';
@@ -244,6 +245,8 @@ export interface CompletedChange<C = unknown> {
   changes?: ReadonlyMap<string, ChangeRequest>;
   /** True if the caller requested permanent deletion. */
   purge?: boolean;
+  /** Values in the trash whose rows no longer exist. They are permanently deleted. */
+  unmatched?: readonly UnmatchedValues[];
   /** See `RevisedBatch`. */
   returns?: readonly Return[];
   document?: Document;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { restored, trashEntry } from './routes-answers.js';
 import type { Plan } from '../../cli/commands/apply.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../../cli/command.js';
-import { type JudgedWarning, describeWarning } from '../../cli/planned-changes.js';
+import { describeWarning } from '../../cli/planned-changes.js';
 import { json, toOneLine, table } from '../../cli/output.js';
 import { requestText, requestAll, requestData, changeHeaders } from '../../cli/connections/service.js';
 import { isPosition } from '../../kernel/position.js';
@@ -57,14 +57,10 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
 function show({ print, note }: Invocation['terminal'], answer: RestoreAnswer | Plan): void {
   const { warnings = [] } = answer;
   const tell = 'data' in answer ? note : print;
-  if ('data' in answer) print(`${locationText(answer.data)} was restored${isEmpty(warnings) ? ', empty' : ''}.`);
+  if ('data' in answer) print(`${locationText(answer.data)} was restored.`);
   else print(answer.statements.map(({ summary }) => summary).join('\n'));
   for (const warning of warnings) tell(`! ${describeWarning(warning)}`);
 }
-
-/** True if the database was created from its log, which has no trash. */
-const isEmpty = (warnings: readonly JudgedWarning[]): boolean =>
-  warnings.some(({ code }) => code === 'DATA_NOT_RESTORED');
 
 /** Purges entries. Exit code 2 if the user declines. Without a terminal, there is no confirmation. */
 export async function purge(invocation: Invocation): Promise<ExitCode> {

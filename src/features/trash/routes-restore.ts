@@ -12,7 +12,7 @@ import { type NotRestored, type Restoration, planRestoration } from '../../schem
 import { type Answer, jsonBytesAnswer, unwrap, jsonAnswer } from '../../http/answer/answer.js';
 import { type ChangeDeps, runChange, isRequested, isRehearsal } from '../../http/change/change.js';
 import type { CollectionTexts } from '../../http/documents/texts.js';
-import { warnAboutEmptied } from '../../reads/history/returns.js';
+import { warnAboutEmptied, warnUnmatched } from '../../reads/history/returns.js';
 import type { Call } from '../../http/route.js';
 import { fieldDocumentOf } from '../../schema/snapshot/documents.js';
 import { type FieldRestoration, fieldRestoration } from '../../schema/transition/restore-field.js';
@@ -39,12 +39,13 @@ async function restoreField(
       const { nulls: refusal } = run.command;
       return { further: leftWarnings(restored), optional: restored.keys, ...(refusal && { refusal }) };
     },
-    render: async ({ command, before, state, events, position }) => {
+    render: async ({ command, before, state, events, position, unmatched = [] }) => {
       const restored = await restoredIn(before, command);
       const node = state.collections.get(restored.collection) as CollectionNode;
       const field = node.fields.get(restored.field);
       const data = field === undefined ? null : fieldDocumentOf(state, node, field);
-      const warnings = [...warnAboutEmptied(events), ...leftWarnings(restored)].map(findingOf);
+      const without = unmatched.map(warnUnmatched);
+      const warnings = [...warnAboutEmptied(events), ...without, ...leftWarnings(restored)].map(findingOf);
       return { ...jsonAnswer(200, { data, ...(warnings.length > 0 && { warnings }) }), position };
     },
   });

@@ -376,12 +376,15 @@ async function respondWithDryRun<N extends OperationName, C extends CommandOf<N>
   return { ...answer, position: run.before.position };
 }
 
-/** Adds warnings about deletions that left nothing in the trash, unless the change requested that. */
-export function withLosses(answer: Answer, { events, before, purge = false }: CompletedChange): Answer {
+/** Adds warnings about data that is permanently deleted, although the change did not request that. */
+export function withLosses(answer: Answer, { events, before, purge = false, unmatched = [] }: CompletedChange): Answer {
   const isLost = (event: LogEvent): boolean =>
     isDeletion(event) && !isAdopted(event) && event.data.kept_until === undefined && containsData(before, event);
-  if (purge || !events.some(isLost)) return answer;
-  return { ...answer, headers: [...answer.headers, 'X-Warnings', 'DATA_NOT_KEPT'] };
+  const codes = [
+    ...(!purge && events.some(isLost) ? ['DATA_NOT_KEPT'] : []),
+    ...(unmatched.length > 0 ? ['DATA_NOT_RESTORED'] : []),
+  ];
+  return codes.length === 0 ? answer : { ...answer, headers: [...answer.headers, 'X-Warnings', codes.join(', ')] };
 }
 
 /**

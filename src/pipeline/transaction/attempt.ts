@@ -6,7 +6,6 @@ import { prepareEvents } from '../../log/append.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import { changesAfter, changesBefore, writeChanges } from '../../features/change-requests/rows.js';
 import { metadataStatements, objectStatements } from '../../projector/metadata/rows.js';
-import type { ObjectFacts } from '../../projector/ddl/catalog-object.js';
 import { trashStatements } from '../../features/trash/rows.js';
 import { changesObjects, changesSchema, collectionsChanged } from '../../schema/fold/event-schemas.js';
 import { type Cause, type LogEvent, isConsequence } from '../../schema/model/events.js';
@@ -20,6 +19,7 @@ import { type DecidedBatch, type DecideOptions, decideBatch, isReader, outOfScop
 import { type Admission, enforcePolicy, unmatchedAcknowledgements } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
 import { readEarlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
+import { countUnmatched, restoresValues } from './unmatched-values.js';
 import { withRewrittenObjects } from './rewritten-objects.js';
 import { type Projection, runStatements, readUnobstructedScript } from './run-ddl.js';
 import {
@@ -213,7 +213,7 @@ async function executeAttempt<C>(
 ): Promise<Outcome<C>> {
   const { options, request, begun, waits, events, after, statements } = deciding;
   const { point } = begun;
-  if (deciding.facts !== undefined) return executeRewriting(client, deciding, deciding.facts);
+  if (deciding.facts !== undefined || events.some(restoresValues)) return executeInSequence(client, deciding);
   const preparing = { ...deciding, changes: await changesBefore(client, events) };
   // PostgreSQL runs the DDL while this process computes rows and hashes. The remaining statements are sent in one
   // flight.
@@ -233,15 +233,14 @@ async function executeAttempt<C>(
 }
 
 /**
- * Carries out the rest of an attempt whose statements may rewrite views, which adds events. The events are therefore
- * prepared after the statements have run.
+ * Carries out the rest of an attempt whose statements may rewrite views, which adds events, or restore values, which
+ * the response counts. The events are therefore prepared after the statements have run.
  */
-async function executeRewriting<C>(
+async function executeInSequence<C>(
   client: pg.ClientBase,
   deciding: Omit<PreparationInput<C>, 'changes'>,
-  facts: ObjectFacts,
 ): Promise<Outcome<C>> {
-  const { options, request, begun, waits, events, after, statements } = deciding;
+  const { options, request, begun, waits, events, after, statements, facts } = deciding;
   const { point } = begun;
   const changes = await changesBefore(client, events);
   const keeps = request.idempotency !== undefined;
@@ -251,11 +250,13 @@ async function executeRewriting<C>(
     const outcome: Refusal = { kind: 'refused', problems };
     return finishRefused(client, options, { request, outcome, head: point.head });
   }
-  const rewriting = { before: point.state, after, events, facts, schema: options.location.schema };
-  const rewritten = await withRewrittenObjects(client, rewriting);
+  const rewriting = { before: point.state, after, events, schema: options.location.schema };
+  const rewritten =
+    facts === undefined ? { after, events } : await withRewrittenObjects(client, { ...rewriting, facts });
   if (rewritesOutside(request, { before: point.state, events }, rewritten))
     return finishRefused(client, options, { request, outcome: outOfScope(), head: point.head });
-  return finishDone(client, options, await prepare({ ...deciding, ...rewritten, changes }, false));
+  const losses = await countUnmatched(client, events);
+  return finishDone(client, options, await prepare({ ...deciding, ...rewritten, changes, losses }, false));
 }
 
 /** Adds the pool and the schema of the pipeline. */
@@ -270,6 +271,8 @@ interface PreparationInput<C> extends DecidedBatch<C> {
   waits: Projection['waits'];
   /** The change requests that the events concern, in their state before the events. */
   changes: ReadonlyMap<string, ChangeRequest>;
+  /** The restored values without a row, if the events restore values. */
+  losses?: Pick<CompletedChange, 'unmatched'>;
 }
 
 function* metadataOf<C>({ options, begun: { point }, events, after }: PreparationInput<C>): Generator<Parameterised> {
@@ -279,7 +282,7 @@ function* metadataOf<C>({ options, begun: { point }, events, after }: Preparatio
 
 /** Prepares everything of a batch except streamed rows. */
 async function prepare<C>(preparing: PreparationInput<C>, isStreamed: boolean): Promise<Batch<C>> {
-  const { options, request, begun, command, events, after, also, judging, changes } = preparing;
+  const { options, request, begun, command, events, after, also, judging, changes, losses } = preparing;
   const { returns, document } = judging.revised;
   const { backend, timeline, base, point } = begun;
   const id = randomUUID();
@@ -295,6 +298,7 @@ async function prepare<C>(preparing: PreparationInput<C>, isStreamed: boolean): 
     position: prepared.head.position,
     ...(requests.size > 0 && { changes: requests }),
     ...(request.purge === true && { purge: true }),
+    ...losses,
     ...(returns && { returns }),
     ...(document && { document }),
   };

@@ -32,6 +32,7 @@ import { defaultExpression } from './column.js';
 import { attachPartitionWithRows } from './extras.js';
 import { createNeeds } from './needs.js';
 import { planCollectionRenamed } from './rename.js';
+import { noteUnmatched } from './unmatched-values.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import { MENTIONS_NEXTVAL } from '../../schema/model/extras.js';
 
@@ -118,9 +119,10 @@ const matches = (key: readonly Column[]): Sql =>
 
 /**
  * Copies the values back into the column, which exists again and is null. Triggers and rules of the table do not run.
- * Raises an error if a row did not get its value, because the copy is dropped afterwards.
+ * Raises an error if a row did not get its value, because the copy is dropped afterwards. Counts the values whose row
+ * no longer exists.
  */
-export function returnValues({ table, key, column, copy }: KeptColumnCopy): Sql {
+export function returnValues({ table, key, column, copy }: KeptColumnCopy, position: number): Sql {
   // IS NOT NULL would be false for a composite value with a null attribute.
   const value = sql`k.${ident(column.identity)}`;
   const kept = sql`${matches(key)} AND ${value} IS DISTINCT FROM NULL`;
@@ -128,7 +130,8 @@ export function returnValues({ table, key, column, copy }: KeptColumnCopy): Sql 
     GET DIAGNOSTICS counted = ROW_COUNT;
     IF counted <> (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${kept}) THEN
       RAISE EXCEPTION 'only % of the values in the trash were restored', counted;
-    END IF;`;
+    END IF;
+    ${noteUnmatched(position, sql`(SELECT count(*) FROM ${copy} k WHERE ${value} IS DISTINCT FROM NULL) - counted`)}`;
   return asOwner(table, update, { silently: true });
 }
 
@@ -190,7 +193,7 @@ export function restoreColumn(
   const bare = toPlainColumn(field);
   return [
     planColumnAddition(change, bare),
-    step(returnValues(kept), `restore the values of ${label(field)} from the trash`, {
+    step(returnValues(kept, position), `restore the values of ${label(field)} from the trash`, {
       lock: 'ACCESS EXCLUSIVE',
       lock_entries: 6 + rowEntries(change, field),
     }),

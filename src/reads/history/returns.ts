@@ -7,6 +7,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { Warning } from '../../kernel/warning.js';
 import { COPY, countValues } from '../../projector/ddl/trash.js';
+import type { UnmatchedValues } from '../../projector/ddl/unmatched-values.js';
 import { type Sql, integer, qualified, sql, trash, trashOf, tableOfNode } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import {
@@ -113,6 +114,13 @@ function warnRestoredEmpty({ collection, field }: Name, position: number): Warni
   const what = field === null ? `restore table ${collection}` : `restore column ${field} of ${collection}`;
   const message = `${what}: it is restored empty, because this database was rebuilt from its log and has no trash of position ${position}`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
+}
+
+/** Creates the warning about values in the trash whose rows no longer exist. */
+export function warnUnmatched({ collection, field, position, count }: UnmatchedValues): Warning {
+  const values = count === 1 ? '1 value has' : `${count.toLocaleString('en')} values have`;
+  const message = `restore column ${field} of ${collection} from the trash (position ${position}): ${values} no row with that primary key and ${count === 1 ? 'is' : 'are'} permanently deleted`;
+  return { code: 'DATA_NOT_RESTORED', collection, field, message };
 }
 
 /** Creates the warnings about objects that the events restore without data. */

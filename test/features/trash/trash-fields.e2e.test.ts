@@ -59,7 +59,15 @@ describe('the trash of fields', () => {
       `restore column title of articles from the trash (position ${position}): 2 values are restored, 2 rows written since have null, 1 value no longer has a row`,
     ]);
     const { data, warnings } = await restore(position);
-    expect([data.field, warnings]).to.deep.equal(['title', undefined]);
+    expect([data.field, warnings?.map(({ code, message }) => [code, message])]).to.deep.equal([
+      'title',
+      [
+        [
+          'DATA_NOT_RESTORED',
+          `restore column title of articles from the trash (position ${position}): 1 value has no row with that primary key and is permanently deleted`,
+        ],
+      ],
+    ]);
     expect(await api.sql('SELECT id, title FROM articles ORDER BY id')).to.deep.equal([
       { id: 1, title: 'one' },
       { id: 2, title: null },
@@ -71,6 +79,32 @@ describe('the trash of fields', () => {
     expect(schemas).to.deep.equal([]);
     const again = await client(`/trash/${position}/restore`, { method: 'POST' });
     expect([again.status, again.text.includes('restored at')]).to.deep.equal([404, true]);
+  });
+
+  it('reports values whose row has another key now, in a restore and going back', async () => {
+    await table('articles', [plain('title')]);
+    await api.sql(`INSERT INTO articles (title) VALUES ('one'), (NULL), ('three')`);
+    const lossOf = ({ headers, status }: { headers: Headers; status: number }) => [status, headers.get('x-warnings')];
+    const before = await api.head();
+    const dropMoved = async () => {
+      const position = await gone('/fields/articles/title');
+      await api.sql('UPDATE articles SET id = id + 10');
+      return position;
+    };
+    const restored = await client(`/trash/${await dropMoved()}/restore`, { method: 'POST' });
+    expect(lossOf(restored)).to.deep.equal([200, 'DATA_NOT_RESTORED']);
+    expect((restored.json as Restored).warnings?.map(({ message }) => message.split(': ')[1])).to.deep.equal([
+      '2 values have no row with that primary key and are permanently deleted',
+    ]);
+    await api.sql(`UPDATE articles SET title = 'new'`);
+    await dropMoved();
+    const diff = await client(`/history/diff?to=${before}`);
+    expect(lossOf(await client('/schema/apply', json(diff.json)))).to.deep.equal([204, 'DATA_NOT_RESTORED']);
+    await gone('/fields/articles/title');
+    expect(lossOf(await client(`/trash/${(await trashed())[0]!.position}/restore`, { method: 'POST' }))).to.deep.equal([
+      200,
+      null,
+    ]);
   });
 
   it('reports why it cannot keep a field, and drops it', async () => {

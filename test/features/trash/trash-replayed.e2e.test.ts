@@ -149,7 +149,7 @@ describe('a database created from a log', () => {
       expect(gone.extensions['purged_at']).to.match(/^20/);
       const target = ['--url', services[0]!.url, '--token', services[0]!.adminToken];
       const ran = await dps(['trash', 'restore', ...target, '--as', 'people', String(at('authors'))], {});
-      expect([ran.code, ran.out]).to.deep.equal([0, 'people was restored, empty.']);
+      expect([ran.code, ran.out]).to.deep.equal([0, 'people was restored.']);
       expect(ran.err).to.contain('DATA_NOT_RESTORED people: ').and.to.contain('this database was rebuilt from its log');
       expect(await other.sql('SELECT count(*)::int AS n FROM people')).to.deep.equal([{ n: 0 }]);
       const relation = await other.ok<{ data: object }>('GET', '/relations/articles/author');

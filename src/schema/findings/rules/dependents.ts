@@ -340,8 +340,8 @@ const dataNotRestored: Rule = {
   code: 'DATA_NOT_RESTORED',
   level: 'warn',
   shownOnly: true,
-  title: 'Recreated empty',
-  what: 'A table or column of this name had data before. It is created without that data, which is permanently deleted or does not fit.',
+  title: 'Data is not restored',
+  what: 'A table or column of this name had data before. It is created without that data, which is permanently deleted or does not fit. Or values of a restored field have no row, because the row was deleted or its primary key was updated.',
   why: 'The schema looks as before, but applications find no data in it.',
   safer: 'Restore it from the trash while it is there, or from a backup.',
 };
