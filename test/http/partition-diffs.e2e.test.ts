@@ -77,11 +77,10 @@ describe('a diff of a partitioned table', () => {
       return { ...each, collection: 'next', meta, schema: { ...schema, table: 'next' } };
     }) as [FieldDocument, FieldDocument, FieldDocument];
     const bound = { partition_of: { table: 'parts', bound: 'FOR VALUES FROM (100) TO (200)' } };
-    const [{ definition }] = (
-      document.collections.find(({ collection }) => collection === 'leaf')?.schema.extras as {
-        indexes: [{ definition: string }];
-      }
-    ).indexes;
+    const { schema: ofLeaf } = document.collections.find(
+      ({ collection }) => collection === 'leaf',
+    ) as CollectionDocument;
+    const [{ definition }] = (ofLeaf.extras as { indexes: [{ definition: string }] }).indexes;
     const extras = { ...bound, indexes: [{ name: 'next_abs', definition }] };
     const table = { collection: 'next', meta: { collection: 'next' }, schema: { name: 'next', extras } };
     const next = { ...document, collections: [...document.collections, table] };
