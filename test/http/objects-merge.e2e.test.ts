@@ -10,6 +10,8 @@ interface Snapshot {
   objects: { kind: string; id: string; definition: string; comment: string | null }[];
 }
 
+const NO_DIFFERENCE = { collections: [], fields: [], relations: [] };
+
 interface Conflict {
   message: string;
   extensions: { code: string; kind: string; place: object; base?: unknown; ours?: unknown; theirs?: unknown };
@@ -108,5 +110,121 @@ describe('merges of views', () => {
     await api.ok('POST', `/changes/${back.id}/approve`, { plan: back.plan });
     await api.ok('POST', `/changes/${back.id}/apply`);
     expect(await stored()).to.equal(SHORT);
+  });
+});
+
+describe('merges of a renamed table', () => {
+  const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+  let position: number;
+  let base: Snapshot;
+
+  const LOG =
+    'CREATE RULE log AS ON UPDATE TO people WHERE new.age > 1 DO ALSO (INSERT INTO changes (age) VALUES (old.age); UPDATE people SET age = 2 WHERE people.id = old.id AND false)';
+  const ADULTS = 'CREATE POLICY adults ON people USING (age > 17 AND id IN (SELECT p.id FROM people p))';
+  const TOUCH =
+    'CREATE TRIGGER touch BEFORE UPDATE OF age ON people FOR EACH ROW WHEN (old.age <> new.age) EXECUTE FUNCTION touch()';
+  const SECURITY = 'ALTER TABLE people ENABLE ROW LEVEL SECURITY';
+  const COUNTS = 'CREATE STATISTICS counts ON age, id FROM people';
+
+  beforeEach(async () => {
+    const age = { field: 'age', type: 'integer', interface: 'input' };
+    for (const collection of ['people', 'changes'])
+      await api.ok('POST', '/collections', { collection, schema: {}, fields: [age] });
+    const returns = 'RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$';
+    for (const [kind, definition] of [
+      ['function', `CREATE FUNCTION touch() ${returns}`],
+      ['rule', LOG],
+      ['policy', ADULTS],
+      ['trigger', TOUCH],
+      ['row_security', SECURITY],
+      ['statistics', COUNTS],
+    ])
+      await api.ok('POST', '/objects', { kind, definition });
+    base = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    position = await api.head();
+  });
+
+  const changed = (members: Readonly<Record<string, object>>): Snapshot => ({
+    ...base,
+    objects: base.objects.map((object) => ({ ...object, ...members[object.kind] })),
+  });
+  const merge = (theirs: object) => api.client('/schema/merge', json({ base: position, theirs }, 'POST'));
+  const mergeAndApply = async (theirs: object) => {
+    const answer = await merge(theirs);
+    expect(answer.status, answer.text).to.equal(200);
+    await api.ok('POST', '/schema/apply', answer.json);
+    return (await api.ok<Snapshot>('GET', '/schema/snapshot')).objects;
+  };
+  const renameTable = () => api.ok('POST', '/collections/people/rename', { to: 'members' });
+
+  it('apply other members to its rule, trigger, policy and statistics object', async () => {
+    await renameTable();
+    const objects = await mergeAndApply(
+      changed({
+        rule: { comment: 'Logs', enabled: 'disabled' },
+        trigger: { comment: 'Touches', enabled: 'always' },
+        policy: { comment: 'Adults' },
+        statistics: { comment: 'Counts' },
+      }),
+    );
+    expect(objects.map(({ id, comment }) => [id, comment])).to.deep.equal([
+      ['touch()', null],
+      ['adults on members', 'Adults'],
+      ['members', null],
+      ['log on members', 'Logs'],
+      ['counts', 'Counts'],
+      ['touch on members', 'Touches'],
+    ]);
+    expect(await merge(changed({})))
+      .to.have.nested.property('json.diff')
+      .that.deep.equals(NO_DIFFERENCE);
+  });
+
+  it('apply other definitions to its trigger, row security and statistics object', async () => {
+    await renameTable();
+    const objects = await mergeAndApply(
+      changed({
+        trigger: { definition: TOUCH.replace('BEFORE', 'AFTER') },
+        row_security: { definition: SECURITY.replace('ENABLE', 'FORCE') },
+        statistics: { definition: COUNTS.replace('counts', 'counts (mcv)') },
+      }),
+    );
+    for (const [kind, word] of [
+      ['trigger', 'AFTER'],
+      ['row_security', 'FORCE'],
+      ['statistics', 'mcv'],
+    ])
+      expect(objects.find((each) => each.kind === kind)?.definition, kind)
+        .to.contain(word)
+        .and.contain('members')
+        .and.not.contain('people');
+  });
+
+  it('report definitions that name the table elsewhere, and apply the chosen one', async () => {
+    await renameTable();
+    const theirs = changed({
+      rule: { definition: LOG.replace('> 1', '> 2') },
+      policy: { definition: ADULTS.replace('17', '20') },
+    });
+    const answer = await merge(theirs);
+    const places = (answer.json as { errors: Conflict[] }).errors.map(({ extensions }) => extensions.place);
+    expect([answer.status, places]).to.deep.equal([
+      409,
+      [
+        { part: 'objects', kind: 'policy', id: 'adults on members', path: ['definition'] },
+        { part: 'objects', kind: 'rule', id: 'log on members', path: ['definition'] },
+      ],
+    ]);
+    const choose = async (take: 'ours' | 'theirs') => {
+      const resolve = places.map((each) => ({ place: each, take }));
+      return (await api.client('/schema/merge', json({ base: position, theirs, resolve }, 'POST'))).json;
+    };
+    expect(await choose('ours'))
+      .to.have.property('diff')
+      .that.deep.equals(NO_DIFFERENCE);
+    const before = await api.ok('GET', '/schema/snapshot');
+    const { status, codes } = await api.client('/schema/apply', json(await choose('theirs'), 'POST'));
+    expect([status, codes[0]], 'the table no longer has this name').to.deep.equal([400, 'INVALID_PAYLOAD']);
+    expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(before);
   });
 });

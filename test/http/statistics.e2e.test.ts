@@ -79,6 +79,20 @@ describe('statistics objects', () => {
     expect(await existing()).to.deep.equal([]);
   });
 
+  it('can change to another table with the same columns, by a change and by drift', async () => {
+    await api.ok('POST', '/collections', { ...PLACES, collection: 'towns' });
+    await create(CITIES);
+    const other = CITIES.replace('places', 'towns');
+    await api.ok('PATCH', path('cities'), { definition: other });
+    expect((await shown('cities')).definition).to.equal(other);
+    expect((await existing()).map(({ table }) => table)).to.deep.equal(['towns']);
+    await api.sql(`DROP STATISTICS cities; ${CITIES}`);
+    const { objects } = await api.ok<{ objects: { differences: { member: string }[] }[] }>('GET', '/schema/drift');
+    expect(objects.map(({ differences }) => differences.map(({ member }) => member))).to.deep.equal([['definition']]);
+    await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'statistics', id: 'cities' }] });
+    expect((await shown('cities')).definition).to.contain('FROM places');
+  });
+
   it('shows the lock on its table in a dry run', async () => {
     const plan = await api.ok<Plan>('POST', '/objects?dry_run', { kind: 'statistics', definition: CITIES });
     expect(plan.accepted).to.equal(true);

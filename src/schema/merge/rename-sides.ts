@@ -5,8 +5,18 @@
 import { jsonEqual } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Names } from '../fold/replace-names.js';
-import { OBJECT_KINDS, type ObjectKind, isOnTable, objectKey } from '../model/objects.js';
-import { type CollectionNode, type Identity, type State, NEW_IDENTITY, byName, getObject } from '../model/state.js';
+import { OBJECT_KINDS, type ObjectKind, isFreeOnTable, isOnTable, objectKey } from '../model/objects.js';
+import {
+  type CollectionNode,
+  type Identity,
+  type State,
+  NEW_IDENTITY,
+  byName,
+  getObject,
+  hasTableAt,
+} from '../model/state.js';
+import { definitionOnTable } from '../sql-text/object-definition.js';
+import { tableOf } from '../sql-text/object-table.js';
 import { Draft } from '../transition/draft.js';
 import type { Rewritten, UnwrittenText } from '../transition/rename-texts.js';
 import { NO_RENAMES, type Renames, isNone, renamesBetween, withRenames } from '../transition/renames.js';
@@ -241,14 +251,31 @@ function* renameTables(states: States, merging: Merging): Resumable<RenamedSides
     collections: namesTo(things, side, final),
   });
   const named = yield* withRenames(ours, to('ours'));
+  const follow = (side: 'base' | Side, { state }: { state: State }): State =>
+    withTablesOfStatistics(states[side], state, to(side).collections);
   return {
-    base: (yield* withRenames(base, to('base'))).state,
-    theirs: (yield* withRenames(theirs, to('theirs'))).state,
+    base: follow('base', yield* withRenames(base, to('base'))),
+    theirs: follow('theirs', yield* withRenames(theirs, to('theirs'))),
     ours: named.state,
     renames: to('ours'),
     touched: named.touched,
     unwritten: named.unwritten,
   };
+}
+
+/**
+ * Renames the tables of statistics objects, whose ids do not contain them. PostgreSQL rewrites those of ours after a
+ * rename. A table of the default schema has the name of its collection.
+ */
+function withTablesOfStatistics(before: State, after: State, names: Names): State {
+  if (names.size === 0 || after.objects.isEmpty()) return after;
+  const draft = new Draft(after);
+  for (const { object } of after.objects.values()) {
+    const table = isFreeOnTable(object) ? tableOf(object) : null;
+    const to = table === null || !hasTableAt(before, undefined, table) ? undefined : names.get(table);
+    if (to !== undefined) draft.putObject({ ...object, definition: definitionOnTable(object, to) });
+  }
+  return draft.toState();
 }
 
 /** True if the identity does not exist in the base. */

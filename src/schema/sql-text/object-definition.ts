@@ -12,6 +12,7 @@ import {
   type ObjectKind,
   type ObjectName,
   type SchemaObject,
+  isFreeOnTable,
   objectLabel,
   objectNameParts,
   idOnTable,
@@ -56,7 +57,10 @@ export interface ParsedDefinition {
   fingerprint: string;
   /** The options of WITH (…) and of WITH CHECK OPTION, in one form. */
   options: string;
-  /** The access method, options and tablespace of a materialized view, in one form. Empty for a view. */
+  /**
+   * The access method, options and tablespace of a materialized view, in one form, or the table of a statistics object,
+   * which is not in its id. Otherwise empty.
+   */
   storage: string;
   /**
    * The relations that the definition names, including those in WITH and in argument types. Relations within the text
@@ -144,12 +148,12 @@ export function withNames({ kind, tail, onTable, trigger }: DefinitionText, name
 export const createWords = (kind: ObjectKind, trigger: Pick<TriggerParts, 'isConstraint'> | null): string =>
   `${trigger?.isConstraint === true ? 'CONSTRAINT ' : ''}${KINDS[kind].sqlWords}`;
 
-/** True if the parser reads the same statement from both texts, apart from white space, comments and the names. */
+/** True if the parser reads the same statement from both texts, apart from white space, comments and the id. */
 export function isSameDefinition(a: string, b: string): boolean {
   if (a === b) return true;
   const [first, second] = [parseDefinition(a), parseDefinition(b)];
   if (typeof first === 'string' || typeof second === 'string') return false;
-  return first.kind === second.kind && first.fingerprint === second.fingerprint;
+  return first.kind === second.kind && first.fingerprint === second.fingerprint && first.storage === second.storage;
 }
 
 function parseText(text: string): ParsedDefinition | string {
@@ -349,6 +353,7 @@ function partsOnTable(
   const tail = ` ${bytes.toString('utf8', afterTable, end).trim()}`.trimEnd();
   const parts: ParsedDefinition = {
     ...partsOf(creation, tail),
+    storage: isFreeOnTable(creation) ? table : '',
     onTable: { name: table, between },
     trigger: trigger === undefined ? null : readTriggerParts(trigger),
     ...partsOfKind(creation),

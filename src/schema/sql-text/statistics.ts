@@ -39,8 +39,15 @@ export function readStatisticsParts(statement: Node): StatisticsParts {
   return { columns: [...new Set([...names.filter((name) => typeof name === 'string'), ...references])] };
 }
 
-/** Returns the statement without the names. The order of the kinds does not matter. */
-export const statisticsRest = ({ stat_types: kinds, exprs }: Node): Node => ({
-  kinds: [...new Set(list(kinds).map((kind) => String(stringOf(kind))))].sort(),
-  exprs,
-});
+/**
+ * Returns the statement without the names. The order of the kinds and of the columns does not matter: PostgreSQL sorts
+ * them, and puts expressions after the columns.
+ */
+export function statisticsRest({ stat_types: kinds, exprs }: Node): Node {
+  const elements = list(exprs).map((each) => member(each, 'StatsElem') ?? {});
+  return {
+    kinds: [...new Set(list(kinds).map((kind) => String(stringOf(kind))))].sort(),
+    columns: elements.flatMap(({ name }) => (typeof name === 'string' ? [name] : [])).sort(),
+    expressions: elements.flatMap(({ expr }) => (expr === undefined ? [] : [expr])),
+  };
+}

@@ -28,14 +28,15 @@ describe('the definition of a statistics object', () => {
     expect(definition.calls.map(({ name }) => name).sort()).to.deep.equal(['f', 'lower']);
   });
 
-  it('is the same with other spelling and another order of kinds, but not with other kinds or columns', () => {
-    const spelled = 'create statistics "cities"(mcv,ndistinct)on CITY, "zip" from posts -- all';
+  it('is the same with another order of kinds or columns, but not with other kinds, columns or another table', () => {
+    const spelled = 'create statistics "cities"(mcv,ndistinct)on "zip", CITY from posts -- all';
     expect(isSameDefinition(CITIES, spelled)).to.equal(true);
     for (const other of [
       CITIES.replace(', mcv', ''),
       CITIES.replace(' (ndistinct, mcv)', ''),
       CITIES.replace('zip', '(zip)'),
       CITIES.replace('zip', 'age'),
+      CITIES.replace('posts', 'pages'),
     ])
       expect(isSameDefinition(CITIES, other), other).to.equal(false);
   });
