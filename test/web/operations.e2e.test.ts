@@ -94,7 +94,9 @@ describe('the operations page of the admin app', () => {
     await page.getByRole('checkbox', { name: 'by_hand' }).check();
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByText(/^Dry run: 1 table with 1 relation/).waitFor();
-    await page.getByText('trigger', { exact: true }).first().waitFor();
+    const left = page.getByRole('list', { name: 'Objects that will not be managed' });
+    await left.getByText('by_hand: 1 trigger').click();
+    await left.getByText('trigger "notes" stays unchanged').waitFor();
     await expectAccessible(page);
     await page.getByLabel('Reason', { exact: true }).fill('It was here before us');
     await page.getByRole('button', { name: 'Adopt 1 table' }).click();
@@ -102,6 +104,33 @@ describe('the operations page of the admin app', () => {
     expect((await app.client('/collections/by_hand')).status).to.equal(200);
     expect(await lastReason()).to.equal('It was here before us');
     await page.getByRole('checkbox', { name: 'by_hand' }).waitFor({ state: 'hidden' });
+  });
+
+  it('shows the partitions of a table below it with estimated rows, and selects the table together with them', async () => {
+    await app.api.sql(`CREATE TABLE visits (id integer NOT NULL) PARTITION BY RANGE (id);
+      CREATE TABLE visits_low PARTITION OF visits FOR VALUES FROM (0) TO (1000);
+      CREATE TABLE visits_high PARTITION OF visits FOR VALUES FROM (1000) TO (2000);
+      INSERT INTO visits SELECT generate_series(1, 1500)`);
+    await app.api.sql('ANALYZE visits');
+    const page = await app.visit({ path: '/operations/adopt' });
+    const partitions = page.getByRole('list', { name: 'Partitions of visits' });
+    await partitions.getByText('about 999 rows').waitFor();
+    await page.getByText('about 1,500 rows, 2 partitions').waitFor();
+    await partitions.getByRole('checkbox', { name: 'visits_low' }).check();
+    const visits = page.getByRole('checkbox', { name: 'visits', exact: true });
+    expect(await visits.isChecked(), 'a partition needs its table').to.equal(true);
+    expect(await partitions.getByRole('checkbox', { name: 'visits_high' }).isChecked()).to.equal(false);
+    await visits.uncheck();
+    expect(await partitions.getByRole('checkbox', { name: 'visits_low' }).isChecked()).to.equal(false);
+    await visits.check();
+    await page.getByLabel('Filter').fill('low');
+    await page.getByText('about 999 rows, partition of visits').waitFor();
+    await page.getByLabel('Filter').fill('');
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.getByText(/^Dry run: 3 tables/).waitFor();
+    await expectAccessibleInEachLook(page);
+    await page.getByRole('button', { name: 'Adopt 3 tables' }).click();
+    await page.getByText('3 tables adopted').waitFor();
   });
 
   it('draws the metrics of the last minutes', async () => {

@@ -38,7 +38,7 @@ describe('Pagila in the admin app', () => {
     await page.getByLabel('Reason', { exact: true }).fill('It was here before us');
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByText(/^Dry run: \d+ tables with \d+ relations/).waitFor({ timeout: 60_000 });
-    await page.getByText('trigger', { exact: true }).first().waitFor();
+    await page.getByText('film: 1 materialized view, 2 triggers, 4 views').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: /^Adopt \d+ tables$/ }).click();
     await page.getByText(/^\d+ tables adopted/).waitFor({ timeout: 60_000 });

@@ -31,7 +31,16 @@ import { type Difference, verifyCatalog } from '../../projector/verify/index.js'
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
 import { listTableParts, conflictingObjects, partOf } from './conflicting-objects.js';
-import type { Drift, DriftDifference, RepairStatement, TableDrift, RepairPlan, PlannedRepair } from './model.js';
+import type {
+  Drift,
+  DriftDifference,
+  PlannedRepair,
+  RepairPlan,
+  RepairStatement,
+  TableDrift,
+  UnmanagedTable,
+} from './model.js';
+import { readTableFacts } from '../../projector/online/steps.js';
 import { findObjectDrift } from './objects.js';
 import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
@@ -165,7 +174,23 @@ export async function findDrift(client: pg.ClientBase, state: State, managed: Ma
   const { schema, objects = false } = managed;
   const beside = objects ? await findObjectDrift(client, state, schema) : undefined;
   const ok = drifted.length === 0 && (beside === undefined || beside.objects.length === 0);
-  return { ok, tables: drifted, unmanaged: names.sort(byName), ...beside };
+  const unmanaged_tables = await readUnmanagedTables(client, finding);
+  return { ok, tables: drifted, unmanaged: names.sort(byName), unmanaged_tables, ...beside };
+}
+
+async function readUnmanagedTables(client: pg.ClientBase, { schema, unmanaged }: Finding): Promise<UnmanagedTable[]> {
+  const tables = unmanaged.map(({ name, table, schema: elsewhere }) => ({
+    table: name,
+    at: { schema: elsewhere ?? schema, name: table },
+  }));
+  const facts = await readTableFacts(client, { schema, tables, exact: false });
+  return unmanaged
+    .map(({ name, partitionOf }) => ({
+      table: name,
+      rows: facts.get(name)?.rows ?? null,
+      ...(partitionOf?.schema === schema && { partition_of: partitionOf.table }),
+    }))
+    .sort((a, b) => byName(a.table, b.table));
 }
 
 /** Finds partitions and children of managed tables in unmanaged schemas, which the catalog reader does not read. */

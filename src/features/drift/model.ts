@@ -10,10 +10,20 @@ export interface Drift {
   tables: TableDrift[];
   /** The names of unmanaged tables, which can be adopted. */
   unmanaged: string[];
+  /** The same tables, except those in unmanaged schemas, ordered by name. */
+  unmanaged_tables: UnmanagedTable[];
   /** Objects other than tables that differ, ordered by kind and id. Absent if the instance manages only tables. */
   objects?: ObjectDrift[];
   /** Unmanaged objects other than tables, which can be adopted. Absent if the instance manages only tables. */
   unmanaged_objects?: ObjectName[];
+}
+
+export interface UnmanagedTable {
+  table: string;
+  /** PostgreSQL's estimate, with the rows of partitions. Null without statistics. */
+  rows: number | null;
+  /** The partitioned table, if it is in a managed schema. */
+  partition_of?: string;
 }
 
 export interface ObjectDrift {

@@ -205,9 +205,9 @@ export const fetchExamination = async () => (await request('examine', {})).data;
 export const adopt = (tables: readonly string[], { isTrial, reason }: { isTrial: boolean; reason: string }) =>
   request('adoptTables', { query: { dry_run: isTrial }, body: { tables: [...tables] }, headers: reasonHeader(reason) });
 
-/** Names of unmanaged tables. */
+/** The unmanaged tables that can be adopted. */
 export const unmanagedQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'unmanaged'],
-    queryFn: async ({ signal }) => (await request('getDrift', { signal })).unmanaged,
+    queryFn: async ({ signal }) => (await request('getDrift', { signal })).unmanaged_tables,
   });

@@ -140,6 +140,7 @@ describe('dps drift', () => {
       },
     ],
     unmanaged: ['legacy', 'a\u001bb'],
+    unmanaged_tables: [],
   };
 
   it('shows each difference and its repair', () => {
@@ -154,7 +155,9 @@ describe('dps drift', () => {
       '  index i: log says null, database "x"',
       String.raw`Not managed: legacy, a\u001bb.`,
     ]);
-    expect(describeDrift({ ok: true, tables: [], unmanaged: [] })).to.equal('The database matches the log.');
+    expect(describeDrift({ ok: true, tables: [], unmanaged: [], unmanaged_tables: [] })).to.equal(
+      'The database matches the log.',
+    );
   });
 
   it('shows what was repaired, what was not and why, and the remaining drift', () => {
@@ -162,7 +165,7 @@ describe('dps drift', () => {
     const text = describeRepair({
       made: [done],
       left: [{ ...done, sql: 'DROP TABLE b', drops: true, reason: 'it drops an object or may lose values' }],
-      drift: { ok: true, tables: [], unmanaged: ['c'] },
+      drift: { ok: true, tables: [], unmanaged: ['c'], unmanaged_tables: [] },
     });
     expect(lines(text)).to.deep.equal([
       'done: CREATE TABLE a ()',

@@ -70,7 +70,12 @@ describe('drift', () => {
 
   it('is empty without changes', async () => {
     await byHand('CREATE TABLE beside (id integer)');
-    expect(await drift()).to.deep.equal({ ok: true, tables: [], unmanaged: ['beside'] });
+    expect(await drift()).to.deep.equal({
+      ok: true,
+      tables: [],
+      unmanaged: ['beside'],
+      unmanaged_tables: [{ table: 'beside', rows: null }],
+    });
   });
 
   it('finds an added column, and drops it only with permission', async () => {
@@ -151,7 +156,7 @@ describe('drift', () => {
     expect((await drift()).tables[0]).not.to.have.property('renamed_to');
     await byHand('DROP TABLE copied');
     expect((await drift()).tables[0]).to.include({ renamed_to: 'people' });
-    expect((await repair()).drift).to.deep.equal({ ok: true, tables: [], unmanaged: [] });
+    expect((await repair()).drift).to.deep.equal({ ok: true, tables: [], unmanaged: [], unmanaged_tables: [] });
   });
 
   /** Drift of `authors` without its foreign key. */

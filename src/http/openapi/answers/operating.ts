@@ -158,6 +158,15 @@ export const drift = z
       }),
     ),
     unmanaged: z.array(text).describe('Unmanaged tables'),
+    unmanaged_tables: z
+      .array(
+        z.strictObject({
+          table: text,
+          rows: z.number().nullable().describe('Estimated from the statistics of PostgreSQL, with the partitions'),
+          partition_of: text.optional(),
+        }),
+      )
+      .describe('Unmanaged tables in managed schemas'),
     objects: z
       .array(
         z.strictObject({

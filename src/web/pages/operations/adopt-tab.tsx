@@ -1,15 +1,17 @@
-import { Alert, Button, Checkbox, Group, Stack, Text, TextInput, Badge, UnstyledButton } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { adopt, unmanagedQuery } from '../../service/operations-queries.js';
 import { SCHEMA } from '../../service/queries.js';
 import type { Adoption, Problem } from '../../service/types.js';
 import { useRole } from '../../service/session.js';
-import { counted, abbreviate } from '../../shared/text.js';
+import { counted } from '../../shared/text.js';
 import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { useTitle } from '../../shared/page.js';
 import { ReasonInput, useLacksReason } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
+import { AdoptionReport } from './adopt-report.js';
+import { type UnmanagedTable, TableChoice } from './adopt-tables.js';
 import classes from './page.module.css';
 import { ServiceError } from '../../service/send.js';
 
@@ -46,53 +48,6 @@ function tableOf({ extensions: { path, collection } }: Problem, tables: readonly
   return index === undefined ? collection : tables[Number(index)];
 }
 
-/** Number of notes that are shown before the user asks for all. */
-const MOST = 20;
-
-/** @param props.isTrial true for a dry run, which appends no events */
-export function AdoptionReport({ adoption, isTrial = false }: { adoption: Adoption; isTrial?: boolean }) {
-  const { adopted, relations, refused, not_represented: notes, events } = adoption;
-  const [isWhole, setWhole] = useState(false);
-  return (
-    <>
-      <Text size="sm" fw={isTrial ? 600 : 400}>
-        {isTrial ? 'Dry run: ' : ''}
-        {counted(adopted.length, 'table')} with {counted(relations, 'relation')}
-        {events !== undefined && `, ${counted(events.length, 'event')}`}. {abbreviate(adopted.join(', '), 300)}
-      </Text>
-      {refused.map(({ table, message }) => (
-        <Text size="sm" key={table} mt={4}>
-          <b>{table}</b>: {message}
-        </Text>
-      ))}
-      {notes.length > 0 && (
-        <>
-          <Text size="sm" mt="sm" fw={550}>
-            {counted(notes.length, 'object')} will not be managed:
-          </Text>
-          <ul className={classes.lines}>
-            {notes.slice(0, isWhole ? notes.length : MOST).map(({ table, kind, name, message }) => (
-              <li key={`${table} ${kind} ${name} ${message}`} className={classes.note}>
-                <Badge variant="default" tt="none" fw={500} size="xs" mr={6}>
-                  {kind}
-                </Badge>
-                <Text component="span" size="sm">
-                  {message}
-                </Text>
-              </li>
-            ))}
-          </ul>
-          {notes.length > MOST && !isWhole && (
-            <UnstyledButton className={classes.more} onClick={() => setWhole(true)}>
-              Show all {notes.length.toLocaleString()}
-            </UnstyledButton>
-          )}
-        </>
-      )}
-    </>
-  );
-}
-
 /**
  * Adopts tables. Only admins may use it. Other users see a message. A dry run of the same tables must precede an
  * adoption. Shows a message if no table is left.
@@ -127,7 +82,7 @@ const NoTables = () => (
 );
 
 interface ChoiceProps {
-  tables: readonly string[];
+  tables: readonly UnmanagedTable[];
   onAdopted: (adoption: Adoption) => void;
 }
 
@@ -154,13 +109,14 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
     trial.reset();
     take.reset();
   };
-  const shown = tables.filter((table) => table.toLowerCase().includes(filter.trim().toLowerCase()));
+  const matching = tables.filter(({ table }) => table.toLowerCase().includes(filter.trim().toLowerCase()));
+  const shown = matching.map(({ table }) => table);
   const error = take.error ?? trial.error;
   return (
     <section className={classes.part} aria-label="Unmanaged tables">
       <Text size="sm" c="dimmed" mb="md">
         Adopting does not change the table. Its columns become fields and its foreign keys become relations. The service
-        records all later changes in the event log.
+        records all later changes in the event log. The numbers of rows are estimates of PostgreSQL.
       </Text>
       <Group gap="sm" align="flex-end">
         <TextInput
@@ -178,7 +134,7 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
           Clear selection{' '}
         </Button>
       </Group>
-      <Tables shown={shown} chosen={chosen} onChoose={choose} />
+      <TableChoice tables={tables} shown={matching} chosen={chosen} onChoose={choose} />
       <Group gap="sm" align="flex-end" mt="md">
         <div className={classes.words}>
           <ReasonInput value={reason} onChange={setReason} />
@@ -204,36 +160,5 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
         {trial.data && error === null && <AdoptionReport adoption={trial.data} isTrial />}
       </div>
     </section>
-  );
-}
-
-/** Maximum number of tables that are shown. The user finds others with the filter. */
-const MAX_TABLES_SHOWN = 600;
-
-interface TablesProps {
-  shown: readonly string[];
-  chosen: readonly string[];
-  onChoose: (tables: readonly string[]) => void;
-}
-
-function Tables({ shown, chosen, onChoose }: TablesProps) {
-  const among = new Set(chosen);
-  const toggle = (table: string) =>
-    onChoose(among.has(table) ? chosen.filter((each) => each !== table) : [...chosen, table]);
-  return (
-    <>
-      <ul className={classes.tables} aria-label="Tables">
-        {shown.slice(0, MAX_TABLES_SHOWN).map((table) => (
-          <li key={table}>
-            <Checkbox label={<bdi>{table}</bdi>} checked={among.has(table)} onChange={() => toggle(table)} />
-          </li>
-        ))}
-      </ul>
-      {shown.length > MAX_TABLES_SHOWN && (
-        <Text size="sm" c="dimmed">
-          and {(shown.length - MAX_TABLES_SHOWN).toLocaleString()} more. Use the filter to find them.
-        </Text>
-      )}
-    </>
   );
 }

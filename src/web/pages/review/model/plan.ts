@@ -1,4 +1,5 @@
 /** Groups a plan by items. */
+import { groupBy } from '../../../shared/group-by.js';
 import type { Finding, Plan, Problem } from '../../../service/types.js';
 import { type Chosen, type Item, PARTS, type Part, keyOf } from './items.js';
 
@@ -94,16 +95,6 @@ function keyNamedBy({ extensions }: Problem, items: ReadonlyMap<string, readonly
   if (view !== undefined) return view.key;
   if (collection === undefined) return undefined;
   return itemNamed(items.get(collection) ?? [], collection, field)?.key;
-}
-
-function groupBy<T>(items: readonly T[], keyFor: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyFor(item));
-    if (group === undefined) groups.set(keyFor(item), [item]);
-    else group.push(item);
-  }
-  return groups;
 }
 
 /**
