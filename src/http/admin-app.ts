@@ -111,7 +111,8 @@ const directives = {
   defaultSrc: [none],
   scriptSrc: [self],
   styleSrc: [self, nonce],
-  imgSrc: [self],
+  // The app draws its own SVG as a PNG. Only scripts of the app can create `blob:` addresses.
+  imgSrc: [self, 'blob:'],
   fontSrc: [self],
   connectSrc: [self],
   workerSrc: [self],

@@ -83,7 +83,7 @@ describe('the admin app on a phone', () => {
 
   it('saves the diagram while a collection is selected: its card does not cover the button', async () => {
     const page = await app.visit({ path: '?c=articles', narrow: true });
-    const save = page.getByRole('button', { name: 'Save as SVG' });
+    const save = page.getByRole('button', { name: 'Save the diagram' });
     await save.waitFor();
     const [card, button] = await Promise.all([
       page.getByRole('complementary', { name: 'About articles' }).boundingBox(),
@@ -91,7 +91,10 @@ describe('the admin app on a phone', () => {
     ]);
     expect(card?.x, 'beside the button').to.be.above((button?.x ?? 0) + (button?.width ?? 0));
     await expectFits(page);
-    const [download] = await Promise.all([page.waitForEvent('download'), save.click()]);
+    await save.click();
+    await expectWhole(page);
+    const svg = page.getByRole('menuitem', { name: 'SVG' });
+    const [download] = await Promise.all([page.waitForEvent('download'), svg.click()]);
     expect(download.suggestedFilename()).to.equal('schema.svg');
   });
 

@@ -133,7 +133,8 @@ describe('the schema page of the admin app', () => {
     expect(new URL(page.url()).searchParams.get('drift')).to.equal('true');
     await expectAccessible(page);
     const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Save as SVG' }).click();
+    await page.getByRole('button', { name: 'Save the diagram' }).click();
+    await page.getByRole('menuitem', { name: 'SVG' }).click();
     const file = await saved;
     expect(file.suggestedFilename()).to.equal('schema.svg');
     const drawing = readFileSync(await file.path(), 'utf8');

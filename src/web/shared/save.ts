@@ -3,7 +3,7 @@
 /** Milliseconds until the URL is revoked, long enough for the download to begin. */
 const KEPT = 60_000;
 
-function saveBlob(name: string, content: Blob): void {
+export function saveBlob(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = address;

@@ -8,6 +8,8 @@ export interface SchemaSearch {
   depth?: Depth;
   /** Shows only this many steps around the selected collection. */
   near?: 1 | 2;
+  /** The diagram shows only the tables in this folder. */
+  folder?: string;
   /** Shows hidden collections. */
   hidden?: true;
   /** The language of collection names; their own names by default. */
@@ -23,10 +25,8 @@ export interface SchemaSearch {
  * exist.
  */
 export function readSchemaSearch(search: Record<string, unknown>): SchemaSearch {
-  const valid: SchemaSearch = {};
-  const { c, depth, near, hidden, lang, at, drift } = search;
-  // The address parses a name of digits as a number.
-  if (typeof c === 'string' || typeof c === 'number') valid.c = String(c);
+  const valid: SchemaSearch = { ...namesOf(search) };
+  const { depth, near, hidden, lang, at, drift } = search;
   if (DEPTHS.some((each) => each === depth)) valid.depth = depth as Depth;
   if (near === 1 || near === 2) valid.near = near;
   if (hidden === true) valid.hidden = true;
@@ -34,6 +34,15 @@ export function readSchemaSearch(search: Record<string, unknown>): SchemaSearch 
   if (isPosition(at)) valid.at = at;
   return { ...valid, ...(drift === true && { drift }) };
 }
+
+/** The address parses a name of digits as a number. */
+const namesOf = (search: Record<string, unknown>): Pick<SchemaSearch, 'c' | 'folder'> =>
+  Object.fromEntries(
+    (['c', 'folder'] as const).flatMap((member) => {
+      const name = search[member];
+      return typeof name === 'string' || typeof name === 'number' ? [[member, String(name)]] : [];
+    }),
+  );
 
 const isPosition = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;

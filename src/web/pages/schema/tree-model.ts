@@ -50,6 +50,21 @@ function compareNodes({ collection: one }: TreeNode, { collection: other }: Tree
   return one.collection < other.collection ? -1 : 1;
 }
 
+/** The names of a collection and of all collections below it. */
+export const namesBelow = ({ collection, children }: TreeNode): string[] => [
+  collection.collection,
+  ...children.flatMap(namesBelow),
+];
+
+/** Returns the node of a collection. */
+export function findNode(nodes: readonly TreeNode[], name: string): TreeNode | undefined {
+  for (const node of nodes) {
+    const found = node.collection.collection === name ? node : findNode(node.children, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 export interface TreeOptions {
   /** True to include hidden collections. */
   hidden: boolean;

@@ -1,9 +1,8 @@
 /** A drawing with pan and zoom. */
-import saveIcon from 'icon:download';
-import { ActionIcon } from '@mantine/core';
 import {
   Background,
   BackgroundVariant,
+  MiniMap,
   ReactFlow,
   useReactFlow,
   MarkerType,
@@ -19,7 +18,6 @@ import {
 } from '@xyflow/react';
 import { useEffect, useMemo, useRef, useState, memo } from 'react';
 import { Glyph, MaterialIcon } from '../../../shared/glyph.js';
-import { saveText } from '../../../shared/save.js';
 import { FITTED } from './controls.js';
 import {
   type PlacedGraph,
@@ -31,7 +29,7 @@ import {
   type Mark,
   type TableRow,
 } from '../graph/graph.js';
-import { svgOf } from './svg-export.js';
+import { SaveMenu } from './save-menu.js';
 import classes from './diagram.module.css';
 import { MARK_WORDS, MarkSign } from '../graph/mark-sign.js';
 import edgeClasses from './link-edge.module.css';
@@ -67,6 +65,8 @@ function nodeOf(
     position: placed.places.get(name) ?? { x: 0, y: 0 },
     width,
     height,
+    // Without it, the view is fitted only to the tables that were drawn before.
+    measured: { width, height },
     handles: [
       { ...handle, type: 'target', position: Position.Left, x: 0 },
       { ...handle, type: 'source', position: Position.Right, x: width },
@@ -158,16 +158,20 @@ export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
       proOptions={{ hideAttribution: true }}
     >
       <Background variant={BackgroundVariant.Dots} gap={22} size={1.2} color="var(--app-line)" />
-      <ActionIcon
-        variant="default"
-        size="lg"
-        className={classes.save}
-        aria-label="Save as SVG"
-        title="Save as SVG"
-        onClick={() => saveText('schema.svg', 'image/svg+xml', svgOf(placed, title))}
-      >
-        <Glyph path={saveIcon} />
-      </ActionIcon>
+      <SaveMenu placed={placed} title={title} />
+      <MiniMap
+        className={classes.minimap ?? ''}
+        position="top-right"
+        ariaLabel="Overview"
+        pannable
+        zoomable
+        nodeColor="var(--mantine-color-iris-4)"
+        nodeBorderRadius={8}
+        bgColor="var(--app-surface)"
+        maskColor="light-dark(rgb(15 20 40 / 12%), rgb(0 0 0 / 45%))"
+        maskStrokeColor="var(--mantine-color-iris-6)"
+        maskStrokeWidth={2}
+      />
     </ReactFlow>
   );
 }

@@ -2,11 +2,14 @@ import fitIcon from 'icon:fit_screen';
 import minusIcon from 'icon:remove';
 import plusIcon from 'icon:add';
 import historyIcon from 'icon:history';
+import folderIcon from 'icon:folder';
+import closeIcon from 'icon:close';
 import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useReactFlow } from '@xyflow/react';
 import { infoQuery } from '../../../service/queries.js';
 import { Glyph } from '../../../shared/glyph.js';
+import { abbreviate } from '../../../shared/text.js';
 import type { Depth, SchemaSearch } from '../search.js';
 import classes from './diagram.module.css';
 
@@ -60,6 +63,18 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
             value={String(search.near ?? 0)}
             onChange={(near) => onChange({ near: near === '0' ? undefined : (Number(near) as 1 | 2) })}
           />
+        )}
+        {search.folder !== undefined && (
+          <Button
+            size="xs"
+            variant="filled"
+            leftSection={<Glyph path={folderIcon} size={16} />}
+            rightSection={<Glyph path={closeIcon} size={16} />}
+            aria-label={`Folder ${search.folder}: show all folders`}
+            onClick={() => onChange({ folder: undefined })}
+          >
+            {abbreviate(search.folder, 30)}
+          </Button>
         )}
         {mayGoBack && !isPast && info !== undefined && info.position > 0 && (
           <div className={classes.checks}>

@@ -1,8 +1,7 @@
 import '@xyflow/react/dist/base.css';
 import { useQuery } from '@tanstack/react-query';
 import { ReactFlowProvider } from '@xyflow/react';
-import hubIcon from 'icon:hub';
-import { Button, Center, Stack, Text, ActionIcon, Badge, Group } from '@mantine/core';
+import { Button, Text, ActionIcon, Badge, Group } from '@mantine/core';
 import { useMemo, type ReactNode } from 'react';
 import closeIcon from 'icon:close';
 import tableIcon from 'icon:table';
@@ -15,11 +14,12 @@ import { useReplayGraph, useSteadyLayout } from '../replay/use-replay-graph.js';
 import type { SchemaSearch } from '../search.js';
 import { Canvas } from './canvas.js';
 import { Controls } from './controls.js';
+import { TooMany } from './too-many.js';
 import { layOut } from '../graph/layout.js';
 import { type GraphState, useGraph } from '../graph/use-graph.js';
 import classes from './diagram.module.css';
 import { Glyph, MaterialIcon } from '../../../shared/glyph.js';
-import { MOST_TABLES, type DrawnMarks, type Mark, fieldKey } from '../graph/graph.js';
+import { type DrawnMarks, type Mark, fieldKey } from '../graph/graph.js';
 import { SCHEMA, fieldsQuery, relationsQuery } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
 import { openRequestsQuery } from '../../../service/change-queries.js';
@@ -72,6 +72,7 @@ function ChosenCard({ collections, search, onChange, replay }: ChosenCardProps) 
         {meta.singleton && <Fact>singleton</Fact>}
         {meta.hidden && <Fact>hidden</Fact>}
       </Group>
+      <FolderButton collections={collections} search={search} onChange={onChange} />
       <Button
         component={Link}
         to="/collections/$name"
@@ -83,6 +84,22 @@ function ChosenCard({ collections, search, onChange, replay }: ChosenCardProps) 
         Open
       </Button>
     </aside>
+  );
+}
+
+/** Renders nothing unless the selected collection contains others. */
+function FolderButton({ collections, search: { c, folder }, onChange }: ChosenCardProps) {
+  if (!collections.some(({ meta }) => meta.group === c)) return null;
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      fullWidth
+      mt="sm"
+      onClick={() => onChange({ folder: folder === c ? undefined : c, near: undefined })}
+    >
+      {folder === c ? 'Show all folders' : 'Show only this folder'}
+    </Button>
   );
 }
 
@@ -163,35 +180,6 @@ function marksOf(
   return { collections, fields, relations: new Map() };
 }
 
-interface TooManyProps {
-  tables: number;
-  hasChosen: boolean;
-  onChange: (changed: Partial<SchemaSearch>) => void;
-}
-
-/**
- * @param props.tables the number of tables that the diagram would contain
- * @param props.hasChosen offers the neighbourhood of the selected table
- */
-function TooMany({ tables, hasChosen, onChange }: TooManyProps) {
-  return (
-    <Center h="100%" p="xl">
-      <Stack align="center" gap="sm" maw={420} ta="center">
-        <Text c="dimmed" component="span">
-          <Glyph path={hubIcon} size={44} />
-        </Text>
-        <Text fw={600}>The diagram cannot show {tables.toLocaleString()} tables</Text>
-        <Text size="sm" c="dimmed">
-          {hasChosen
-            ? `The diagram shows up to ${MOST_TABLES} tables. Show only the tables around the selected one.`
-            : `The diagram shows up to ${MOST_TABLES} tables. Select a collection to see the tables around it.`}
-        </Text>
-        {hasChosen && <Button onClick={() => onChange({ near: 1 })}>Show adjacent tables</Button>}
-      </Stack>
-    </Center>
-  );
-}
-
 interface Props {
   collections: readonly ListedCollection[];
   search: SchemaSearch;
@@ -233,7 +221,8 @@ function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
     // The identity is compared, because comparing a large graph by its JSON would be slow.
     queryKeyHashFn: () => `layout ${identityOf(graph)}`,
   });
-  if (state.status !== 'there') return <DiagramStatus state={state} onChange={onChange} />;
+  const status = { collections, search, onChange };
+  if (state.status !== 'there') return <DiagramStatus state={state} {...status} />;
   if (!layout.data) return <LoadingIndicator label="Drawing the diagram" />;
   // A new layout resets the view.
   return (
@@ -248,16 +237,15 @@ function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
 }
 
 /** Draws a replay. Tables keep their positions between steps. */
-function ReplayDrawing({ replay, search, onChange }: DrawingProps & { replay: Replay }) {
+function ReplayDrawing({ replay, collections, search, onChange }: DrawingProps & { replay: Replay }) {
   const state = useReplayGraph(replay, search);
   const graph = state.status === 'there' ? state.graph : null;
   const { depth = 'keys', hidden = false, near = 0, c } = search;
   const kind = `${depth} ${hidden} ${near} ${near === 0 ? '' : c}`;
   const { placed, drawing, error } = useSteadyLayout(graph, kind, replay.marks.renamed);
-  if (error !== null)
-    return <DiagramStatus state={{ status: 'failed', error, retry: () => undefined }} onChange={onChange} />;
-  if (state.status === 'failed' || state.status === 'too many')
-    return <DiagramStatus state={state} onChange={onChange} />;
+  const status = { collections, search, onChange };
+  if (error !== null) return <DiagramStatus state={{ status: 'failed', error, retry: () => undefined }} {...status} />;
+  if (state.status === 'failed' || state.status === 'too many') return <DiagramStatus state={state} {...status} />;
   if (placed === null) return <LoadingIndicator label="Drawing the diagram" />;
   return (
     <Canvas
@@ -272,12 +260,14 @@ function ReplayDrawing({ replay, search, onChange }: DrawingProps & { replay: Re
 
 interface GraphFallbackProps {
   state: Exclude<GraphState, { status: 'there' }>;
+  collections: Props['collections'];
+  search: SchemaSearch;
   onChange: Props['onChange'];
 }
 
-function DiagramStatus({ state, onChange }: GraphFallbackProps) {
+function DiagramStatus({ state, ...props }: GraphFallbackProps) {
   if (state.status === 'waiting') return <LoadingIndicator label="Drawing the diagram" />;
-  if (state.status === 'too many') return <TooMany {...state} onChange={onChange} />;
+  if (state.status === 'too many') return <TooMany {...state} {...props} />;
   return (
     <div className={classes.message}>
       <ProblemAlert error={state.error} retry={state.retry} />

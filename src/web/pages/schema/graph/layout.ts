@@ -2,6 +2,7 @@ import type { ELK, ElkExtendedEdge, ElkNode } from 'elkjs';
 import Elk from 'elkjs/lib/elk-api.js';
 import workerUrl from 'elkjs/lib/elk-worker.min.js?url';
 import { type Graph, type Table, portAt, type PlacedGraph, type Point } from './graph.js';
+import { packAside } from './pack.js';
 
 let elk: ELK | undefined;
 
@@ -32,13 +33,19 @@ export async function layOut(graph: Graph): Promise<PlacedGraph> {
     const target = portId(ports, { table: link.to, side: 'in', field: link.toField });
     return { id: link.id, sources: [source], targets: [target] };
   });
-  const root = await elk.layout({
+  const linked = graph.tables.filter(({ name }) => ports.has(name));
+  const root: ElkNode = await elk.layout({
     id: 'root',
     layoutOptions: OPTIONS,
-    children: graph.tables.map((table) => nodeOf(table, ports.get(table.name) ?? new Set())),
+    children: linked.map((table) => nodeOf(table, ports.get(table.name) ?? new Set())),
     edges,
   });
-  const places = new Map((root.children ?? []).map(({ id, x = 0, y = 0 }) => [id, { x, y }]));
+  const isolated = graph.tables.filter(({ name }) => !ports.has(name));
+  const drawn = linked.length === 0 ? { right: 0, height: 0 } : { right: root.width ?? 0, height: root.height ?? 0 };
+  const places = new Map([
+    ...(root.children ?? []).map(({ id, x = 0, y = 0 }): [string, Point] => [id, { x, y }]),
+    ...packAside(isolated, drawn),
+  ]);
   return { ...graph, places, lines: new Map((root.edges ?? []).map((edge) => [edge.id, cornersOf(edge)])) };
 }
 

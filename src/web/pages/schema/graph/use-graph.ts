@@ -13,6 +13,7 @@ import {
   findNeighbours,
 } from './graph.js';
 import type { SchemaSearch } from '../search.js';
+import { findNode, namesBelow, treeOf } from '../tree-model.js';
 
 const allFieldsQuery = () =>
   queryOptions({
@@ -41,11 +42,11 @@ export function useGraph(
   search: SchemaSearch,
   marks?: DrawnMarks,
 ): GraphState {
-  const { c: chosen, near, hidden = false, depth = 'keys' } = search;
+  const { c: chosen, near, folder, hidden = false, depth = 'keys' } = search;
   const relations = useQuery(relationsQuery());
   const shown = useMemo(
-    () => tablesFor(collections, { chosen, near, hidden, relations: relations.data ?? [] }),
-    [collections, hidden, near, chosen, relations.data],
+    () => tablesFor(collections, { chosen, near, folder, hidden, relations: relations.data ?? [] }),
+    [collections, hidden, near, folder, chosen, relations.data],
   );
   const isTooMuch = shown.length > MOST_TABLES;
   const fields = useFields(shown, {
@@ -73,18 +74,24 @@ export function useGraph(
 export interface GraphSelection {
   chosen: string | undefined;
   near: number | undefined;
+  folder?: string | undefined;
   hidden: boolean;
   relations: readonly ShownRelation[];
 }
 
-/** Includes hidden collections around the selected one. */
+/** Includes hidden collections around the selected one. A folder that does not exist is ignored. */
 export function tablesFor(
   collections: readonly ListedCollection[],
-  { chosen, near, hidden, relations }: GraphSelection,
+  { chosen, near, folder, hidden, relations }: GraphSelection,
 ): ListedCollection[] {
   const tables = collections.filter(({ schema }) => schema !== null);
   if (near === undefined || chosen === undefined) {
-    return tables.filter(({ collection, meta }) => hidden || !meta.hidden || collection === chosen);
+    const node = folder === undefined ? undefined : findNode(treeOf(collections), folder);
+    const inside = node && new Set(namesBelow(node));
+    return tables.filter(
+      ({ collection, meta }) =>
+        (hidden || !meta.hidden || collection === chosen) && (inside === undefined || inside.has(collection)),
+    );
   }
   const close = findNeighbours(chosen, near, relations);
   return tables.filter(({ collection }) => close.has(collection));

@@ -22,14 +22,14 @@ const MOST_DRAWN = 150;
  * selected neighbourhood.
  */
 export function useReplayGraph(replay: Replay, search: SchemaSearch): GraphState {
-  const { c: chosen, near, hidden = false, depth = 'keys' } = search;
+  const { c: chosen, near, folder, hidden = false, depth = 'keys' } = search;
   const { moment, marks, previous, next } = replay;
   const relations = useMemo(() => [...moment.relations.values(), ...marks.gone.relations], [moment, marks]);
   const collections = useMemo(() => withDeleted(replay), [replay]);
   const shown = useMemo(() => {
-    const all = tablesFor(collections, { chosen, near, hidden, relations });
+    const all = tablesFor(collections, { chosen, near, folder, hidden, relations });
     return all.length <= MOST_DRAWN || near !== undefined ? all : listTouched(collections, replay, relations);
-  }, [collections, chosen, near, hidden, relations, replay]);
+  }, [collections, chosen, near, folder, hidden, relations, replay]);
 
   const names = useMemo(() => shown.map(({ collection }) => collection), [shown]);
   const isAsked = moment.fields === null && depth !== 'names' && names.length > 0;
