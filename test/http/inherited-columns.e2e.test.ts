@@ -70,6 +70,21 @@ describe('deleting a column that managed tables inherit', () => {
     expect(await columns('a')).to.include.members(['base', 'grandkid']);
   });
 
+  it('shows and judges the loss of a table that the service does not manage', async () => {
+    await api.sql(
+      'CREATE SCHEMA other; CREATE TABLE other.alien () INHERITS (base); CREATE TABLE heir () INHERITS (base)',
+    );
+    const plan = await api.ok<{ warnings: { code: string; collection: string; field: string }[] }>(
+      'DELETE',
+      '/fields/base/a?explain&purge',
+    );
+    const losing = plan.warnings.filter(({ code }) => code === 'LOSES_DATA').map(({ collection }) => collection);
+    expect(losing).to.have.members(['base', ...LOSING, 'heir', 'other.alien']);
+    await api.ok('PUT', '/policy', { collections: [{ pattern: 'heir', findings: { LOSES_DATA: 'refuse' } }] });
+    const refused = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/fields/base/a?purge');
+    expect(refused.extensions).to.include({ finding: 'LOSES_DATA', place: 'heir.a' });
+  });
+
   for (const [what, gone] of [
     ['the parent alone', ['base']],
     ['the parent and its children', ['base', ...LOSING]],

@@ -14,14 +14,15 @@ interface RequestedChange {
   before: ParentColumn;
 }
 
+/** `table` is the name of a collection, or that of a table that the service does not manage. */
 export interface LostColumn extends ParentColumn {
   /** The parent table whose column the batch deletes. */
   of: string;
 }
 
 /**
- * Finds columns that PostgreSQL drops from descendants in the managed schema. A descendant keeps a column that it also
- * defines itself or inherits from another parent.
+ * Finds columns that PostgreSQL drops from descendants. A descendant keeps a column that it also defines itself or
+ * inherits from another parent.
  */
 export function findLostColumns(
   requested: readonly RequestedChange[],
@@ -33,11 +34,11 @@ export function findLostColumns(
   );
   const left = new Map<string, number>();
   const held = ({ parents, isLocal }: Descendant) => ({ parents: parents ?? 0, isLocal: isLocal === true });
-  return filterLosing(having, { columnOf, held, left }).flatMap(({ place, table, ...each }) =>
-    table === null
-      ? []
-      : [{ table, column: columnOf({ place, table, ...each }), of: requested[place]?.before.table ?? '' }],
-  );
+  return filterLosing(having, { columnOf, held, left }).map((each) => ({
+    table: each.table ?? each.name,
+    column: columnOf(each),
+    of: requested[each.place]?.before.table ?? '',
+  }));
 }
 
 export interface ReachContext {
@@ -90,14 +91,22 @@ export function withoutLost({ before, after, events }: FollowedBatch, lost: read
       event.type === 'relation.created' ? [memberKey(event.collection, event.field ?? '')] : [],
     ),
   );
+  for (const { table, column, of: parent } of lost)
+    if (!before.collections.has(table)) warnings.push(warnAboutLoss({ collection: table, field: column, parent }));
   for (const { collection, field, parent } of keptFields(before, after, lost)) {
     dropField(draft, after, collection, field);
-    const message = `drop column ${collection}.${field}, which is inherited from ${parent}: data is permanently lost`;
-    warnings.push({ code: 'LOSES_DATA', collection, field, message });
+    // A generated column has no values of its own.
+    const isGenerated = getField(after, collection, field)?.schema?.generation_expression != null;
+    if (!isGenerated) warnings.push(warnAboutLoss({ collection, field, parent }));
     if (created.has(memberKey(collection, field)))
       problems.push(createLostRelationProblem({ collection, field, parent }));
   }
   return { draft, warnings, problems };
+}
+
+function warnAboutLoss({ collection, field, parent }: KeptField): Warning {
+  const message = `drop column ${collection}.${field}, which is inherited from ${parent}: data is permanently lost`;
+  return { code: 'LOSES_DATA', collection, field, message };
 }
 
 interface KeptField {
