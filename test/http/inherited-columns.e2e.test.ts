@@ -348,6 +348,20 @@ describe('changing a table from which a table that the service does not manage i
       await isSame();
     });
 
+    it('changes the members of a type together', async () => {
+      await api.ok('POST', '/fields/top', { field: 't', type: 'string', interface: 'input', schema: {} });
+      const diff = await edited({
+        'top.t': (column) => {
+          Object.assign(column, { type: 'integer' });
+          Object.assign(column.schema, { data_type: 'integer', max_length: null });
+        },
+        'mid.t': ({ schema }) => Object.assign(schema, { max_length: 100 }),
+      });
+      const inherited = diff.warnings?.filter(({ code }) => code === 'INHERITED');
+      expect(inherited?.map(({ collection, field }) => [collection, field])).to.deep.equal([['mid', 't']]);
+      await api.ok('DELETE', '/fields/top/t?purge');
+    });
+
     it('keeps names that a child inherits when the parent is renamed', async () => {
       const document = await api.ok<{ collections: { collection: string }[]; fields: Column[] }>(
         'GET',

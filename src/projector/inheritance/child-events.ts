@@ -289,10 +289,24 @@ export function withoutRepeated(event: LogEvent, repeating: RepeatContext): LogE
     const field = event.field ?? '';
     const [now, target] = [folding, original].map((each) => each.field(event.collection, field));
     const before = old?.fields.get(field);
-    return now && target && before ? patchEvent(event, now, withChanges(now, before, target)) : event;
+    return now && target && before ? patchEvent(event, now, changedField(now, before, target)) : event;
   }
   return event.type === 'collection.updated' ? withoutRepeatedTable(event, repeating) : event;
 }
+
+/** Applies the change of a field to its current document. The members of a type change together. */
+function changedField(now: Field, before: Field, target: Field): Field {
+  const next = withChanges(now, before, target);
+  if (!hasColumn(next) || !hasColumn(now) || !hasColumn(before) || !hasColumn(target)) return next;
+  const typed = jsonEqual(typeMembers(before), typeMembers(target)) ? now : target;
+  return { ...next, type: typed.type, schema: inheritedSchema(next, typed, ['type']) };
+}
+
+const typeMembers = ({ type, schema }: ColumnField): unknown[] => [
+  type,
+  ...ATTRIBUTES.type.schema.map((name) => schema[name]),
+  ...ATTRIBUTES.type.extras.map((name) => schema.extras?.[name]),
+];
 
 /** The members `meta` and `schema`, and `extras` of the schema, have members of their own. */
 const DEPTH = 2;
