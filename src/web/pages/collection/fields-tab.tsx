@@ -2,10 +2,10 @@ import addIcon from 'icon:add';
 import aliasIcon from 'icon:alternate_email';
 import keyIcon from 'icon:key';
 import linkIcon from 'icon:link';
-import { Badge, Button, Code, Group, Text, VisuallyHidden, ActionIcon, Menu } from '@mantine/core';
+import { Badge, Button, Checkbox, Code, Group, Text, VisuallyHidden, ActionIcon, Menu } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import moreIcon from 'icon:more_vert';
 import type { Field, ColumnSchema } from '../../../schema/model/model.js';
 import type { MarkedDocument, Mark } from '../../draft/marked-documents.js';
@@ -19,6 +19,8 @@ import { Glyph } from '../../shared/glyph.js';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import type { EditName } from '../../editing/edit-names.js';
+import { type DropTarget, useDragAndDrop } from '../../shared/drag-and-drop.js';
+import { BulkEdit } from './bulk-edit.js';
 import classes from './page.module.css';
 import { changesOf } from '../../shared/changes/sentences.js';
 import { discard } from '../../draft/edits.js';
@@ -38,6 +40,18 @@ const sortFields = (fields: readonly MarkedDocument<Field>[]): MarkedDocument<Fi
   [...fields].sort((one, other) => placeOf(one) - placeOf(other) || 0);
 
 const placeOf = ({ document: { meta } }: MarkedDocument<Field>): number => meta.sort ?? Number.MAX_SAFE_INTEGER;
+
+/** Moves a dragged field before or after another one. */
+function dropField(
+  editor: DraftEditor,
+  fields: readonly MarkedDocument<Field>[],
+  { name, target }: { name: string; target: DropTarget },
+): void {
+  const names = fields.map(({ document }) => document.field);
+  const from = names.indexOf(name);
+  const without = names.filter((each) => each !== name);
+  move(editor, fields, { from, to: without.indexOf(target.name) + (target.side === 'after' ? 1 : 0) });
+}
 
 /** Moves a field and changes as few `sort` values as possible. */
 function move(
@@ -159,6 +173,7 @@ interface Props {
  */
 export function FieldsTab(props: Props) {
   const { collection, onEdit } = props;
+  const [selected, setSelected] = useState<ReadonlySet<string> | null>(null);
   const { data: drafted, error, refetch } = useDraftedFields(collection);
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
   if (drafted === undefined) return <LoadingIndicator label="Loading the fields" height="200px" />;
@@ -177,24 +192,41 @@ export function FieldsTab(props: Props) {
           >
             New relation
           </Button>
+          {drafted.length > 1 && (
+            <Button
+              size="xs"
+              variant={selected === null ? 'default' : 'filled'}
+              aria-pressed={selected !== null}
+              onClick={() => setSelected(selected === null ? new Set() : null)}
+            >
+              Edit several
+            </Button>
+          )}
         </Group>
       )}
+      {selected !== null && <BulkEdit collection={collection} selected={selected} onDone={() => setSelected(null)} />}
       {drafted.length === 0 ? (
         <Text c="dimmed">No fields.</Text>
       ) : (
-        <FieldTable {...props} fields={sortFields(drafted)} />
+        <FieldTable {...props} fields={sortFields(drafted)} selected={selected} onSelect={setSelected} />
       )}
     </>
   );
 }
 
-function FieldTable({
-  fields,
-  collection,
-  chosen,
-  mayReadHistory,
-  onEdit,
-}: Props & { fields: MarkedDocument<Field>[] }) {
+interface FieldTableProps extends Props {
+  fields: MarkedDocument<Field>[];
+  /** The names of the selected fields. Null unless the user edits several fields. */
+  selected: ReadonlySet<string> | null;
+  onSelect: (selected: ReadonlySet<string>) => void;
+}
+
+function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit, selected, onSelect }: FieldTableProps) {
+  const client = useQueryClient();
+  const dragProps = useDragAndDrop({
+    onDrop: (name, target) =>
+      void editSchema(client, [collection], (editor) => dropField(editor, fields, { name, target })),
+  });
   const { draft } = useDraft();
   const head = headName(draft, collection);
   const leading = useLeading(collection);
@@ -230,9 +262,20 @@ function FieldTable({
               data-chosen={field.field === chosen || undefined}
               data-mark={mark}
               ref={field.field === chosen ? place : undefined}
+              {...(onEdit !== null && mark !== 'removed' && dragProps(field.field))}
             >
               <Cells
                 field={field}
+                choice={
+                  selected !== null && (
+                    <Checkbox
+                      aria-label={`Select ${field.field}`}
+                      disabled={mark === 'removed'}
+                      checked={selected.has(field.field)}
+                      onChange={() => onSelect(toggled(selected, field.field))}
+                    />
+                  )
+                }
                 isLink={leading.has(field.field)}
                 isIndexing={indexed.has(headField(draft, collection, field.field))}
                 mark={<MarkBadge mark={mark} />}
@@ -255,6 +298,12 @@ function FieldTable({
   );
 }
 
+function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<string> {
+  const next = new Set(names);
+  if (!next.delete(name)) next.add(name);
+  return next;
+}
+
 /** Returns the fields that reference another collection. */
 function useLeading(collection: string): ReadonlySet<string> {
   const { data: relations = [] } = useDraftedRelations();
@@ -274,13 +323,16 @@ interface CellsProps {
   /** True while the index of the field is being built. */
   isIndexing: boolean;
   mark: React.ReactNode;
+  /** Selects the field. */
+  choice: React.ReactNode;
 }
 
-function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark }: CellsProps) {
+function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark, choice }: CellsProps) {
   return (
     <>
       <th scope="row">
         <span className={classes.field}>
+          {choice}
           <Glyph path={iconOf(type, schema, isLink)} size={17} />
           <span>{field}</span>
           {mark}

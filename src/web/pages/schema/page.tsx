@@ -12,9 +12,9 @@ import type { MarkedDocument } from '../../draft/marked-documents.js';
 import { listedOf } from '../../draft/collection-list.js';
 import { useMay } from '../../service/session.js';
 import { SchemaPanels } from './schema-view.js';
-import type { DraftEditor } from '../../draft/editor.js';
+import type { DropTarget } from '../../shared/drag-and-drop.js';
 import type { Mark } from './graph/graph.js';
-import { treeOf } from './tree-model.js';
+import { moveCollection } from './tree-order.js';
 import adoptIcon from 'icon:database';
 import bringIcon from 'icon:upload_file';
 import makeIcon from 'icon:add_box';
@@ -32,31 +32,6 @@ const draftMarks = (drafted: readonly MarkedDocument<Collection>[]): ReadonlyMap
       mark === undefined ? [] : [[document.collection, mark === 'renamed' ? 'changed' : mark]],
     ),
   );
-
-/** Moves a collection among its siblings, and changes as few `sort` values as possible. */
-const moving =
-  (collections: readonly ListedCollection[], { collection: name }: ListedCollection, to: number) =>
-  (editor: DraftEditor): void => {
-    const order = siblingsOf(collections, name);
-    if (to < 0 || to >= order.length) return;
-    order.splice(order.indexOf(name), 1);
-    order.splice(to, 0, name);
-    for (const [index, each] of order.entries()) {
-      const now = editor.collection(each);
-      if (now !== undefined && now.meta.sort !== index + 1)
-        editor.put('collections', { ...now, meta: { ...now.meta, sort: index + 1 } });
-    }
-  };
-
-function siblingsOf(collections: readonly ListedCollection[], name: string): string[] {
-  const levels = [treeOf(collections)];
-  for (const level of levels) {
-    const names = level.map(({ collection }) => collection.collection);
-    if (names.includes(name)) return names;
-    for (const { children } of level) if (children.length > 0) levels.push(children);
-  }
-  return [];
-}
 
 interface Props {
   collections: readonly ListedCollection[];
@@ -79,8 +54,7 @@ function Present({ collections, drafted }: Props) {
     collections: listed,
     marks: { collections: marks },
     onMove: mayEdit
-      ? ({ node, place }: { node: { collection: ListedCollection }; place: number }, by: number) =>
-          void editSchema(client, [], moving(listed, node.collection, place - 1 + by))
+      ? (name: string, target: DropTarget) => void editSchema(client, [], moveCollection(listed, name, target))
       : undefined,
   };
   /** Opens the page of an object that is not in the diagram. */

@@ -24,8 +24,9 @@ import type { SchemaSearch } from './search.js';
 import classes from './page.module.css';
 import { Glyph } from '../../shared/glyph.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
+import type { DropTarget } from '../../shared/drag-and-drop.js';
 import { Tree } from './tree.js';
-import { type TreeRow, languagesOf, nameIn, rowsOf, treeOf } from './tree-model.js';
+import { languagesOf, nameIn, rowsOf, treeOf } from './tree-model.js';
 
 /* Begins something new. */
 
@@ -62,8 +63,8 @@ interface TreePanelProps {
   onChoose: (collection: string) => void;
   /** The changes to mark: those of the batch in the past, or those of the draft in the current schema. */
   marks?: Pick<FrameMarks, 'collections'> | undefined;
-  /** Moves a row. Undefined unless the user may change the schema. */
-  onMove?: ((row: TreeRow, by: -1 | 1) => void) | undefined;
+  /** Moves a collection. Undefined unless the user may change the schema. */
+  onMove?: ((collection: string, target: DropTarget) => void) | undefined;
 }
 
 /** Shows the tree, or a message without rows. The filter and the expanded rows are not in the address. */

@@ -11,6 +11,8 @@ import { Glyph, MaterialIcon } from '../../shared/glyph.js';
 import { MarkSign } from './graph/mark-sign.js';
 import type { Mark } from './graph/graph.js';
 import type { TreeRow } from './tree-model.js';
+import { type DropTarget, useDragAndDrop } from '../../shared/drag-and-drop.js';
+import { canContain, keyboardTarget } from './tree-order.js';
 import { inkOf } from './color.js';
 import classes from './tree.module.css';
 
@@ -21,8 +23,8 @@ interface Props {
   nameOf: (collection: ListedCollection) => string;
   onChoose: (collection: string) => void;
   onToggle: (collection: string, open: boolean) => void;
-  /** Moves a row among its siblings, when the user presses Alt with an arrow key. */
-  onMove?: ((row: TreeRow, by: -1 | 1) => void) | undefined;
+  /** Moves a collection, when the user drags it or presses Alt with an arrow key. */
+  onMove?: ((collection: string, target: DropTarget) => void) | undefined;
 }
 
 const ROW = 32;
@@ -46,6 +48,15 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }
     // oxlint-disable-next-line
   }, [chosen]);
 
+  const moveTo = (name: string, target: DropTarget): void => {
+    if (target.side === 'into') onToggle(target.name, true);
+    onMove?.(name, target);
+  };
+  const dragProps = useDragAndDrop({
+    canEnter: (name) => rows.some(({ node }) => node.collection.collection === name && canContain(node)),
+    onDrop: moveTo,
+  });
+  const dragPropsOf = (name: string) => (onMove === undefined ? {} : dragProps(name));
   const focus = (index: number): void => {
     const row = rows[Math.min(Math.max(index, 0), rows.length - 1)];
     if (row === undefined) return;
@@ -58,10 +69,10 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }
     if (row === undefined) return;
     const name = row.node.collection.collection;
     const move = MOVES[event.key];
-    const by = event.altKey ? SHIFTS[event.key] : undefined;
-    if (by !== undefined) {
+    if (event.altKey && event.key.startsWith('Arrow')) {
       setAt(name);
-      onMove?.(row, by);
+      const target = keyboardTarget(rows, focused, event.key);
+      if (target !== undefined) moveTo(name, target);
     } else if (event.key === 'Enter' || event.key === ' ') onChoose(name);
     else if (move === undefined) return;
     else {
@@ -104,6 +115,7 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }
                 setAt(name);
                 onChoose(name);
               }}
+              {...dragPropsOf(name)}
             >
               <Toggle row={row} onToggle={(open) => onToggle(name, open)} />
               <span className={classes.icon} style={{ color: inkOf(collection.meta.color) }}>
@@ -163,8 +175,6 @@ interface FocusPosition {
 }
 
 type FocusMove = (standing: FocusPosition) => number | null;
-
-const SHIFTS: Readonly<Record<string, -1 | 1>> = { ArrowUp: -1, ArrowDown: 1 };
 
 /** Returns the target row of each key. Null if the focus stays. */
 const MOVES: Readonly<Record<string, FocusMove>> = {
