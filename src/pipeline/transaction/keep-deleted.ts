@@ -38,6 +38,7 @@ import { primaryKeyColumns } from '../../projector/ddl/create-table.js';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { startFolding } from '../../schema/fold/evolve.js';
 import { formerNames } from '../../schema/fold/former-names.js';
+import { explainDroppedKey, keyBefore, rejectDroppedKey } from './dropped-key.js';
 import { type Projection, takeLocks } from './run-ddl.js';
 
 /*
@@ -77,7 +78,10 @@ async function keepValues(
   const locked = isCounted ? await lockAll(client, { state, events, schema, waits }) : null;
   if (locked !== null) return { problems: locked };
   const factsOf = await readFactsByTable((query) => readValuesFacts(client, query), { deletions, schema, most });
-  const problems = deletions.flatMap((at) => rejectLossInDescendants(at, factsOf(at)));
+  const problems = deletions.flatMap((at) => [
+    ...rejectLossInDescendants(at, factsOf(at)),
+    ...(keeps ? rejectDroppedKey(at, factsOf(at), NEEDS_PURGE) : []),
+  ]);
   if (problems.length > 0) return { problems };
   if (!keeps) return { kept: new Set(), warnings: [] };
   const kept = new Set<number>();
@@ -162,6 +166,8 @@ interface Deletion {
   /** The location of the table, and the names of its key and column before the batch. */
   table: TrashLocation;
   columns: string[];
+  /** The columns of the primary key, if it existed before the batch. */
+  key: string[];
   /** False for generated columns and alias fields. */
   isStored: boolean;
   /** The reason why the values are never kept, however many rows there are. */
@@ -188,6 +194,7 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
         field,
         table: restored.get(former.collection(collection)) ?? locationOf(state, former.collection(collection)),
         columns,
+        key: keyBefore(state.collections.get(former.collection(collection)), columns.slice(1)),
         isStored: node.fields.get(field)?.schema?.generation_expression === null,
         never: explainNeverKept(node, field),
       });
@@ -240,7 +247,7 @@ function explainNeverKept(node: CollectionNode, name: string): string | undefine
  * needs no report.
  */
 function explainNotKept(
-  { columns, never }: Deletion,
+  { columns, key, never }: Deletion,
   facts: ValuesFacts | undefined,
   copyRows: number | null,
 ): string | null | undefined {
@@ -249,6 +256,10 @@ function explainNotKept(
   if (facts.partitioned) return 'the table is partitioned';
   if (!facts.readable) return 'the database role of the service may not read the table';
   if (facts.descendants.length > 0) return `${facts.descendants.join(', ')} would lose the column too, by inheritance`;
+  return explainDroppedKey(key, facts) ?? explainManyRows(facts, copyRows);
+}
+
+function explainManyRows(facts: ValuesFacts, copyRows: number | null): string | undefined {
   if (copyRows === null) return undefined;
   if (facts.rows === null) return 'counting the rows of the table took too long';
   return facts.rows > copyRows

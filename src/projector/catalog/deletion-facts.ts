@@ -268,6 +268,8 @@ export interface ValuesFacts {
   /** Tables that inherit from it, at any depth. Their rows also belong to this table but not to its primary key. */
   descendants: string[];
   columns: string[];
+  /** The columns of each unique index on columns that are NOT NULL. */
+  unique_keys: string[][];
   /**
    * Number of rows. Counting stops at one more than the limit. Null if the rows were not counted. An estimate if policies
    * hide rows from the service.
@@ -302,7 +304,14 @@ SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable, c.r
           SELECT i.inhrelid AS oid FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid AND c.relkind = 'r'
           UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN descendants d ON i.inhparent = d.oid)
         SELECT d.oid::regclass::text FROM descendants d ORDER BY 1) AS descendants,
-  ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
+  ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns,
+  (SELECT coalesce(pg_catalog.json_agg(k.columns), '[]')
+     FROM pg_catalog.pg_index i CROSS JOIN LATERAL (
+          SELECT pg_catalog.array_agg(a.attname::text) AS columns, pg_catalog.bool_and(a.attnotnull) AS required
+            FROM pg_catalog.generate_series(0, i.indnkeyatts - 1) AS s
+            JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[s]) k
+    WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL AND k.required
+  ) AS unique_keys
   FROM (VALUES ${places}) AS w (place, schema, name)
   JOIN pg_catalog.pg_class c ON c.relnamespace = w.schema AND c.relname = w.name AND c.relkind IN ('r', 'p')`;
 

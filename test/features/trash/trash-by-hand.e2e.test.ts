@@ -63,6 +63,32 @@ describe('the trash after manual changes', () => {
     }
   });
 
+  it('rejects deleting a field if the primary key was dropped by hand, until the key exists again or with purge', async () => {
+    const fields = [plain('a'), plain('b')];
+    await api.ok('POST', '/collections', { collection: 'unkeyed', schema: {}, fields });
+    await api.sql(`INSERT INTO unkeyed (a) VALUES ('x'), ('y');
+      ALTER TABLE unkeyed DROP CONSTRAINT unkeyed_pkey; ALTER TABLE unkeyed ALTER id DROP IDENTITY IF EXISTS`);
+    const isRefused = async () => {
+      const where = { status: 422, code: 'DATABASE_REFUSED' } as const;
+      const { extensions, message } = await api.refused(where, 'DELETE', '/fields/unkeyed/a');
+      expect([extensions['option'], message.includes('was dropped by hand')]).to.deep.equal(['purge', true]);
+    };
+    await api.sql('UPDATE unkeyed SET id = 1');
+    await isRefused();
+    await api.sql(
+      `UPDATE unkeyed SET id = 2 WHERE a = 'y'; ALTER TABLE unkeyed ALTER id DROP NOT NULL, ADD UNIQUE (id)`,
+    );
+    await isRefused();
+    await api.sql('ALTER TABLE unkeyed ALTER id SET NOT NULL');
+    await api.ok('DELETE', '/fields/unkeyed/a');
+    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+    await api.ok('POST', `/trash/${data[0]!.position}/restore`, {});
+    expect(await api.sql('SELECT a FROM unkeyed ORDER BY id')).to.deep.equal([{ a: 'x' }, { a: 'y' }]);
+    await api.sql('ALTER TABLE unkeyed DROP CONSTRAINT unkeyed_id_key');
+    await isRefused();
+    await api.ok('DELETE', '/fields/unkeyed/a?purge');
+  });
+
   it('rejects restoring a table without the privilege CREATE, names the GRANT, and leaves the table in the trash', async () => {
     await api.ok('POST', '/collections', { collection: 'denied', schema: {}, fields: [plain('a')] });
     await api.sql(`INSERT INTO denied (a) VALUES ('x')`);
