@@ -50,6 +50,9 @@ export type InputKind =
   | 'choice'
   | 'interface'
   | 'display'
+  /** The options of the interface or the display. */
+  | 'interface-options'
+  | 'display-options'
   | 'icon'
   | 'color'
   | 'json'
@@ -263,9 +266,9 @@ export const fieldMeta = z.strictObject({
     input: rules(5, 'Special', 'words', { help: 'How values are processed: uuid, date-created, cast-json …' }),
   }),
   interface: text(look(1, 'Interface', 'interface', { help: 'How users enter a value' })),
-  options: objectOrNull(look(2, 'Interface options', 'json')),
+  options: objectOrNull(look(2, 'Interface options', 'interface-options')),
   display: text(look(3, 'Display', 'display', { help: 'How lists show a value' })),
-  display_options: objectOrNull(look(4, 'Display options', 'json')),
+  display_options: objectOrNull(look(4, 'Display options', 'display-options')),
   readonly: flag(false, inForm(5, 'Read only', 'flag')),
   hidden: flag(false, inForm(4, 'Hidden', 'flag')),
   sort: sort(inForm(2, 'Sort order', 'number', { help: 'Smallest first' })),

@@ -16,7 +16,7 @@ import {
   Input,
   Stack,
 } from '@mantine/core';
-import { type ReactElement, useState, type ReactNode, type Ref, useMemo } from 'react';
+import { type ReactElement, useState } from 'react';
 import { useController } from 'react-hook-form';
 import searchIcon from 'icon:search';
 import { useQuery } from '@tanstack/react-query';
@@ -24,51 +24,13 @@ import removeIcon from 'icon:delete';
 import addIcon from 'icon:add';
 import classes from './editor-frame.module.css';
 import { useDraftedCollections, useDraftedFields } from '../draft/store.js';
-import { DISPLAYS, INTERFACES, type Member } from './members.js';
+import { InterfaceOptions } from './interface-options.js';
+import { DISPLAYS, INTERFACES, type InterfaceDescription } from './interfaces.js';
+import type { Member } from './members.js';
 import type { InputKind } from '../../schema/model/model.js';
 import { MaterialIcon, Glyph } from '../shared/glyph.js';
+import { MOST_LISTED, NameSearch } from './name-search.js';
 import { isObject } from '../../kernel/json.js';
-
-/** Maximum number of names in a list. If there are more, the user searches instead. */
-export const MOST_LISTED = 12;
-const MOST_FOUND = 50;
-
-interface Props {
-  label: string;
-  description?: ReactNode;
-  error?: ReactNode;
-  names: readonly string[];
-  value: string;
-  /** Called with the name. Empty while the input is not a complete name. */
-  onChange: (name: string) => void;
-  onBlur: () => void;
-  ref: Ref<HTMLInputElement>;
-}
-
-/** Shows at most fifty matches, or a message if there are none. */
-export function NameSearch({ names, value, onChange, error, ...input }: Props) {
-  const [text, setText] = useState(value);
-  const nameSet = useMemo(() => new Set(names), [names]);
-  const isNothing = useMemo(() => {
-    const needle = text.trim().toLowerCase();
-    return needle !== '' && !names.some((name) => name.toLowerCase().includes(needle));
-  }, [names, text]);
-  return (
-    <Autocomplete
-      {...input}
-      error={error ?? (isNothing ? 'No results.' : undefined)}
-      data={[...names]}
-      limit={MOST_FOUND}
-      placeholder={`Search ${names.length.toLocaleString()} names`}
-      value={text}
-      onChange={(typed) => {
-        setText(typed);
-        onChange(nameSet.has(typed) ? typed : '');
-      }}
-      comboboxProps={{ withinPortal: false }}
-    />
-  );
-}
 
 /** Maximum number of icons shown at once, because each is a separate file. */
 const MOST = 24;
@@ -352,17 +314,55 @@ function Choice(props: InputProps) {
   );
 }
 
-const SuggestionOf = (names: readonly string[]) =>
+type Descriptions = Readonly<Record<string, InterfaceDescription>>;
+
+/** Creates an input that suggests interfaces by name or by label, and accepts others. */
+const SuggestionOf = (descriptions: Descriptions) =>
   function Suggestion(props: InputProps) {
     return (
       <Autocomplete
         {...commonProps(props)}
         ref={props.ref}
-        data={[...names]}
-        limit={50}
+        data={Object.keys(descriptions)}
+        filter={({ options, search }) => {
+          // The current interface is no filter.
+          if (search in descriptions) return options;
+          const needle = search.trim().toLowerCase();
+          return options.filter(
+            (each) =>
+              'value' in each && `${each.value} ${descriptions[each.value]?.label}`.toLowerCase().includes(needle),
+          );
+        }}
+        renderOption={({ option }) => (
+          <div>
+            <Text size="sm">{option.value}</Text>
+            <Text size="xs" c="dimmed">
+              {descriptions[option.value]?.label}
+            </Text>
+          </div>
+        )}
         value={asString(props.value)}
         onChange={(value) => props.onChange(emptyToNull(value))}
         comboboxProps={{ withinPortal: false }}
+      />
+    );
+  };
+
+const OptionsOf = (kind: 'interface' | 'display', descriptions: Descriptions) =>
+  function Options(props: InputProps) {
+    return (
+      <InterfaceOptions
+        kind={kind}
+        descriptions={descriptions}
+        label={props.member.label}
+        error={props.error}
+        value={props.value}
+        onChange={props.onChange}
+        json={<Json {...props} />}
+        renderOption={(option) => {
+          const Option = INPUTS[option.member.kind];
+          return <Option {...props} {...option} error={undefined} ref={() => undefined} />;
+        }}
       />
     );
   };
@@ -466,6 +466,8 @@ const INPUTS: Readonly<Record<InputKind, (props: InputProps) => ReactElement>> =
   choice: Choice,
   interface: SuggestionOf(INTERFACES),
   display: SuggestionOf(DISPLAYS),
+  'interface-options': OptionsOf('interface', INTERFACES),
+  'display-options': OptionsOf('display', DISPLAYS),
   icon: IconInput,
   color: Color,
   json: Json,
