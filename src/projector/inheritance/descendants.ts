@@ -213,7 +213,8 @@ function orderByInheritance(
   for (const { place, table } of descendants) {
     const change = requested[place] as ColumnChange;
     const { event: parent } = change;
-    if (deletesTable(change)) continue;
+    // A rename of a child that moves behind that of its parent could lose its name to the parent.
+    if (deletesTable(change) || parent.type === 'collection.renamed') continue;
     const child = requested.find((each) => each.before.table === table && belongsTo(each, change))?.event;
     if (child === undefined) continue;
     const [first, second] = parent.type === 'field.created' ? [child, parent] : [parent, child];

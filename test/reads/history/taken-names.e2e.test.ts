@@ -224,4 +224,14 @@ describe('reverting past reused names', () => {
     await api.ok('POST', '/schema/apply?purge', { hash, diff });
     expect((await client('/fields/p/a')).status).equal(200);
   });
+
+  it('gives a parent the name of its child after the child has its own again', async () => {
+    await api.sql('CREATE TABLE c (id int PRIMARY KEY); CREATE TABLE x () INHERITS (c)');
+    await api.ok('POST', '/schema/adopt', { tables: ['c', 'x'] });
+    const then = await api.head();
+    await api.ok('POST', '/collections/c/rename', { to: 'q' });
+    await api.ok('POST', '/collections/x/rename', { to: 'c' });
+    await apply(await back(then));
+    expect(await api.sql(`SELECT inhparent::regclass::text AS parent FROM pg_inherits`)).deep.equal([{ parent: 'c' }]);
+  });
 });
