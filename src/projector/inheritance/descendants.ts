@@ -234,13 +234,15 @@ function orderDeletions(
   requested: readonly ColumnChange[],
   descendants: readonly Descendant[],
 ): LogEvent[] {
-  const eventOf = new Map(requested.filter(deletesTable).map(({ event, before }) => [before.table, event]));
+  const deletions = new Map(requested.filter(deletesTable).map(({ event, before }) => [before.table, event]));
   const before = new Map<LogEvent, LogEvent[]>();
   for (const { place, table } of descendants) {
-    const { event: parent } = requested[place] as ColumnChange;
-    const child = eventOf.get(table ?? '');
-    if (child !== undefined && eventOf.get((requested[place] as ColumnChange).before.table) === parent)
-      before.set(parent, [...(before.get(parent) ?? []), child]);
+    const parent = requested[place];
+    const child = deletions.get(table ?? '');
+    if (parent === undefined || !deletesTable(parent) || child === undefined) continue;
+    const children = before.get(parent.event);
+    if (children === undefined) before.set(parent.event, [child]);
+    else children.push(child);
   }
   const ordered = new Set<LogEvent>();
   const add = (event: LogEvent): void => {

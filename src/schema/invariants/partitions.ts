@@ -56,21 +56,17 @@ export function newPartitionProblems({ from, to }: { from: State; to: State }, n
     const message = `a partition has the columns of ${quoteName(parent)}: ${fault}`;
     return fault === null ? [] : [problemAbout({ kind: 'field', collection: name, field }, message)];
   });
-  return [...ofColumns, ...(['indexes', 'constraints'] as const).flatMap((kind) => missingExtras(kind, table, node))];
+  return [...ofColumns, ...missingIndexes(table, node)];
 }
 
-/** Reports indexes and constraints that PostgreSQL would add to the partition, or without which it rejects it. */
-function missingExtras(kind: 'indexes' | 'constraints', table: CollectionNode, node: CollectionNode): Problem[] {
-  const own = new Set((extrasOf(node)[kind] ?? []).map(({ definition }) => definition));
-  const missing = (extrasOf(table)[kind] ?? []).filter(({ definition }) => !own.has(definition));
+/** Reports indexes that PostgreSQL would add. They are counted, because their definitions can be spelled differently. */
+function missingIndexes(table: CollectionNode, node: CollectionNode): Problem[] {
+  const [needed = [], own = []] = [table, node].map((each) => extrasOf(each).indexes ?? []);
+  if (own.length >= needed.length) return [];
   const { collection } = node.collection;
-  const subject = { kind: 'collection', collection, member: ['schema', 'extras', kind] } as const;
-  return missing.map(({ definition }) =>
-    problemAbout(
-      subject,
-      `a partition has the ${kind} of ${quoteName(table.collection.collection)}: ${definition} is missing`,
-    ),
-  );
+  const names = needed.map(({ name }) => quoteName(name)).join(', ');
+  const message = `a partition has the indexes of ${quoteName(table.collection.collection)}: it needs one for each of ${names}`;
+  return [problemAbout({ kind: 'collection', collection, member: ['schema', 'extras', 'indexes'] }, message)];
 }
 
 const hasForeignKey = ({ relations }: CollectionNode, field: string): boolean => relations.get(field)?.schema != null;

@@ -98,13 +98,20 @@ export type Body<K extends OperationName, A = object> = Answer<K, A>['body'];
  */
 export async function fetchAnswer(
   operation: OperationName,
-  { body, ...sent }: RequestContent,
+  { body, query = {}, ...sent }: RequestContent,
   token?: string,
 ): Promise<Response> {
   const file =
     body === undefined ? sent.file : { content: await jsonBody(body, sent.signal), type: 'application/json' };
-  return sendOperation({ url: location.origin, token, retries: 0 }, operation, { ...sent, ...(file && { file }) });
+  return sendOperation({ url: location.origin, token, retries: 0 }, operation, {
+    ...sent,
+    query: Object.fromEntries(Object.entries(query).filter(([, value]) => !isEmpty(value))),
+    ...(file && { file }),
+  });
 }
+
+/** An empty parameter is omitted, such as that of a filter without input. */
+const isEmpty = (value: unknown): boolean => value === '' || (Array.isArray(value) && value.length === 0);
 
 /** Returns the parsed body of the response of an operation, without a session. */
 export async function send<K extends OperationName, const A extends Arguments<K>>(

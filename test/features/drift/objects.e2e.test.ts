@@ -487,7 +487,7 @@ describe('drift of views with OBJECTS=off', () => {
   it('reports no views, and rejects their names', async () => {
     await api.sql('CREATE VIEW by_hand AS SELECT 1 AS one');
     const found = await api.ok<object>('GET', '/schema/drift');
-    expect(found).to.have.all.keys('position', 'ok', 'tables', 'unmanaged');
+    expect(found).to.have.all.keys('position', 'ok', 'tables', 'unmanaged', 'unmanaged_tables');
     const body = { objects: [{ kind: 'view', id: 'by_hand' }] };
     for (const path of ['/schema/drift/accept', '/schema/adopt']) {
       const error = await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at: 'objects' }, 'POST', path, body);
