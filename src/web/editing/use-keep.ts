@@ -8,7 +8,7 @@ import { currentDraft, editSchema, readSource } from '../draft/store.js';
 import { infoQuery } from '../service/queries.js';
 import { storeText as keepText } from '../shared/browser-storage.js';
 import { useHere } from '../shared/focus.js';
-import { ServiceError } from '../service/send.js';
+import { ServiceError, readAnswer } from '../service/send.js';
 import { answerTo } from '../service/request.js';
 import { useSession } from '../service/session.js';
 
@@ -45,7 +45,7 @@ async function findFaults(draft: Draft, names: { release: string }): Promise<Fau
   );
   const body = { version: 1, service: names.release, vendor: 'postgres', ...documents };
   try {
-    await answerTo('diffSnapshot', { query: { mode: 'merge' }, body });
+    await readAnswer(await answerTo('diffSnapshot', { query: { mode: 'merge' }, body }));
     return [];
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status !== 400) return [];

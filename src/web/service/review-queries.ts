@@ -217,8 +217,11 @@ export async function apply(
     body: bodyOf(applying),
     headers: { ...reasonHeader(reason), 'If-Match': `"${applying.hash}"`, 'Idempotency-Key': key },
   });
-  if (answer.status !== 202)
+  if (answer.status !== 202) {
+    // The browser ends the request when the response has been read.
+    await answer.arrayBuffer();
     return { kind: 'done', batch: answer.headers.get('x-batch-id'), isDataLost: isDataLost(answer) };
+  }
   return { kind: 'opened', change: (await readAnswer<{ data: ChangeRequest }>(answer)).data };
 }
 
