@@ -70,7 +70,7 @@ describe('deleting a column that managed tables inherit', () => {
     expect(await columns('a')).to.include.members(['base', 'grandkid']);
   });
 
-  it('shows and judges the loss of a table that the service does not manage', async () => {
+  it('shows the loss in a table that the service does not manage, and judges it by the rules of the table', async () => {
     await api.sql(
       'CREATE SCHEMA other; CREATE TABLE other.alien () INHERITS (base); CREATE TABLE heir () INHERITS (base)',
     );

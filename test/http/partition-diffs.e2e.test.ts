@@ -87,7 +87,7 @@ describe('a diff of a partitioned table', () => {
     const other = { ...b, field: 'c', meta: { ...b.meta, field: 'c' }, schema: { ...b.schema, name: 'c' } };
     for (const [columns, field, message] of [
       [[id, b], 'a', 'a partition has the columns of "parts": column "a" is missing'],
-      [[id, a, b, other], 'c', 'a partition has the columns of "parts": it has no column of this name'],
+      [[id, a, b, other], 'c', 'a partition has the columns of "parts": the table has no column of this name'],
       [
         [id, a, { ...b, type: 'text', schema: { ...b.schema, data_type: 'text' } }],
         'b',
@@ -157,7 +157,7 @@ describe('a diff of a partitioned table', () => {
     };
 
     for (const tables of [['parts'], ['parts', 'part', 'leaf']])
-      it(`changes those of all partitions with ${tables.join(', ')}`, async () => {
+      it(`changes those of all partitions if the diff changes ${tables.join(', ')}`, async () => {
         for (const isThere of [true, false]) {
           await api.ok('POST', '/schema/apply', await withCheck(tables, isThere));
           expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);

@@ -8,6 +8,18 @@ describe('the interface of a field in the admin app', () => {
   before(async () => {
     const fields = [
       { field: 'state', type: 'string', interface: 'input', options: { trim: true, ours: [1] } },
+      {
+        field: 'sizes',
+        type: 'csv',
+        interface: 'select-multiple-dropdown',
+        options: {
+          choices: [
+            { text: 'One', value: 1, color: 'red' },
+            { text: 'Two', value: 2 },
+          ],
+        },
+      },
+      { field: 'words', type: 'csv', interface: 'tags' },
       { field: 'odd', type: 'string', interface: 'our-own-interface', options: { ours: [1] } },
     ];
     const { status, text } = await app.client('/collections', json({ collection: 'orders', schema: {}, fields }));
@@ -54,6 +66,29 @@ describe('the interface of a field in the admin app', () => {
       display: 'formatted-value',
       display_options: { suffix: ' EUR' },
     });
+  });
+
+  it('keeps values that nobody edits, and stores that an option is off if it is on by default', async () => {
+    const page = await app.visit({ path: '/collections/orders?edit=field&of=sizes' });
+    const options = page.getByRole('group', { name: 'Interface options' });
+    const optionsAsJson = async (): Promise<unknown> => {
+      await options.getByRole('switch', { name: 'Edit as JSON' }).click();
+      return JSON.parse(await options.getByLabel('Interface options').inputValue()) as unknown;
+    };
+    await page.getByRole('button', { name: 'Appearance' }).click();
+    await options.getByLabel('Text 2').fill('Two of them');
+    expect(await optionsAsJson()).to.deep.equal({
+      choices: [
+        { text: 'One', value: 1, color: 'red' },
+        { text: 'Two of them', value: 2 },
+      ],
+    });
+    await page.goto('/app/collections/orders?edit=field&of=words');
+    await page.getByRole('button', { name: 'Appearance' }).click();
+    const custom = options.getByLabel('Allow other tags');
+    expect(await custom.isChecked()).to.equal(true);
+    await custom.click();
+    expect(await optionsAsJson()).to.deep.equal({ allowCustom: false });
   });
 
   it('has its options as JSON if the interface is unknown', async () => {

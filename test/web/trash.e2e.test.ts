@@ -56,7 +56,7 @@ describe('the trash in the admin app', () => {
     const page = await app.visit({ path: `/review?to=${Number(headers.get('x-log-position')) - 1}` });
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
     await page.getByRole('button', { name: 'Delete data: extra' }).click();
-    const lost = 'Some of the deleted data is not in the trash and cannot be restored.';
+    const lost = 'Some data is permanently deleted: the trash could not keep it, or its rows no longer exist.';
     await page.getByRole('alert').getByText(lost).waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Open the schema' }).click();

@@ -25,7 +25,7 @@ export async function countUnmatched(
     client,
     restored.map(({ position }) => selectUnmatched(position)),
   );
-  const counts = results.flatMap(({ rows }) => rows as { unmatched: number | string }[]);
+  const counts = results.flatMap(({ rows }) => rows as { unmatched: number | string | null }[]);
   const unmatched = restored.map((each, index) => ({ ...each, count: Number(counts[index]?.unmatched) }));
   return { unmatched: unmatched.filter(({ count }) => count > 0) };
 }

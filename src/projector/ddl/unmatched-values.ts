@@ -18,4 +18,4 @@ export const noteUnmatched = (position: number, count: Sql): Sql =>
 
 /** Returns the number after the restore, in the same transaction. */
 export const selectUnmatched = (position: number): Sql =>
-  sql`SELECT NULLIF(pg_catalog.current_setting(${settingOf(position)}, true), '')::int AS unmatched`;
+  sql`SELECT NULLIF(pg_catalog.current_setting(${settingOf(position)}, true), '')::float8 AS unmatched`;

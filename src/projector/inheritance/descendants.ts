@@ -77,7 +77,10 @@ export async function withDescendants(
   return { events: [...all, ...decided.value.map(toAdopted)], warnings, problems: [] };
 }
 
-/** A batch that contradicts what PostgreSQL does to children cannot be folded, which says nothing about the log. */
+/**
+ * Rejects a batch that contradicts what PostgreSQL does to children. Its events cannot be folded, although the log is
+ * valid.
+ */
 async function followOrRefuse(input: InheritedChangesInput): Promise<InheritedChanges> {
   try {
     return await runYielding(followParents(input));

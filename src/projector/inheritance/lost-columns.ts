@@ -91,22 +91,25 @@ export function withoutLost({ before, after, events }: FollowedBatch, lost: read
       event.type === 'relation.created' ? [memberKey(event.collection, event.field ?? '')] : [],
     ),
   );
-  for (const { table, column, of: parent } of lost)
-    if (!before.collections.has(table)) warnings.push(warnAboutLoss({ collection: table, field: column, parent }));
+  // A generated column has no values of its own.
+  const valued = lost.filter(
+    ({ of: parent, column }) => getField(before, parent, column)?.schema?.generation_expression === null,
+  );
+  const unmanaged = valued.filter(({ table }) => !before.collections.has(table));
+  const losing = [
+    ...unmanaged.map(({ table, column, of: parent }) => ({ collection: table, field: column, parent })),
+    ...keptFields(before, after, valued),
+  ];
+  for (const { collection, field, parent } of losing) {
+    const message = `drop column ${collection}.${field}, which is inherited from ${parent}: data is permanently lost`;
+    warnings.push({ code: 'LOSES_DATA', collection, field, message });
+  }
   for (const { collection, field, parent } of keptFields(before, after, lost)) {
     dropField(draft, after, collection, field);
-    // A generated column has no values of its own.
-    const isGenerated = getField(after, collection, field)?.schema?.generation_expression != null;
-    if (!isGenerated) warnings.push(warnAboutLoss({ collection, field, parent }));
     if (created.has(memberKey(collection, field)))
       problems.push(createLostRelationProblem({ collection, field, parent }));
   }
   return { draft, warnings, problems };
-}
-
-function warnAboutLoss({ collection, field, parent }: KeptField): Warning {
-  const message = `drop column ${collection}.${field}, which is inherited from ${parent}: data is permanently lost`;
-  return { code: 'LOSES_DATA', collection, field, message };
 }
 
 interface KeptField {

@@ -1,15 +1,13 @@
 /** The inputs for the options of an interface or a display. */
-import addIcon from 'icon:add';
-import removeIcon from 'icon:delete';
-import { ActionIcon, Button, Fieldset, Group, Input, Stack, Switch, TextInput } from '@mantine/core';
+import { Fieldset, Input, Stack, Switch } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useWatch } from 'react-hook-form';
 import { isObject } from '../../kernel/json.js';
 import type { InputKind } from '../../schema/model/model.js';
-import { Glyph } from '../shared/glyph.js';
 import { FieldPreview } from './field-preview.js';
 import type { InterfaceDescription, InterfaceOption } from './interfaces.js';
 import type { Member } from './members.js';
+import { RowsInput } from './rows-input.js';
 
 /** The value of an option, with a member that describes its input. */
 interface OptionInputProps {
@@ -74,15 +72,15 @@ function OptionsOrJson(props: OptionsProps) {
 
 function OptionInputs({ options, value, error, onChange, renderOption }: OptionsProps) {
   const values = isObject(value) ? value : {};
-  const set = (name: string, next: unknown) => {
+  const set = ({ name, isOn = false }: InterfaceOption, next: unknown) => {
     const { [name]: _former, ...others } = values;
-    const all = next === null || next === false ? others : { ...others, [name]: next };
+    const all = next === null || next === isOn ? others : { ...others, [name]: next };
     onChange(Object.keys(all).length === 0 ? null : all);
   };
   return (
     <>
       {options.map((option) => {
-        const input = { value: values[option.name], onChange: (next: unknown) => set(option.name, next) };
+        const input = { value: values[option.name] ?? option.isOn, onChange: (next: unknown) => set(option, next) };
         if (option.kind === 'choices') return <ChoicesInput key={option.name} label={option.label} {...input} />;
         return <div key={option.name}>{renderOption({ ...input, member: memberOf(option) })}</div>;
       })}
@@ -99,10 +97,10 @@ function memberOf({ name, label, kind }: InterfaceOption): Member {
   return { path: name, label, kind: kind as InputKind };
 }
 
-/** A choice with its members other than `text` and `value`, for example its color. */
+/** A choice. `value` may be a number or `true`, as long as nobody edits it. `more` contains its other members. */
 interface Choice {
   text: string;
-  value: string;
+  value: unknown;
   more: object;
 }
 
@@ -110,61 +108,32 @@ function choicesOf(value: unknown): Choice[] {
   if (!Array.isArray(value)) return [];
   return value.filter(isObject).map(({ text, value: each, ...more }) => ({
     text: typeof text === 'string' ? text : '',
-    value: each == null ? '' : typeof each === 'string' ? each : JSON.stringify(each),
+    value: each,
     more,
   }));
 }
 
+const shownValue = (value: unknown): string =>
+  value == null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+
 /** The input of choices. The value is null without choices. */
 function ChoicesInput({ label, value, onChange }: { label: string } & Pick<OptionInputProps, 'value' | 'onChange'>) {
-  const choices = choicesOf(value);
-  const put = (next: Choice[]) =>
-    onChange(next.length === 0 ? null : next.map(({ text, value: each, more }) => ({ text, value: each, ...more })));
-  const change = (index: number, changed: Partial<Choice>) =>
-    put(choices.map((each, at) => (at === index ? { ...each, ...changed } : each)));
   return (
-    <Input.Wrapper label={label} labelElement="div">
-      <Stack gap="xs" mt={4} role="group" aria-label={label}>
-        {choices.map((choice, index) => (
-          // While choices are typed, they have no name that could be used as the key.
-          // oxlint-disable-next-line react/no-array-index-key
-          <Group key={index} gap="xs" wrap="nowrap">
-            <TextInput
-              aria-label={`Value ${index + 1}`}
-              placeholder="Value"
-              flex={1}
-              miw={0}
-              value={choice.value}
-              onChange={(event) => change(index, { value: event.currentTarget.value })}
-            />
-            <TextInput
-              aria-label={`Text ${index + 1}`}
-              placeholder="Text"
-              flex={1}
-              miw={0}
-              value={choice.text}
-              onChange={(event) => change(index, { text: event.currentTarget.value })}
-            />
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Remove choice ${index + 1}`}
-              onClick={() => put(choices.filter((_, at) => at !== index))}
-            >
-              <Glyph path={removeIcon} size={18} />
-            </ActionIcon>
-          </Group>
-        ))}
-        <Button
-          variant="default"
-          size="xs"
-          w="fit-content"
-          leftSection={<Glyph path={addIcon} size={16} />}
-          onClick={() => put([...choices, { text: '', value: '', more: {} }])}
-        >
-          Add a choice
-        </Button>
-      </Stack>
-    </Input.Wrapper>
+    <RowsInput<Choice>
+      label={label}
+      rows={choicesOf(value)}
+      onChange={(choices) =>
+        onChange(
+          choices.length === 0 ? null : choices.map(({ text, value: each, more }) => ({ text, value: each, ...more })),
+        )
+      }
+      cellsOf={(choice, index) => [
+        { member: 'value', label: `Value ${index + 1}`, placeholder: 'Value', value: shownValue(choice.value) },
+        { member: 'text', label: `Text ${index + 1}`, placeholder: 'Text', value: choice.text },
+      ]}
+      added={{ text: '', value: '', more: {} }}
+      addLabel="Add a choice"
+      removeLabelOf={(_choice, index) => `Remove choice ${index + 1}`}
+    />
   );
 }

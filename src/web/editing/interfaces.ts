@@ -5,6 +5,8 @@ export interface InterfaceOption {
   label: string;
   /** `choices` is a list of values with texts. */
   kind: 'text' | 'number' | 'flag' | 'words' | 'choices' | 'icon' | 'color' | 'json' | readonly string[];
+  /** True if a flag is on unless it is set. */
+  isOn?: boolean;
 }
 
 export interface InterfaceDescription {
@@ -15,6 +17,8 @@ export interface InterfaceDescription {
 type Kind = InterfaceOption['kind'];
 
 const option = (name: string, label: string, kind: Kind = 'text'): InterfaceOption => ({ name, label, kind });
+
+const flagThatIsOn = (name: string, label: string): InterfaceOption => ({ name, label, kind: 'flag', isOn: true });
 
 const PLACEHOLDER = option('placeholder', 'Placeholder');
 const ICONS = [option('iconLeft', 'Icon on the left', 'icon'), option('iconRight', 'Icon on the right', 'icon')];
@@ -30,15 +34,15 @@ const ICON = option('icon', 'Icon', 'icon');
 const COLOR = option('color', 'Color', 'color');
 const TEMPLATE = option('template', 'Template of an item');
 const FOLDER = option('folder', 'Folder of uploaded files');
-const CREATE = option('enableCreate', 'Allow new items', 'flag');
-const SELECT = option('enableSelect', 'Allow existing items', 'flag');
+const CREATE = flagThatIsOn('enableCreate', 'Allow new items');
+const SELECT = flagThatIsOn('enableSelect', 'Allow existing items');
 const LINK = option('enableLink', 'Show a link to the item', 'flag');
 const LIMIT = option('limit', 'Items per page', 'number');
 const LAYOUT = option('layout', 'Layout', ['list', 'table']);
 const FIELDS = option('fields', 'Columns of the table', 'words');
 const FILTER = option('filter', 'Filter', 'json');
 const SECONDS = option('includeSeconds', 'Show seconds', 'flag');
-const HOURS = option('use24', '24 hours', 'flag');
+const HOURS = flagThatIsOn('use24', '24 hours');
 const CIRCLE = option('circle', 'Show as a circle', 'flag');
 const LANGUAGE_FIELD = option('languageField', 'Field with the name of the language');
 const USER_LANGUAGE = option('userLanguage', 'Start with the language of the user', 'flag');
@@ -84,7 +88,7 @@ export const INTERFACES: Readonly<Record<string, InterfaceDescription>> = {
   'input-code': described(
     'Code',
     option('language', 'Language'),
-    option('lineNumber', 'Show line numbers', 'flag'),
+    flagThatIsOn('lineNumber', 'Show line numbers'),
     option('lineWrapping', 'Wrap long lines', 'flag'),
     option('template', 'First content'),
   ),
@@ -115,7 +119,7 @@ export const INTERFACES: Readonly<Record<string, InterfaceDescription>> = {
     'Tags',
     PLACEHOLDER,
     option('presets', 'Suggestions', 'words'),
-    option('allowCustom', 'Allow other tags', 'flag'),
+    flagThatIsOn('allowCustom', 'Allow other tags'),
     option('alphabetize', 'Sort by name', 'flag'),
     option('capitalization', 'Capitalization', ['uppercase', 'lowercase', 'auto-format']),
     option('whitespace', 'Replace spaces with', ['', '-', '_']),
@@ -148,7 +152,7 @@ export const INTERFACES: Readonly<Record<string, InterfaceDescription>> = {
   'file-image': described(
     'Image',
     FOLDER,
-    option('crop', 'Crop to fit', 'flag'),
+    flagThatIsOn('crop', 'Crop to fit'),
     option('letterbox', 'Fit inside', 'flag'),
   ),
   files: described('Files', TEMPLATE, FOLDER, CREATE, SELECT, LIMIT),
@@ -234,7 +238,7 @@ export const DISPLAYS: Readonly<Record<string, InterfaceDescription>> = {
     'Date and time',
     option('relative', 'Relative to now', 'flag'),
     option('format', 'Format', ['long', 'short']),
-    option('suffix', 'Words such as "ago"', 'flag'),
+    flagThatIsOn('suffix', 'Words such as "ago"'),
     SECONDS,
     HOURS,
   ),

@@ -11,25 +11,20 @@ import {
   Textarea,
   Group,
   Text,
-  ActionIcon,
-  Button,
-  Input,
-  Stack,
 } from '@mantine/core';
 import { type ReactElement, useState } from 'react';
 import { useController } from 'react-hook-form';
 import searchIcon from 'icon:search';
 import { useQuery } from '@tanstack/react-query';
-import removeIcon from 'icon:delete';
-import addIcon from 'icon:add';
 import classes from './editor-frame.module.css';
 import { useDraftedCollections, useDraftedFields } from '../draft/store.js';
 import { InterfaceOptions } from './interface-options.js';
 import { DISPLAYS, INTERFACES, type InterfaceDescription } from './interfaces.js';
 import type { Member } from './members.js';
 import type { InputKind } from '../../schema/model/model.js';
-import { MaterialIcon, Glyph } from '../shared/glyph.js';
+import { MaterialIcon } from '../shared/glyph.js';
 import { MOST_LISTED, NameSearch } from './name-search.js';
+import { RowsInput } from './rows-input.js';
 import { isObject } from '../../kernel/json.js';
 
 /** Maximum number of icons shown at once, because each is a separate file. */
@@ -117,51 +112,20 @@ interface Row {
  * becomes a list while two rows have the same language. The value is null without rows.
  */
 function TranslationsInput({ member, value, onChange, error }: InputProps) {
-  const rows = rowsOf(value);
-  const put = (next: Row[]) => onChange(valueOf(next, isObject(value)));
-  const change = (index: number, changed: Partial<Row>) =>
-    put(rows.map((row, at) => (at === index ? { ...row, ...changed } : row)));
   return (
-    <Input.Wrapper label={member.label} error={error} labelElement="div">
-      <Stack gap="xs" mt={4} role="group" aria-label={member.label}>
-        {rows.map((row, index) => (
-          // While rows are typed, they have no name that could be used as the key.
-          // oxlint-disable-next-line react/no-array-index-key
-          <Group key={index} gap="xs" wrap="nowrap">
-            <TextInput
-              aria-label="Language"
-              placeholder="de-DE"
-              w={110}
-              value={row.language}
-              onChange={(event) => change(index, { language: event.currentTarget.value })}
-            />
-            <TextInput
-              aria-label={`Name in ${row.language === '' ? 'this language' : row.language}`}
-              flex={1}
-              value={row.translation}
-              onChange={(event) => change(index, { translation: event.currentTarget.value })}
-            />
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Remove ${row.language}`}
-              onClick={() => put(rows.filter((_, at) => at !== index))}
-            >
-              <Glyph path={removeIcon} size={18} />
-            </ActionIcon>
-          </Group>
-        ))}
-        <Button
-          variant="default"
-          size="xs"
-          w="fit-content"
-          leftSection={<Glyph path={addIcon} size={16} />}
-          onClick={() => put([...rows, { language: '', translation: '', more: {} }])}
-        >
-          Add a language
-        </Button>
-      </Stack>
-    </Input.Wrapper>
+    <RowsInput<Row>
+      label={member.label}
+      error={error}
+      rows={rowsOf(value)}
+      onChange={(rows) => onChange(valueOf(rows, isObject(value)))}
+      cellsOf={({ language, translation }) => [
+        { member: 'language', label: 'Language', placeholder: 'de-DE', width: 110, value: language },
+        { member: 'translation', label: `Name in ${language || 'this language'}`, value: translation },
+      ]}
+      added={{ language: '', translation: '', more: {} }}
+      addLabel="Add a language"
+      removeLabelOf={({ language }) => `Remove ${language}`}
+    />
   );
 }
 

@@ -200,8 +200,8 @@ export const addressOf = (applying: ApplyInput): string => pathOf('applyDiff', {
 
 export type ApplyResult =
   /**
-   * The change was applied. `isDataLost` is true if deleted rows or values are not in the trash, although nobody
-   * requested that.
+   * The change was applied. `isDataLost` is true if rows or values are permanently deleted, although nobody requested
+   * that.
    */
   { kind: 'done'; batch: string | null; isDataLost: boolean } | { kind: 'opened'; change: ChangeRequest };
 
@@ -225,8 +225,10 @@ export async function apply(
   return { kind: 'opened', change: (await readAnswer<{ data: ChangeRequest }>(answer)).data };
 }
 
+const LOSSES: ReadonlySet<string> = new Set(['DATA_NOT_KEPT', 'DATA_NOT_RESTORED']);
+
 const isDataLost = ({ headers }: Response): boolean =>
-  (headers.get('x-warnings') ?? '').split(',').some((code) => code.trim() === 'DATA_NOT_KEPT');
+  (headers.get('x-warnings') ?? '').split(',').some((code) => LOSSES.has(code.trim()));
 
 /**
  * Changes of others since a position.

@@ -5,11 +5,11 @@ import { currentUserId, onUserChange } from '../service/session.js';
 export interface LastApplied {
   batch: string;
   before: number;
-  /** True if deleted rows or values are not in the trash. */
+  /** True if rows or values are permanently deleted. */
   isDataLost: boolean;
 }
 
-export const DATA_LOST = 'Some of the deleted data is not in the trash and cannot be restored.';
+export const DATA_LOST = 'Some data is permanently deleted: the trash could not keep it, or its rows no longer exist.';
 
 /** Milliseconds for which undo is offered. */
 const OFFERED = 10 * 60_000;

@@ -1,0 +1,73 @@
+/* The input of a list whose rows consist of texts, such as translations and choices. */
+import addIcon from 'icon:add';
+import removeIcon from 'icon:delete';
+import { ActionIcon, Button, Group, Input, Stack, TextInput } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Glyph } from '../shared/glyph.js';
+
+/** The input of one member of a row. */
+interface Cell<Row> {
+  member: keyof Row;
+  value: string;
+  label: string;
+  placeholder?: string;
+  /** Pixels. By default, the input takes the rest of the row. */
+  width?: number;
+}
+
+interface RowsInputProps<Row> {
+  label: string;
+  error?: ReactNode;
+  rows: readonly Row[];
+  onChange: (rows: Row[]) => void;
+  cellsOf: (row: Row, index: number) => readonly Cell<Row>[];
+  /** The row that the button adds. */
+  added: Row;
+  addLabel: string;
+  removeLabelOf: (row: Row, index: number) => string;
+}
+
+export function RowsInput<Row extends object>(props: RowsInputProps<Row>) {
+  const { label, error, rows, onChange, cellsOf, added, addLabel, removeLabelOf } = props;
+  const change = (index: number, member: keyof Row, text: string) =>
+    onChange(rows.map((row, at) => (at === index ? { ...row, [member]: text } : row)));
+  return (
+    <Input.Wrapper label={label} error={error} labelElement="div">
+      <Stack gap="xs" mt={4} role="group" aria-label={label}>
+        {rows.map((row, index) => (
+          // While rows are typed, they have no name that could be used as the key.
+          // oxlint-disable-next-line react/no-array-index-key
+          <Group key={index} gap="xs" wrap="nowrap">
+            {cellsOf(row, index).map(({ member, value, label: name, placeholder, width }) => (
+              <TextInput
+                key={String(member)}
+                aria-label={name}
+                {...(placeholder !== undefined && { placeholder })}
+                {...(width === undefined ? { flex: 1, miw: 0 } : { w: width })}
+                value={value}
+                onChange={(event) => change(index, member, event.currentTarget.value)}
+              />
+            ))}
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={removeLabelOf(row, index)}
+              onClick={() => onChange(rows.filter((_, at) => at !== index))}
+            >
+              <Glyph path={removeIcon} size={18} />
+            </ActionIcon>
+          </Group>
+        ))}
+        <Button
+          variant="default"
+          size="xs"
+          w="fit-content"
+          leftSection={<Glyph path={addIcon} size={16} />}
+          onClick={() => onChange([...rows, added])}
+        >
+          {addLabel}
+        </Button>
+      </Stack>
+    </Input.Wrapper>
+  );
+}
