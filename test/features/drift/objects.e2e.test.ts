@@ -37,11 +37,40 @@ const FACTS = `SELECT c.relname, c.relacl::text, c.reloptions, pg_get_viewdef(c.
   UNION ALL SELECT p.proname, NULL, NULL, pg_get_functiondef(p.oid), obj_description(p.oid), NULL FROM pg_proc p
    WHERE p.proname = 'twice' ORDER BY 1`;
 
-describe('drift of views', () => {
-  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+interface ChangeByHand {
+  object: { kind: string; id: string };
+  kind: 'different' | 'missing';
+  members: string[];
+  /** Selects what the repair restores. */
+  catalog: string;
+}
 
+function withObjects() {
+  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
   const drift = () => api.ok<Drift>('GET', '/schema/drift');
   const dps = (...args: string[]) => runDps(args, { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+
+  /** A change by hand of one object is reported, repaired, and accepted when it is made again. */
+  async function expectHandled(change: string, { object, kind, members, catalog }: ChangeByHand): Promise<void> {
+    const before = await api.sql(catalog);
+    await api.sql(change);
+    const found = await drift();
+    expect(found).to.deep.include({ ok: false, tables: [], unmanaged_objects: [] });
+    expect(found.objects.map((each) => [each.object, each.kind])).to.deep.equal([[object, kind]]);
+    expect(found.objects[0]?.differences.map(({ member }) => member)).to.deep.equal(members);
+    const repaired = await dps('drift', '--repair');
+    expect(repaired.code, repaired.out + repaired.err).to.equal(0);
+    expect(await api.sql(catalog)).to.deep.equal(before);
+    await api.sql(change);
+    await api.ok('POST', '/schema/drift/accept', { objects: [object] });
+    expect(await drift()).to.deep.include({ ok: true, objects: [] });
+  }
+
+  return { api, drift, dps, expectHandled };
+}
+
+describe('drift of views', () => {
+  const { api, drift, dps } = withObjects();
 
   beforeEach(async () => {
     await api.ok('POST', '/collections', AUTHORS);
@@ -213,10 +242,7 @@ describe('drift of views', () => {
 });
 
 describe('drift of triggers', () => {
-  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
-
-  const drift = () => api.ok<Drift>('GET', '/schema/drift');
-  const dps = (...args: string[]) => runDps(args, { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+  const { api, drift, expectHandled } = withObjects();
   const ID = 'mark on authors';
   const CATALOG = `SELECT pg_get_triggerdef(t.oid) AS definition, tgenabled, obj_description(t.oid, 'pg_trigger') AS comment
     FROM pg_trigger t WHERE NOT tgisinternal`;
@@ -245,20 +271,8 @@ describe('drift of triggers', () => {
     ['COMMENT ON TRIGGER mark ON authors IS NULL', 'different', ['comment']],
     ['DROP TRIGGER mark ON authors', 'missing', ['trigger']],
   ] as const)
-    it(`reports, repairs and accepts ${change}`, async () => {
-      const before = await api.sql(CATALOG);
-      await api.sql(change);
-      const found = await drift();
-      expect(found).to.deep.include({ ok: false, tables: [], unmanaged_objects: [] });
-      expect(found.objects.map(({ object, kind: is }) => [object.id, is])).to.deep.equal([[ID, kind]]);
-      expect(found.objects[0]?.differences.map(({ member }) => member)).to.deep.equal(members);
-      const repaired = await dps('drift', '--repair');
-      expect(repaired.code, repaired.out + repaired.err).to.equal(0);
-      expect(await api.sql(CATALOG)).to.deep.equal(before);
-      await api.sql(change);
-      await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'trigger', id: ID }] });
-      expect(await drift()).to.deep.include({ ok: true, objects: [] });
-    });
+    it(`reports, repairs and accepts ${change}`, () =>
+      expectHandled(change, { object: { kind: 'trigger', id: ID }, kind, members: [...members], catalog: CATALOG }));
 
   it('lists triggers that someone created as unmanaged, and accepts a table that was dropped with its trigger', async () => {
     await api.sql('CREATE TRIGGER by_hand AFTER DELETE ON authors EXECUTE FUNCTION mark()');
@@ -271,10 +285,7 @@ describe('drift of triggers', () => {
 });
 
 describe('drift of policies', () => {
-  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
-
-  const drift = () => api.ok<Drift>('GET', '/schema/drift');
-  const dps = (...args: string[]) => runDps(args, { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+  const { api, drift, expectHandled } = withObjects();
   const POLICY = { kind: 'policy', id: 'own on authors' };
   const SWITCHES = { kind: 'row_security', id: 'authors' };
   const CATALOG = `SELECT c.relrowsecurity, c.relforcerowsecurity, p.polname, p.polcmd, p.polpermissive, p.polroles::text,
@@ -297,20 +308,8 @@ describe('drift of policies', () => {
     ['ALTER TABLE authors FORCE ROW LEVEL SECURITY', SWITCHES, 'different', 'definition'],
     ['ALTER TABLE authors DISABLE ROW LEVEL SECURITY', SWITCHES, 'missing', 'row_security'],
   ] as const)
-    it(`reports, repairs and accepts ${change}`, async () => {
-      const before = await api.sql(CATALOG);
-      await api.sql(change);
-      const found = await drift();
-      expect(found).to.deep.include({ ok: false, tables: [], unmanaged_objects: [] });
-      expect(found.objects.map(({ object: each, kind: is }) => [each, is])).to.deep.equal([[object, kind]]);
-      expect(found.objects[0]?.differences.map((each) => each.member)).to.deep.equal([member]);
-      const repaired = await dps('drift', '--repair');
-      expect(repaired.code, repaired.out + repaired.err).to.equal(0);
-      expect(await api.sql(CATALOG)).to.deep.equal(before);
-      await api.sql(change);
-      await api.ok('POST', '/schema/drift/accept', { objects: [object] });
-      expect(await drift()).to.deep.include({ ok: true, objects: [] });
-    });
+    it(`reports, repairs and accepts ${change}`, () =>
+      expectHandled(change, { object, kind, members: [member], catalog: CATALOG }));
 
   it('lists policies and row security that someone created, and a policy that someone renamed', async () => {
     await api.ok('POST', '/collections', { ...AUTHORS, collection: 'editors' });
@@ -333,10 +332,7 @@ describe('drift of policies', () => {
 });
 
 describe('drift of statistics objects', () => {
-  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
-
-  const drift = () => api.ok<Drift>('GET', '/schema/drift');
-  const dps = (...args: string[]) => runDps(args, { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+  const { api, drift, expectHandled } = withObjects();
   const AGES = { kind: 'statistics', id: 'ages' };
   const CATALOG = `SELECT stxname, stxkind::text, pg_get_statisticsobjdef_columns(oid) AS columns,
       obj_description(oid, 'pg_statistic_ext') AS comment FROM pg_statistic_ext ORDER BY 1`;
@@ -356,20 +352,8 @@ describe('drift of statistics objects', () => {
     ['COMMENT ON STATISTICS ages IS NULL', 'different', 'comment'],
     ['DROP STATISTICS ages', 'missing', 'statistics'],
   ] as const)
-    it(`reports, repairs and accepts ${change}`, async () => {
-      const before = await api.sql(CATALOG);
-      await api.sql(change);
-      const found = await drift();
-      expect(found).to.deep.include({ ok: false, tables: [], unmanaged_objects: [] });
-      expect(found.objects.map(({ object, kind: is }) => [object, is])).to.deep.equal([[AGES, kind]]);
-      expect(found.objects[0]?.differences.map((each) => each.member)).to.deep.equal([member]);
-      const repaired = await dps('drift', '--repair');
-      expect(repaired.code, repaired.out + repaired.err).to.equal(0);
-      expect(await api.sql(CATALOG)).to.deep.equal(before);
-      await api.sql(change);
-      await api.ok('POST', '/schema/drift/accept', { objects: [AGES] });
-      expect(await drift()).to.deep.include({ ok: true, objects: [] });
-    });
+    it(`reports, repairs and accepts ${change}`, () =>
+      expectHandled(change, { object: AGES, kind, members: [member], catalog: CATALOG }));
 
   it('lists a statistics object that someone renamed, and accepts a column that was dropped with it', async () => {
     await api.sql('ALTER STATISTICS ages RENAME TO years');
@@ -383,10 +367,7 @@ describe('drift of statistics objects', () => {
 });
 
 describe('drift of aggregates', () => {
-  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
-
-  const drift = () => api.ok<Drift>('GET', '/schema/drift');
-  const dps = (...args: string[]) => runDps(args, { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+  const { api, drift, expectHandled } = withObjects();
   const TOTAL = { kind: 'aggregate', id: 'total(integer)' };
   const definition = `CREATE AGGREGATE total(integer) (SFUNC = add, STYPE = integer, INITCOND = '0')`;
   const CATALOG = `SELECT agginitval, aggtransspace, prorettype::regtype::text, obj_description(p.oid, 'pg_proc') AS comment,
@@ -407,20 +388,8 @@ describe('drift of aggregates', () => {
     [`COMMENT ON AGGREGATE total(integer) IS NULL`, 'different', 'comment'],
     ['DROP AGGREGATE total(integer)', 'missing', 'aggregate'],
   ] as const)
-    it(`reports, repairs and accepts ${change}`, async () => {
-      const before = await api.sql(CATALOG);
-      await api.sql(change);
-      const found = await drift();
-      expect(found).to.deep.include({ ok: false, tables: [], unmanaged_objects: [] });
-      expect(found.objects.map(({ object, kind: is }) => [object, is])).to.deep.equal([[TOTAL, kind]]);
-      expect(found.objects[0]?.differences.map((each) => each.member)).to.deep.equal([member]);
-      const repaired = await dps('drift', '--repair');
-      expect(repaired.code, repaired.out + repaired.err).to.equal(0);
-      expect(await api.sql(CATALOG)).to.deep.equal(before);
-      await api.sql(change);
-      await api.ok('POST', '/schema/drift/accept', { objects: [TOTAL] });
-      expect(await drift()).to.deep.include({ ok: true, objects: [] });
-    });
+    it(`reports, repairs and accepts ${change}`, () =>
+      expectHandled(change, { object: TOTAL, kind, members: [member], catalog: CATALOG }));
 
   it('lists an aggregate that someone created, and adopts it', async () => {
     const other = { kind: 'aggregate', id: 'other(integer)' };
@@ -432,10 +401,7 @@ describe('drift of aggregates', () => {
 });
 
 describe('drift of rules', () => {
-  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
-
-  const drift = () => api.ok<Drift>('GET', '/schema/drift');
-  const dps = (...args: string[]) => runDps(args, { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+  const { api, drift, expectHandled } = withObjects();
   const KEEP = { kind: 'rule', id: 'keep on authors' };
   const CATALOG = `SELECT rulename, ev_enabled, pg_get_ruledef(oid) AS definition, obj_description(oid, 'pg_rewrite') AS comment
       FROM pg_rewrite WHERE ev_class = 'authors'::regclass ORDER BY 1`;
@@ -456,20 +422,8 @@ describe('drift of rules', () => {
     ['ALTER TABLE authors DISABLE RULE keep', 'different', 'enabled'],
     ['DROP RULE keep ON authors', 'missing', 'rule'],
   ] as const)
-    it(`reports, repairs and accepts ${change}`, async () => {
-      const before = await api.sql(CATALOG);
-      await api.sql(change);
-      const found = await drift();
-      expect(found).to.deep.include({ ok: false, tables: [], unmanaged_objects: [] });
-      expect(found.objects.map(({ object, kind: is }) => [object, is])).to.deep.equal([[KEEP, kind]]);
-      expect(found.objects[0]?.differences.map((each) => each.member)).to.deep.equal([member]);
-      const repaired = await dps('drift', '--repair');
-      expect(repaired.code, repaired.out + repaired.err).to.equal(0);
-      expect(await api.sql(CATALOG)).to.deep.equal(before);
-      await api.sql(change);
-      await api.ok('POST', '/schema/drift/accept', { objects: [KEEP] });
-      expect(await drift()).to.deep.include({ ok: true, objects: [] });
-    });
+    it(`reports, repairs and accepts ${change}`, () =>
+      expectHandled(change, { object: KEEP, kind, members: [member], catalog: CATALOG }));
 
   it('lists a rule that someone created', async () => {
     await api.sql('CREATE RULE other AS ON INSERT TO authors DO INSTEAD NOTHING');
