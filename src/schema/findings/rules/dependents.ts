@@ -163,7 +163,7 @@ export const inherited: Rule = {
   code: 'INHERITED',
   level: 'danger',
   title: 'A parent table determines it',
-  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. Or a column is renamed or gets another type that a table inherits from several tables. A change that deletes a table also has this finding if other tables inherit from it or if it has partitions that the service does not manage, and one that adds a column if an inheriting table has a column of the same name and another type.',
+  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. A change of a parent table also has this finding if PostgreSQL does not accept what it means for the inheriting tables: a column that they inherit from several tables is renamed or gets another type, a new column has the name of one of theirs and another type, a relation of theirs loses its column or no longer fits, or they keep the table from being deleted. The service does not delete a table that has partitions that it does not manage.',
   why: 'PostgreSQL rejects the whole change. It changes inherited columns and constraints only together with those of the parent table, renames or retypes a column only if no other table determines it, and does not drop a table from which other tables inherit, except partitions.',
   safer:
     'Change the parent table, which changes the inheriting tables too. Delete the inheriting tables before their parent. If the service does not manage the parent, change it by hand and accept the drift. If a table has several parents, detach it with SQL, change the parents, and attach it again.',
@@ -341,7 +341,7 @@ const dataNotRestored: Rule = {
   level: 'warn',
   shownOnly: true,
   title: 'Data is not restored',
-  what: 'A table or column of this name had data before. It is created without that data, which is permanently deleted or does not fit. Or values of a restored field have no row, because the row was deleted or its primary key was updated.',
+  what: 'A table or column of this name had data before. It is created without that data, which is permanently deleted or does not fit. Values of a restored field also have this finding if their row was deleted or its primary key was updated.',
   why: 'The schema looks as before, but applications find no data in it.',
   safer: 'Restore it from the trash while it is there, or from a backup.',
 };
