@@ -15,8 +15,9 @@ import type { Service } from './servers.js';
 const RUNS = Number(process.env['BENCH_RUNS'] ?? 20);
 const DELIVERIES = Number(process.env['BENCH_DELIVERIES'] ?? 100);
 const WEBHOOKS = 10;
-/** Changes in a row, during which the deliveries of the first ones run. */
-const CHANGES = 20;
+/** Changes in a row: a series during which deliveries wait, and one that takes longer than they wait. */
+const SERIES = 20;
+const LONG_SERIES = 200;
 const COLLECTION = 'measured';
 const PATH = `/collections/${COLLECTION}`;
 
@@ -68,8 +69,8 @@ async function withWebhooks(resources: Resources): Promise<Measured> {
 let note = 0;
 const change = ({ call }: Service): Promise<unknown> => call('PATCH', PATH, { meta: { note: `note ${(note += 1)}` } });
 
-async function changeOften(service: Service): Promise<void> {
-  for (let count = 0; count < CHANGES; count += 1) await change(service);
+async function changeOften(service: Service, times: number): Promise<void> {
+  for (let count = 0; count < times; count += 1) await change(service);
 }
 
 const latencies: number[] = [];
@@ -104,14 +105,20 @@ const webhooks: Case = async (resources) => {
       goal,
     },
     {
-      ...compared(`change a note ${CHANGES} times while ${WEBHOOKS} webhooks deliver`, (service) =>
-        milliseconds(() => changeOften(service)),
+      ...compared(`change a note ${SERIES} times with ${WEBHOOKS} webhooks`, (service) =>
+        milliseconds(() => changeOften(service, SERIES)),
       ),
       goal,
     },
-    compared('the same until all events are delivered, processor time of the service', (service) =>
+    {
+      ...compared(`change a note ${LONG_SERIES} times while ${WEBHOOKS} webhooks deliver`, (service) =>
+        milliseconds(() => changeOften(service, LONG_SERIES)),
+      ),
+      runs: RUNS / 4,
+    },
+    compared(`change a note ${SERIES} times until all events are delivered, processor time of the service`, (service) =>
       processorTimeOf(service, async () => {
-        await changeOften(service);
+        await changeOften(service, SERIES);
         await hooked.delivered();
       }),
     ),

@@ -5,6 +5,7 @@
  * expires if the process dies.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { createSemaphore } from '../../kernel/semaphore.js';
 import { createEarliestTimer, computePause } from '../../kernel/time.js';
@@ -49,8 +50,10 @@ export interface DelivererOptions {
 }
 
 interface Pauses {
-  /** Pause between a wake and the check for work, so that a burst of commits causes one check. */
-  gather: number;
+  /** Pause after the last commit before a delivery, so that deliveries do not slow down a series of changes. */
+  quiet: number;
+  /** The longest time that a series of changes delays deliveries. */
+  busy: number;
   /** The longest pause between two checks, because a notification may be lost. */
   look: number;
   /** Pause after the first failure of a webhook. The pause doubles with each further failure. */
@@ -59,7 +62,7 @@ interface Pauses {
   maximum: number;
 }
 
-const PAUSES: Pauses = { gather: 20, look: 30_000, retry: 1_000, maximum: 600_000 };
+const PAUSES: Pauses = { quiet: 50, busy: 500, look: 30_000, retry: 1_000, maximum: 600_000 };
 
 /**
  * Maximum number of webhooks for which one process uses the database at the same time. Webhooks that wait for their
@@ -106,6 +109,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   let looking: Promise<void> | undefined;
   let again = false;
   let stopped = false;
+  /** When the first and the last commit of the current series woke this deliverer (`performance.now`). */
+  const series = { first: -Infinity, last: -Infinity };
   /**
    * End of the leases of this process (`performance.now`), counted from before the statement that created or renewed
    * them.
@@ -128,7 +133,23 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       });
   };
 
+  const noteCommit = (): void => {
+    const now = performance.now();
+    if (now - series.last > pauses.quiet) series.first = now;
+    series.last = now;
+  };
+
+  /** Waits for the end of a series of commits, for a limited time. */
+  const waitForQuiet = async (): Promise<void> => {
+    for (;;) {
+      const wait = Math.min(series.last + pauses.quiet, series.first + pauses.busy) - performance.now();
+      if (wait <= 0 || stopped) return;
+      await sleep(wait);
+    }
+  };
+
   const look = async (): Promise<void> => {
+    await waitForQuiet();
     if (!(await hasEnabledWebhooks(pool))) return;
     for (const { id, name } of await copiedWebhooks(pool)) {
       logger.warn('a webhook is disabled, because its database was copied', { webhook: id, name });
@@ -141,7 +162,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     for (const each of claimed) begin(each);
     if (more) timer.set(0);
     const wait = await readWaitUntilNextDue(pool, owner, listBusy());
-    if (wait !== undefined) timer.set(Math.max(pauses.gather, wait));
+    if (wait !== undefined) timer.set(Math.max(pauses.quiet, wait));
     const now = performance.now();
     for (const { until } of interrupted.values()) if (until > now) timer.set(until - now);
   };
@@ -240,6 +261,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     end: { next: number; isLast: boolean },
   ): Promise<boolean> => {
     const holder = { ...webhook, owner };
+    await waitForQuiet();
     const message = await inTurn(() => readMessage(webhook.format, position, origin));
     if (message === undefined || stopped) return false;
     const attemptedAt = new Date();
@@ -276,7 +298,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
   return {
     wake: () => {
-      if (!stopped && !readOnly()) timer.set(pauses.gather);
+      if (stopped || readOnly()) return;
+      noteCommit();
+      timer.set(pauses.quiet);
     },
     async stop() {
       stopped = true;
