@@ -3,6 +3,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { resolveTarget, replaceFile } from '../features/backup/file.js';
 import { OperatorError } from '../kernel/operator-error.js';
 import type { Result } from '../kernel/problem.js';
+import { HIDDEN } from '../kernel/text.js';
 import { type Invocation, isSet, text, type Terminal } from './command.js';
 
 /** Formats a table. Each column is as wide as its widest cell. */
@@ -65,15 +66,15 @@ async function writeWhole(file: string, content: string): Promise<void> {
 
 const NOT_BESIDE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ENAMETOOLONG', 'EROFS', 'EBUSY', 'EXDEV']);
 
-/** Escapes control characters that move the cursor. Names and comments are untrusted. */
-export const toOneLine = (untrusted: string): string =>
-  untrusted.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, shownControl);
+/** Escapes characters that move the cursor or are invisible. Names and comments are untrusted. */
+export const toOneLine = (untrusted: string): string => untrusted.replaceAll(HIDDEN_IN_LINE, shownControl);
+
+const HIDDEN_IN_LINE = new RegExp(HIDDEN, 'gu');
 
 /** Escapes control characters like `toOneLine`, but keeps line breaks and the colours that this command uses. */
 export const manyLines = (text: string): string => text.replaceAll(NEITHER_LINE_NOR_COLOUR, shownControl);
 
-// eslint-disable-next-line no-control-regex
-const NEITHER_LINE_NOR_COLOUR = /(?!\u001B\[(?:0|2|3[0-7])m)(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const NEITHER_LINE_NOR_COLOUR = new RegExp(String.raw`(?!\u001B\[(?:0|2|3[0-7])m)(?![\n\t])${HIDDEN}`, 'gu');
 
 /**
  * Uses the escapes of JSON, so that printed JSON keeps its values. JSON.stringify does not escape DEL and greater code

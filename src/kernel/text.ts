@@ -14,24 +14,30 @@ export function textFault(text: string): string | null {
 export const surrogateFault = (text: string): string | null =>
   LONE_SURROGATE.test(text) ? 'must be well-formed Unicode (it contains half a surrogate pair)' : null;
 
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
-
 /**
- * Returns why `name` could hide or reorder characters on display, or null. Control characters include escape sequences.
- * Format characters include U+202E (right-to-left override) and U+200B (zero width space).
+ * Characters that could hide or reorder others on display: control characters, which include escape sequences, format
+ * characters like U+202E (right-to-left override) and U+200B (zero width space), and characters without a glyph like
+ * U+3164 (Hangul filler) and U+2800 (Braille pattern blank).
  */
+export const INVISIBLE = String.raw`[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]`;
+
+const INVISIBLE_IN_NAME = new RegExp(INVISIBLE, 'u');
+
+/** Returns why `name` could hide or reorder characters on display, or null. */
 export function invisibleFault(name: string): string | null {
-  const character = INVISIBLE.exec(name)?.[0];
+  const character = INVISIBLE_IN_NAME.exec(name)?.[0];
   if (character === undefined) return null;
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-  return `must not contain control or format characters (it contains ${code})`;
+  return `must not contain control, format or invisible characters (it contains ${code})`;
 }
 
-const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** U+FE0F only selects the form of an emoji. */
+export const HIDDEN = String.raw`(?!\ufe0f)${INVISIBLE}`;
+const HIDDEN_IN_MESSAGE = new RegExp(String.raw`(?!\n)${HIDDEN}`, 'gu');
 
-/** Escapes control and format characters in a message. Adopted names and texts from the database may contain them. */
+/** Escapes invisible characters in a message. Adopted names and texts from the database may contain them. */
 export const visibleText = (message: string): string =>
-  message.replaceAll(HIDDEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+  message.replaceAll(HIDDEN_IN_MESSAGE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 
 /** Puts a name in double quotes, for messages. Null is written without quotes. */
 export const quoteName = (name: string | null): string => JSON.stringify(name);

@@ -21,6 +21,7 @@ describe('printed output', () => {
   it('contains no terminal control sequences from names', () => {
     expect(toOneLine('a\u001b[2J\n\u007f\u009b2Jb ü')).to.equal(String.raw`a\u001b[2J\n\u007f\u009b2Jb ü`);
     expect(toOneLine('a\u202eb\u200b\u2028\u{e0001}')).to.equal(String.raw`a\u202eb\u200b\u2028\udb40\udc01`);
+    expect(toOneLine('a\u3164b ⚠\ufe0f')).to.equal('a\\u3164b ⚠\ufe0f');
   });
 });
 

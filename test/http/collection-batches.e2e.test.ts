@@ -49,7 +49,7 @@ describe('several collections in one request', () => {
     ]);
     await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', '/collections', [
       table('x'),
-      table('y', { fields: [plain('g', 'integer', { generation_expression: 'nope + 1' })] }),
+      table('y', { fields: [plain('g', 'timestamp', { generation_expression: 'now()' })] }),
     ]);
     await api.sql('CREATE TABLE unmanaged ()');
     const taken = await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/collections', [

@@ -309,7 +309,14 @@ describe('changing a table from which a table that the service does not manage i
       renamed_from?: string;
       type: string;
       meta: { field: string; note: string | null };
-      schema: { name: string; data_type: string; is_nullable: boolean; is_indexed: boolean; default_value: unknown };
+      schema: {
+        name: string;
+        data_type: string;
+        is_nullable: boolean;
+        is_indexed: boolean;
+        default_value: unknown;
+        generation_expression?: string;
+      };
     }
     type Edit = (column: Column) => void;
 
@@ -383,6 +390,8 @@ describe('changing a table from which a table that the service does not manage i
           Object.assign(column, { field: 'z', renamed_from: 'a' });
           column.meta.field = column.schema.name = 'z';
         },
+        'top.g': ({ schema }) =>
+          Object.assign(schema, { generation_expression: schema.generation_expression?.replace(/\ba\b/, 'z') }),
         'mid.a': noted,
       });
       const inherited = diff.warnings?.filter(({ code }) => code === 'INHERITED');

@@ -12,7 +12,7 @@ describe('text checks', () => {
       expect(textFault(text)).to.contain('surrogate');
   });
 
-  it('reject names with control, format or line-separator characters, and name the character', () => {
+  it('reject names with control, format, line-separator or other invisible characters, and name the character', () => {
     for (const name of ['articles', 'Café', 'Größe', '文章', '🎉', 'a b']) expect(invisibleFault(name)).to.equal(null);
     const codes = new Map([
       ['a\u001b[31m', 'U+001B'],
@@ -22,6 +22,11 @@ describe('text checks', () => {
       ['\ufeffa', 'U+FEFF'],
       ['a\u2028b', 'U+2028'],
       ['a\u{e0041}', 'U+E0041'],
+      ['a\u034fb', 'U+034F'],
+      ['a\u3164', 'U+3164'],
+      ['\uffa0', 'U+FFA0'],
+      ['a\u2800b', 'U+2800'],
+      ['a\ufe0f', 'U+FE0F'],
     ]);
     for (const [name, code] of codes) expect(invisibleFault(name), code).to.contain(code);
   });

@@ -1,5 +1,5 @@
 import { ok, refuse, type Problem, type Result } from '../../kernel/problem.js';
-import { invisibleFault } from '../../kernel/text.js';
+import { INVISIBLE, invisibleFault } from '../../kernel/text.js';
 
 export const PASSWORD_LENGTH = { min: 12, max: 256 } as const;
 
@@ -55,7 +55,7 @@ export function passwordFault(
   return 'is easy to guess. It must not consist of blanks, sequences, common words, or parts of the name or e-mail address';
 }
 
-const BLANK = /[\s\p{Cc}\p{Cf}]/gu;
+const BLANK = new RegExp(String.raw`\s|${INVISIBLE}`, 'gu');
 
 /**
  * Minimum length of a part of the user's name or address that passwords are searched for. Shorter parts occur in too

@@ -39,7 +39,7 @@ const visible = (most: number) =>
     .string()
     .min(1)
     .max(most)
-    .refine((text) => invisibleFault(text) === null, 'must not contain control or format characters');
+    .refine((text) => invisibleFault(text) === null, 'must not contain control, format or invisible characters');
 
 const claims = z
   .record(visible(LONGEST), visible(500))

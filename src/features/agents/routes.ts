@@ -12,6 +12,7 @@ import { noQuery } from '../../http/request/query.js';
 import { type Call, type Route, jsonBody, route } from '../../http/route.js';
 import { UNUSABLE_NAME, findDroppedMembers } from '../../kernel/json.js';
 import { renderPath } from '../../kernel/problem.js';
+import { INVISIBLE } from '../../kernel/text.js';
 import { AbandonedError } from '../../kernel/scheduler.js';
 import { allows } from '../accounts/caller.js';
 import { missingScope } from '../accounts/scope.js';
@@ -220,9 +221,11 @@ function answerText(value: unknown): string {
   return NOT_SHOWN;
 }
 
+const HIDDEN_FROM_AGENTS = new RegExp(String.raw`\p{Co}|${INVISIBLE}`, 'gu');
+
 /** Returns JSON in which invisible characters are escaped, because they could hide text from a reader. */
 const escaped = (value: unknown): string =>
-  JSON.stringify(value).replaceAll(/[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u{fe00}-\u{fe0f}\u{e0100}-\u{e01ef}]/gu, (hidden) =>
+  JSON.stringify(value).replaceAll(HIDDEN_FROM_AGENTS, (hidden) =>
     Array.from({ length: hidden.length }, (_, at) => `\\u${hidden.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
       '',
     ),

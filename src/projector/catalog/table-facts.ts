@@ -3,7 +3,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import type { TableLocation } from '../../schema/model/state.js';
 import { PREPARED_NAME } from '../online/copy.js';
 import { IS_RULE } from '../ddl/rule-sql.js';
-import { type Sql, ident, integer, join, literal, qualified, sql } from '../ddl/sql.js';
+import { type Sql, ident, integer, join, literal, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
 import { partsOf } from '../ddl/table-locks.js';
 import type { Warning } from '../../kernel/warning.js';
 
@@ -58,12 +58,12 @@ SELECT pg_catalog.format('%I.%I', n.nspname, p.proname) AS name, w.name AS menti
   JOIN pg_catalog.unnest($1::text[]) AS w (name)
     ON pg_catalog.strpos(pg_catalog.lower(p.prosrc), pg_catalog.lower(w.name)) > 0
    AND p.prosrc ~* ('(^|[^[:alnum:]_$])' || pg_catalog.regexp_replace(w.name, '([^[:alnum:]_])', '\\\\\\1', 'g') || '($|[^[:alnum:]_$])')
- WHERE n.nspname !~ '^(pg_|information_schema$)'::text
+ WHERE n.nspname !~ '^(pg_|information_schema$)'::text AND n.oid IS DISTINCT FROM ${ownSchemaOid}
    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = p.oid
                     AND d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.deptype = 'e')
  ORDER BY 1, 2 LIMIT 50`;
 
-/** Returns at most 50 functions. Functions of extensions are excluded. */
+/** Returns at most 50 functions. Functions of extensions and of the service itself are excluded. */
 export async function findMentioningFunctions(db: Queryable, names: readonly string[]): Promise<MentioningFunction[]> {
   if (names.length === 0) return [];
   const { rows } = await db.query<MentioningFunction>(QUERY, [names]);

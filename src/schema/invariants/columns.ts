@@ -2,7 +2,7 @@ import { quoteName } from '../../kernel/text.js';
 import { type Problem, problemAbout, type Subject, problemsOfEach } from '../../kernel/problem.js';
 import { type CollectionNode, type State, primaryKeyOf, extrasOf } from '../model/state.js';
 import { SYSTEM_COLUMNS } from '../normal-form/names.js';
-import { constraintColumns, indexColumns, keyDefinition } from '../sql-text/definitions.js';
+import { constraintColumns, expressionColumns, indexColumns, keyDefinition } from '../sql-text/definitions.js';
 import type { TableExtras } from '../model/extras.js';
 import type { ColumnSchema } from '../model/model.js';
 import { isExtensionType } from '../sql-text/data-types.js';
@@ -65,7 +65,7 @@ export function fieldProblems(state: State, node: CollectionNode): Problem[] {
     const group = groupFault(field, meta.group, groups);
     const grouping = group === undefined ? [] : [problem(['meta', 'group'], group)];
     if (schema === null) return grouping;
-    const faults = [...columnFaults(schema), ...shadowFaults(state, schema)];
+    const faults = [...columnFaults(schema), ...shadowFaults(state, schema), ...expressionFaults(node, schema)];
     return [...grouping, ...faults.map(([member, message]) => problem(['schema', member], message))];
   });
 }
@@ -91,6 +91,31 @@ function shadowFaults({ collections }: State, { data_type: type }: ColumnSchema)
   if (!isExtensionType(type) || !collections.get(type)?.collection.schema) return [];
   return [['data_type', `collection ${quoteName(type)} exists, and its table uses the name of that type`]];
 }
+
+/**
+ * Reports columns that an expression cannot use: a default uses no columns, and a generation expression only existing
+ * columns that are not generated.
+ */
+function* expressionFaults(
+  node: CollectionNode,
+  { generation_expression: text, extras }: ColumnSchema,
+): Generator<Fault> {
+  const read = text === null ? [] : [...expressionColumns(text)];
+  const missing = listMissing(node, read);
+  if (missing.length > 0) yield ['generation_expression', `generation_expression ${usesMissing(missing)}`];
+  const generated = read.filter((column) => (node.fields.get(column)?.schema?.generation_expression ?? null) !== null);
+  if (generated.length > 0)
+    yield ['generation_expression', `generation_expression must not use generated columns (${listNames(generated)})`];
+  const inDefault = extras?.default === undefined ? [] : [...expressionColumns(extras.default)];
+  if (inDefault.length > 0) yield ['extras', `default must not use columns (${listNames(inDefault)})`];
+}
+
+const listNames = (names: readonly string[]): string => names.map(quoteName).join(', ');
+
+const listMissing = ({ fields }: CollectionNode, columns: Iterable<string>): string[] =>
+  [...columns].filter((column) => !SYSTEM_COLUMNS.has(column) && !fields.get(column)?.schema);
+
+const usesMissing = (columns: readonly string[]): string => `uses ${listNames(columns)}, and no such column exists`;
 
 /* The maximum number of columns. */
 
@@ -169,12 +194,10 @@ function includedFaults({ fields }: CollectionNode, { name, definition }: Key): 
 }
 
 /** Checks that constraints and indexes use only existing columns. PostgreSQL drops them together with a column. */
-function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = [] }: TableExtras): CollectionFault[] {
-  const isGone = (column: string): boolean => !SYSTEM_COLUMNS.has(column) && !fields.get(column)?.schema;
+function nameFaults(node: CollectionNode, { constraints = [], indexes = [] }: TableExtras): CollectionFault[] {
   const faults = (member: 'constraints' | 'indexes', name: string, columns: ReadonlySet<string>): CollectionFault[] => {
-    const missing = [...columns].filter(isGone);
-    if (missing.length === 0) return [];
-    return [[member, `${quoteName(name)} uses ${missing.map(quoteName).join(', ')}, and no such column exists`, name]];
+    const missing = listMissing(node, columns);
+    return missing.length === 0 ? [] : [[member, `${quoteName(name)} ${usesMissing(missing)}`, name]];
   };
   return [
     ...constraints.flatMap(({ name, definition }) => faults('constraints', name, constraintColumns(definition))),

@@ -44,7 +44,8 @@ describe('functions that mention a name', () => {
     expect(await functionsNaming('a%b', 'a_b', '.*')).to.deep.equal([]);
   });
 
-  it('exclude functions of PostgreSQL and extensions', async () => {
+  it('exclude functions of PostgreSQL, extensions and the service itself', async () => {
+    expect(await functionsNaming('update', 'reason')).to.deep.equal([]);
     expect(await functionsNaming('select')).to.deep.equal([
       'other."Quoted": select',
       'public.plain: select',

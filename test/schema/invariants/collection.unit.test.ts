@@ -88,6 +88,25 @@ describe('a valid collection', () => {
       ]);
     });
 
+    it('contains every column that a generation expression names', () => {
+      const generated = (text: string) =>
+        messagesOf({}, [KEY, column('b'), alias('c'), column('g', 'integer', { generation_expression: text })]);
+      expect(generated('b + id + (tableoid IS NULL)::int')).to.deep.equal([]);
+      expect(generated('b + gone + c')).to.deep.equal([
+        'field a.g schema.generation_expression: generation_expression uses "c", "gone", and no such column exists',
+      ]);
+      expect(generated('g + 1')).to.deep.equal([
+        'field a.g schema.generation_expression: generation_expression must not use generated columns ("g")',
+      ]);
+    });
+
+    it('has no defaults that use columns', () => {
+      const withDefault = (text: string) =>
+        messagesOf({}, [KEY, column('b'), column('d', 'integer', { extras: { default: text } })]);
+      expect(withDefault('1 + 1')).to.deep.equal([]);
+      expect(withDefault('b + 1')).to.deep.equal(['field a.d schema.extras: default must not use columns ("b")']);
+    });
+
     it('references only collections that are tables', () => {
       const references = (table: string) => ({
         constraints: [{ name: 'f', definition: `FOREIGN KEY (b) REFERENCES ${table}(id)`, references: table }],
