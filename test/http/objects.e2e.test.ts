@@ -70,7 +70,7 @@ describe('views and materialized views', () => {
     ['a syntax error', 'CREATE VIEW a AS SELECT FROM WHERE', 'definition', 'valid PostgreSQL'],
     ['deep nesting', `CREATE VIEW a AS SELECT ${'1+'.repeat(20_000)}1 AS x`, 'definition', 'nested'],
     ['a long text', `CREATE VIEW a AS SELECT '${'x'.repeat(200_000)}' AS x`, 'definition', 'at most'],
-    ['a format character', 'CREATE VIEW "a\u202e" AS SELECT 1 AS x', 'definition', 'format characters'],
+    ['a format character', 'CREATE VIEW "a\u202e" AS SELECT 1 AS x', 'definition', 'invisible characters'],
     ['the name of a collection', 'CREATE VIEW authors AS SELECT 1 AS x', 'definition', 'already the name'],
   ] as const) {
     it(`rejects ${title} and changes nothing`, async () => {
