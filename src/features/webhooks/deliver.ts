@@ -27,6 +27,7 @@ import {
   readWaitUntilNextDue,
 } from './rows.js';
 import type { Sender, Sent } from './send.js';
+import { type SeriesPauses, createSeries } from './series.js';
 
 export interface Deliverer {
   /** Signals that the log may have new events. It is cheap, so call it after every commit. */
@@ -49,11 +50,7 @@ export interface DelivererOptions {
   pauses?: Partial<Pauses>;
 }
 
-interface Pauses {
-  /** Pause after the last commit before a delivery, so that deliveries do not slow down a series of changes. */
-  quiet: number;
-  /** The longest time that a series of changes delays deliveries. */
-  busy: number;
+interface Pauses extends SeriesPauses {
   /** The longest pause between two checks, because a notification may be lost. */
   look: number;
   /** Pause after the first failure of a webhook. The pause doubles with each further failure. */
@@ -109,8 +106,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   let looking: Promise<void> | undefined;
   let again = false;
   let stopped = false;
-  /** When the first and the last commit of the current series woke this deliverer (`performance.now`). */
-  const series = { first: -Infinity, last: -Infinity };
+  const series = createSeries(pauses);
   /**
    * End of the leases of this process (`performance.now`), counted from before the statement that created or renewed
    * them.
@@ -133,16 +129,13 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       });
   };
 
-  const noteCommit = (): void => {
-    const now = performance.now();
-    if (now - series.last > pauses.quiet) series.first = now;
-    series.last = now;
-  };
-
-  /** Waits for the end of a series of commits, for a limited time. */
-  const waitForQuiet = async (): Promise<void> => {
+  /**
+   * Waits for the end of a series of commits, for a limited time.
+   * @param since when the webhook began to deliver its events (`performance.now`)
+   */
+  const waitForQuiet = async (since?: number): Promise<void> => {
     for (;;) {
-      const wait = Math.min(series.last + pauses.quiet, series.first + pauses.busy) - performance.now();
+      const wait = series.computeWait(performance.now(), since);
       if (wait <= 0 || stopped) return;
       await sleep(wait);
     }
@@ -229,6 +222,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   /** Delivers events in order, until the end of the log, a failure, or a change of the webhook. */
   const deliverAll = async (webhook: Claimed, signal: AbortSignal): Promise<void> => {
     let after = webhook.position;
+    const since = performance.now();
     for (;;) {
       const { positions, upTo, isEnd } = await inTurn(() => nextMatches(pool, webhook.id, after));
       // If no event matches the filter, the next claim advances the webhook over these events.
@@ -238,7 +232,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       for (const [index, position] of positions.entries()) {
         const isLast = index === positions.length - 1;
         const end = { next: isLast ? upTo : position, isLast: isLast && isEnd };
-        if (!(await deliver({ webhook, origin, signal }, position, end))) return releaseLeases(pool, owner, webhook.id);
+        if (!(await deliver({ webhook, origin, signal, since }, position, end)))
+          return releaseLeases(pool, owner, webhook.id);
       }
       if (isEnd) return;
       after = upTo;
@@ -256,12 +251,12 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
   /** @returns false if later events must wait */
   const deliver = async (
-    { webhook, origin, signal }: { webhook: Claimed; origin: string; signal: AbortSignal },
+    { webhook, origin, signal, since }: { webhook: Claimed; origin: string; signal: AbortSignal; since: number },
     position: number,
     end: { next: number; isLast: boolean },
   ): Promise<boolean> => {
     const holder = { ...webhook, owner };
-    await waitForQuiet();
+    await waitForQuiet(since);
     const message = await inTurn(() => readMessage(webhook.format, position, origin));
     if (message === undefined || stopped) return false;
     const attemptedAt = new Date();
@@ -299,7 +294,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   return {
     wake: () => {
       if (stopped || readOnly()) return;
-      noteCommit();
+      series.noteCommit(performance.now());
       timer.set(pauses.quiet);
     },
     async stop() {

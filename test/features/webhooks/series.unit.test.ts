@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { createSeries } from '../../../src/features/webhooks/series.js';
+
+const PAUSES = { quiet: 50, busy: 500 };
+
+describe('a series of changes', () => {
+  it('delays no delivery before the first change', () => {
+    expect(createSeries(PAUSES).computeWait(0)).to.be.at.most(0);
+  });
+
+  it('delays a delivery until no change has come for a pause', () => {
+    const series = createSeries(PAUSES);
+    for (const now of [1_000, 1_040, 1_080]) series.noteCommit(now);
+    expect(series.computeWait(1_090)).to.equal(40);
+    expect(series.computeWait(1_130)).to.equal(0);
+  });
+
+  it('delays a delivery for a limited time if changes never pause', () => {
+    const series = createSeries(PAUSES);
+    for (let now = 1_000; now <= 1_600; now += 20) series.noteCommit(now);
+    expect(series.computeWait(1_499)).to.equal(1);
+    expect(series.computeWait(1_600)).to.be.at.most(0);
+  });
+
+  it('delays the events of a webhook for a limited time if each change comes just after a pause', () => {
+    const series = createSeries(PAUSES);
+    for (let now = 1_000; now <= 1_600; now += 60) series.noteCommit(now);
+    expect(series.computeWait(1_610, 1_580)).to.equal(40);
+    expect(series.computeWait(1_610, 1_100)).to.be.at.most(0);
+  });
+});
