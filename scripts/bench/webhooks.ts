@@ -115,6 +115,7 @@ const webhooks: Case = async (resources) => {
         milliseconds(() => changeOften(service, LONG_SERIES)),
       ),
       runs: RUNS / 4,
+      goal,
     },
     compared(`change a note ${SERIES} times until all events are delivered, processor time of the service`, (service) =>
       processorTimeOf(service, async () => {

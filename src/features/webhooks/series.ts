@@ -4,7 +4,7 @@
 export interface SeriesPauses {
   /** Pause after the last commit before a delivery. */
   quiet: number;
-  /** The longest time that a series of changes delays deliveries. */
+  /** The longest wait before a webhook begins to deliver its events, and the longest total wait between them. */
   busy: number;
 }
 
