@@ -9,7 +9,7 @@ const PAUSES: Readonly<Record<string, string>> = {
   kernel: `bytes canonical problem sorted`,
   schema: `collection-scope change-requests/plan-hash change-requests/replay-plans compare/desired-state compare/looks-renamed compare/objects
     compare/submitted-documents diff/apply-entries diff/diff findings/finding findings/planned-batch
-    invariants/index merge/merge-states merge/rename-sides normal-form/json operations/accept-drift
+    invariants/index invariants/partitions merge/merge-states merge/rename-sides normal-form/json operations/accept-drift
     operations/adopt-tables operations/collections operations/fields policy program-types snapshot/documents
     snapshot/renderings snapshot/snapshot sql-text/texts transition/context transition/renames transition/restoring-transition
     transition/still-used transition/transition`,

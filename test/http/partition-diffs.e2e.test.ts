@@ -147,6 +147,123 @@ describe('a diff of a partitioned table', () => {
     await api.ok('POST', '/schema/apply', free);
   });
 
+  describe('with a new partition', () => {
+    beforeEach(async () => {
+      await api.sql(`
+        CREATE TABLE events (v int NOT NULL, CONSTRAINT small CHECK (v < 1000)) PARTITION BY RANGE (v);
+        CREATE TABLE e0 PARTITION OF events FOR VALUES FROM (0) TO (100);
+        CREATE TABLE e1 PARTITION OF events FOR VALUES FROM (100) TO (200)`);
+      await api.ok('POST', '/schema/adopt', { tables: ['events', 'e0', 'e1'] });
+    });
+
+    const SMALL = { name: 'small', definition: 'CHECK ((v < 1000))' };
+    const withPartitions = (
+      document: Snapshot,
+      bounds: Record<string, string>,
+      constraints: object[] = [SMALL],
+    ): Snapshot => {
+      const [v] = document.fields.filter(({ collection }) => collection === 'e0') as [FieldDocument];
+      const collections = Object.entries(bounds).map(([collection, bound]) => ({
+        collection,
+        meta: { collection },
+        schema: { name: collection, extras: { partition_of: { table: 'events', bound }, constraints } },
+      }));
+      const fields = collections.map(({ collection }) => {
+        const { extras: _, ...schema } = v.schema;
+        return { ...v, collection, meta: { ...v.meta, collection }, schema: { ...schema, table: collection } };
+      });
+      return {
+        ...document,
+        collections: [...document.collections, ...collections],
+        fields: [...document.fields, ...fields],
+      };
+    };
+    const isFreeOfDrift = async (): Promise<boolean> => (await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok;
+
+    it('is rejected at a bound that overlaps that of an existing or of a new partition', async () => {
+      const document = await snapshot();
+      const at = `collections[${document.collections.length}].schema.extras.partition_of.bound`;
+      const { message } = await api.refused(
+        { status: 400, code: 'INVALID_PAYLOAD', at },
+        'POST',
+        '/schema/diff',
+        withPartitions(document, { next: 'FOR VALUES FROM (150) TO (300)' }),
+      );
+      expect(message).to.equal('the bound overlaps that of "e1": partitions of "events" must not have common values');
+      const both = { n2: 'FOR VALUES FROM (250) TO (400)', n1: 'FOR VALUES FROM (200) TO (300)' };
+      const second = await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at }, 'POST', '/schema/diff', {
+        ...withPartitions(document, both),
+      });
+      expect(second.message).to.contain('overlaps that of "n1"');
+      expect(second.extensions.collection).to.equal('n2');
+    });
+
+    it('may have the bounds of partitions that the same diff deletes', async () => {
+      const document = await snapshot();
+      const remaining = {
+        ...document,
+        collections: document.collections.filter(({ collection }) => collection !== 'e1'),
+        fields: document.fields.filter(({ collection }) => collection !== 'e1'),
+      };
+      const halves = { low: 'FOR VALUES FROM (100) TO (150)', high: 'FOR VALUES FROM (150) TO (200)' };
+      await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', withPartitions(remaining, halves)));
+      expect(await isFreeOfDrift()).to.equal(true);
+    });
+
+    it('is rejected without the CHECK constraints of its table', async () => {
+      const document = await snapshot();
+      const bounds = { next: 'FOR VALUES FROM (200) TO (300)' };
+      const at = `collections[${document.collections.length}].schema.extras.constraints`;
+      for (const [constraints, message, path] of [
+        [[], 'a partition has the CHECK constraints of "events": "small" is missing: CHECK ((v < 1000))', at],
+        [
+          [{ ...SMALL, definition: 'CHECK ((v < 1000)) NO INHERIT' }],
+          'a partition has the CHECK constraints of "events": "small" must not be NO INHERIT',
+          `${at}[0].definition`,
+        ],
+        [
+          [{ ...SMALL, definition: 'CHECK ((v < 1000)) NOT VALID' }],
+          'a partition has the CHECK constraints of "events": "small" must not be NOT VALID',
+          `${at}[0].definition`,
+        ],
+      ] as const) {
+        const body = withPartitions(document, bounds, [...constraints]);
+        const refused = await api.refused(
+          { status: 400, code: 'INVALID_PAYLOAD', at: path },
+          'POST',
+          '/schema/diff',
+          body,
+        );
+        expect(refused.message).to.equal(message);
+      }
+      await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', withPartitions(document, bounds)));
+      expect(await isFreeOfDrift()).to.equal(true);
+    });
+
+    it('follows CHECK constraints that the same diff adds to its table or removes', async () => {
+      const bounds = ['FOR VALUES FROM (200) TO (300)', 'FOR VALUES FROM (300) TO (400)'];
+      const other = { name: 'other', definition: 'CHECK ((v <> 7))' };
+      for (const [index, constraints] of [[SMALL, other], []].entries()) {
+        const document = await snapshot();
+        for (const { collection, schema } of document.collections)
+          if (collection === 'events') schema.extras = { ...schema.extras, constraints };
+        const body = withPartitions(document, { [`next${index}`]: bounds[index] as string }, constraints);
+        await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', body));
+        expect(await isFreeOfDrift()).to.equal(true);
+      }
+    });
+
+    it('of the trash is not offered if another partition has its bound', async () => {
+      await api.ok('DELETE', '/collections/e1');
+      const { position } = (await api.ok<{ data: { position: number }[] }>('GET', '/history/events?order=desc&limit=1'))
+        .data[0] as { position: number };
+      const body = withPartitions(await snapshot(), { next: 'FOR VALUES FROM (150) TO (300)' });
+      await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', body));
+      const refused = await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', `/trash/${position}/restore`);
+      expect(refused.message).to.contain('the bound overlaps that of "next"');
+    });
+  });
+
   describe('with CHECK constraints', () => {
     const CHECK = { name: 'positive', definition: 'CHECK ((b > 0))' };
     const withCheck = async (tables: readonly string[], isThere: boolean): Promise<Diff> => {

@@ -23,7 +23,7 @@ import {
 import { type Renames, findNamesInTheWay, isNone, renamesBetween, withRenames } from '../transition/renames.js';
 import { needProblems } from './needs.js';
 import { objectProblems } from './objects.js';
-import { newPartitionProblems } from './partitions.js';
+import { newBoundProblems, newPartitionProblems } from './partitions.js';
 import { relationProblems, shownOnceProblems } from './relation.js';
 import type { Relation, ColumnSchema, Field } from '../model/model.js';
 import { invertMap } from '../../kernel/inverse.js';
@@ -67,6 +67,7 @@ function* problemsByName({ from, to, touched, isRecreated = () => false }: Propo
     named.push(...newNameProblems({ from, to }, name), ...newPartitionProblems({ from, to }, name));
     yield;
   }
+  named.push(...(yield* newBoundProblems({ from, to }, touched)));
   const broken = yield* invariantProblems(to, touched, from);
   broken.push(...objectProblems(from, to));
   return [...unsupported, ...named, ...broken, ...(yield* sqlTextProblems(from, to, touched))];

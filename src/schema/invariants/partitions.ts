@@ -1,4 +1,4 @@
-/* Problems of partitions, which have the columns of their partitioned table. */
+/* Problems of partitions, which have the columns of their partitioned table, and bounds without common values. */
 import { type Problem, problemAbout } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
 import { parentOf } from '../model/order.js';
@@ -6,11 +6,22 @@ import {
   type CollectionNode,
   type ColumnField,
   type State,
+  byName,
   extrasOf,
   hasColumn,
   partitionsOf,
 } from '../model/state.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { columnType } from '../sql-text/data-types.js';
+import { parseConstraint } from '../sql-text/definitions.js';
+import {
+  type PartitionBound,
+  type PartitionKey,
+  partitionBoundConflict,
+  partitionBoundFault,
+  readPartitionBound,
+  readPartitionKey,
+} from '../sql-text/partition-bounds.js';
 import type { Renames } from '../transition/renames.js';
 
 /**
@@ -42,7 +53,10 @@ const renameThere = (parent: string): string =>
 const renameHere = (parent: string, name: string): string =>
   `a partition has the columns of ${quoteName(parent)}: rename this column to ${quoteName(name)} too`;
 
-/** Reports columns of a new partition that are not those of its partitioned table. PostgreSQL would not attach it. */
+/**
+ * Reports columns and CHECK constraints of a new partition that are not those of its partitioned table. PostgreSQL would
+ * not attach it.
+ */
 export function newPartitionProblems({ from, to }: { from: State; to: State }, name: string): Problem[] {
   const node = from.collections.has(name) ? undefined : to.collections.get(name);
   const parent = parentOf(to, name) ?? '';
@@ -56,7 +70,36 @@ export function newPartitionProblems({ from, to }: { from: State; to: State }, n
     const message = `a partition has the columns of ${quoteName(parent)}: ${fault}`;
     return fault === null ? [] : [problemAbout({ kind: 'field', collection: name, field }, message)];
   });
-  return [...ofColumns, ...missingIndexes(table, node)];
+  return [...ofColumns, ...missingIndexes(table, node), ...missingChecks(table, node)];
+}
+
+/** Definitions are not compared, because they can be spelled differently. PostgreSQL compares them. */
+function missingChecks(table: CollectionNode, node: CollectionNode): Problem[] {
+  const { collection } = node.collection;
+  const own = new Map((extrasOf(node).constraints ?? []).map((each, index) => [each.name, { ...each, index }]));
+  return (extrasOf(table).constraints ?? []).flatMap(({ name, definition }) => {
+    if (!isInheritedCheck(definition)) return [];
+    const same = own.get(name);
+    const fault =
+      same === undefined ? `${quoteName(name)} is missing: ${definition}` : checkFault(name, same.definition);
+    if (fault === null) return [];
+    const member = ['schema', 'extras', 'constraints', ...(same === undefined ? [] : [same.index, 'definition'])];
+    const message = `a partition has the CHECK constraints of ${quoteName(table.collection.collection)}: ${fault}`;
+    return [problemAbout({ kind: 'collection', collection, member }, message)];
+  });
+}
+
+function isInheritedCheck(definition: string): boolean {
+  const parsed = parseConstraint(definition);
+  return typeof parsed === 'object' && parsed.isInherited === true;
+}
+
+function checkFault(name: string, definition: string): string | null {
+  const parsed = parseConstraint(definition);
+  if (typeof parsed !== 'object') return null;
+  if (parsed.kind !== 'check') return `${quoteName(name)} must be a CHECK constraint`;
+  if (parsed.isInherited !== true) return `${quoteName(name)} must not be NO INHERIT`;
+  return parsed.skipsRows ? `${quoteName(name)} must not be NOT VALID` : null;
 }
 
 /** Reports indexes that PostgreSQL would add. They are counted, because their definitions can be spelled differently. */
@@ -89,3 +132,73 @@ const typeAndCollation = (schema: ColumnField['schema']): string =>
 
 /** PostgreSQL compares the types. This only has to recognize different ones, however their names are written. */
 const withoutSpelling = (type = ''): string => type.replace(/ COLLATE "?default"?$/, '').replaceAll(/"|\b\w+\./g, '');
+
+/* Compare the bounds of new partitions with those of the other partitions of their tables. */
+
+interface BoundedPartition {
+  name: string;
+  bound: PartitionBound | undefined;
+}
+
+/** Reports bounds that PostgreSQL would reject. It compares values of other types and collations itself. */
+export function* newBoundProblems(
+  { from, to }: { from: State; to: State },
+  touched: Iterable<string>,
+): Resumable<Problem[]> {
+  const newPartitions = new Map<string, Set<string>>();
+  for (const name of touched) {
+    const parent = from.collections.has(name) ? undefined : parentOf(to, name);
+    if (parent !== undefined) newPartitions.set(parent, (newPartitions.get(parent) ?? new Set()).add(name));
+  }
+  const problems: Problem[] = [];
+  for (const [parent, names] of newPartitions) problems.push(...(yield* boundProblems(to, parent, names)));
+  return problems;
+}
+
+function* boundProblems(state: State, parent: string, names: ReadonlySet<string>): Resumable<Problem[]> {
+  const table = state.collections.get(parent);
+  const key = table && readPartitionKey(table);
+  if (key === undefined) return [];
+  const accepted: BoundedPartition[] = [];
+  const rest: BoundedPartition[] = [];
+  for (const name of partitionsOf(state, parent)) {
+    const text = extrasOf(state.collections.get(name)).partition_of?.bound ?? '';
+    (names.has(name) ? rest : accepted).push({ name, bound: readPartitionBound(text, key) });
+    yield;
+  }
+  const problems: Problem[] = [];
+  for (const partition of rest.sort((a, b) => byName(a.name, b.name))) {
+    const message = boundFault(partition, accepted, { parent, key });
+    const member = ['schema', 'extras', 'partition_of', 'bound'];
+    if (message === null) accepted.push(partition);
+    else problems.push(problemAbout({ kind: 'collection', collection: partition.name, member }, message));
+    yield;
+  }
+  return problems;
+}
+
+function boundFault(
+  { bound }: BoundedPartition,
+  others: readonly BoundedPartition[],
+  { parent, key }: { parent: string; key: PartitionKey },
+): string | null {
+  if (bound === undefined) return null;
+  const fault = partitionBoundFault(bound, key);
+  if (fault !== null) return fault;
+  for (const other of others) {
+    const conflict = other.bound && partitionBoundConflict(bound, other.bound, key);
+    if (conflict) return conflictMessage(conflict, other.name, parent);
+  }
+  return null;
+}
+
+function conflictMessage(
+  conflict: NonNullable<ReturnType<typeof partitionBoundConflict>>,
+  other: string,
+  parent: string,
+): string {
+  if (conflict === 'is default') return `${quoteName(parent)} already has the default partition ${quoteName(other)}`;
+  if (conflict === 'overlaps')
+    return `the bound overlaps that of ${quoteName(other)}: partitions of ${quoteName(parent)} must not have common values`;
+  return `the modulus must be a factor or a multiple of that of ${quoteName(other)}`;
+}
