@@ -25,6 +25,7 @@ import { countChanges } from './features/change-requests/rows.js';
 import { isChangeEvent } from './schema/change-requests/fold.js';
 import { createIndexProjection } from './projector/indexes/index.js';
 import { createProjections, type Projections } from './features/projections/index.js';
+import { scheduleComparisons } from './features/projections/scheduled.js';
 import { createFreshness, createPositions } from './reads/freshness.js';
 import { createHeadChecks, createStore, type Store } from './reads/state-store.js';
 import { READERS } from './features/readers.js';
@@ -282,6 +283,9 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const projections = createProjections({ ...options, ...location, pool, connection, store, pipeline, indexes });
   const rendered = createRenderedCache();
   const history = createHistory({ ...options, pool, store, folds, release, keepDeleted: options.keep.deleted });
+  const every = options.verifyEvery;
+  const comparisons = scheduleComparisons({ ...options, pipeline, projections, history, every, readOnly });
+  shutdown.add('scheduled comparisons', () => comparisons.stop());
   const { collectionsAt } = history;
   const purger = createPurger({ ...options, pool, pipeline, collectionsAt, readOnly, news: [store, role] });
   shutdown.add('purger', () => purger.stop());
@@ -311,6 +315,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     changes: () => countChanges(pool),
     checkpoints: checkpoints.publisher.status,
     webhooks: { counts: webhooks.counts, countByState: webhooks.countByState },
+    comparisons,
   });
   const health = createHealth({ freshness, store, pool, watch, pipeline, schemas });
   const positions = createPositions({ check: () => freshness.check(), timeout: options.positionTimeout });

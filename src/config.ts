@@ -9,6 +9,7 @@ import {
   databaseUrl,
   duration,
   every,
+  interval,
   headers,
   issuer,
   keeping,
@@ -197,6 +198,7 @@ const settings = z.object({
   ONLINE_MAX_LAG: duration.default(10_000),
   PRIMARY_URL: serviceUrl.optional(),
   POSITION_TIMEOUT: duration.default(5_000),
+  VERIFY_EVERY: interval.default(0),
   CHECKPOINT_TO: location.optional(),
   CHECKPOINT_EVERY: every.default({ events: 100, time: 600_000 }),
   CHECKPOINT_KEY_FILE: z.string().optional(),
@@ -294,6 +296,8 @@ export interface Config {
   primaryUrl: string | null;
   /** Milliseconds that a request waits for the log to reach the position that the request names. */
   positionTimeout: number;
+  /** Milliseconds between two scheduled verifications. 0 schedules none. */
+  verifyEvery: number;
   /** Destination and interval of signed checkpoints, and the number of standbys that must have the signed events. */
   checkpoints: {
     /** A folder or an http(s) URL, which may contain a user and a password. Null publishes nothing. */
@@ -371,6 +375,7 @@ function toConfig(values: z.output<typeof settings>): Config {
     pace: paceOf(values),
     primaryUrl: values.PRIMARY_URL ?? null,
     positionTimeout: values.POSITION_TIMEOUT,
+    verifyEvery: values.VERIFY_EVERY,
     checkpoints: checkpointsOf(values),
     webhookNetworks: values.WEBHOOK_PRIVATE_NETWORKS,
     notifyPostgrest: values.NOTIFY_POSTGREST === 'on',

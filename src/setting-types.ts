@@ -33,18 +33,29 @@ export const duration = quantity(
   'must be a time from 1ms to 1440min, such as 10s',
 );
 
-const KEEPING = 'must be 0, or a time from 1s to 3650d, such as 7d, 12h or 30min';
-const KEEPING_UNITS: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
+const DAY = 86_400_000;
+const LONG_UNITS: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_600_000, d: DAY };
 
-/** Parses a retention period, `7d`, `12h` or `0`, into milliseconds. */
-export const keeping = z
-  .string()
-  .transform((text) => {
-    const [, count, unit = ''] = /^(\d{1,9})\s*([a-z]*)$/i.exec(text) ?? [];
-    if (Number(count) === 0) return 0;
-    return Number(count) * (KEEPING_UNITS[unit.toLowerCase()] ?? Number.NaN);
-  })
-  .refine((value) => value >= 0 && value <= 3_650 * 86_400_000, KEEPING);
+/** Parses `7d`, `12h` or `0` into milliseconds. */
+function zeroOrTime(mostDays: number, examples: string) {
+  return z
+    .string()
+    .transform((text) => {
+      const [, count, unit = ''] = /^(\d{1,9})\s*([a-z]*)$/i.exec(text) ?? [];
+      if (Number(count) === 0) return 0;
+      return Number(count) * (LONG_UNITS[unit.toLowerCase()] ?? Number.NaN);
+    })
+    .refine(
+      (value) => value >= 0 && value <= mostDays * DAY,
+      `must be 0, or a time from 1s to ${mostDays}d, such as ${examples}`,
+    );
+}
+
+/** A retention period. */
+export const keeping = zeroOrTime(3_650, '7d, 12h or 30min');
+
+/** The time between two runs. Timers of Node.js cannot wait for more than 24 days. */
+export const interval = zeroOrTime(20, '1d, 1h or 10min');
 
 function quantity(
   units: Readonly<Record<string, number>>,

@@ -30,6 +30,7 @@ export async function writeHistory(living: Living): Promise<void> {
   await apply(living);
   await objects(living);
   await acceptDrift(living);
+  await comparisons(living);
   await rename(living);
   await remove(living);
   await trash(living);
@@ -313,6 +314,37 @@ async function acceptDrift({ api }: Living): Promise<void> {
   await api.sql(BY_HAND);
   await api.ok('POST', '/schema/drift/accept', { collections: ['doomed'] });
   await api.ok('POST', '/schema/drift/accept', {});
+}
+
+/** Every event of scheduled comparisons, with every member. Only a second service compares. */
+async function comparisons({ api, databaseUrl }: Living): Promise<void> {
+  const second = await startService({
+    DATABASE_URL: databaseUrl,
+    DB_SCHEMAS: 'public,billing',
+    OBJECTS: 'on',
+    VERIFY_EVERY: '1s',
+  });
+  const recorded = (type: string): Promise<void> =>
+    until(`${type} was recorded`, async () => {
+      const { data } = await api.ok<{ data: { type: string }[] }>('GET', '/history/events?order=desc&limit=1');
+      return data[0]?.type === type;
+    });
+  try {
+    await api.sql(
+      `BEGIN; ALTER TABLE guests ALTER city SET NOT NULL; COMMENT ON MATERIALIZED VIEW cities IS 'Changed'; COMMIT`,
+    );
+    await recorded('drift.found');
+    await api.sql(
+      `BEGIN; ALTER TABLE guests ALTER city DROP NOT NULL; COMMENT ON MATERIALIZED VIEW cities IS 'By hand'; COMMIT`,
+    );
+    await recorded('drift.resolved');
+    await api.sql(`DELETE FROM service.service_fields WHERE collection = 'guests'`);
+    await recorded('verification.failed');
+    await api.ok('POST', '/projections/metadata/rebuild');
+    await recorded('verification.passed');
+  } finally {
+    await second.stop();
+  }
 }
 
 /** Restores the original names, because later steps use them. */

@@ -29,6 +29,7 @@ export interface Sources {
     /** Returns webhooks by state, and the most events that an enabled one has not reached. */
     countByState(): Promise<{ states: ReadonlyMap<string, number>; behind: number }>;
   };
+  comparisons: { faults: ReadonlyMap<string, number> };
 }
 
 /** Adds gauges. Releases are constant; all other values are read on each scrape. */
@@ -104,6 +105,15 @@ export function addGauges(registry: Registry, sources: Sources): void {
   addProjections(registry, sources);
   addChanges(registry, sources);
   addWebhooks(registry, sources);
+  void new Gauge({
+    name: 'dps_comparison_faults',
+    help: 'Faults that the last scheduled comparison of this process found, by comparison: drift, verification.',
+    labelNames: ['comparison'] as const,
+    registers: [registry],
+    collect() {
+      for (const [comparison, count] of sources.comparisons.faults) this.set({ comparison }, count);
+    },
+  });
 }
 
 function addWebhooks(registry: Registry, { webhooks }: Sources): void {

@@ -110,6 +110,7 @@ describe('metrics of the service', () => {
       counts: () => ({ delivered: 11, failed: 12 }),
       countByState: () => Promise.resolve({ states: new Map([['failing', 1]]), behind: 13 }),
     },
+    comparisons: { faults: new Map([['drift', 14]]) },
   };
   const watching = (more: Partial<Sources> = {}): Metrics => {
     const metrics = createMetrics();
@@ -169,6 +170,7 @@ describe('metrics of the service', () => {
       'dps_checkpoint_position gauge',
       'dps_command_duration_seconds histogram',
       'dps_commands_total counter',
+      'dps_comparison_faults gauge',
       'dps_database_pool_connections gauge',
       'dps_database_pool_waiting_requests gauge',
       'dps_database_up gauge',

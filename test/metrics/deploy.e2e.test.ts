@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { load } from 'js-yaml';
 import { json } from '../support/client.js';
+import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../deploy/${path}`, import.meta.url), 'utf8');
@@ -36,14 +37,19 @@ const USES = [
 const ITS_OWN = ['job', 'instance'];
 
 describe('the dashboard and the alert rules', () => {
-  const { client } = withService();
+  const { client } = withService({ settings: { VERIFY_EVERY: '1s' } });
   /** The labels of each metric of a scrape. */
   const scraped = new Map<string, Set<string>>();
 
   before(async () => {
     await client('/collections', json({ collection: 'scraped', schema: {} }));
     await client('/collections', json({ collection: 'scraped', schema: {} }));
-    for (const line of (await client('/metrics')).text.split('\n')) {
+    let text = '';
+    await until('the first scheduled comparison ended', async () => {
+      ({ text } = await client('/metrics'));
+      return text.includes('dps_comparison_faults{');
+    });
+    for (const line of text.split('\n')) {
       const [, name, labels = ''] = /^([a-z0-9_]+)(?:\{(.*)\})? \S+$/.exec(line) ?? [];
       if (name === undefined) continue;
       const known = scraped.get(name) ?? new Set<string>();

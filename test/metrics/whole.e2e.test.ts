@@ -7,7 +7,8 @@ import { createTranscript } from '../support/transcript.js';
 import { withService } from '../support/with-service.js';
 
 /** Some metrics count for the whole process, in which other test files ran before. */
-const MOMENTARY = /^dps_(\w*_seconds|\w*_bytes|database_pool|rendered|listener|projection_lag|overload_refusals)/;
+const MOMENTARY =
+  /^dps_(\w*_seconds|\w*_bytes|database_pool|rendered|listener|projection_lag|overload_refusals|work_waiting)/;
 
 /** Metrics of the process and of Node are not part of the service. */
 const serviceMetrics = (text: string): string =>

@@ -17,7 +17,8 @@ import {
 import { erasedEvent, eraseEvents } from '../../pipeline/erase-events.js';
 import { sendBatch } from '../../postgres/exchange.js';
 import { own } from '../../postgres/own-tables.js';
-import { USER, type LogEvent } from '../../schema/model/events.js';
+import type { LogEvent } from '../../schema/model/events.js';
+import { USER } from '../../schema/model/service-events.js';
 import { createAccountCommand } from './change-account.js';
 import { type AccountChange, type Users, unknownUser } from './users.js';
 

@@ -4,7 +4,7 @@ import { isUuid } from '../../kernel/text.js';
 import { ok, refuse, type Problem, type Result } from '../../kernel/problem.js';
 import { checkPassword, checkUserName } from './account-rules.js';
 import { accountEvent } from '../../schema/fold/accounts.js';
-import type { AccountEventData } from '../../schema/model/events.js';
+import type { AccountEventData } from '../../schema/model/service-events.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import type { Role, UserStatus } from './caller.js';
 import type { Passwords } from './secrets.js';

@@ -7,14 +7,8 @@ import { originAt } from '../../log/signed-checkpoints/position.js';
 import { readHeadPosition } from '../../log/read.js';
 import type { Logger } from '../../postgres/logger.js';
 import { own } from '../../postgres/own-tables.js';
-import type {
-  Cause,
-  LogEvent,
-  OtherEventData,
-  WebhookDisabledBecause,
-  WebhookSettings,
-} from '../../schema/model/events.js';
-import { WEBHOOK } from '../../schema/model/events.js';
+import type { Cause, LogEvent, OtherEventData } from '../../schema/model/events.js';
+import { WEBHOOK, type WebhookDisabledBecause, type WebhookSettings } from '../../schema/model/service-events.js';
 import { CommandRefused, type Pipeline, type Prepare, type Recording } from '../../pipeline/types.js';
 import { addressFault, createClassify } from './addresses.js';
 import { type Deliverer, createDeliverer } from './deliver.js';

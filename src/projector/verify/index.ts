@@ -30,7 +30,7 @@ import {
 import { jsonEqual, type Json, isObject } from '../../kernel/json.js';
 import { readAccounts } from '../../log/decisive-events.js';
 import { type Accounts, newAccount } from '../../schema/fold/accounts.js';
-import type { AccountAccess, IdentityAccess, TokenAccess } from '../../schema/model/events.js';
+import type { AccountAccess, IdentityAccess, TokenAccess } from '../../schema/model/service-events.js';
 import type { TokenScope } from '../../schema/model/token-scope.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { foldChangesOf, rowOf } from '../../features/change-requests/rows.js';

@@ -8,7 +8,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { type Accounts, foldAccount, isActiveAdmin } from '../fold/accounts.js';
 import { EVENT_KINDS } from '../fold/event-schemas.js';
 import { type RawEvent, UnreadableEventError, readEvent } from '../fold/upcasting.js';
-import { USER } from '../model/events.js';
+import { USER } from '../model/service-events.js';
 import type { Actor, Cause, EventSubject, LogEvent, StoredEvent } from '../model/events.js';
 import { locationText } from '../model/location.js';
 import { TRUST_SUBJECT, type TrustRule } from '../model/token-scope.js';

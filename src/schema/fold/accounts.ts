@@ -5,7 +5,7 @@ import {
   type IdentityAccess,
   type TokenAccess,
   USER,
-} from '../model/events.js';
+} from '../model/service-events.js';
 import type { LogEvent } from '../model/events.js';
 
 interface Account extends AccountAccess {

@@ -294,6 +294,11 @@ const renamedV1 = z.strictObject({
 });
 
 const noData = z.strictObject({});
+const foundDriftV1 = z.strictObject({
+  differences: z.int().positive(),
+  tables: z.array(eventText),
+  objects: z.array(z.strictObject({ kind: eventText, id: eventText })).optional(),
+});
 const actionsV1 = z.record(eventText, z.enum(ACTIONS));
 const policyV1 = z.strictObject({
   findings: actionsV1,
@@ -438,6 +443,10 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'webhook.enabled': otherEvent(noData),
   'webhook.disabled': otherEvent(z.strictObject({ because: eventText })),
   'webhook.deleted': otherEvent(noData),
+  'drift.found': otherEvent(foundDriftV1),
+  'drift.resolved': otherEvent(noData),
+  'verification.failed': otherEvent(z.strictObject({ faults: z.record(eventText, z.int().positive()) })),
+  'verification.passed': otherEvent(noData),
 };
 
 /** True if the event changes an object other than a table. */
