@@ -12,6 +12,7 @@ import { expect } from 'chai';
 import { load, loadAll } from 'js-yaml';
 import { SECRETS, SETTINGS, readConfig } from '../src/config.js';
 import { ROOT } from './support/documents.js';
+import { validateManifest } from './support/kubernetes.js';
 
 const CHART = join(ROOT, 'deploy/kubernetes/helm/data-platform-service');
 /** The Go packages of Debian. */
@@ -32,6 +33,7 @@ interface Pod {
 }
 
 interface Workload {
+  apiVersion: string;
   kind: string;
   metadata: { name: string; labels: Labels };
   data: Record<string, string>;
@@ -96,7 +98,9 @@ describe('the Helm chart', function () {
       writeFileSync(file, JSON.stringify(values));
       const { status, stdout, stderr } = spawnSync(...program(file), { encoding: 'utf8' });
       if (status !== 0) throw new Error(stderr);
-      return (loadAll(stdout) as (Workload | undefined)[]).filter((each) => each?.kind !== undefined) as Workload[];
+      const objects = (loadAll(stdout) as (Workload | undefined)[]).filter((each) => each?.kind !== undefined);
+      for (const object of objects as Workload[]) validateManifest(object);
+      return objects as Workload[];
     };
   });
   after(() => rmSync(folder, { recursive: true }));

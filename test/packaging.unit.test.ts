@@ -8,6 +8,7 @@ import { SECRETS, SETTINGS, readConfig } from '../src/config.js';
 import { applyPatch } from '../src/schema/fold/rename-events.js';
 import type { Operation } from 'fast-json-patch';
 import { ROOT, filesUnder } from './support/documents.js';
+import { validateManifest } from './support/kubernetes.js';
 import { documentOfRoutes } from './support/openapi.js';
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -144,6 +145,8 @@ interface Container {
 }
 
 interface Deployment {
+  apiVersion: string;
+  kind: string;
   metadata: { name: string; labels: Labels };
   spec: {
     selector: { matchLabels: Labels };
@@ -209,6 +212,14 @@ describe('deploy/kubernetes', () => {
     );
     expect(listed).to.include.members(manifests);
     expect(kustomizations).to.have.length(3);
+  });
+
+  it('matches the schemas of Kubernetes and of the Prometheus Operator', () => {
+    const monitor = manifest<Deployment>('monitoring/service-monitor.yaml');
+    for (const each of [deployment, patched, service, budget, monitor]) validateManifest(each as Deployment);
+    expect(() => validateManifest({ ...deployment, kind: 'Deploymnt' })).to.throw('There is no schema');
+    const replicas = { ...deployment, spec: { ...deployment.spec, replicas: '2' } };
+    expect(() => validateManifest(replicas)).to.throw('data/spec/replicas must be integer');
   });
 
   for (const [name, { metadata, spec }, settings] of [
