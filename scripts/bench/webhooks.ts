@@ -15,9 +15,10 @@ import type { Service } from './servers.js';
 const RUNS = Number(process.env['BENCH_RUNS'] ?? 20);
 const DELIVERIES = Number(process.env['BENCH_DELIVERIES'] ?? 100);
 const WEBHOOKS = 10;
-/** Changes in a row: a series during which deliveries wait, and one that takes longer than they wait. */
+/** Changes in a row: two series during which deliveries wait, and one that takes longer than they wait. */
 const SERIES = 20;
 const LONG_SERIES = 200;
+const LONGEST_SERIES = 2_000;
 const COLLECTION = 'measured';
 const PATH = `/collections/${COLLECTION}`;
 
@@ -111,8 +112,14 @@ const webhooks: Case = async (resources) => {
       goal,
     },
     {
-      ...compared(`change a note ${LONG_SERIES} times while ${WEBHOOKS} webhooks deliver`, (service) =>
+      ...compared(`change a note ${LONG_SERIES} times with ${WEBHOOKS} webhooks`, (service) =>
         milliseconds(() => changeOften(service, LONG_SERIES)),
+      ),
+      goal,
+    },
+    {
+      ...compared(`change a note ${LONGEST_SERIES} times while ${WEBHOOKS} webhooks deliver`, (service) =>
+        milliseconds(() => changeOften(service, LONGEST_SERIES)),
       ),
       runs: RUNS / 4,
       goal,

@@ -2,12 +2,16 @@
  * Two services and the receiver of a webhook are killed repeatedly while events are appended. WEBHOOK_KILLS sets
  * the number of kills.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { Webhook as Verifier } from 'standardwebhooks';
+import { json } from '../support/client.js';
 import { freePort } from '../support/free-port.js';
 import { type ServiceProcess, spawnService } from '../support/process.js';
 import { type TestDatabase, createDatabase, query } from '../support/postgres.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
+import { withService } from '../support/with-service.js';
 
 const KILLS = Number(process.env['WEBHOOK_KILLS'] ?? 12);
 const TOKEN = 'test-admin-token-0123456789abcdef';
@@ -16,6 +20,13 @@ interface Live {
   service: ServiceProcess;
   url: string;
 }
+
+/** Verifies the signatures of all requests, and returns the positions of their events. */
+const positionsOf = ({ received }: Receiver, secret: string): number[] =>
+  received.map(({ body, headers }) => {
+    const event = new Verifier(secret).verify(body, headers as Record<string, string>);
+    return (event as { data: { position: number } }).data.position;
+  });
 
 describe('kill -9 while webhooks deliver', function () {
   this.timeout(900_000);
@@ -58,6 +69,7 @@ describe('kill -9 while webhooks deliver', function () {
       types: ['collection.*'],
     });
     expect(created.status).to.equal(200);
+    const { secret } = ((await created.json()) as { data: { secret: string } }).data;
     await call(first.url, 'POST', '/collections', { collection: 'busy', schema: {} });
 
     let over = false;
@@ -68,6 +80,8 @@ describe('kill -9 while webhooks deliver', function () {
         const url = live[note % live.length]?.url ?? '';
         // A killed service gives no response. Whether it committed the change does not matter here.
         await call(url, 'PATCH', '/collections/busy', { meta: { note: `n${note}` } }).catch(() => undefined);
+        // Deliveries wait for a pause between changes, for up to five seconds.
+        if (note % 20 === 0) await sleep(60);
       }
     })();
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -97,11 +111,52 @@ describe('kill -9 while webhooks deliver', function () {
       database.connectionString,
       `SELECT position::int FROM service.service_events WHERE type LIKE 'collection.%' ORDER BY position`,
     );
-    const delivered = receiver.received.map(
-      ({ body }) => (JSON.parse(body) as { data: { position: number } }).data.position,
-    );
+    const delivered = positionsOf(receiver, secret);
     expect(delivered, 'in order').to.deep.equal([...delivered].sort((a, b) => a - b));
     expect([...new Set(delivered)], 'each event').to.deep.equal(rows.map(({ position }) => position));
     if (KILLS > 12) console.log(`${rows.length} events, ${delivered.length} deliveries, ${KILLS} kills`);
+  });
+});
+
+describe('a receiver that was away', function () {
+  this.timeout(600_000);
+  const { service, api, client } = withService({ settings: { WEBHOOK_PRIVATE_NETWORKS: '127.0.0.1' } });
+  const FIELDS = 1_000;
+  const ROUNDS = 10;
+
+  it('gets 10,000 undelivered events once each and in order, while changes continue', async () => {
+    const receiver = await startReceiver();
+    try {
+      receiver.respond = (response) => void response.writeHead(503, { 'retry-after': '86400' }).end();
+      const fields = Array.from({ length: FIELDS }, (_, index) => ({
+        field: `f${index}`,
+        type: 'boolean',
+        interface: 'boolean',
+      }));
+      await api.ok('POST', '/collections', { collection: 'wide', schema: {}, fields });
+      await api.ok('POST', '/collections', { collection: 'other', schema: {} });
+      const webhook = { name: 'away', url: receiver.url, types: ['field.updated'] };
+      const { data } = await api.ok<{ data: { id: string; secret: string } }>('POST', '/webhooks', webhook);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const patches = fields.map(({ field }) => ({ field, meta: { note: `round ${round}` } }));
+        expect((await client('/fields/wide', json(patches, 'PATCH'))).status).to.equal(200);
+      }
+      receiver.respond = (response) => void response.writeHead(204).end();
+      receiver.received.length = 0;
+      for (const enabled of [false, true]) await api.ok('PATCH', `/webhooks/${data.id}`, { enabled });
+      const reached = (): boolean => receiver.received.length >= FIELDS * ROUNDS;
+      for (let note = 0; !reached(); note += 1) {
+        await api.ok('PATCH', '/collections/other', { meta: { note: `note ${note}` } });
+        await sleep(200);
+      }
+      const rows = await query(
+        service.databaseUrl,
+        `SELECT position::int FROM service.service_events WHERE type = 'field.updated' ORDER BY position`,
+      );
+      expect(rows).to.have.length(FIELDS * ROUNDS);
+      expect(positionsOf(receiver, data.secret)).to.deep.equal(rows.map(({ position }) => position));
+    } finally {
+      await receiver.stop();
+    }
   });
 });

@@ -59,7 +59,7 @@ interface Pauses extends SeriesPauses {
   maximum: number;
 }
 
-const PAUSES: Pauses = { quiet: 50, busy: 500, look: 30_000, retry: 1_000, maximum: 600_000 };
+const PAUSES: Pauses = { quiet: 50, busy: 5_000, between: 500, look: 30_000, retry: 1_000, maximum: 600_000 };
 
 /**
  * Maximum number of webhooks for which one process uses the database at the same time. Webhooks that wait for their

@@ -274,7 +274,8 @@ interface Holder {
 }
 
 /**
- * Records a successful delivery, and advances the webhook.
+ * Records a successful delivery, and advances the webhook. Does not wait for the disk or a standby: after a crash of
+ * the server, the last deliveries may be repeated.
  * @param next the new position. `isLast` releases the lease.
  * @returns false if this process may no longer deliver, because it lost its lease or the webhook was changed
  */
@@ -285,11 +286,11 @@ export async function recordDelivery(
   { next, isLast }: { next: number; isLast: boolean },
 ): Promise<boolean> {
   const { rows } = await db.query<{ moved: boolean }>(
-    `WITH noted AS (${NOTED}), pruned AS (${PRUNED}), moved AS (
+    `WITH quick AS (SELECT pg_catalog.set_config('synchronous_commit', 'off', true)), noted AS (${NOTED}), pruned AS (${PRUNED}), moved AS (
        UPDATE ${own.webhooks} SET position = $11::bigint, failures = 0, failing_since = NULL, next_attempt_at = NULL,
               last_error = NULL, owner = CASE WHEN $12::boolean THEN NULL ELSE owner END, leased_until = ${LEASED}
         WHERE id = $1 AND owner = $9::uuid AND revision = $10::int RETURNING id)
-     SELECT EXISTS (SELECT FROM moved) AS moved`,
+     SELECT EXISTS (SELECT FROM moved) AS moved FROM quick`,
     [...valuesOf(id, attempt), owner, revision, next, isLast],
   );
   return rows[0]?.moved === true;

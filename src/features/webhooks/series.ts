@@ -4,8 +4,10 @@
 export interface SeriesPauses {
   /** Pause after the last commit before a delivery. */
   quiet: number;
-  /** The longest wait before a webhook begins to deliver its events, and the longest total wait between them. */
+  /** The longest wait before a webhook begins to deliver its events. */
   busy: number;
+  /** The longest total wait between the events that a webhook delivers in a row. */
+  between: number;
 }
 
 export interface Series {
@@ -18,7 +20,7 @@ export interface Series {
   computeWait(now: number, since?: number): number;
 }
 
-export function createSeries({ quiet, busy }: SeriesPauses): Series {
+export function createSeries({ quiet, busy, between }: SeriesPauses): Series {
   let first = -Infinity;
   let last = -Infinity;
   return {
@@ -27,6 +29,6 @@ export function createSeries({ quiet, busy }: SeriesPauses): Series {
       last = now;
     },
     // A change just after each pause begins a new series. Without `since`, a webhook with many events would never catch up.
-    computeWait: (now, since = Infinity) => Math.min(last + quiet, Math.min(first, since) + busy) - now,
+    computeWait: (now, since = Infinity) => Math.min(last + quiet, first + busy, since + between) - now,
   };
 }
