@@ -52,9 +52,11 @@ export interface CatalogColumn {
    */
   sequence: { schema: string; name: string; key?: string } | null;
   /**
-   * The NOT NULL constraint. `more` is `NO INHERIT` or `NOT VALID`. Null if there is none, and before PostgreSQL 18.
+   * The NOT NULL constraint. `parentName` is the name of the parent's constraint from which it is inherited; with several
+   * parents, the equal one if there is one. `more` is `NO INHERIT` or `NOT VALID`. Null if there is none, and before
+   * PostgreSQL 18.
    */
-  notNull: { name: string; more: string | null } | null;
+  notNull: { name: string; parentName: string | null; more: string | null } | null;
 }
 
 export type ForeignKeyAction = 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL' | 'SET DEFAULT';

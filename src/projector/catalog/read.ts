@@ -49,6 +49,10 @@ SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid,
   (SELECT d.description FROM pg_catalog.pg_description d
     WHERE d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass::oid AND d.objsubid = a.attnum),
   o.schema, o.name, nn.conname::text,
+  CASE WHEN nn.coninhcount > 0 THEN (SELECT p.conname::text FROM pg_catalog.pg_inherits i
+    JOIN pg_catalog.pg_constraint p ON p.conrelid = i.inhparent AND p.contype = 'n'
+    JOIN pg_catalog.pg_attribute pa ON pa.attrelid = i.inhparent AND pa.attname = a.attname AND p.conkey OPERATOR(pg_catalog.=) ARRAY[pa.attnum]
+    WHERE i.inhrelid = a.attrelid ORDER BY p.conname <> nn.conname, i.inhseqno LIMIT 1) END,
   nullif(pg_catalog.concat_ws(' ', CASE WHEN nn.connoinherit THEN 'NO INHERIT' END, CASE WHEN NOT nn.convalidated THEN 'NOT VALID' END), '')
 FROM requested w
 JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -125,6 +129,7 @@ export type ColumnRow = [
   sequenceSchema: string | null,
   sequence: string | null,
   notNullName: string | null,
+  notNullOfParent: string | null,
   notNullMore: string | null,
 ];
 
@@ -137,21 +142,22 @@ const IDENTITIES = { '': null, a: 'always', d: 'by default' } as const;
 function notNullOf(
   notNull: boolean,
   name: string | null,
-  more: string | null,
+  others: Omit<NonNullable<CatalogColumn['notNull']>, 'name'>,
 ): Pick<CatalogColumn, 'nullable' | 'notNull'> {
   if (name === null) return { nullable: !notNull, notNull: null };
-  return requestOf(name) === null ? { nullable: !notNull, notNull: { name, more } } : { nullable: true, notNull: null };
+  if (requestOf(name) !== null) return { nullable: true, notNull: null };
+  return { nullable: !notNull, notNull: { name, ...others } };
 }
 
 /** A NOT NULL constraint that is being prepared online does not count yet. */
 export function toColumn(row: ColumnRow): CatalogColumn {
   const [, , name, type, builtIn, notNull, identity, generated, expression] = row;
-  const [, , , , , , , , , collation, comment, sequenceSchema, sequence, notNullName, more] = row;
+  const [, , , , , , , , , collation, comment, sequenceSchema, sequence, notNullName, parentName, more] = row;
   return {
     name,
     type,
     builtIn,
-    ...notNullOf(notNull, notNullName, more),
+    ...notNullOf(notNull, notNullName, { parentName, more }),
     default: generated === '' ? expression : null,
     identity: IDENTITIES[identity],
     generated:

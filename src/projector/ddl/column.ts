@@ -77,7 +77,7 @@ export function identity({ extras }: ColumnSchema): Sql {
   return text === '' ? sql`GENERATED ${kind} AS IDENTITY` : sql`GENERATED ${kind} AS IDENTITY (${text})`;
 }
 
-export function columnDefinition(field: ColumnField): Sql {
+export function columnDefinition(field: ColumnField, parentsName?: string): Sql {
   const { schema } = field;
   let column = sql`${ident(field.field)} ${columnTypeSql(field)}`;
   if (isIdentity(schema)) column = sql`${column} ${identity(schema)}`;
@@ -89,7 +89,7 @@ export function columnDefinition(field: ColumnField): Sql {
   const value = defaultExpression(field, schema);
   if (value !== null) column = sql`${column} DEFAULT ${value}`;
   if (schema.is_nullable) return column;
-  const name = schema.extras?.not_null_name;
+  const name = schema.extras?.not_null_name ?? parentsName;
   return name === undefined ? sql`${column} NOT NULL` : sql`${column} CONSTRAINT ${ident(name)} NOT NULL`;
 }
 

@@ -22,7 +22,7 @@ import {
   tableOfNode,
   targetTable,
 } from './sql.js';
-import { primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
+import { inheritedNotNullName, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 
 export type ForeignKeyRelation = Relation & { schema: ForeignKey; one_collection: string };
 
@@ -37,7 +37,7 @@ export function hasForeignKey(relation: Relation | undefined): relation is Forei
  */
 export function createTableSql(node: CollectionNode, state: State, schema: string): string | null {
   if (node.collection.schema === null) return null;
-  const lines = tableLines(node);
+  const lines = tableLines(node, state);
   for (const relation of node.relations.values()) {
     if (hasForeignKey(relation)) lines.push(foreignKeyConstraint(relation, state, schema));
   }
@@ -51,8 +51,8 @@ export function createTableSql(node: CollectionNode, state: State, schema: strin
  * Returns CREATE TABLE without foreign keys. They follow in their own statements, because tables may reference each
  * other.
  */
-export function createBareTable(node: CollectionNode, schema: string): Sql {
-  return createTable(node, tableLines(node), schema);
+export function createBareTable(node: CollectionNode, state: State, schema: string): Sql {
+  return createTable(node, tableLines(node, state), schema);
 }
 
 export function primaryKeyColumns(node: CollectionNode | undefined): string[] {
@@ -98,13 +98,13 @@ function createTable({ collection }: CollectionNode, lines: readonly Sql[], sche
   return sql`CREATE TABLE ${table} (\n  ${join(lines, sql`,\n  `)}\n)${partitioning}`;
 }
 
-function tableLines(node: CollectionNode): Sql[] {
+function tableLines(node: CollectionNode, state: State): Sql[] {
   const lines: Sql[] = [];
   let isKeyed = false;
   const uniques: ColumnField[] = [];
   for (const field of node.fields.values()) {
     if (!hasColumn(field)) continue;
-    lines.push(columnDefinition(field));
+    lines.push(columnDefinition(field, inheritedNotNullName(state, node, field.field)));
     isKeyed ||= field.schema.is_primary_key;
     if (needsUnique(field)) uniques.push(field);
   }

@@ -282,7 +282,7 @@ function planCollectionDeleted(change: Change<'collection.deleted'>): Step[] {
 function createTable(change: Change<'collection.created'>, node: CollectionNode): Step {
   const name = change.event.collection;
   const costs = { lock: 'none', lock_entries: tableLockEntries(node) } as const;
-  return step(createBareTable(node, change.schema), `create table ${name}`, costs);
+  return step(createBareTable(node, change.after, change.schema), `create table ${name}`, costs);
 }
 
 /**

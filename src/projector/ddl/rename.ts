@@ -2,7 +2,7 @@
  * Renames tables and columns in the catalog only, without touching rows. Default names follow, as if the table had been
  * created under its new name. Custom names stay.
  */
-import { newEvent } from '../../schema/model/events.js';
+import { isAdopted, newEvent } from '../../schema/model/events.js';
 import { primaryKeyNameOf, indexNameOf, notNullNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import { parentOf } from '../../schema/model/order.js';
 import {
@@ -69,14 +69,17 @@ function renameIndex(change: Change, old: ColumnField, now: ColumnField): Step[]
 function renameNotNull(change: Change, old: ColumnField, now: ColumnField): Step[] {
   const [from, to] = [old, now].map(({ schema }) => schema.extras?.not_null_name);
   if (now.schema.is_nullable || (from === to && !old.schema.is_nullable)) return [];
-  return to === undefined && old.schema.is_nullable ? [] : nameNotNulls(change, [now]);
+  if (to === undefined && old.schema.is_nullable) return [];
+  return nameNotNulls(change, [now], to !== undefined && !isAdopted(change.event));
 }
 
 /**
  * Renames NOT NULL constraints, which have names only from PostgreSQL 18 on. The name is read from the catalog, because
- * SET NOT NULL may have just created the constraint. On a partition, the name follows the parent table.
+ * SET NOT NULL may have just created the constraint. PostgreSQL renames an inherited constraint only together with that of
+ * the parent, and only if all inheriting tables have it under the same name and from no other parent. Otherwise it keeps
+ * its name, which the log does not need to contain, or the statement fails if the change requires the name.
  */
-function nameNotNulls(change: Change, columns: readonly ColumnField[]): Step[] {
+function nameNotNulls(change: Change, columns: readonly ColumnField[], isRequired = false): Step[] {
   const named = columns.filter(({ schema }) => !schema.is_nullable);
   const [first, ...more] = named;
   if (first === undefined) return [];
@@ -84,12 +87,19 @@ function nameNotNulls(change: Change, columns: readonly ColumnField[]): Step[] {
     (column) => sql`(${literal(column.field)}, ${literal(notNullNameOf(tableAfter(change, column), column))})`,
   );
   const table = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;
+  const hasParentName = sql`EXISTS (SELECT FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_constraint p ON p.conrelid = i.inhparent
+    WHERE i.inhrelid = ${table}::oid AND p.contype = 'n' AND p.conname = t.found)`;
   const body = sql`DECLARE t record; BEGIN
     FOR t IN SELECT c.conname AS found, w.name FROM (VALUES ${join(names, sql`, `)}) AS w (field, name)
         JOIN pg_catalog.pg_attribute a ON a.attrelid = ${table}::oid AND a.attname = w.field
         JOIN pg_catalog.pg_constraint c ON c.conrelid = a.attrelid AND c.conkey OPERATOR(pg_catalog.=) ARRAY[a.attnum]
-      WHERE c.contype = 'n' AND c.coninhcount = 0 AND c.conname <> w.name
-    LOOP EXECUTE pg_catalog.format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', ${table}, t.found, t.name); END LOOP; END`;
+      WHERE c.contype = 'n' AND c.conname <> w.name
+    LOOP
+      BEGIN EXECUTE pg_catalog.format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', ${table}, t.found, t.name);
+      EXCEPTION WHEN undefined_object OR invalid_table_definition THEN
+        ${isRequired ? sql`IF NOT ${hasParentName} THEN RAISE; END IF` : sql`NULL`};
+      END;
+    END LOOP; END`;
   const summary =
     more.length === 0
       ? `rename the NOT NULL constraint of ${label(first)}`

@@ -4,9 +4,8 @@ import { type Problem, problemAbout } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
 import { changedAttributes } from '../ddl/alter-column.js';
 import type { Descendant } from '../catalog/deletion-facts.js';
-import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
+import type { RunningFold } from '../../schema/fold/evolve.js';
 import { patchBetween } from '../../schema/fold/rename-events.js';
-import { notNullNameOf } from '../../schema/model/constraint-names.js';
 import { type LogEvent, type NewEvent, isAdopted, newEvent } from '../../schema/model/events.js';
 import { type ColumnExtras, isIdentity, isSerial } from '../../schema/model/extras.js';
 import type { Collection, ColumnSchema, Field, TableSchema } from '../../schema/model/model.js';
@@ -18,7 +17,6 @@ import {
   extrasOf,
   extrasOfTable,
   hasColumn,
-  tableNameOf,
 } from '../../schema/model/state.js';
 import { readNewField } from '../../schema/normal-form/index.js';
 import { parseConstraint } from '../../schema/sql-text/definitions.js';
@@ -55,7 +53,6 @@ const NONE: Consequences = { events: [], problems: [] };
 export function eventsOf(child: Child): Consequences {
   const { event, before, now } = child.parent;
   if (before === undefined || now === undefined || !isManaged(child)) return NONE;
-  if (event.type === 'collection.renamed') return { ...NONE, events: updateNotNullNames(child, (field) => field) };
   if (event.type === 'field.renamed') return inheritFieldRename(child, event);
   if (event.type === 'collection.updated') return { ...NONE, events: updateInheritedChecks(child) };
   if (event.type !== 'field.created' && event.type !== 'field.updated') return NONE;
@@ -216,29 +213,8 @@ function inheritFieldRename(child: Child, event: Extract<NewEvent, { type: 'fiel
   const [from, { to }] = [event.field ?? '', event.data];
   if (!hasColumn(folding.field(table, from))) return NONE;
   if (folding.field(table, to) !== undefined) return { ...NONE, problems: [createNameTakenProblem(child, to)] };
-  const state = folding.state();
-  const { event: own, after } = renameEvent(state, { collection: table, field: from, to });
-  const inherited = { ...own, data: { ...own.data, inherited: true } } as LogEvent;
-  const former = (field: string): string => (field === to ? from : field);
-  const held = { ...child, folding: startFolding(after) };
-  return { ...NONE, events: [inherited, ...updateNotNullNames(held, former)] };
-}
-
-/**
- * Renames NOT NULL constraints with those of the parent. Since PostgreSQL 18, an inherited one has the same name as the
- * parent's.
- */
-function updateNotNullNames({ table, folding, parent }: Child, former: (field: string) => string): LogEvent[] {
-  const [before, now] = [parent.before, parent.now].map((node) => (node === undefined ? '' : tableNameOf(node)));
-  return [...(parent.now?.fields.values() ?? [])].flatMap((field) => {
-    const was = parent.before?.fields.get(former(field.field));
-    const own = folding.field(table, field.field);
-    if (!hasColumn(field) || !hasColumn(was) || !hasColumn(own)) return [];
-    const not_null_name = notNullNameOf(now ?? '', field);
-    const { extras } = own.schema;
-    if (extras?.not_null_name !== notNullNameOf(before ?? '', was) || extras.not_null_name === not_null_name) return [];
-    return update(own, { ...own, schema: { ...own.schema, extras: { ...extras, not_null_name } } });
-  });
+  const { event: own } = renameEvent(folding.state(), { collection: table, field: from, to });
+  return { ...NONE, events: [{ ...own, data: { ...own.data, inherited: true } } as LogEvent] };
 }
 
 /** @returns the event that records a change that PostgreSQL has already made to a field or collection */

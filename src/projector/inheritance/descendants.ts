@@ -124,7 +124,6 @@ interface ColumnChange {
 
 const CHANGES: ReadonlySet<string> = new Set([
   'collection.deleted',
-  'collection.renamed',
   'collection.updated',
   'field.created',
   'field.updated',
@@ -216,8 +215,7 @@ function orderByInheritance(
   for (const { place, table } of descendants) {
     const change = requested[place] as ColumnChange;
     const { event: parent } = change;
-    // A rename of a child that moves behind that of its parent could lose its name to the parent.
-    if (deletesTable(change) || parent.type === 'collection.renamed') continue;
+    if (deletesTable(change)) continue;
     const child = requested.find((each) => each.before.table === table && belongsTo(each, change))?.event;
     if (child === undefined) continue;
     const [first, second] = parent.type === 'field.created' ? [child, parent] : [parent, child];
@@ -341,7 +339,7 @@ function* followParents({
     append(lost.has(event) ? toAdopted(event as NewEvent) : rest);
     const children = descendantsOf.get(event);
     if (children === undefined) continue;
-    const parent = { event: rest as NewEvent, before, now: copyOf(folding.node(nameAfter(rest))) };
+    const parent = { event: rest as NewEvent, before, now: copyOf(folding.node(collection)) };
     const links = descendants.filter(({ place }) => requested[place]?.event === event);
     follow(parent, children, links);
   }
@@ -413,9 +411,6 @@ const keyOfCheck = ({ oid }: Descendant, name: string): string => `${oid} \0${na
 /** Copies a node, because a later event may change it in place. */
 const copyOf = (node: CollectionNode | undefined): CollectionNode | undefined =>
   node && { ...node, fields: new Map(node.fields) };
-
-const nameAfter = (event: LogEvent): string =>
-  (event.type === 'collection.renamed' ? event.data.to : event.collection) ?? '';
 
 type ManagedDescendant = Descendant & { table: string };
 

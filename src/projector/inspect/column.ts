@@ -218,13 +218,14 @@ function generationOf(
   return null;
 }
 
+/** Returns the name of the constraint, unless PostgreSQL gives it the same name with that of the parent or by default. */
 function notNullExtras(converting: TableConversion, { name, notNull, nullable }: CatalogColumn) {
   if (nullable || notNull === null) return {};
   if (notNull.more !== null) {
     const message = `constraint ${quoteName(notNull.name)}: snapshots contain that ${quoteName(name)} is NOT NULL, but not that the constraint is ${notNull.more}`;
     note(converting, { kind: 'constraint', name: notNull.name, code: 'CONSTRAINT_NOT_REPRESENTED', message });
   }
-  const isUsual = notNull.name === notNullName(converting.table.table, name);
+  const isUsual = notNull.name === (notNull.parentName ?? notNullName(converting.table.table, name));
   return isUsual ? {} : { not_null_name: notNull.name };
 }
 

@@ -98,12 +98,14 @@ function defaultOf({ type, schema }: ColumnField, column: CatalogColumn): Json {
 }
 
 /**
- * Returns both names of a NOT NULL constraint. They are compared only if the log records the name and the server has
- * such names.
+ * Returns both names of a NOT NULL constraint. They are compared only if the log records the name, the server has such
+ * names, and the name is not that of the parent. Earlier releases recorded the names of parents, which may have changed
+ * since.
  */
 function notNullNames({ extras }: ColumnSchema, { notNull }: CatalogColumn): [Json, Json] {
   const expected = extras?.not_null_name ?? null;
-  return expected === null || notNull === null ? [null, null] : [expected, notNull.name];
+  const isCompared = expected !== null && notNull !== null && notNull.name !== notNull.parentName;
+  return isCompared ? [expected, notNull.name] : [null, null];
 }
 
 function collations(

@@ -204,11 +204,14 @@ const isPartitioned = (node: CollectionNode): boolean => {
 const columnDiffers = (old: Field | undefined, now: Field | undefined): boolean =>
   !jsonEqual(alterable(old?.schema), alterable(now?.schema));
 
-/** Returns the column without its comment, which can always change. */
+/**
+ * Returns the column without its comment and the name of its NOT NULL constraint, which can always change. Snapshots of
+ * earlier releases contain the names that partitions inherit.
+ */
 function alterable(column: ColumnSchema | null | undefined): object | null {
   if (!column) return null;
-  const { comment: _, ...rest } = column;
-  return rest;
+  const { comment: _, extras: { not_null_name: __, ...extras } = {}, ...rest } = column;
+  return { ...rest, extras };
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { ColumnExtras } from './extras.js';
 import { MAX_NAME_BYTES, truncateBytes, fitName, withHash } from './name-length.js';
-import { type CollectionNode, primaryKeyOf, extrasOf, tableNameOf } from './state.js';
+import { type CollectionNode, type State, extrasOf, hasColumn, primaryKeyOf, tableNameOf } from './state.js';
 
 /** Returns PostgreSQL's default name of a primary key, at most 63 bytes. */
 export function primaryKeyName(table: string): string {
@@ -63,6 +63,21 @@ export const notNullName = (table: string, field: string): string => postgresNam
 /** PostgreSQL's default name, unless the field was adopted with a different name. */
 export function notNullNameOf(table: string, { field, schema }: Column): string {
   return schema.extras?.not_null_name ?? notNullName(table, field);
+}
+
+/**
+ * Returns the name of the NOT NULL constraint that a partition inherits, which PostgreSQL does not change when it attaches
+ * a table. Undefined if the partitioned table allows null, and for other tables.
+ */
+export function inheritedNotNullName(state: State, node: CollectionNode, field: string): string | undefined {
+  const parent = state.collections.get(extrasOf(node).partition_of?.table ?? '');
+  const column = parent?.fields.get(field);
+  if (parent === undefined || !hasColumn(column) || column.schema.is_nullable) return undefined;
+  return (
+    column.schema.extras?.not_null_name ??
+    inheritedNotNullName(state, parent, field) ??
+    notNullName(tableNameOf(parent), field)
+  );
 }
 
 /** The default name of the sequence of an identity column. */

@@ -32,7 +32,6 @@ export interface RenameCollectionInput {
 
 export const renameCollection: Operation<'rename-collection', RenameCollectionInput, RenameCollection> = {
   name: 'rename-collection',
-  alters: ({ collection }) => [collection],
 
   parse({ collection, body }) {
     const to = readTo(body, 'collection');

@@ -2,9 +2,7 @@
    command does, and the event contains the result. */
 import { invertMap } from '../../kernel/inverse.js';
 import { type Names, type Renaming, replaceNodes } from '../fold/replace-names.js';
-import { notNullName } from '../model/constraint-names.js';
 import { foreignKeyName } from '../model/name-length.js';
-import { ancestorsOf, withPartitions } from '../model/order.js';
 import type { ColumnExtras, TableExtras } from '../model/extras.js';
 import type { Field, Relation, TableSchema, Collection } from '../model/model.js';
 import {
@@ -160,16 +158,14 @@ export function withTexts(before: State, after: State, renaming: Renaming): Rewr
   const nameOf = 'collections' in renaming ? (name: string) => renaming.collections.get(name) ?? name : same;
   const old = 'collections' in renaming ? [...renaming.collections.keys()] : [renaming.collection];
   const former = new Map<string, CollectionNode>();
-  const tables = 'collections' in renaming ? old.flatMap((each) => withPartitions(before, each)) : old;
-  for (const name of [...tables, ...old.flatMap((each) => [...referencesTo(before, each)])]) {
+  for (const name of [...old, ...old.flatMap((each) => [...referencesTo(before, each)])]) {
     const node = before.collections.get(name);
     if (node !== undefined) former.set(nameOf(name), node);
   }
   const touched = new Set<string>();
   const written = (node: CollectionNode): CollectionNode => {
     const was = former.get(node.collection.collection) as CollectionNode;
-    const named = withKeyNames(withSql({ was, node, renaming, unwritten }), renaming, was);
-    return withInheritedNames(named, renaming, ancestorsOf(before, was.collection.collection));
+    return withKeyNames(withSql({ was, node, renaming, unwritten }), renaming, was);
   };
   const state = replaceNodes(after, former.keys(), written, touched);
   return { state: withTemplates({ before, after: state, touched }, renaming), touched, unwritten };
@@ -330,25 +326,4 @@ function withKeyNames(node: CollectionNode, renaming: Renaming, was: CollectionN
 function formerFieldIn(renaming: Renaming, { collection }: CollectionNode): (name: string) => string {
   if ('collections' in renaming || renaming.collection !== collection.collection) return same;
   return lookUp(invertMap(renaming.fields));
-}
-
-/** Renames NOT NULL constraints of a partition. PostgreSQL names them after the parent table. */
-function withInheritedNames(node: CollectionNode, renaming: Renaming, above: readonly string[]): CollectionNode {
-  if (above.length === 0) return node;
-  const tableName = 'collections' in renaming ? lookUp(renaming.collections) : same;
-  const formerField = formerFieldIn(renaming, node);
-  const follow = (formerName: string, field: string): string => {
-    const table = above.find((each) => notNullName(each, formerField(field)) === formerName);
-    return table === undefined ? formerName : notNullName(tableName(table), field);
-  };
-  const fields = new Map([...node.fields].map(([name, field]) => [name, withNotNullName(field, follow)]));
-  return [...fields].every(([name, field]) => node.fields.get(name) === field) ? node : { ...node, fields };
-}
-
-function withNotNullName(field: Field, follow: (given: string, field: string) => string): Field {
-  const { schema } = field;
-  const name = schema?.extras?.not_null_name;
-  if (schema === null || name === undefined) return field;
-  const next = follow(name, field.field);
-  return next === name ? field : { ...field, schema: { ...schema, extras: { ...schema.extras, not_null_name: next } } };
 }

@@ -44,7 +44,7 @@ describe('a row of the catalog', () => {
   });
 
   const row = (more: { [place: number]: unknown } = {}): ColumnRow => {
-    const usual = [9, 1, 'a', 'text', true, false, '', '', null, null, null, null, null, null, null];
+    const usual = [9, 1, 'a', 'text', true, false, '', '', ...Array.from({ length: 8 }, () => null)];
     return usual.map((each, index) => more[index] ?? each) as unknown as ColumnRow;
   };
   const column = {
@@ -75,8 +75,8 @@ describe('a row of the catalog', () => {
     ['not null', { 5: true }, { nullable: false }],
     [
       'not null by a name',
-      { 5: true, 13: 'n', 14: 'NOT VALID' },
-      { nullable: false, notNull: { name: 'n', more: 'NOT VALID' } },
+      { 5: true, 13: 'n', 14: 'p', 15: 'NOT VALID' },
+      { nullable: false, notNull: { name: 'n', parentName: 'p', more: 'NOT VALID' } },
     ],
     ['to become not null', { 5: true, 13: prepared }, { nullable: true, notNull: null }],
     ['with all else', { 4: false, 9: '"C"', 10: 'c' }, { collation: '"C"', comment: 'c' }],

@@ -180,10 +180,18 @@ describe('converting a column to a field', () => {
   });
 
   it('records a NOT NULL name that differs from the default', () => {
-    const named = (name: string, nullable = false) => extrasOf('integer', { nullable, notNull: { name, more: null } });
+    const named = (name: string, nullable = false) =>
+      extrasOf('integer', { nullable, notNull: { name, parentName: null, more: null } });
     expect(named('t_a_not_null')).to.equal(undefined);
     expect(named('n')).to.deep.equal({ not_null_name: 'n' });
     expect(named('n', true)).to.equal(undefined);
+  });
+
+  it('records an inherited NOT NULL name that differs from that of the parent', () => {
+    const named = (name: string) =>
+      extrasOf('integer', { nullable: false, notNull: { name, parentName: 'parent_a_not_null', more: null } });
+    expect(named('parent_a_not_null')).to.equal(undefined);
+    expect(named('t_a_not_null')).to.deep.equal({ not_null_name: 't_a_not_null' });
   });
 });
 
@@ -243,7 +251,8 @@ describe('unsupported parts of a column', () => {
   });
 
   it('include a NOT NULL that is not inherited', () => {
-    const notNull = catalogColumn('a', 'text', { nullable: false, notNull: { name: 'n', more: 'NO INHERIT' } });
+    const constraint = { name: 'n', parentName: null, more: 'NO INHERIT' };
+    const notNull = catalogColumn('a', 'text', { nullable: false, notNull: constraint });
     const { field, notes } = read(notNull);
     expect(field.schema?.extras).to.deep.equal({ not_null_name: 'n' });
     expect(notes).to.deep.equal([

@@ -20,7 +20,14 @@ describe('a column equal to the log', () => {
       'with a NOT NULL of another name, of which the log says none',
       {
         fields: [text({ is_nullable: false })],
-        columns: [there({ nullable: false, notNull: { name: 'n', more: null } })],
+        columns: [there({ nullable: false, notNull: { name: 'n', parentName: null, more: null } })],
+      },
+    ],
+    [
+      'with a NOT NULL that is named after that of the parent, of which the log says a former name',
+      {
+        fields: [withExtras(text({ is_nullable: false }), { not_null_name: 'm' })],
+        columns: [there({ nullable: false, notNull: { name: 'n', parentName: 'n', more: null } })],
       },
     ],
     [
@@ -172,7 +179,7 @@ describe('a column that differs from the log', () => {
       'by what NOT NULL is called',
       {
         fields: [withExtras(text({ is_nullable: false }), { not_null_name: 'n' })],
-        columns: [there({ nullable: false, notNull: { name: 'm', more: null } })],
+        columns: [there({ nullable: false, notNull: { name: 'm', parentName: 'p', more: null } })],
       },
       ['a', 'not null name', 'n', 'm'],
     ],

@@ -39,7 +39,7 @@ describe('defaults on a real server', () => {
   async function catalogOf(fields: ColumnField[]): Promise<CatalogColumn[]> {
     await client.query('begin');
     try {
-      await client.query(`create table probe (${fields.map(columnDefinition).join(', ')})`);
+      await client.query(`create table probe (${fields.map((each) => columnDefinition(each)).join(', ')})`);
       return (await client.query<CatalogColumn>(COLUMNS)).rows;
     } finally {
       await client.query('rollback');
