@@ -17,9 +17,10 @@ export const surrogateFault = (text: string): string | null =>
 /**
  * Characters that could hide or reorder others on display: control characters, which include escape sequences, format
  * characters like U+202E (right-to-left override) and U+200B (zero width space), and characters without a glyph like
- * U+3164 (Hangul filler) and U+2800 (Braille pattern blank).
+ * U+3164 (Hangul filler) and U+2800 (Braille pattern blank). Halves of surrogate pairs are also among them, because
+ * PostgreSQL cannot store them, and replacing them would make different names equal.
  */
-export const INVISIBLE = String.raw`[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]`;
+export const INVISIBLE = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]`;
 
 const INVISIBLE_IN_NAME = new RegExp(INVISIBLE, 'u');
 

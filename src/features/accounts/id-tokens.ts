@@ -11,9 +11,9 @@ import {
 import { z } from 'zod';
 import { isIssuer } from '../../kernel/networks.js';
 import { ProblemError } from '../../kernel/problem.js';
-import { invisibleFault, visibleText } from '../../kernel/text.js';
+import { visibleText } from '../../kernel/text.js';
 import { unavailableProblem } from '../../postgres/errors.js';
-import { CLOCK_TOLERANCE, PUBLIC_KEY_ALGORITHMS } from './oidc.js';
+import { CLOCK_TOLERANCE, PUBLIC_KEY_ALGORITHMS, providerId } from './oidc.js';
 import { secretHash } from './secrets.js';
 
 /** The possible reasons for rejecting an ID token. */
@@ -97,9 +97,6 @@ const DISCOVERED_FOR = 3_600_000;
 /** Maximum size in bytes of an issuer's document. */
 const MOST_BYTES = 256 * 1024;
 
-/** Maximum length of a subject in OpenID Connect. */
-const LONGEST_SUBJECT = 255;
-
 interface DiscoveredIssuer {
   keys: JWTVerifyGetKey;
   /** Milliseconds since 1970. The address of the keys is read again afterwards. */
@@ -182,7 +179,7 @@ function toIdToken(token: string, { payload, protectedHeader: { typ } }: JWTVeri
   // Access tokens and logout tokens have other values of `typ`. The issuer determines it, so it can be of any type.
   if (typ !== undefined && String(typ).toUpperCase() !== 'JWT')
     throw new IdTokenError('format', `the token has the type ${JSON.stringify(typ)}`);
-  const subject = subjectText.safeParse(sub);
+  const subject = providerId.safeParse(sub);
   if (!subject.success)
     throw new IdTokenError('format', 'the subject is empty, too long, or contains control characters');
   const audiences = audienceList.safeParse(aud);
@@ -195,13 +192,6 @@ function toIdToken(token: string, { payload, protectedHeader: { typ } }: JWTVeri
     recordedUntil: new Date((iat + RECORDED_FOR) * 1000),
   };
 }
-
-/** The subject must be safe to display, because the log shows it in the actor's name. */
-const subjectText = z
-  .string()
-  .min(1)
-  .max(LONGEST_SUBJECT)
-  .refine((text) => invisibleFault(text) === null);
 
 const audienceList = z.union([z.string(), z.array(z.string())]);
 

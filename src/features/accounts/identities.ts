@@ -9,7 +9,8 @@ import type { LogEvent } from '../../schema/model/events.js';
 import type { Role, UserStatus } from './caller.js';
 import type { Profile } from './oidc.js';
 import { expectOneRow } from './queries.js';
-import { type AccountChange, type User, type Users, unknownUser } from './users.js';
+import type { PasswordOwner } from './sessions.js';
+import { type AccountChange, type User, type Users, changedPassword, unknownUser } from './users.js';
 
 interface Identity {
   id: string;
@@ -36,8 +37,11 @@ export interface Identities {
    * @returns the id of the identity, or `ALREADY_EXISTS` if the e-mail address is in use
    */
   create(profile: Profile & { email: string; role: Role }): Promise<AccountChange<{ identity: string; user: User }>>;
-  /** Links the identity to a user who has just been authenticated. Returns the id of the identity. */
-  link(userId: string, profile: Profile): AccountChange<string>;
+  /**
+   * Links the identity to a user who has just entered the password. Returns the id of the identity, or INVALID_STATE if
+   * the password or the status has changed since then.
+   */
+  link(owner: PasswordOwner, profile: Profile): AccountChange<string>;
   /** Removes the identity and ends its sessions. */
   unlink(userId: string, identityId: string): AccountChange<null>;
 }
@@ -80,18 +84,18 @@ export function createIdentities({ pool, users }: { pool: Pool; users: Users }):
       };
     },
 
-    link: (userId, profile) => async (client) => {
+    link: (owner, profile) => async (client) => {
       const { rows } = await client.query<{ password_set_by: string | null }>(
-        `select password_set_by from ${own.users} where id = $1 for update`,
-        [userId],
+        `select password_set_by from ${own.users} where id = $1 and password_hash = $2 and status = 'active' for update`,
+        [owner.id, owner.passwordHash],
       );
-      if (rows[0] === undefined) return refuse(unknownUser(userId));
+      if (rows[0] === undefined) return refuse(changedPassword());
       const { rowCount } = await client.query(`select from ${own.identities} where issuer = $1 and subject = $2`, [
         profile.issuer,
         profile.subject,
       ]);
       if (rowCount !== 0) return refuse(alreadyLinked());
-      const linked = await insert(client, userId, profile, rows[0].password_set_by);
+      const linked = await insert(client, owner.id, profile, rows[0].password_set_by);
       return ok({ value: linked.id, events: [linked.event] });
     },
 

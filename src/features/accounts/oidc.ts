@@ -1,9 +1,10 @@
 /* Sign-in with an OpenID provider: authorization code with PKCE, state and nonce. */
 import { createHmac } from 'node:crypto';
-import { type JWTPayload, type JWTVerifyGetKey, SignJWT, createRemoteJWKSet, jwtVerify } from 'jose';
+import { EncryptJWT, type JWTPayload, type JWTVerifyGetKey, createRemoteJWKSet, jwtDecrypt, jwtVerify } from 'jose';
 import * as client from 'openid-client';
 import { z } from 'zod';
-import { checkName } from './account-rules.js';
+import { invisibleFault } from '../../kernel/text.js';
+import { checkUserName } from './account-rules.js';
 import { ROLES, type Role } from './caller.js';
 
 /** The values of the settings OIDC_…. */
@@ -57,7 +58,7 @@ export class OidcError extends Error {
 
 /** A sign-in that the user confirms in a browser of any device (RFC 8628). */
 interface DeviceSignIn {
-  /** A signed text with the device code, which identifies the sign-in. */
+  /** A sealed text with the device code, which identifies the sign-in. */
   device: string;
   userCode: string;
   /** The page where the user enters the code, and the page that already contains it. */
@@ -82,7 +83,7 @@ interface ProviderLogout {
 export interface Oidc {
   label: string;
   /**
-   * Starts a sign-in. @returns the provider's address, and the secrets of this attempt as a signed text for a cookie
+   * Starts a sign-in. @returns the provider's address, and the secrets of this attempt as a sealed text for a cookie
    */
   begin(target: Target): Promise<{ location: string; attempt: string }>;
   /**
@@ -99,19 +100,19 @@ export interface Oidc {
   finishDevice(device: string): Promise<DeviceOutcome>;
   /** @throws OidcError */
   readLogout(token: string): Promise<ProviderLogout>;
-  /** Creates a signed text that only this browser or command line receives. The text is valid for a limited time. */
+  /** Encrypts content for a cookie or a redirect. Nobody else can read or change it. The text is valid for a limited time. */
   seal(purpose: SealPurpose, content: JWTPayload): Promise<string>;
-  /** Reads a signed text. Null if the text has another purpose, was changed, or has expired. */
+  /** Reads a sealed text. Null if the text has another purpose, was changed, or has expired. */
   unseal(purpose: SealPurpose, text: string): Promise<JWTPayload | null>;
 }
 
 /**
- * The purpose of a signed text. `attempt`: the secrets of a sign-in. `link`: a profile that a user is about to link.
+ * The purpose of a sealed text. `attempt`: the secrets of a sign-in. `link`: a profile that a user is about to link.
  * `code`: a sign-in that a command line exchanges for a session. `device`: a sign-in on another device.
  */
 type SealPurpose = 'attempt' | 'link' | 'code' | 'device';
 
-/** Lifetime of each signed text in seconds. */
+/** Lifetime of each sealed text in seconds. */
 const SEALED_FOR: Readonly<Record<SealPurpose, number>> = {
   attempt: 600,
   link: 600,
@@ -358,10 +359,14 @@ function profileOf(claims: JWTPayload, issuer: string, roles: OidcSettings['role
   const name = textOf('name');
   return {
     issuer,
-    subject: claims.sub as string,
-    session: textOf('sid'),
-    email: claims['email_verified'] === false ? null : (z.email().max(320).safeParse(claims['email']).data ?? null),
-    name: checkName(name ?? undefined).ok ? name : null,
+    subject: idOf(claims, 'sub') as string,
+    session: idOf(claims, 'sid'),
+    // Some providers send "false" as a text.
+    email:
+      String(claims['email_verified']) === 'false'
+        ? null
+        : (z.email().max(320).safeParse(claims['email']).data ?? null),
+    name: checkUserName(name ?? undefined).ok ? name : null,
     role: roleOf(claims, roles),
   };
 }
@@ -379,6 +384,24 @@ function roleOf(claims: JWTPayload, roles: OidcSettings['roles']): Role | null {
   return ROLES.find((role) => held.has(role)) ?? null;
 }
 
+/**
+ * An id from a provider. It must be safe to store and to display: the log shows the subject of a pipeline in the name of
+ * the actor. The specification limits subjects to 255 characters.
+ */
+export const providerId = z
+  .string()
+  .min(1)
+  .max(255)
+  .refine((text) => invisibleFault(text) === null);
+
+/** @throws OidcError */
+function idOf(claims: JWTPayload, name: 'sub' | 'sid'): string | null {
+  if (claims[name] === undefined) return null;
+  const id = providerId.safeParse(claims[name]);
+  if (id.success) return id.data;
+  throw new OidcError('failed', `the claim ${name} is empty, too long, or contains control characters`);
+}
+
 /** Validates a logout token as section 2.6 of OpenID Connect Back-Channel Logout 1.0 requires. */
 async function readLogoutToken(
   token: string,
@@ -393,35 +416,37 @@ async function readLogoutToken(
     clockTolerance: CLOCK_TOLERANCE,
     currentDate: now,
   });
-  const { sub, sid, events, nonce } = payload;
+  const { events, nonce } = payload;
   const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, LOGOUT_EVENT);
   // An ID token can contain a nonce, but a logout token cannot.
   if (!isLogout || nonce !== undefined) throw new OidcError('failed', 'the token is not a logout token');
-  if (typeof sub !== 'string' && typeof sid !== 'string')
+  const [subject, session] = [idOf(payload, 'sub'), idOf(payload, 'sid')];
+  if (subject === null && session === null)
     throw new OidcError('failed', 'the logout token names neither a subject nor a session');
-  return { issuer, subject: sub ?? null, session: typeof sid === 'string' ? sid : null };
+  return { issuer, subject, session };
 }
 
 const ISSUER = 'data-platform-service';
 
 /**
- * Creates and reads signed texts. Their key differs from that of access tokens, so that none of them is accepted as an
+ * Creates and reads sealed texts. Their key differs from that of access tokens, so that none of them is accepted as an
  * access token.
  */
 function createSeals(secret: string, clock: () => number): Pick<Oidc, 'seal' | 'unseal'> {
   const keyOf = (purpose: SealPurpose) => createHmac('sha256', secret).update(`oidc ${purpose}`).digest();
   return {
     seal: (purpose, content) =>
-      new SignJWT(content)
-        .setProtectedHeader({ alg: 'HS256' })
+      new EncryptJWT(content)
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
         .setIssuer(ISSUER)
         .setExpirationTime(Math.floor(clock() / 1000) + SEALED_FOR[purpose])
-        .sign(keyOf(purpose)),
+        .encrypt(keyOf(purpose)),
 
     async unseal(purpose, text) {
       try {
-        const { payload } = await jwtVerify(text, keyOf(purpose), {
-          algorithms: ['HS256'],
+        const { payload } = await jwtDecrypt(text, keyOf(purpose), {
+          keyManagementAlgorithms: ['dir'],
+          contentEncryptionAlgorithms: ['A256GCM'],
           issuer: ISSUER,
           currentDate: new Date(clock()),
         });

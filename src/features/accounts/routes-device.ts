@@ -106,6 +106,8 @@ async function finish(
   const user = await userOf(deps, profile, signInCause(req, requestId));
   if (typeof user === 'string') throw unauthenticated(explainOutcome(user));
   await auth.exchangeLimit.succeeded(attemptOf(req));
-  const identity = { id: user.identity, session: profile.session };
-  return jsonAnswer(200, { data: await auth.sessions.begin(user.id, { ...startOf(req), identity }) });
+  const proof = { identity: { id: user.identity, session: profile.session } };
+  const grant = await auth.sessions.begin(user.id, { ...startOf(req), proof });
+  if (grant === null) throw unauthenticated(explainOutcome('failed'));
+  return jsonAnswer(200, { data: grant });
 }

@@ -8,7 +8,7 @@ import { route, type Route, jsonBody } from '../../http/route.js';
 import type { Request } from 'express';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { failedTooOften, HeldLoginError, type LoginLimit, networkOf } from './login-limit.js';
-import { type Grant, SESSION_LIFETIME, type SessionStart } from './sessions.js';
+import { type Grant, type PasswordOwner, SESSION_LIFETIME, type SessionStart } from './sessions.js';
 import { unauthenticated } from '../../http/serve.js';
 import { RejectedError, refused } from '../../http/errors.js';
 import { addressOf, userAgentOf } from '../../http/request/headers.js';
@@ -120,7 +120,7 @@ export function requireOwnPage(req: Request, allowed: readonly string[]): void {
 }
 
 /** Returns the client's network and program, which the session records. */
-export const startOf = (req: Request): Pick<SessionStart, 'network' | 'userAgent'> => ({
+export const startOf = (req: Request): Omit<SessionStart, 'proof'> => ({
   network: networkOf(addressOf(req) ?? ''),
   userAgent: userAgentOf(req),
 });
@@ -128,28 +128,30 @@ export const startOf = (req: Request): Pick<SessionStart, 'network' | 'userAgent
 type LimitedLogins = Pick<HttpDeps['auth'], 'sessions' | 'loginLimit'>;
 
 /**
- * Checks an e-mail address and a password, and returns the id of the user.
+ * Checks an e-mail address and a password, and returns the user.
  * @throws RejectedError UNAUTHENTICATED, TOO_MANY_REQUESTS
  */
 export async function passwordOwner(
   auth: LimitedLogins,
   req: Request,
   login: { email: string; password: string },
-): Promise<string> {
-  const user = await findPasswordOwner(auth, req, login);
-  if (user === null) throw unauthenticated('The e-mail address or the password is wrong.');
-  return user;
+): Promise<PasswordOwner> {
+  const owner = await findPasswordOwner(auth, req, login);
+  if (owner === null) throw wrongPassword();
+  return owner;
 }
 
+export const wrongPassword = (): RejectedError => unauthenticated('The e-mail address or the password is wrong.');
+
 /**
- * Checks an e-mail address and a password. Returns the id of the user, or null.
+ * Checks an e-mail address and a password. Returns the user, or null.
  * @throws RejectedError TOO_MANY_REQUESTS
  */
 export async function findPasswordOwner(
   { sessions, loginLimit }: LimitedLogins,
   req: Request,
   { email, password }: { email: string; password: string },
-): Promise<string | null> {
+): Promise<PasswordOwner | null> {
   const attempt = { address: addressOf(req) ?? '', email };
   const isAtHome = async () => (await sessions.lastNetwork(email)) === networkOf(attempt.address);
   return verifyLimited(loginLimit, attempt, isAtHome, () => sessions.passwordOwner({ email, password }));
@@ -187,8 +189,10 @@ export function authRoutes({ auth, config }: HttpDeps): Route[] {
   const login = async (req: Request, body: z.output<typeof credentials>): Promise<Answer> => {
     if (!auth.passwordLogin) throw refused('FORBIDDEN', PASSWORD_LOGIN_OFF);
     if (body.mode === 'cookie') requireOwnPage(req, config.corsOrigins);
-    const user = await passwordOwner(auth, req, body);
-    return grantAnswer(req, await sessions.begin(user, startOf(req)), body.mode === 'cookie');
+    const proof = await passwordOwner(auth, req, body);
+    const grant = await sessions.begin(proof.id, { ...startOf(req), proof });
+    if (grant === null) throw wrongPassword();
+    return grantAnswer(req, grant, body.mode === 'cookie');
   };
 
   const readPresentedToken = (req: Request, body: RefreshToken): SentRefreshToken => {

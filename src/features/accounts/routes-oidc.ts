@@ -26,8 +26,8 @@ import {
   requireOwnPage,
   setCookie,
   startOf,
+  wrongPassword,
 } from './routes-login.js';
-import type { SessionStart } from './sessions.js';
 
 /** The path of the callback that is registered at the provider. */
 const CALLBACK = '/auth/oidc/callback';
@@ -134,7 +134,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       body: jsonBody(exchange, { example: { code: 'eyJ…', verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' } }),
       answers: { 200: data(accounts.grant) },
       errors: ['NOT_FOUND', 'UNAUTHENTICATED'],
-      handle: ({ req, body }) => exchangeSignIn(requireProvider(deps), req, body),
+      handle: ({ body }) => exchangeSignIn(requireProvider(deps), body),
     }),
     route({
       ...open,
@@ -237,14 +237,14 @@ async function signInAs(
     if (user !== 'link') return returnOutcome(user);
     return returnOutcome('link', cookie(req, LINK_COOKIE, await oidc.seal('link', { profile })));
   }
-  const identity = { id: user.identity, session: profile.session };
-  if (target.cli !== null) {
-    const { challenge } = target.cli;
-    const code = await oidc.seal('code', { user: user.id, identity, challenge });
-    return returnTo(target, { outcome: 'done', req, code }, headers);
-  }
-  const grant = await auth.sessions.begin(user.id, { ...startOf(req), identity });
-  return returnOutcome('done', setCookie(req, grant.refresh_token));
+  const proof = { identity: { id: user.identity, session: profile.session } };
+  const grant = await auth.sessions.begin(user.id, { ...startOf(req), proof });
+  if (grant === null) return returnOutcome('failed');
+  const { refresh_token: token } = grant;
+  if (target.cli === null) return returnOutcome('done', setCookie(req, token));
+  // The session starts now, so that everything that ends the sessions of the user also ends this one.
+  const code = await oidc.seal('code', { token, challenge: target.cli.challenge });
+  return returnTo(target, { outcome: 'done', req, code }, headers);
 }
 
 type Denial = Exclude<SignInOutcome, 'done' | OidcFailure>;
@@ -372,11 +372,14 @@ async function linkIdentity(
   if (profile === null) {
     throw refused('INVALID_STATE', 'This browser has no identity to link. Sign in with the OpenID provider first.');
   }
-  const user = unwrap(await auth.users.get(await passwordOwner(auth, req, body)));
+  const owner = await passwordOwner(auth, req, body);
+  const user = unwrap(await auth.users.get(owner.id));
   const caller: Caller = { ...user, credential: { kind: 'password', issuedBy: null } };
   const cause = causeOf('link-identity', { req, requestId, caller });
-  const id = unwrap(await changeAccount(pipeline, auth.identities.link(user.id, profile), { cause }));
-  const grant = await auth.sessions.begin(user.id, { ...startOf(req), identity: { id, session: profile.session } });
+  const id = unwrap(await changeAccount(pipeline, auth.identities.link(owner, profile), { cause }));
+  const proof = { identity: { id, session: profile.session } };
+  const grant = await auth.sessions.begin(user.id, { ...startOf(req), proof });
+  if (grant === null) throw wrongPassword();
   const answer = grantAnswer(req, grant, body.mode === 'cookie');
   return { ...answer, headers: [...answer.headers, ...cookie(req, LINK_COOKIE, null)] };
 }
@@ -384,14 +387,13 @@ async function linkIdentity(
 /* Lets a command line exchange its code for a session. */
 
 interface SealedSignIn {
-  user: string;
-  identity: NonNullable<SessionStart['identity']>;
+  /** The refresh token of the session. */
+  token: string;
   challenge: string;
 }
 
 async function exchangeSignIn(
   { oidc, auth }: ProviderDeps,
-  req: Request,
   { code, verifier }: z.output<typeof exchange>,
 ): Promise<Answer> {
   const sealed = (await oidc.unseal('code', code)) as SealedSignIn | null;
@@ -399,13 +401,9 @@ async function exchangeSignIn(
   if (sealed === null || !timingSafeEqual(proof, Buffer.from(sealed.challenge, 'base64url'))) {
     throw unauthenticated('The code has expired, or belongs to another command line. Log in again.');
   }
-  const linked = await auth.identities.list(sealed.user);
-  if (!linked.ok || !linked.value.some(({ id }) => id === sealed.identity.id)) {
-    throw unauthenticated('The identity was unlinked in the meantime.');
-  }
-  return jsonAnswer(200, {
-    data: await auth.sessions.begin(sealed.user, { ...startOf(req), identity: sealed.identity }),
-  });
+  const grant = await auth.sessions.refresh(sealed.token);
+  if (grant === null) throw unauthenticated('The code was used before, or its session has ended. Log in again.');
+  return jsonAnswer(200, { data: grant });
 }
 
 /* The identities of a user, for admins. */

@@ -133,7 +133,7 @@ function ownPasswordRoute(deps: HttpDeps): Route {
       // An admin may reset the password or suspend the user after the check. The transaction compares the hash again.
       const formerHash = await auth.users.readPasswordHash(caller.id);
       const owner = await findPasswordOwner(auth, req, { email, password: body.current_password });
-      if (owner !== caller.id)
+      if (owner?.id !== caller.id)
         throw refused('INVALID_PAYLOAD', 'The current password is wrong.', { path: 'current_password' });
       if (body.password === body.current_password)
         throw refused('INVALID_PAYLOAD', 'The new password must differ from the current one.', { path: 'password' });

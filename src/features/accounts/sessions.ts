@@ -33,11 +33,26 @@ export interface SessionStart {
   /** The client's network. It is stored as the network of the last successful login. */
   network: string;
   userAgent?: string | null;
-  /** The identity that signed in, and the provider's session if there is one. Absent for a login with a password. */
-  identity?: { id: string; session: string | null };
+  /** The proof of who the user is. The session starts only if it is still valid. */
+  proof: PasswordProof | IdentityProof;
 }
 
-interface Login extends SessionStart {
+/** The stored hash of the password that the user entered. */
+interface PasswordProof {
+  passwordHash: string;
+}
+
+/** The identity that signed in, and the provider's session if there is one. */
+interface IdentityProof {
+  identity: { id: string; session: string | null };
+}
+
+/** A user who entered the right password. */
+export interface PasswordOwner extends PasswordProof {
+  id: string;
+}
+
+interface Login extends Omit<SessionStart, 'proof'> {
   email: string;
   password: string;
 }
@@ -48,10 +63,13 @@ export interface Sessions {
    * the same time.
    */
   login(login: Login): Promise<Grant | null>;
-  /** Starts a session of a user who was already authenticated. */
-  begin(userId: string, start: SessionStart): Promise<Grant>;
-  /** Checks a password in the same way as `login`, but starts no session. Returns the user's id. */
-  passwordOwner(login: Pick<Login, 'email' | 'password'>): Promise<string | null>;
+  /**
+   * Starts a session of a user who was already authenticated. Null if the user was suspended, the password changed or
+   * the identity was unlinked since then.
+   */
+  begin(userId: string, start: SessionStart): Promise<Grant | null>;
+  /** Checks a password in the same way as `login`, but starts no session. */
+  passwordOwner(login: Pick<Login, 'email' | 'password'>): Promise<PasswordOwner | null>;
   /** Ends the sessions of an identity, or those that belong to one session of its provider. */
   endProviderSessions(ended: { issuer: string; subject: string | null; session: string | null }): Promise<void>;
   /** The network of the user's last login; null if there is none or the user does not exist. */
@@ -103,7 +121,9 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     };
   }
 
-  async function begin(userId: string, { network, userAgent, identity }: SessionStart): Promise<Grant> {
+  async function begin(userId: string, { network, userAgent, proof }: SessionStart): Promise<Grant | null> {
+    const identity = 'identity' in proof ? proof.identity : undefined;
+    const passwordHash = 'passwordHash' in proof ? proof.passwordHash : undefined;
     const token = { sessionId: randomUUID(), family: randomSecret(), secret: randomSecret() };
     await write(
       pool,
@@ -112,12 +132,16 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
           order by coalesce(rotated_at, created_at) desc, id offset ${SESSIONS_PER_USER - 1}))`,
       [userId, new Date(clock())],
     );
-    await write(
+    // The update waits for concurrent changes of the user and compares the result. Otherwise, a login that began before
+    // a new password or a suspension would start a session after those changes had ended all sessions.
+    const { rowCount } = await write(
       pool,
-      `with here as (update ${own.users} set login_network = $6 where id = $2 and login_network is distinct from $6)
+      `with proven as (
+         update ${own.users} u set login_network = $6 where u.id = $2 and u.status = 'active' and (u.password_hash = $10
+             or exists (select from ${own.identities} i where i.id = $8 and i.user_id = u.id)) returning u.id)
        insert into ${own.sessions}
            (id, user_id, refresh_hash, family_hash, expires_at, network, user_agent, identity, provider_session)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+         select $1, id, $3, $4, $5, $6, $7, $8, $9 from proven`,
       [
         token.sessionId,
         userId,
@@ -128,19 +152,21 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
         userAgent,
         identity?.id,
         identity?.session,
+        passwordHash,
       ],
     );
-    return grant(userId, token);
+    return rowCount === 0 ? null : grant(userId, token);
   }
 
-  async function passwordOwner({ email, password }: Pick<Login, 'email' | 'password'>): Promise<string | null> {
+  async function passwordOwner({ email, password }: Pick<Login, 'email' | 'password'>): Promise<PasswordOwner | null> {
     const { rows } = await pool.query<{ id: string; password_hash: string | null; status: string }>(
       `select id, password_hash, status from ${own.users} where pg_catalog.lower(email) = pg_catalog.lower($1)`,
       [email],
     );
     const user = rows[0];
     const right = await passwords.matches(password, user?.password_hash ?? null);
-    return user && right && user.status === 'active' ? user.id : null;
+    if (!right || user === undefined || user.password_hash === null || user.status !== 'active') return null;
+    return { id: user.id, passwordHash: user.password_hash };
   }
 
   /**
@@ -193,8 +219,8 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     begin,
 
     async login(login) {
-      const userId = await passwordOwner(login);
-      return userId === null ? null : begin(userId, login);
+      const owner = await passwordOwner(login);
+      return owner === null ? null : begin(owner.id, { ...login, proof: owner });
     },
 
     passwordOwner,

@@ -230,7 +230,7 @@ async function readHash(db: Pick<Pool | ClientBase, 'query'>, id: string): Promi
   return rows[0]?.password_hash ?? null;
 }
 
-const changedPassword = (): Problem => ({
+export const changedPassword = (): Problem => ({
   code: 'INVALID_STATE',
   message: 'The password or the status of your account changed during the request. Sign in again.',
 });

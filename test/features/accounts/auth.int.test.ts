@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { ACCESS_TOKEN_LIFETIME } from '../../../src/features/accounts/access-tokens.js';
 import { createAuth } from '../../../src/features/accounts/index.js';
 import { REUSE_LIFETIME, SESSIONS_PER_USER, SESSION_LIFETIME } from '../../../src/features/accounts/sessions.js';
+import type { Profile } from '../../../src/features/accounts/oidc.js';
 import { TOKENS_PER_USER } from '../../../src/features/accounts/tokens.js';
 import type { User } from '../../../src/features/accounts/users.js';
 import type { Result } from '../../../src/kernel/problem.js';
@@ -268,6 +269,21 @@ describe('authentication', () => {
       );
       expect(await sessions.login(from('passwordless@example.com', ''))).equal(null);
       valueOf(await database.change(users.remove(id)));
+    });
+
+    it('do not begin if the password or the status changes after the password was checked', async () => {
+      const { users, sessions, identities } = database.auth;
+      const profile = { issuer: 'https://id.example.com', subject: 'race', session: null } as Profile;
+      const { id } = await newUser('race@example.com');
+      for (const changes of [{ password: 'seven purple lanterns' }, { status: 'suspended' }] as const) {
+        const login = { email: 'race@example.com', password: 'battery staple' };
+        const proof = await sessions.passwordOwner(login);
+        if (proof === null) throw new Error('the password is wrong');
+        valueOf(await database.change(await users.update(id, changes)));
+        expect(await sessions.begin(id, { network: '127.0.0.1', proof })).equal(null);
+        expect(codesOf(await database.change(identities.link(proof, profile)))).deep.equal(['INVALID_STATE']);
+        valueOf(await database.change(await users.update(id, { password: login.password })));
+      }
     });
 
     it('end beyond 100 of one user, the least recently used one first', async () => {

@@ -226,24 +226,42 @@ describe('sign-in with an OpenID provider', () => {
     expect(await signIn(null)).to.equal('denied');
   });
 
+  const logout = async (claims: JWTPayload) => {
+    const token = await provider.signed({
+      iss: provider.issuer,
+      aud: CLIENT_ID,
+      iat: Math.floor(Date.now() / 1000),
+      jti: randomUUID(),
+      ...claims,
+    });
+    return send('/auth/oidc/logout', {
+      method: 'POST',
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ logout_token: token }).toString(),
+    });
+  };
+
+  it('rejects ids that cannot be stored or displayed, and ignores names like those of pipelines', async () => {
+    const ids = ['a\0b', '\ud800', '\u202eada', 'x'.repeat(256)];
+    for (const claim of ['sub', 'sid'] as const) {
+      for (const id of ids) {
+        const claims = { [claim]: id };
+        // The userinfo endpoint has another subject, so the ID token must contain all claims.
+        provider.change = (others) => ({ ...ADA, ...others, ...claims });
+        expect(await signIn(ADA), JSON.stringify(claims)).to.equal('failed');
+        expect((await logout({ ...LOGOUT, ...claims })).codes).to.deep.equal(['INVALID_PAYLOAD']);
+      }
+    }
+    provider.change = null;
+    expect(await signIn({ ...ADA, email_verified: 'false' })).to.equal('no-email');
+    const { me } = await signedIn({ ...ADA, name: 'ci:deploy' });
+    expect(me.name).to.equal('ada@example.com');
+  });
+
   it('ends the sessions that end at the provider', async () => {
     const first = await signedIn(ADA);
     const second = await signedIn(ADA);
-    const logout = async (claims: JWTPayload) => {
-      const token = await provider.signed({
-        iss: provider.issuer,
-        aud: CLIENT_ID,
-        iat: Math.floor(Date.now() / 1000),
-        jti: randomUUID(),
-        ...claims,
-      });
-      return send('/auth/oidc/logout', {
-        method: 'POST',
-        token: null,
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: new URLSearchParams({ logout_token: token }).toString(),
-      });
-    };
     const sub = 'ada-1815';
     for (const claims of [
       { sub },
@@ -291,7 +309,7 @@ describe('sign-in with an OpenID provider', () => {
     expect(await meOf(admin.token)).to.include({ role: 'admin' });
   });
 
-  it('gives a command line its own session, for the secret that only it knows', async () => {
+  const signInCommandLine = async () => {
     provider.person = ADA;
     const verifier = randomBytes(32).toString('base64url');
     const challenge = createHash('sha256').update(verifier).digest('base64url');
@@ -300,17 +318,33 @@ describe('sign-in with an OpenID provider', () => {
       ({ port }) => port === '8765',
     );
     const code = back.searchParams.get('code');
-    const exchange = (secret: string) => send('/auth/oidc/token', { ...json({ code, verifier: secret }), token: null });
+    return (secret = verifier) => send('/auth/oidc/token', { ...json({ code, verifier: secret }), token: null });
+  };
+
+  it('gives a command line its own session once, for the secret that only it knows', async () => {
+    const exchange = await signInCommandLine();
     expect((await exchange(randomBytes(32).toString('base64url'))).status).to.equal(401);
-    const granted = await exchange(verifier);
+    const granted = await exchange();
     expect(granted.status, granted.text).to.equal(200);
     const { access_token: token } = (granted.json as { data: { access_token: string } }).data;
     expect(await meOf(token)).to.include({ email: 'ada@example.com' });
-    const { id } = await meOf(token);
-    const { data } = (await send(`/users/${id}/identities`)).json as { data: { id: string }[] };
-    await send(`/users/${id}/identities/${data[0]?.id}`, { method: 'DELETE' });
-    expect((await exchange(verifier)).status, 'unlinked').to.equal(401);
+    expect((await exchange()).status, 'a second time').to.equal(401);
+    expect(await statusOf(token), 'the code was probably copied').to.equal(401);
     expect((await send('/auth/oidc/login?port=8765', { token: null })).codes).to.deep.equal(['INVALID_QUERY']);
+  });
+
+  it('gives a command line no session that was ended before it exchanged the code', async () => {
+    const { me } = await signedIn(ADA);
+    const suspended = await signInCommandLine();
+    for (const status of ['suspended', 'active']) await send(`/users/${me.id}`, json({ status }, 'PATCH'));
+    expect((await suspended()).status, 'suspended').to.equal(401);
+    const loggedOut = await signInCommandLine();
+    expect((await logout({ ...LOGOUT, sub: ADA.sub })).status).to.equal(204);
+    expect((await loggedOut()).status, 'logged out').to.equal(401);
+    const unlinked = await signInCommandLine();
+    const { data } = (await send(`/users/${me.id}/identities`)).json as { data: { id: string }[] };
+    await send(`/users/${me.id}/identities/${data[0]?.id}`, { method: 'DELETE' });
+    expect((await unlinked()).status, 'unlinked').to.equal(401);
   });
 
   it('logs the command line in with a browser, and refreshes and ends its session', async () => {
