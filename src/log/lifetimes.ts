@@ -293,6 +293,33 @@ function endSpan({ spans }: FieldLife, { position }: Row): void {
   if (last !== undefined) last.to = position;
 }
 
+/** Written like the condition of a partial index. */
+export const IS_RENAME = `e.type IN ('collection.renamed', 'field.renamed')`;
+
+/** A purge is listed with the deletion that it completes, because another collection may have the name by now. */
+const AT = `CASE WHEN e.type = 'trash.purged' THEN (e.data ->> 'position'::text)::bigint ELSE e.position END`;
+
+/** Selects the events of the spans, and renames of other objects that affect them. */
+export function withinSpans(spans: readonly NameSpan[], values: unknown[]): string {
+  const location = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
+  const conditions = spans.map(({ collection, field, from, to }) => {
+    const begin = location(from, 'bigint');
+    const end = to === null ? null : location(to, 'bigint');
+    const within = `e.position >= ${begin} AND ${AT} >= ${begin}${end === null ? '' : ` AND ${AT} <= ${end}`}`;
+    const name = location(collection, 'text');
+    if (field === null)
+      return `(${within} AND (e.collection = ${name} OR (${IS_RENAME} AND e.data -> 'touches'::text ? ${name})))`;
+    // True if the collection was created, renamed or deleted at the beginning or end of the span.
+    const ends = `${AT} IN (${[begin, ...(end === null ? [] : [end])].join(', ')})`;
+    const patched = ['field', 'relation'].map(
+      (member) =>
+        `e.data -> 'patches'::text @> ${location(JSON.stringify([{ collection, [member]: field }]), 'jsonb')}`,
+    );
+    return `(${within} AND (e.collection = ${name} AND (e.field = ${location(field, 'text')} OR ${ends}) OR (${IS_RENAME} AND (${patched.join(' OR ')}))))`;
+  });
+  return conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`;
+}
+
 /** Finds the events that ended collections and fields by identity, under any of their names. */
 
 interface EndRow {

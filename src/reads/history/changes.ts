@@ -32,8 +32,7 @@ import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { evolve } from '../../schema/fold/evolve.js';
 import { type SchemaChange, applyRenameWithin } from '../../schema/fold/rename-events.js';
 import { readEvent, type RawEvent } from '../../schema/fold/upcasting.js';
-import { type ObjectLifetime, readLifetimes, spansIn } from '../../log/lifetimes.js';
-import { withinSpans } from './filter.js';
+import { type ObjectLifetime, readLifetimes, spansIn, withinSpans } from '../../log/lifetimes.js';
 import { isRename } from '../../schema/model/events.js';
 
 /* Pairs the documents of two states by identity, so that a rename appears as a change. */

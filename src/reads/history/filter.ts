@@ -1,5 +1,5 @@
 /* Converts an event filter to a condition with parameters. */
-import { type NameSpan, readSpans } from '../../log/lifetimes.js';
+import { IS_RENAME, readSpans, withinSpans } from '../../log/lifetimes.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { EVENT_KINDS } from '../../schema/fold/event-schemas.js';
 import type { EventType } from '../../schema/model/events.js';
@@ -33,11 +33,9 @@ export interface EventFilter {
 
 type Condition = (placeholder: string) => string;
 
-const RENAME = `e.type IN ('collection.renamed', 'field.renamed')`;
-
 const CONDITIONS: Record<Exclude<keyof EventFilter, 'collection' | 'namesAt'>, Condition> = {
   field: (placeholder) =>
-    `(e.field = ${placeholder} OR (${RENAME} AND e.type = 'field.renamed' AND e.data ->> 'to'::text = ${placeholder}))`,
+    `(e.field = ${placeholder} OR (${IS_RENAME} AND e.type = 'field.renamed' AND e.data ->> 'to'::text = ${placeholder}))`,
   type: (placeholder) => `e.type = ${placeholder}`,
   actor: (placeholder) => `(e.actor ->> 'id'::text = ${placeholder} OR e.actor ->> 'name'::text = ${placeholder})`,
   subjectKind: (placeholder) => `e.subject ->> 'kind'::text = ${placeholder}`,
@@ -67,28 +65,4 @@ export async function createCondition(db: Queryable, filter: EventFilter, values
     if (value !== undefined) conditions.push(CONDITIONS[name](`$${values.push(value)}`));
   }
   return conditions.length === 0 ? 'true' : conditions.join(' AND ');
-}
-
-/** A purge is listed with the deletion that it completes, because another collection may have the name by now. */
-const AT = `CASE WHEN e.type = 'trash.purged' THEN (e.data ->> 'position'::text)::bigint ELSE e.position END`;
-
-/** Selects the events of the spans, and renames of other objects that affect them. */
-export function withinSpans(spans: readonly NameSpan[], values: unknown[]): string {
-  const location = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
-  const conditions = spans.map(({ collection, field, from, to }) => {
-    const begin = location(from, 'bigint');
-    const end = to === null ? null : location(to, 'bigint');
-    const within = `e.position >= ${begin} AND ${AT} >= ${begin}${end === null ? '' : ` AND ${AT} <= ${end}`}`;
-    const name = location(collection, 'text');
-    if (field === null)
-      return `(${within} AND (e.collection = ${name} OR (${RENAME} AND e.data -> 'touches'::text ? ${name})))`;
-    // True if the collection was created, renamed or deleted at the beginning or end of the span.
-    const ends = `${AT} IN (${[begin, ...(end === null ? [] : [end])].join(', ')})`;
-    const patched = ['field', 'relation'].map(
-      (member) =>
-        `e.data -> 'patches'::text @> ${location(JSON.stringify([{ collection, [member]: field }]), 'jsonb')}`,
-    );
-    return `(${within} AND (e.collection = ${name} AND (e.field = ${location(field, 'text')} OR ${ends}) OR (${RENAME} AND (${patched.join(' OR ')}))))`;
-  });
-  return conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`;
 }

@@ -1,18 +1,11 @@
 /* Returns the state at any position by folding forward from the nearest known state. */
-import { createTimeSlice } from '../../kernel/event-loop.js';
 import { runShared } from '../../kernel/scheduler.js';
 import { createSemaphore } from '../../kernel/semaphore.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { type Point, foldLog, createStartPoint } from '../../log/fold.js';
+import { type Point, foldCollections, foldLog, createStartPoint } from '../../log/fold.js';
 import type { LogHead } from '../../log/head.js';
-import { readCollectionSpans } from '../../log/lifetimes.js';
-import { type PositionedEvent, startFolding } from '../../schema/fold/evolve.js';
-import { applyRenameWithin } from '../../schema/fold/rename-events.js';
 import { reindex, renameIndexes } from '../../schema/fold/replace-names.js';
-import { readEvent } from '../../schema/fold/upcasting.js';
-import { isRename } from '../../schema/model/events.js';
 import { type State, initialState } from '../../schema/model/state.js';
-import { withinSpans } from './filter.js';
 import type { Store } from '../state-store.js';
 import type { StoredFolds } from '../stored-folds.js';
 import { isStorableTime } from '../../kernel/time.js';
@@ -75,35 +68,7 @@ export async function isReached(db: Queryable, time: Date): Promise<boolean> {
   return rowCount === 1;
 }
 
-/*
- * Reads some collections at a position. The log is indexed by collection and position. Reading the events of a few
- * collections is therefore faster than folding all events since the last stored state.
- */
-
-/** Limits on names and events of the collections. Above them, folding the log from a stored state is faster. */
-const MOST = { spans: 100, events: 3_000 } as const;
-
-/** Returns undefined if these limits are exceeded. */
-async function foldCollections(db: Queryable, names: Iterable<string>, position: number): Promise<State | undefined> {
-  const spans = await readCollectionSpans(db, names, position);
-  if (spans.length > MOST.spans) return undefined;
-  const values: unknown[] = [position];
-  const { rows } = await db.query<PositionedEvent>(
-    `SELECT position, type, version, collection, field, data FROM ${own.events} e
-      WHERE e.position <= $1::bigint AND ${withinSpans(spans, values)} ORDER BY e.position LIMIT ${MOST.events + 1}`,
-    values,
-  );
-  if (rows.length > MOST.events) return undefined;
-  const slice = createTimeSlice();
-  let folding = startFolding(initialState());
-  for (const row of rows) {
-    const event = readEvent(row);
-    if (isRename(event)) folding = startFolding(applyRenameWithin(folding.state(), event));
-    else folding.add(event);
-    if (slice.isOver()) await slice.yield();
-  }
-  return folding.state();
-}
+/* Reads some collections at a position. */
 
 /** Returns the collections that foreign keys reference and that the state does not contain. */
 const findMissingTargets = ({ collections }: State): Set<string> =>
