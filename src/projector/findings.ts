@@ -4,6 +4,7 @@ import { NotInTimeError, limitTime } from '../kernel/time.js';
 import type { Warning } from '../kernel/warning.js';
 import { readNamesOfLifetimes, readCollectionSpans } from '../log/lifetimes.js';
 import { readPolicy } from '../log/decisive-events.js';
+import { createStartPoint, foldCollections, foldLog } from '../log/fold.js';
 import type { Queryable } from '../postgres/pool.js';
 import {
   type Dependent,
@@ -18,10 +19,16 @@ import {
   questionsOf,
   together,
 } from '../schema/findings/index.js';
-import { type NamesBefore, collectionsNamed } from '../schema/fold/former-names.js';
+import {
+  type JudgedNames,
+  type NamedCollection,
+  type NamesBefore,
+  collectionsNamed,
+} from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
 import { type ObjectName, kindWithLabel, objectKey } from '../schema/model/objects.js';
-import { type State, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
+import { ancestorsOf, parentOf } from '../schema/model/order.js';
+import { type State, NEW_IDENTITY, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
 import { type FindingWithAction, type Policy, isEarlyPurge, isStopping, judgeAll } from '../schema/policy.js';
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
 import { readTableFacts } from './online/steps.js';
@@ -224,8 +231,8 @@ export async function findingsByPolicy(
   { plan, policy, noticed }: { plan: Plan; policy: Policy; noticed: readonly Warning[] },
   options: Parameters<typeof planFindings>[3] = {},
 ): Promise<FindingWithAction<Finding>[]> {
-  const findings = await planFindings(db, schema, { ...plan, policy }, options);
-  const before = await readJudgedNames(db, { policy, before: plan.before, events: plan.events });
+  const before = await readJudgedNames(db, schema, { ...plan, policy });
+  const findings = await planFindings(db, schema, { ...plan, policy, judgedNames: before }, options);
   const shown = await runYielding(judgeAll(policy, findings, before));
   const beside = await runYielding(judgeAll(policy, noticed.map(findingOf), before));
   return [...shown, ...(await runYielding(together(beside)))];
@@ -233,33 +240,95 @@ export async function findingsByPolicy(
 
 /**
  * Returns the names under which the policy judges a collection: all that it had since it was created, also through the
- * trash, and those that the batch assigns. Runs no query if the policy is the same for all collections.
+ * trash, and those that the batch assigns. The tables above a partition or an inheriting table count before and after
+ * the batch. Runs no query if the policy is the same for all collections.
  */
 export async function readJudgedNames(
   db: Queryable,
-  { policy, before, events }: Pick<Plan, 'before' | 'events'> & { policy: Policy },
+  schema: string,
+  { policy, before, after, events }: Pick<Plan, 'before' | 'after' | 'events'> & { policy: Policy },
 ): Promise<NamesBefore> {
   const called = collectionsNamed(before, events);
-  if (policy.collections.length === 0) return (name) => new Set(called(name).flatMap(({ names }) => [...names]));
+  if (policy.collections.length === 0) return () => NO_OTHERS;
   const lives = await readNamesOfLifetimes(db, namesBefore(before, events));
   const purged = await readPurgedNames(db, events);
-  return (name) =>
-    purged.get(name) ??
-    new Set(called(name).flatMap(({ identity, names }) => [...names, ...(lives.get(identity) ?? [])]));
+  const parents = await readInheritedParents(
+    db,
+    { schema, state: before },
+    new Set(events.flatMap(({ collection }) => called(collection ?? '').flatMap(({ names }) => [...names]))),
+  );
+  const namesOf = (name: string): string[] =>
+    called(name).flatMap(({ identity, names }) => [...names, ...(lives.get(identity) ?? [])]);
+  const above = (name: string): string[] => {
+    const partitioned = called(name).flatMap((collection) => [
+      ...ancestorsIn(before, collection),
+      ...ancestorsIn(after, collection, true),
+    ]);
+    return [...partitioned, ...parents(name), ...called(name).flatMap(({ names }) => [...names].flatMap(parents))];
+  };
+  return (name) => purged.get(name) ?? { own: new Set(namesOf(name)), above: new Set(above(name).flatMap(namesOf)) };
+}
+
+const NO_OTHERS: JudgedNames = { own: new Set(), above: new Set() };
+
+/** Returns the partitioned tables above a collection in a state. A new collection has no identity before the batch. */
+const ancestorsIn = (state: State, { identity, names }: NamedCollection, withNew = false): string[] =>
+  [...names].flatMap((name) => {
+    const isSame = state.collections.get(name)?.identities.collection === identity;
+    return isSame || (withNew && identity === NEW_IDENTITY) ? ancestorsOf(state, name) : [];
+  });
+
+/** Returns a function from a table to all tables from which it inherits, by their names before the batch. */
+async function readInheritedParents(
+  db: Queryable,
+  place: DescribedTables,
+  tables: Iterable<string>,
+): Promise<(table: string) => string[]> {
+  const parents = new Map<string, Set<string>>();
+  for (const some of splitNames([...tables]))
+    for (const { child, childName, parent } of await readInheritance(db, place, some)) {
+      const name = place.state.collections.has(child) ? child : childName;
+      parents.set(name, (parents.get(name) ?? new Set()).add(parent));
+    }
+  return (table) => {
+    const above = new Set(parents.get(table));
+    // The loop also visits parents that are added to the set while it runs.
+    for (const each of above) for (const parent of parents.get(each) ?? []) above.add(parent);
+    return [...above];
+  };
 }
 
 /**
  * Returns the names of the collections whose data is purged, by the name that they had at the deletion. Another
  * collection may have that name now.
  */
-async function readPurgedNames(db: Queryable, events: readonly LogEvent[]): Promise<Map<string, ReadonlySet<string>>> {
-  const purged = new Map<string, ReadonlySet<string>>();
+async function readPurgedNames(db: Queryable, events: readonly LogEvent[]): Promise<Map<string, JudgedNames>> {
+  const purged = new Map<string, JudgedNames>();
   for (const event of events) {
     if (event.type !== 'trash.purged' || event.collection === null || !isEarlyPurge(event)) continue;
-    const spans = await readCollectionSpans(db, [event.collection], event.data.position - 1);
-    purged.set(event.collection, new Set(spans.map(({ collection }) => collection)));
+    const at = event.data.position - 1;
+    const names = async (collection: string): Promise<string[]> =>
+      (await readCollectionSpans(db, [collection], at)).map((span) => span.collection);
+    const above = new Set<string>();
+    for (const parent of await readAncestorsAt(db, event.collection, at))
+      for (const name of await names(parent)) above.add(name);
+    purged.set(event.collection, { own: new Set(await names(event.collection)), above });
   }
   return purged;
+}
+
+/** Returns the partitioned tables above a collection at a position. */
+async function readAncestorsAt(db: Queryable, collection: string, position: number): Promise<string[]> {
+  const above = new Set<string>();
+  for (let name: string | undefined = collection; name !== undefined;) {
+    const state =
+      (await foldCollections(db, [name], position)) ??
+      (await foldLog(db, createStartPoint(), { upTo: position })).state;
+    name = parentOf(state, name);
+    if (name === undefined || above.has(name)) break;
+    above.add(name);
+  }
+  return [...above];
 }
 
 /** Yields names of existing collections, and of those that the batch restores. */

@@ -12,7 +12,7 @@ import {
   POLICY_CHANGES,
   isStopping,
 } from './model/policy.js';
-import type { NamesBefore } from './fold/former-names.js';
+import type { JudgedNames, NamesBefore } from './fold/former-names.js';
 import type { LogEvent, OtherEvent } from './model/events.js';
 import type { Warning } from '../kernel/warning.js';
 
@@ -63,7 +63,18 @@ export interface Acknowledgement {
 
 /** Returns the action for a code in a collection. Undefined if the policy does not list the code. */
 export const actionOf = (policy: Policy, code: string, collection: string | undefined): Action | undefined =>
-  isOfPolicy(code) ? actionOnItself(policy, code) : actionsOf(policy)(code, collection);
+  isOfPolicy(code)
+    ? actionOnItself(policy, code)
+    : (actionOfRule(policy, code, collection) ??
+      (Object.hasOwn(policy.findings, code) ? policy.findings[code] : undefined));
+
+/** Returns the action of the first rule whose pattern matches the collection. Undefined if no rule lists the code. */
+const actionOfRule = (policy: Policy, code: string, collection: string | undefined): Action | undefined =>
+  collection === undefined
+    ? undefined
+    : rulesByCode(policy)
+        .get(code)
+        ?.find(({ fits }) => fits(collection))?.action;
 
 /** Returns the action for a finding about a change of the policy itself. */
 function actionOnItself({ policy_changes }: Policy, code: string): Action {
@@ -72,37 +83,51 @@ function actionOnItself({ policy_changes }: Policy, code: string): Action {
   return policy_changes === 'acknowledge' ? 'acknowledge' : 'warn';
 }
 
-type ActionLookup = (code: string, collection: string | undefined) => Action | undefined;
+type RulesByCode = ReadonlyMap<string, readonly { fits: (name: string) => boolean; action: Action }[]>;
 
-const READ = new WeakMap<Policy, ActionLookup>();
+const READ = new WeakMap<Policy, RulesByCode>();
 
-/** Compiles a policy once, because it judges thousands of findings. */
-function actionsOf(policy: Policy): ActionLookup {
-  const read = READ.get(policy) ?? readActions(policy);
+/** Compiles the patterns of a policy once, because it judges thousands of findings. */
+function rulesByCode(policy: Policy): RulesByCode {
+  const read = READ.get(policy) ?? readRules(policy);
   READ.set(policy, read);
   return read;
 }
 
-function readActions({ findings, collections }: Policy): ActionLookup {
-  const general = new Map(Object.entries(findings));
-  const special = new Map<string, { fits: (name: string) => boolean; action: Action }[]>();
-  for (const rule of collections) {
-    const fits = compilePattern(rule.pattern);
-    for (const [code, action] of Object.entries(rule.findings))
-      special.set(code, [...(special.get(code) ?? []), { fits, action }]);
+function readRules({ collections }: Policy): RulesByCode {
+  const rules = new Map<string, { fits: (name: string) => boolean; action: Action }[]>();
+  for (const { pattern, findings } of collections) {
+    const fits = compilePattern(pattern);
+    for (const [code, action] of Object.entries(findings))
+      rules.set(code, [...(rules.get(code) ?? []), { fits, action }]);
   }
-  return (code, collection) => {
-    const own = collection === undefined ? undefined : special.get(code)?.find(({ fits }) => fits(collection));
-    return own?.action ?? general.get(code);
-  };
+  return rules;
 }
 
 const NONE: ReadonlySet<string> = new Set();
-const NOT_RENAMED: NamesBefore = () => NONE;
+const NO_OTHERS: JudgedNames = { own: NONE, above: NONE };
+const NOT_RENAMED: NamesBefore = () => NO_OTHERS;
 
 /**
- * Returns the finding with its action. Undefined if hidden. For a renamed collection the rules of both names apply, and
- * the stricter action counts.
+ * Returns the actions of the policy for all names of a collection. Undefined stands for a name without an action. Only
+ * rules with a pattern cover the tables below a table, so that partitions can have milder rules than other tables.
+ */
+export function actionsOf(
+  policy: Policy,
+  code: string,
+  { collection, before = NOT_RENAMED }: { collection: string | undefined; before?: NamesBefore | undefined },
+): (Action | undefined)[] {
+  if (collection === undefined) return [actionOf(policy, code, undefined)];
+  const { own, above } = before(collection);
+  return [
+    ...[collection, ...own].map((name) => actionOf(policy, code, name)),
+    ...[...above].flatMap((name) => actionOfRule(policy, code, name) ?? []),
+  ];
+}
+
+/**
+ * Returns the finding with its action. Undefined if hidden. The rules of all names of the collection, and those of the
+ * tables above it, apply, and the strictest action counts.
  */
 export function judgeFinding<F extends FindingFacts>(
   policy: Policy,
@@ -110,8 +135,7 @@ export function judgeFinding<F extends FindingFacts>(
   before = NOT_RENAMED,
 ): FindingWithAction<F> | undefined {
   const { code, collection, level } = finding;
-  const names = collection === undefined ? [undefined] : [collection, ...before(collection)];
-  const actions = names.map((name) => actionOf(policy, code, name) ?? defaultAction(code, level));
+  const actions = actionsOf(policy, code, { collection, before }).map((each) => each ?? defaultAction(code, level));
   const action = ACTIONS[Math.max(...actions.map((each) => ACTIONS.indexOf(each)))] as Action;
   return action === 'off' ? undefined : { ...finding, level: levelFor(action, level), action };
 }

@@ -75,9 +75,10 @@ async function judgeBatch(client: pg.ClientBase, enforcing: EnforcementInput, ba
   const { policy, before } = planned;
   const reasonless = policy.requires_reason && !hasReason(cause) ? [NEEDS_REASON] : [];
   const acknowledged = new Map((acknowledges?.findings ?? []).map((each, index) => [keyOf(each), { ...each, index }]));
-  const plan = { ...batch, before: before.state, adopted: true, policy, apart: new Set(acknowledged.keys()) };
+  const judged = { ...batch, before: before.state, policy };
+  const names = await readJudgedNames(client, planned.schema, judged);
+  const plan = { ...judged, adopted: true, judgedNames: names, apart: new Set(acknowledged.keys()) };
   const findings = await collectFindings(client, { planned, batch, warnings, plan });
-  const names = await readJudgedNames(client, { policy, before: before.state, events: batch.events });
   const { stopped, coverage } = await runYielding(
     weigh(findings, { planned, revised, acknowledgements: acknowledged, names, events: batch.events }),
   );

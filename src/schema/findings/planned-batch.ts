@@ -1,6 +1,6 @@
 /* Prepares a planned batch for the rules: each event with its statements, and the collection before and after. */
 import { changesObjects, changesSchema } from '../fold/event-schemas.js';
-import { type FormerNames, formerNames } from '../fold/former-names.js';
+import { type FormerNames, type NamesBefore, formerNames } from '../fold/former-names.js';
 import {
   type LogEvent,
   type NewEvent,
@@ -12,7 +12,7 @@ import {
 } from '../model/events.js';
 import { type ObjectName, objectKey } from '../model/objects.js';
 import { type State, extrasOf } from '../model/state.js';
-import { type Policy, actionOf, keyOf } from '../policy.js';
+import { type Policy, actionsOf, keyOf } from '../policy.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import {
   type Dependent,
@@ -55,6 +55,8 @@ export interface Plan {
   adopted?: boolean;
   /** The policy that will judge the findings. */
   policy?: Policy;
+  /** The names by which the policy judges collections. */
+  judgedNames?: NamesBefore;
   /** Findings that must not be grouped, for example `LOSES_DATA:articles.title`. */
   apart?: ReadonlySet<string> | 'every';
 }
@@ -331,16 +333,16 @@ export function* findingsOf(plan: Plan, facts: DatabaseFacts = {}): Resumable<Fi
  * Groups findings by code and policy action. Findings that people acknowledge or approve are not grouped, because each
  * needs its location.
  */
-function groupsOf({ policy, apart = NONE }: Plan): GroupLookup | undefined {
+function groupsOf({ policy, judgedNames, apart = NONE }: Plan): GroupLookup | undefined {
   if (apart === 'every') return () => undefined;
   if (policy === undefined) return undefined;
   return (code, location) => {
-    const action = actionOf(policy, code, location.collection);
+    const actions = new Set(actionsOf(policy, code, { collection: location.collection, before: judgedNames }));
     const isApart =
-      action === 'acknowledge' ||
-      action === 'approve' ||
+      actions.has('acknowledge') ||
+      actions.has('approve') ||
       (apart.size > 0 && apart.has(keyOf({ code, place: locationText(location) })));
-    return isApart ? undefined : `${code} ${action}`;
+    return isApart ? undefined : `${code} ${[...actions].join(' ')}`;
   };
 }
 

@@ -49,8 +49,15 @@ function noteCreated(created: Set<string>, event: LogEvent): void {
   else if (event.type === 'collection.renamed' && created.delete(event.collection)) created.add(event.data.to);
 }
 
-/** Returns the other names by which the policy judges a collection. */
-export type NamesBefore = (collection: string) => ReadonlySet<string>;
+/** The names by which the policy judges a collection. */
+export interface JudgedNames {
+  /** The other names of the collection itself. */
+  own: ReadonlySet<string>;
+  /** All names of the tables whose rows contain those of the collection: a partition, or a table that inherits. */
+  above: ReadonlySet<string>;
+}
+
+export type NamesBefore = (collection: string) => JudgedNames;
 
 /** A collection of a batch, with all names that it has before or within it. */
 export interface NamedCollection {

@@ -65,6 +65,15 @@ describe('findings with a policy', () => {
     ]);
   });
 
+  it('are separate if a rule for a table above one of them decides about it', () => {
+    const above = (name: string) => new Set(name === 'b' ? ['log_all'] : []);
+    const judgedNames = (name: string) => ({ own: new Set<string>(), above: above(name) });
+    const rule = (action: 'refuse' | 'approve') =>
+      policyOf({ collections: [{ pattern: 'log_all', findings: { KEY_MAY_OVERFLOW: action } }] });
+    expect(overflowing({ policy: rule('refuse'), judgedNames })).to.deep.equal([['a', 'log_a', 'log_b'], ['b']]);
+    expect(overflowing({ policy: rule('approve'), judgedNames })).to.deep.equal([['a', 'log_a', 'log_b'], ['b']]);
+  });
+
   it('are separate if they must be or were acknowledged', () => {
     const acknowledged = policyOf({ findings: { KEY_MAY_OVERFLOW: 'acknowledge' } });
     expect(overflowing({ policy: acknowledged })).to.deep.equal([['a'], ['b'], ['log_a'], ['log_b']]);

@@ -3,6 +3,7 @@ import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import { type Finding, type DatabaseFacts, findingsOf } from '../../../src/schema/findings/index.js';
+import type { NamesBefore } from '../../../src/schema/fold/former-names.js';
 import type { Policy } from '../../../src/schema/policy.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
@@ -23,6 +24,7 @@ export interface DiffOptions {
   concurrently?: true;
   online?: true;
   policy?: Policy;
+  judgedNames?: NamesBefore;
   /** Locations that are reported separately. */
   apart?: readonly string[];
 }
@@ -48,8 +50,13 @@ export function edit(
   const decided = eventsOfEdit(before, change);
   const events: LogEvent[] = options.concurrently ? decided.map(concurrently) : decided;
   const { statements, after } = runToEnd(planBatch(before, events, 'public'));
-  const { policy, apart = [] } = options;
-  const judging = { online: options.online === true, apart: new Set(apart), ...(policy && { policy }) };
+  const { policy, judgedNames, apart = [] } = options;
+  const judging = {
+    online: options.online === true,
+    apart: new Set(apart),
+    ...(policy && { policy }),
+    ...(judgedNames && { judgedNames }),
+  };
   const plan = { before, after, events, statements, ...judging };
   return { after, findings: runToEnd(findingsOf(plan, options.known)) };
 }

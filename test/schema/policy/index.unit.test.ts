@@ -154,11 +154,24 @@ describe('a finding with a policy', () => {
       { pattern: 'tmp_*', findings: { LOSES_DATA: 'off' as const } },
     ];
     const policy = policyOf({ collections });
-    const was = (name: string) => () => new Set([name]);
+    const was = (name: string) => () => ({ own: new Set([name]), above: new Set<string>() });
     const renamed = { ...finding, collection: 'tmp_a' };
     assert.equal(judgeFinding(policy, renamed), undefined);
     assert.equal(judgeFinding(policy, renamed, was('prod_a'))?.action, 'refuse');
     assert.equal(judgeFinding(policy, { ...finding, collection: 'prod_a' }, was('tmp_a'))?.action, 'refuse');
+  });
+
+  it('follows the rules with a pattern of the tables above its collection, but not their general setting', () => {
+    const above = (name: string) => () => ({ own: new Set<string>(), above: new Set([name]) });
+    const milder = { pattern: 'part_*', findings: { LOSES_DATA: 'note' as const } };
+    const strict = { pattern: 'events', findings: { LOSES_DATA: 'refuse' as const } };
+    const partition = { ...finding, collection: 'part_1' };
+    const actionWith = (policy: Partial<Policy>, name: string) =>
+      judgeFinding(policyOf(policy), partition, above(name))?.action;
+    assert.equal(actionWith({ collections: [milder, strict] }, 'events'), 'refuse');
+    assert.equal(actionWith({ collections: [milder, strict] }, 'others'), 'note');
+    assert.equal(actionWith({ collections: [milder], findings: { LOSES_DATA: 'refuse' } }, 'events'), 'note');
+    assert.equal(actionWith({ findings: { LOSES_DATA: 'refuse' } }, 'events'), 'refuse');
   });
 
   it('is identified by its location', () => {
