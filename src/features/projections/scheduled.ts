@@ -78,13 +78,31 @@ async function compare(
   { pipeline, projections, history, logger }: ScheduledOptions,
   faults: Map<string, number>,
 ): Promise<void> {
-  const { differences } = await projections.verify();
-  const results = [driftOf(differences), verificationOf(differences, await history.verify())];
-  for (const { id, count } of results) faults.set(id, count);
-  for (const { problem, event } of results) {
+  const log = await history.verify();
+  const differences = await readDifferences(projections, log);
+  const drift = differences === null ? [] : [driftOf(differences)];
+  const results = [...drift, verificationOf(differences ?? [], log)];
+  // The log may accept no events, so all faults are shown first.
+  for (const { id, count, problem, event } of results) {
+    faults.set(id, count);
     if (problem !== null) logger.error(problem, event);
+  }
+  for (const { problem, event } of results) {
     const outcome = await pipeline.apply('record', recordIfNew(event), { cause: { ...BY_ITSELF, reason: problem } });
     if (outcome.kind === 'refused') throw new CommandRefused(outcome.problems);
+  }
+}
+
+/** Returns null if the log is broken and cannot be read, so that nothing can be compared with it. */
+async function readDifferences(
+  projections: ScheduledOptions['projections'],
+  { broken }: LogVerification,
+): Promise<readonly Difference[] | null> {
+  try {
+    return (await projections.verify()).differences;
+  } catch (error) {
+    if (broken === undefined) throw error;
+    return null;
   }
 }
 

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { Webhook as Verifier } from 'standardwebhooks';
+import { clientOf } from '../../support/client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { query } from '../../support/postgres.js';
 import { startService, type TestService } from '../../support/service.js';
+import { tamper } from '../../support/tamper.js';
 import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';
 
@@ -84,5 +86,25 @@ describe('scheduled comparisons', () => {
       'verification.failed',
       'verification.passed',
     ]);
+  });
+});
+
+describe('scheduled comparisons of a log that cannot be read', () => {
+  const { service, api } = withService();
+
+  it('show the fault in the metric and the log of a service that starts afterwards', async () => {
+    await api.ok('POST', '/collections', { collection: 'articles', schema: null });
+    await tamper(service.databaseUrl, (client) =>
+      client.query(`UPDATE service.service_events SET data = '{}' WHERE position = 1`),
+    );
+    const second = await startService({ VERIFY_EVERY: '1s', DATABASE_URL: service.databaseUrl });
+    try {
+      await until('the metric shows the fault', async () =>
+        (await clientOf(second)('/metrics')).text.includes('dps_comparison_faults{comparison="verification"} 1\n'),
+      );
+      expect(second.log()).to.contain('The verification failed (faults: hash_chain 1)');
+    } finally {
+      await second.stop();
+    }
   });
 });
