@@ -76,9 +76,10 @@ function subjectOf({ collection, field, subject }: StoredEvent): string | undefi
 /** Maximum number of characters of a line in a chat. */
 const LONGEST_LINE = 500;
 
+/** Counts code points, because receivers may reject half a surrogate pair. */
 const shortened = (text: string): string => {
-  const shown = visibleText(text).replaceAll('\n', ' ');
-  return shown.length > LONGEST_LINE ? `${shown.slice(0, LONGEST_LINE)}…` : shown;
+  const characters = Array.from(visibleText(text).replaceAll('\n', ' '));
+  return characters.length > LONGEST_LINE ? `${characters.slice(0, LONGEST_LINE).join('')}…` : characters.join('');
 };
 
 function linesOf(event: StoredEvent): string[] {

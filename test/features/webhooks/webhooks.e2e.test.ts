@@ -429,7 +429,10 @@ describe('webhooks', () => {
     const teams = await create({ format: 'teams', types: ['collection.*'] });
     const name = 'a <!channel> & [x](http://evil.example)';
     const request = json({ collection: name, schema: {} });
-    await send('/collections', { ...request, headers: { ...request.headers, 'x-reason': 'because' } });
+    // The maximum length of a line is within the first emoji.
+    const reason = `because${'e'.repeat(484)}${'\u{1f600}'.repeat(9)}`;
+    const bytes = Buffer.from(reason).toString('latin1');
+    await send('/collections', { ...request, headers: { ...request.headers, 'x-reason': bytes } });
     await until('both have arrived', () => receiver.received.length === 2);
     await Promise.all([upToDate(slack.data.id), upToDate(teams.data.id)]);
     const bodies = receiver.received.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
@@ -440,6 +443,7 @@ describe('webhooks', () => {
     expect(inSlack.text).to.contain('a &lt;!channel&gt; &amp; [x]').and.not.contain('<');
     expect(inSlack.blocks[0].text).to.deep.include({ type: 'plain_text' });
     expect(inSlack.blocks[0].text.text).to.contain(`collection.created: ${name}`).and.contain('Reason: because');
+    expect(inSlack.text, 'no half of a surrogate pair').to.match(/e\p{So}+…$/u);
     const inTeams = bodies.find((body) => 'attachments' in body) as {
       attachments: [{ content: { body: { type: string }[] } }];
     };
