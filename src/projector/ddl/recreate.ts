@@ -57,7 +57,7 @@ interface FieldRun {
 }
 
 /** Checks whether PostgreSQL computes the column. Identity columns do not count. */
-function isGenerated(field: Field | undefined): field is ColumnField {
+export function isGenerated(field: Field | undefined): field is ColumnField {
   return hasColumn(field) && field.schema.generation_expression !== null;
 }
 
@@ -141,7 +141,7 @@ function findDisturbedColumns(changes: readonly FieldChange[], generated: Readon
   return names;
 }
 
-const isComputedAlike = (old: ColumnField, now: ColumnField): boolean =>
+export const isComputedAlike = (old: ColumnField, now: ColumnField): boolean =>
   old.schema.generation_expression === now.schema.generation_expression &&
   old.schema.extras?.virtual === now.schema.extras?.virtual;
 
@@ -176,12 +176,13 @@ function refuseUnmanagedDependents(change: Change, node: CollectionNode, columns
 
 /**
  * Lists the dependents, one per line, in the words of PostgreSQL's own errors. Constraints and indexes of the log are
- * recreated, but not their comments and settings. A column's own NOT NULL (`n`) is recreated with it. Tables that only
- * inherit a column lose theirs too.
+ * recreated, but not their comments and settings. A column's own NOT NULL (`n`) is recreated with it. Tables that
+ * inherit a column from no other parent lose theirs too.
  */
 function dependentsQuery(table: Sql, columns: readonly string[], own: readonly string[]): Sql {
   const root = sql`pg_catalog.to_regclass(${literal(table)})::oid`;
-  const theirs = sql`a.attname::text = ANY (${list(columns)}) AND (a.attrelid = ${root} OR NOT a.attislocal AND a.attrelid IN (SELECT f.oid FROM family f))`;
+  const theirs = sql`a.attname::text = ANY (${list(columns)}) AND (a.attrelid = ${root} OR NOT a.attislocal AND a.attrelid IN (SELECT f.oid FROM family f)
+    AND a.attinhcount::bigint = (SELECT pg_catalog.count(*) FROM pg_catalog.pg_inherits i JOIN family f ON f.oid = i.inhparent WHERE i.inhrelid = a.attrelid))`;
   return sql`WITH RECURSIVE family AS (
       SELECT c.oid FROM pg_catalog.pg_class c WHERE c.oid = ${root} AND c.relkind = 'r'
       UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN family f ON i.inhparent = f.oid
@@ -208,6 +209,9 @@ function dependentsQuery(table: Sql, columns: readonly string[], own: readonly s
         FROM columns, pg_catalog.aclexplode(attacl) p
       UNION SELECT attname, 'setting of the column' FROM columns
        WHERE attoptions IS NOT NULL OR coalesce(attstattarget, -1) <> -1 OR attcompression <> '' OR attstorage <> typstorage
+      -- The comment on the table's own column is in the log, and recreated with it.
+      UNION SELECT c.attname, 'comment on column ' || c.attrelid::regclass || '.' || c.attname FROM columns c
+       WHERE c.attrelid <> ${root} AND pg_catalog.col_description(c.attrelid, c.attnum) IS NOT NULL
       UNION SELECT attname, 'security label' FROM columns JOIN pg_catalog.pg_seclabel l
          ON l.classoid = 'pg_catalog.pg_class'::regclass::oid AND l.objoid = attrelid AND l.objsubid = attnum
     )

@@ -3,6 +3,7 @@ import { isObject, jsonEqual } from '../../kernel/json.js';
 import { type Problem, problemAbout } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
 import { changedAttributes } from '../ddl/alter-column.js';
+import { isComputedAlike, isGenerated } from '../ddl/recreate.js';
 import type { Descendant } from '../catalog/deletion-facts.js';
 import type { RunningFold } from '../../schema/fold/evolve.js';
 import { patchBetween } from '../../schema/fold/rename-events.js';
@@ -32,6 +33,8 @@ interface Child {
   parent: Parent;
   /** True if the parent's column becomes nullable. */
   becomesNullable: boolean;
+  /** True if PostgreSQL drops the generated column with that of the parent, and creates it again. */
+  isRecreated: boolean;
   /** True if PostgreSQL drops this CHECK constraint with that of the parent. */
   losesCheck: (name: string) => boolean;
 }
@@ -123,19 +126,22 @@ const ATTRIBUTES = {
 
 type Attribute = keyof typeof ATTRIBUTES;
 
-function readInheritedAttributes(
-  { descendant: { parents, isLocal }, becomesNullable }: Child,
-  old: ColumnField,
-  now: ColumnField,
-): Attribute[] {
-  if ([old, now].some(({ schema }) => schema.generation_expression !== null)) {
-    // PostgreSQL drops and recreates a generated column only in tables that inherit it from one parent and do not
-    // define it themselves.
-    return isLocal === true || parents !== 1 ? [] : (Object.keys(ATTRIBUTES) as Attribute[]);
+function readInheritedAttributes(child: Child, old: ColumnField, now: ColumnField): Attribute[] {
+  const { descendant, becomesNullable, isRecreated } = child;
+  if (recreatesColumn(old, now)) {
+    if (isRecreated) return Object.keys(ATTRIBUTES) as Attribute[];
+    return descendant.takesNotNull && !now.schema.is_nullable ? ['nullability'] : [];
   }
   const staysNotNull = now.schema.is_nullable && !becomesNullable;
-  return [...changedAttributes(old, now)].filter((each) => each !== 'nullability' || !staysNotNull);
+  return [
+    ...(old.schema.generation_expression === now.schema.generation_expression ? [] : (['generation'] as const)),
+    ...[...changedAttributes(old, now)].filter((each) => each !== 'nullability' || !staysNotNull),
+  ];
 }
+
+/** True if PostgreSQL drops the generated column and creates it again, because it cannot change it. */
+export const recreatesColumn = (old: ColumnField, now: ColumnField): boolean =>
+  isGenerated(old) && isGenerated(now) && (!isComputedAlike(old, now) || changedAttributes(old, now).has('type'));
 
 function inheritedSchema(own: ColumnField, now: ColumnField, attributes: readonly Attribute[]): ColumnSchema {
   const taken: Members[] = attributes.map((each) => ATTRIBUTES[each]);

@@ -9,18 +9,18 @@ import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { changedAttributes } from '../ddl/alter-column.js';
+import { isGenerated } from '../ddl/recreate.js';
 import { type Descendant, type ParentColumn, readDescendants } from '../catalog/deletion-facts.js';
 import { startFolding } from '../../schema/fold/evolve.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { changeProblems } from '../../schema/invariants/index.js';
 import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
-import type { Field } from '../../schema/model/model.js';
 import { type CollectionNode, type State, getField, hasColumn } from '../../schema/model/state.js';
 import { toAdopted } from '../../schema/operations/accept-drift.js';
 import { decideDraft } from '../../schema/operations/operation.js';
 import { type ReachContext, filterLosing, findLostColumns, withoutLost } from './lost-columns.js';
-import { type Parent, changedChecks, eventsOf, withoutRepeated } from './child-events.js';
+import { type Parent, changedChecks, eventsOf, recreatesColumn, withoutRepeated } from './child-events.js';
 
 export interface InheritanceInput {
   state: State;
@@ -193,12 +193,10 @@ function filterRequestedColumns(
 ): ColumnChange[] {
   const deletesTables = changes.filter(deletesTable).length > 1;
   const isKept = ({ event, before }: ColumnChange): boolean =>
+    // The trash keeps no values of a generated column.
     event.type === 'field.deleted' && !isGenerated(getField(state, before.table, before.column));
   return changes.filter((change) => (deletesTable(change) ? deletesTables : purge || !isKept(change)));
 }
-
-/** The trash keeps no values of such a column. */
-const isGenerated = (field: Field | undefined): boolean => field?.schema?.generation_expression != null;
 
 const deletesTable = ({ event }: ColumnChange): boolean => event.type === 'collection.deleted';
 
@@ -310,14 +308,18 @@ function* followParents({
   const isChanged = (name: string): boolean => !former.isCreated(name) && changed.has(former.collection(name));
   const left = new Map<string, number>();
   const follow = (parent: Parent, children: readonly ManagedDescendant[], links: readonly Descendant[]): void => {
-    problems.push(...rejectOtherParents(parent, links));
+    const rejected = rejectOtherParents(parent, links);
+    problems.push(...(rejected.length > 0 ? rejected : rejectKeptGenerated(parent, links)));
     const nullable = nullableWith(parent, links, left);
+    const recreated = recreatedWith(parent, links);
     const losesCheck = findLostChecks(parent, links, left);
     for (const descendant of children) {
       const table = current.get(descendant.table) ?? descendant.table;
       const becomesNullable = nullable.has(descendant.oid);
+      const isRecreated = recreated.has(descendant.oid);
       const lost = (name: string): boolean => losesCheck.has(keyOfCheck(descendant, name));
-      const parentEvents = eventsOf({ table, descendant, folding, parent, becomesNullable, losesCheck: lost });
+      const child = { table, descendant, folding, parent, becomesNullable, isRecreated, losesCheck: lost };
+      const parentEvents = eventsOf(child);
       problems.push(...parentEvents.problems);
       parentEvents.events.forEach(append);
       if (parentEvents.events.length > 0) changed.add(descendant.table);
@@ -364,6 +366,40 @@ function rejectOtherParents({ event, before, now }: Parent, links: readonly Desc
     `Detach the table from the other parents (ALTER TABLE ${child.name} NO INHERIT …), change the column in all of them, and attach it again.`;
   const details = { inherited_by: [child.name], parents };
   return [problemAbout({ kind: 'field', collection, field }, message, { code: 'DATABASE_REFUSED', details })];
+}
+
+/** Rejects a change of a generated column that PostgreSQL does not make in all tables that inherit the column. */
+function rejectKeptGenerated({ event, before, now }: Parent, links: readonly Descendant[]): Problem[] {
+  const { collection, field } = event;
+  const [old, next] = [before, now].map((node) => node?.fields.get(field ?? ''));
+  if (collection === null || field === null || !isGenerated(old) || !hasColumn(next)) return [];
+  const having = links.filter(({ parents }) => (parents ?? 0) > 0);
+  const [what, child, why] = isGenerated(next)
+    ? ([
+        'type',
+        changedAttributes(old, next).has('type') ? having.find(({ isLocal }) => isLocal) : undefined,
+        'defines the generated column too, and PostgreSQL keeps its type',
+      ] as const)
+    : ([
+        'generation expression',
+        having.find(({ parent, root }) => parent !== root),
+        'inherits the column indirectly, and PostgreSQL removes an expression only from a table and its direct children',
+      ] as const);
+  if (child === undefined) return [];
+  const message =
+    `The ${what} of column ${quoteName(field)} of ${quoteName(collection)} cannot be changed: the table ${child.name} ${why}. ` +
+    `Detach the table (ALTER TABLE ${child.name} NO INHERIT …), change the column in both, and attach it again.`;
+  const details = { inherited_by: [child.name] };
+  return [problemAbout({ kind: 'field', collection, field }, message, { code: 'DATABASE_REFUSED', details })];
+}
+
+/** Returns the children whose generated columns PostgreSQL drops with that of the parent, and creates again. */
+function recreatedWith({ event, before, now }: Parent, links: readonly Descendant[]): ReadonlySet<number> {
+  const [old, field] = [before, now].map((node) => node?.fields.get(event.field ?? ''));
+  if (!hasColumn(old) || !hasColumn(field) || !recreatesColumn(old, field)) return new Set();
+  const held = ({ parents, isLocal }: Descendant) => ({ parents: parents ?? 0, isLocal: isLocal === true });
+  const columnOf = (): string => field.field;
+  return new Set(filterLosing(links, { columnOf, held, left: new Map() }).map(({ oid }) => oid));
 }
 
 /**
