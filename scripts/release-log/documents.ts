@@ -136,7 +136,7 @@ export const FIELDS: [collection: string, field: object][] = [
     ),
   ],
   ['one', alias('divider', { interface: 'presentation-divider', special: ['alias', 'no-data'] })],
-  ['comments', plain('日本語', 'string')],
+  ['comments', { ...plain('日本語', 'string'), backfill: { expression: 'lower', field: 'text' } }],
 ];
 
 export const RELATIONS = [

@@ -248,6 +248,7 @@ async function create({ api }: Living): Promise<void> {
     type: 'string',
     interface: 'input',
     schema: { is_unique: true, is_indexed: true },
+    backfill: { expression: 'upper', field: 'title' },
   });
   for (const relation of RELATIONS) await api.ok('POST', '/relations', relation);
 }
@@ -271,18 +272,30 @@ async function change(living: Living): Promise<void> {
     { collection: 'comments', meta: { sort: 1, group: 'ordner' } },
   ]);
   await api.ok('PATCH', '/collections/articles', { meta: { archive_field: null } });
-  await api.ok('PATCH', '/fields/articles/words?concurrentIndexCreation', { schema: { is_indexed: true } });
+  await api.ok('PATCH', '/fields/articles/words?concurrentIndexCreation', {
+    schema: { is_indexed: true },
+    backfill: { value: 0 },
+  });
   await api.ok('PATCH', '/fields/articles/words', {
     type: 'bigInteger',
     schema: { default_value: '9007199254740993' },
   });
   await api.ok('PATCH', '/fields/articles', [
     { field: 'title', meta: { sort: 1, width: 'half-right' }, schema: { max_length: 300, is_nullable: false } },
-    { field: 'body', meta: { sort: 2, conditions: [{ name: 'c', rule: { title: { _null: true } }, hidden: true }] } },
+    {
+      field: 'body',
+      meta: { sort: 2, conditions: [{ name: 'c', rule: { title: { _null: true } }, hidden: true }] },
+      backfill: { expression: 'trim', field: 'status' },
+    },
   ]);
   await api.ok('PATCH', '/fields/articles/title', {
     meta: { conditions: null, options: { deep: [[[{ a: [1.5, -0, 1e21] }]]] } },
   });
+  await api.ok('PATCH', `/fields/${encodeURIComponent('Bücher "1"')}`, [
+    { field: 'when', meta: { sort: 30 }, backfill: { expression: 'now' } },
+    { field: 'status', meta: { sort: 31 }, backfill: { field: 'titel' } },
+    { field: 'key', meta: { sort: 32 }, backfill: { expression: 'gen_random_uuid' } },
+  ]);
   await api.ok('PATCH', '/relations/comments/article', { schema: { on_delete: 'SET DEFAULT', on_update: 'CASCADE' } });
   await api.ok('PATCH', '/relations/articles/parent', { schema: null });
   await api.ok('PATCH', '/relations/anything/item', { meta: { one_allowed_collections: ['articles', 'Bücher "1"'] } });

@@ -111,7 +111,7 @@ function planSlice<E extends LogEvent>(state: State, events: E[], schema: string
 
 /**
  * Adapts an event to a replay. The tables are empty, none existed before, and none inherits. So indexes are built at
- * once, and adopted tables are created.
+ * once, adopted tables are created, and there are no rows to fill.
  */
 function adaptToEmptyTables(event: LogEvent): LogEvent {
   if (event.type === 'collection.adopted') return { ...event, type: 'collection.created', version: 1 };
@@ -119,8 +119,9 @@ function adaptToEmptyTables(event: LogEvent): LogEvent {
     adopted: _,
     concurrent_indexes: __,
     inherited: ___,
+    backfill: ____,
     ...data
-  } = event.data as { adopted?: boolean; concurrent_indexes?: boolean; inherited?: boolean };
+  } = event.data as { adopted?: boolean; concurrent_indexes?: boolean; inherited?: boolean; backfill?: object };
   return { ...event, data } as LogEvent;
 }
 

@@ -64,6 +64,39 @@ describe('dps apply', () => {
   };
   const collections = async (): Promise<string[]> => (await snapshot()).collections.map(({ collection }) => collection);
 
+  it('fills the rows of a field that becomes required', async () => {
+    const db = new pg.Client(service.databaseUrl);
+    await db.connect();
+    try {
+      await db.query('INSERT INTO kept DEFAULT VALUES');
+      const file = await changed(({ fields }) => {
+        const title = fields.find(({ collection, field }) => collection === 'kept' && field === 'title');
+        Object.assign(title?.schema ?? {}, { is_nullable: false });
+      });
+      const backfill = ['--backfill', 'kept.title={"value": "Untitled"}'];
+      const planned = await run(['apply', file, '--dry-run', ...backfill]);
+      expect(planned.out).to.contain('fill column kept.title in rows without a value').and.to.contain('FILLS_ROWS');
+      const { code, err } = await run(['apply', file, ...backfill]);
+      expect(code, err).to.equal(0);
+      expect((await db.query('SELECT title FROM kept')).rows).to.deep.equal([{ title: 'Untitled' }]);
+    } finally {
+      await db.end();
+    }
+  });
+
+  it('rejects a backfill that it cannot read, or whose field does not change', async () => {
+    const file = await changed(withNote('something'));
+    for (const [option, message] of [
+      ['kept.title', '--backfill must be FIELD=JSON'],
+      ['kept={"value": 1}', 'kept is not a field'],
+      ['kept.title={value}', 'is not JSON'],
+      ['kept.title={"value": 1}', 'the change does not contain the field kept.title'],
+    ] as const) {
+      const { code, err } = await run(['apply', file, '--backfill', option]);
+      expect([code, err.includes(message)], err).to.deep.equal([2, true]);
+    }
+  });
+
   it('accepts a snapshot as JSON, as YAML and from stdin, and reports the result', async () => {
     const file = await changed(withNote('from JSON'));
     const { code, out, err } = await run(['apply', file, '--reason', 'because of ünï']);

@@ -49,6 +49,15 @@ describe('dps --json prints valid JSON when it', () => {
     return JSON.parse(out) as Record<string, unknown>;
   }
 
+  /** A schema file in which a field is required. */
+  async function required(field: string): Promise<string> {
+    const snapshot = await run('snapshot');
+    for (const each of snapshot['fields'] as { field: string; schema: object }[])
+      if (each.field === field) Object.assign(each.schema, { is_nullable: false });
+    await writeFile(at('required.json'), JSON.stringify(snapshot));
+    return at('required.json');
+  }
+
   /** A schema file without a field. */
   async function without(field: string): Promise<string> {
     const snapshot = await run('snapshot');
@@ -106,6 +115,9 @@ describe('dps --json prints valid JSON when it', () => {
     expect(await run('lint', file, '--level', 'danger')).to.be.an('object');
     expect(await run('apply', file, '--yes', '--allow-drop', 'articles.note')).to.include.keys('batch', 'position');
     expect(await run('apply', file, '--yes')).to.include({ applied: false });
+    const filled = await required('title');
+    const fill = ['--backfill', 'articles.title={"value": "none"}'];
+    expect(await run('apply', filled, '--yes', ...fill)).to.include.keys('batch', 'position');
     await run('pull', at('schema'));
     expect(await run('pull', at('schema'), '--check')).to.deep.include({ differ: [] });
     await run('plan', at('schema'));

@@ -144,6 +144,15 @@ export function entriesOf(api: Api): Entries {
       given: async () => (await make('b4', column('x')), { path: '/fields/b4/x', body: { schema: { max_length: 9 } } }),
     },
     {
+      route: 'PATCH /fields/{collection}/{field}',
+      what: 'filled',
+      code: 'FILLS_ROWS',
+      given: async () => (
+        await make('b7', column('x')),
+        { path: '/fields/b7/x', body: { schema: { is_nullable: false }, backfill: { value: 'y' } } }
+      ),
+    },
+    {
       route: 'DELETE /fields/{collection}/{field}',
       code: 'LOSES_DATA',
       given: async () => (await make('b5', column('x')), { path: '/fields/b5/x' }),

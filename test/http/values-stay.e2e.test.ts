@@ -33,7 +33,7 @@ describe('row values', () => {
     });
     await online.large(
       'secrets',
-      [column('name'), column('day'), column('owner')],
+      [column('name'), column('day'), column('owner'), column('short', 'string', { max_length: 3 })],
       `name = '${VALUE_OF_ROWS}'; day = '${VALUE_OF_ROWS}'; owner = '${VALUE_OF_ROWS}'`,
     );
   });
@@ -45,6 +45,8 @@ describe('row values', () => {
     await patch('name', { schema: { max_length: 3 } });
     await patch('name', { schema: { is_unique: true } });
     await patch('day', { type: 'timestamp' });
+    for (const backfill of [{ field: 'name' }, { expression: 'upper', field: 'name' }])
+      await patch('short', { schema: { is_nullable: false }, backfill });
     const relation = await client('/relations', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -68,6 +70,9 @@ describe('row values', () => {
   it('are in no failed change request, online or scheduled', async () => {
     const unique = await online.open('PATCH', '/fields/secrets/name', { schema: { is_unique: true } });
     seen.push(JSON.stringify(await online.ended(unique.id, 'failed')));
+    const filled = { schema: { is_nullable: false }, backfill: { field: 'name' } };
+    const short = await online.open('PATCH', '/fields/secrets/short', filled);
+    seen.push(JSON.stringify(await online.ended(short.id, 'failed')));
     const key = await online.open('POST', '/relations', {
       many_collection: 'secrets',
       many_field: 'owner',

@@ -27,6 +27,23 @@ function withInterface(field: Doc): Doc {
   return meta?.['interface'] == null ? { ...field, meta: { ...meta, interface: 'input' } } : field;
 }
 
+/** How a change fills existing rows. Most changes fill none. */
+function randomBackfill(context: Context): Doc {
+  const { random } = context;
+  if (random.chance(0.85)) return {};
+  const field = someField(context).field;
+  const expression = random.pick(['now', 'gen_random_uuid', 'lower', 'upper', 'trim', 'random()']);
+  const backfill = random.pick<unknown>([
+    { value: random.pick<unknown>([0, 1.5, 'text', true, null, '2026-01-31', [], { a: 'b' }]) },
+    { field },
+    { expression },
+    { expression, field },
+    { value: 1, field },
+    null,
+  ]);
+  return { backfill };
+}
+
 const FIELDS: Rules = {
   'GET /fields': {
     weight: 1,
@@ -41,7 +58,7 @@ const FIELDS: Rules = {
         concurrentIndexCreation: [0.1, flag(context.random)],
         online: [0.1, flag(context.random)],
       }),
-      body: json(withInterface(newField(context))),
+      body: json({ ...withInterface(newField(context)), ...randomBackfill(context) }),
     }),
   },
   'PATCH /fields/{collection}': {
@@ -53,7 +70,7 @@ const FIELDS: Rules = {
       const value = fields.map(({ field, type }, sort) =>
         random.chance(0.6)
           ? { field, meta: { ...someFieldMeta(context), sort } }
-          : { field, ...fieldChange(context, type) },
+          : { field, ...fieldChange(context, type), ...randomBackfill(context) },
       );
       return { path: at`/fields/${collection}`, body: json(value) };
     },
@@ -71,7 +88,7 @@ const FIELDS: Rules = {
       const field = someField(context);
       const path = at`/fields/${field.collection}/${field.field}`;
       if (context.random.chance(0.05) && field.field !== 'nothing') return { path, body: json(field), expects: same };
-      return { path, body: json(fieldChange(context, field.type)) };
+      return { path, body: json({ ...fieldChange(context, field.type), ...randomBackfill(context) }) };
     },
   },
   'POST /fields/{collection}/{field}/rename': {

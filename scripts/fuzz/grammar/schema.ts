@@ -297,6 +297,9 @@ export const SCHEMA: Rules = {
     weight: 5,
     make({ random, world }) {
       const value = random.some(world.diffs) ?? { hash: 'x', diff: { collections: [], fields: [], relations: [] } };
+      const item = random.chance(0.1) ? random.some((value as { diff: { fields: Doc[] } }).diff.fields) : undefined;
+      if (item !== undefined)
+        item['backfill'] = random.pick<unknown>([{ value: 1 }, { value: 'x' }, { field: 'id' }, 7]);
       return {
         path: '/schema/apply',
         query: maybe(random, {

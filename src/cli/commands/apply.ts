@@ -3,6 +3,7 @@ import type { plan as planSchema } from '../../http/openapi/answers/operating.js
 import { formatCount } from '../../kernel/text.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
+import { addBackfills } from '../backfills.js';
 import { type DiffDocument, describeWarning, isEmpty, shellWord, selectBlocked } from '../planned-changes.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json, toOneLine } from '../output.js';
@@ -77,7 +78,7 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
   if (isDiff) {
     if (mode !== undefined || isSet(values, 'force'))
       throw new UsageError('--mode and --force can only be used with a snapshot.');
-    return body;
+    return addBackfills(values, body, file);
   }
   const query = { mode, force: isSet(values, 'force') };
   const answer = await requestText(invocation, 'diffSnapshot', { query, file: body });
@@ -86,7 +87,7 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
   const remarks = (document.warnings ?? []).filter(({ code }) => /LEFT_OUT|IGNORED/.test(code));
   for (const remark of remarks) invocation.terminal.note(`! ${describeWarning(remark)}`);
   if (isEmpty(document)) return null;
-  return { type: 'application/json', content: Buffer.from(answer) };
+  return addBackfills(values, { type: 'application/json', content: Buffer.from(answer) }, file);
 }
 
 /** @returns 0 */

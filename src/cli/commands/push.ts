@@ -1,4 +1,5 @@
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
+import { addBackfills } from '../backfills.js';
 import { isEmpty } from '../planned-changes.js';
 import { mergeFiles } from '../schema-files/merge-files.js';
 import { readPresentFiles } from '../schema-files/read-folder.js';
@@ -13,10 +14,12 @@ export async function push(invocation: Invocation): Promise<ExitCode> {
   changeHeaders(invocation);
   expectProposal(invocation);
   const { answer, document } = await mergeFiles(invocation, directory);
-  const diff = { type: 'application/json', content: Buffer.from(answer) };
   const proposes = isSet(invocation.values, 'propose');
-  if (proposes && !isEmpty(document)) return propose(invocation, diff);
-  const code = isEmpty(document) ? reportNoChanges(invocation) : await confirmAndApply(invocation, diff);
+  const isUnchanged = isEmpty(document);
+  const merged = { type: 'application/json', content: Buffer.from(answer) };
+  const diff = isUnchanged ? merged : addBackfills(invocation.values, merged, directory);
+  if (proposes && !isUnchanged) return propose(invocation, diff);
+  const code = isUnchanged ? reportNoChanges(invocation) : await confirmAndApply(invocation, diff);
   // With --base, the files belong to another service or to a commit, so their lock must not change.
   const keepsUp = code === 0 && !isSet(invocation.values, 'dryRun') && text(invocation.values, 'base') === undefined;
   if (keepsUp) await pullInto(invocation, directory, await readPresentFiles(invocation));

@@ -45,6 +45,13 @@ export const changes = (command: Command): Command =>
       repeatableOption('--allow-drop <name>', 'allow data loss of this collection or field (posts.title); repeatable'),
     );
 
+/** Creates the option for the rows of changed fields. */
+export const backfill = (): Option =>
+  repeatableOption(
+    '--backfill <field=json>',
+    'fill rows in which a changed field is null: \'orders.status={"value": "new"}\'; repeatable',
+  );
+
 /** Creates the option for acknowledged findings. */
 export const acknowledge = (): Option =>
   repeatableOption('--acknowledge <code:place>', 'acknowledge a finding (LOSES_DATA:posts.title); repeatable');

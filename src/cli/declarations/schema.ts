@@ -3,6 +3,7 @@ import {
   type CommandEffect,
   FORCE,
   acknowledge,
+  backfill,
   base,
   onService,
   oneOf,
@@ -73,6 +74,7 @@ function declareProposals(changes: Command, effect: CommandEffect): void {
         'merge',
       ]),
     )
+    .addOption(backfill())
     .addOption(acknowledge())
     .addOption(reason());
   effect(onService(open, AUTHORS), async () => (await load()).open);
@@ -188,6 +190,7 @@ Changes by others since then are kept. Afterwards it writes the files again, unl
       .addOption(take()),
   )
     .option('--force', FORCE)
+    .addOption(backfill())
     .addOption(acknowledge())
     .option('--propose', 'open a change request instead; nothing changes until it is applied')
     .option('--title <title>', 'title of the change request')
@@ -299,6 +302,7 @@ It shows the plan first. In a terminal it asks before it starts, and before any 
   )
     .option('--force', `for a snapshot: ${FORCE}`)
     .addOption(oneOf('--mode <mode>', `for a snapshot: ${MODE}`, MODES))
+    .addOption(backfill())
     .addOption(acknowledge())
     .addOption(reason());
   effect(onService(apply), async () => (await import('../commands/apply.js')).apply);

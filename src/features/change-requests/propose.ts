@@ -51,7 +51,8 @@ import {
   type TrashNode,
 } from '../../schema/transition/restoring-transition.js';
 import { type Reading, type RequestedOperation, readRequestedOperation } from './command.js';
-import { type SchemaDiff, diffStates, isEmptyDiff } from '../../schema/diff/diff.js';
+import { carryBackfills } from '../../schema/diff/carry-backfills.js';
+import { type FieldDiff, type SchemaDiff, diffStates, isEmptyDiff } from '../../schema/diff/diff.js';
 import { noConflictProblem, mergeStates } from '../../schema/merge/merge-states.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import { Draft } from '../../schema/transition/draft.js';
@@ -150,6 +151,8 @@ interface ResolvedMerge {
   resolutions: readonly Resolution[];
   /** True if the diff of the request may contain objects other than tables. */
   objects?: boolean;
+  /** The items of the request that may fill rows. */
+  fields?: readonly FieldDiff[];
 }
 
 interface MergedCommand {
@@ -168,7 +171,7 @@ async function mergeOntoCurrent(
   { ours, release }: { ours: State; release: string },
   leading: ResolvedMerge,
 ): Promise<MergedCommand | undefined> {
-  const { base, theirs, again, resolutions, objects } = leading;
+  const { base, theirs, again, resolutions, objects, fields = [] } = leading;
   const merged = await runYielding(mergeStates({ base, ours, theirs }, { resolutions }));
   if (merged.unused.length > 0) throw new CommandRefused(merged.unused.map(noConflictProblem));
   if (merged.kind === 'conflicts') throw new CommandRefused(merged.conflicts.slice(0, MOST_CONFLICTS).map(problemOf));
@@ -177,7 +180,8 @@ async function mergeOntoCurrent(
   const kept = await selectStillInTrash(client, leading.kept);
   const diff = await runYielding(diffTouched({ ours, to, touched, kept }));
   if (isEmptyDiff(diff)) return undefined;
-  const body = { hash: await runYielding(snapshotHash(ours, release)), diff };
+  const filling = carryBackfills(diff, { theirs, fields }, to);
+  const body = { hash: await runYielding(snapshotHash(ours, release)), diff: filling };
   const input = { release, body, ...(objects && { objects }) };
   const read = await runYielding(stepsTo(operations['apply-diff'].parse(input)));
   if (!read.ok) throw new CommandRefused(read.problems);
@@ -309,7 +313,7 @@ async function applyRequestedDiff(
   { inTrash }: RebaseContext,
   base: State,
   input: object,
-): Promise<Pick<ResolvedMerge, 'theirs' | 'again' | 'kept' | 'objects'> | { problems: Problem[] }> {
+): Promise<Pick<ResolvedMerge, 'theirs' | 'again' | 'kept' | 'objects' | 'fields'> | { problems: Problem[] }> {
   const requested = input as Parameters<(typeof operations)['apply-diff']['parse']>[0];
   const read = await runYielding(stepsTo(operations['apply-diff'].parse(requested)));
   if (!read.ok) return read;
@@ -320,7 +324,7 @@ async function applyRequestedDiff(
   if (problems.length > 0) return { problems };
   const again = readOrigins(diff);
   const kept = await inTrash([...again.values()]);
-  return { theirs, again, kept, ...(requested.objects === true && { objects: true }) };
+  return { theirs, again, kept, fields: diff.fields, ...(requested.objects === true && { objects: true }) };
 }
 
 export interface RevertOptions {

@@ -122,7 +122,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
       operationId: 'createField',
       summary: 'Create a field',
       query: changeQuery,
-      body: jsonBody(taken.newField),
+      body: jsonBody(taken.addedField),
       answers: { 200: data(shown.field) },
       name: 'create-field',
       input: (call) => ({ collection: namesOf(call).collection, body: call.body, ...indexOptions(call) }),

@@ -1,4 +1,5 @@
 /** Runs the DDL of a batch and interprets errors of PostgreSQL. */
+import { backfillOfEvent } from '../../schema/model/backfill.js';
 import type pg from 'pg';
 import { ExchangeError, driverError, isConnectionLoss, isLocked, sqlState } from '../../postgres/errors.js';
 import { sendScript, runScript } from '../../postgres/exchange.js';
@@ -64,7 +65,9 @@ interface ExplainedBatch {
 async function explainProblem(client: pg.ClientBase, problem: Problem, context: ExplainedBatch): Promise<Problem> {
   const named = nameExtension(problem, context.after);
   if (isOfReturningValues(named, context.events)) return named;
-  const inquiry = createInquiry({ ...context, problem: named, restored: collectRestored(context.events) });
+  const { events } = context;
+  const backfill = backfillOfEvent(events[Number(named.details?.['event'])]);
+  const inquiry = createInquiry({ ...context, problem: named, restored: collectRestored(events), backfill });
   if (inquiry === null) return named;
   const rows = await queryAfterRollback(client, inquiry.question, context.keeps);
   return rows === null ? named : inquiry.reword(rows);

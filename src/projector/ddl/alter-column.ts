@@ -5,11 +5,13 @@
  * 1. Drop what no longer applies: primary key, unique, index. Earlier events dropped foreign keys.
  * 2. DROP IDENTITY in its own statement: PostgreSQL checks the new type before it drops the identity. Then an owned
  * sequence.
- * 3. One ALTER TABLE for type, nullability and default.
+ * 3. One ALTER TABLE for type, nullability and default. With a backfill, NOT NULL is set after the rows are filled.
  * 4. ADD IDENTITY in its own statement: PostgreSQL checks the column type before step 3 has run. Then set the
  * sequence options. A new sequence starts past the existing values.
  * 5. Add primary key, unique, index and comment.
  */
+import type { Json } from '../../kernel/json.js';
+import { type Backfill, sourceOf } from '../../schema/model/backfill.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import { type ColumnField, type CollectionNode, hasDefault } from '../../schema/model/state.js';
 import { type Change, type Step, step, type Costs, dropOf, partOf } from './step.js';
@@ -21,6 +23,7 @@ import {
   columnDefinition,
   isVolatileDefault,
 } from './column.js';
+import { fillColumn } from './backfill.js';
 import { primaryKeyColumns } from './create-table.js';
 import { changeIdentitySequence, fitIdentitySequence, typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
@@ -68,6 +71,47 @@ export function addColumn(change: Change, field: ColumnField): Step[] {
     ...ownSequences(change, needs),
     ...columnParts(change, field),
   ];
+}
+
+/**
+ * Adds a column whose existing rows get the values of a backfill. A value, the time and a uuid are written by ADD COLUMN
+ * as a temporary default: PostgreSQL rewrites no row for a constant. Other values need a plain column that is filled.
+ */
+export function addFilledColumn(change: Change<'field.created'>, field: ColumnField, backfill: Backfill): Step[] {
+  const plain = toPlainColumn(field);
+  const value = defaultOf(backfill);
+  const { is_nullable } = field.schema;
+  // With a default, no row is null, so PostgreSQL need not check them for NOT NULL.
+  const schema = { ...plain.schema, default_value: value, is_nullable: value === null || is_nullable };
+  const bare = { ...plain, schema };
+  const fill = value === null ? fillColumn(change, field, backfill) : [];
+  return [planColumnAddition(change, bare), ...alterColumn(change, bare, field, fill)];
+}
+
+function defaultOf(backfill: Backfill): Json {
+  if ('value' in backfill) return backfill.value;
+  return sourceOf(backfill) === undefined ? `${(backfill as { expression: string }).expression}()` : null;
+}
+
+/** Returns the column without everything that checks or creates values. */
+export function toPlainColumn(field: ColumnField): ColumnField {
+  const { collation, precision } = field.schema.extras ?? {};
+  const { extras: _, ...schema } = field.schema;
+  const extras = { ...(collation !== undefined && { collation }), ...(precision !== undefined && { precision }) };
+  return {
+    ...field,
+    schema: {
+      ...schema,
+      default_value: null,
+      is_nullable: true,
+      is_unique: false,
+      is_indexed: false,
+      is_primary_key: false,
+      has_auto_increment: false,
+      comment: null,
+      ...(Object.keys(extras).length > 0 && { extras }),
+    },
+  };
 }
 
 function columnParts(change: Change, field: ColumnField): Step[] {
@@ -179,20 +223,40 @@ function attributeCosts({ event, before, after }: Change, old: ColumnField, now:
   return { ...costs, may_fail: true, ...(!costs.may_fail && { preparable: { kind: 'not null', column: now.field } }) };
 }
 
+/** Changes the attributes around the step that fills the rows: the type before it, NOT NULL after it. */
+function fillBetween(change: FieldUpdate, [old, now]: [ColumnField, ColumnField], fill: readonly Step[]): Step[] {
+  const filled = { ...now, schema: { ...now.schema, is_nullable: old.schema.is_nullable || now.schema.is_nullable } };
+  const preparable = fill.at(-1)?.costs.preparable;
+  const required = alterAttributes(change, filled, now).map((each): Step => {
+    if (each.costs.preparable?.kind !== 'not null' || preparable?.kind !== 'fill') return each;
+    const { kind: _, ...column } = preparable;
+    return { ...each, costs: { ...each.costs, preparable: { ...each.costs.preparable, fill: column } } };
+  });
+  return [...alterAttributes(change, old, filled), ...fill, ...required];
+}
+
 const startsCounting = (old: ColumnField, now: ColumnField): boolean =>
   !isIdentity(old.schema) && isIdentity(now.schema);
 
 /** Includes a field that was restored from the trash, which is created plain. */
 type FieldUpdate = Change<'field.created' | 'field.updated'>;
 
-/** Returns no steps if nothing of the column changes. Renames have their own event. */
-export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
+/**
+ * Returns no steps if nothing of the column changes. Renames have their own event.
+ * @param fill the steps that fill rows without a value
+ */
+export function alterColumn(
+  change: FieldUpdate,
+  old: ColumnField,
+  now: ColumnField,
+  fill: readonly Step[] = [],
+): Step[] {
   return [
     ...dropParts(change, old, now),
     ...dropIdentity(change, old, now),
     ...createOwnSequence(change, now),
     ...fitIdentitySequence(change, old, now),
-    ...alterAttributes(change, old, now),
+    ...(fill.length === 0 ? alterAttributes(change, old, now) : fillBetween(change, [old, now], fill)),
     ...addIdentity(change, old, now),
     ...changeIdentitySequence(change, old, now),
     ...advanceNewSequence(change, old, now),

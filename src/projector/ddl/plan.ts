@@ -21,7 +21,8 @@ import { detachPartition, planPurges, dropKeptColumn, restoreColumn, moveToTrash
 import type { ObjectFacts } from './catalog-object.js';
 import { planObjects } from './objects.js';
 import type { Problem } from '../../kernel/problem.js';
-import { addColumn, dropColumn, alterColumn, addIndex } from './alter-column.js';
+import { addColumn, addFilledColumn, dropColumn, alterColumn, addIndex } from './alter-column.js';
+import { fillColumn } from './backfill.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import { parentOf } from '../../schema/model/order.js';
 import { needsUnique } from './column.js';
@@ -110,8 +111,9 @@ function recordCreated(
 function keepsTable(event: NewEvent, folding: RunningFold): boolean {
   switch (event.type) {
     case 'collection.updated':
+      return isMetaOnly(event.data.patch);
     case 'field.updated':
-      return event.data.patch.every(({ path }) => path.startsWith('/meta/'));
+      return event.data.backfill === undefined && isMetaOnly(event.data.patch);
     case 'field.created':
       return event.data.field.schema === null;
     case 'field.deleted':
@@ -120,6 +122,9 @@ function keepsTable(event: NewEvent, folding: RunningFold): boolean {
       return false;
   }
 }
+
+const isMetaOnly = (patch: readonly { path: string }[]): boolean =>
+  patch.every(({ path }) => path.startsWith('/meta/'));
 
 /**
  * Plans event by event, except that generated columns are recreated around the changes of their collection's fields.
@@ -181,8 +186,10 @@ function planChange(change: Change): Statement[] {
 function planFieldCreated(change: Change<'field.created'>): Step[] {
   const field = getField(change.after, change.event.collection, fieldNameOf(change.event));
   if (!hasColumn(field)) return [];
+  const { backfill } = change.event.data;
   const restored = readRestored(change.event.data);
-  return restored !== undefined && change.hasTrash ? restoreColumn(change, field, restored) : addColumn(change, field);
+  if (restored !== undefined && change.hasTrash) return restoreColumn(change, field, restored);
+  return backfill === undefined ? addColumn(change, field) : addFilledColumn(change, field, backfill);
 }
 
 /**
@@ -205,10 +212,12 @@ function planFieldUpdated(change: Change<'field.updated'>): Step[] {
   const { event, before, after } = change;
   const old = getField(before, event.collection, fieldNameOf(event));
   const now = getField(after, event.collection, fieldNameOf(event));
-  if (old?.schema === now?.schema) return [];
+  const { backfill } = event.data;
+  const fill = backfill === undefined || !hasColumn(now) ? [] : fillColumn(change, now, backfill);
+  if (old?.schema === now?.schema) return fill;
   if (!hasColumn(old)) return hasColumn(now) ? addColumn(change, now) : [];
   if (!hasColumn(now)) return [dropColumn(change, old)];
-  return alterColumn(change, old, now);
+  return alterColumn(change, old, now, fill);
 }
 
 /**

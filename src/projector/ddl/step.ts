@@ -36,7 +36,9 @@ export interface DatabaseObject {
  * (src/projector/online). `name`: its final name.
  */
 export type Preparable =
-  | { kind: 'not null'; column: string }
+  /** `fill`: the change also fills the column, so that rows without a value get one before they are checked. */
+  | { kind: 'not null'; column: string; fill?: FilledColumn }
+  | ({ kind: 'fill' } & FilledColumn)
   /** `definition`: the text after the table name. */
   | { kind: 'index'; name: string; unique: boolean; definition: Sql }
   /** A primary key or unique constraint that uses a prepared index; `after`: the text after the index name. */
@@ -45,6 +47,17 @@ export type Preparable =
   | { kind: 'constraint'; name: string; references: string | null; referencesAt?: TableLocation; definition: Sql }
   /** The values of a dropped column, with the primary key of their rows. `position`: their position in the trash. */
   | { kind: 'copy'; column: CopiedColumn; key: readonly CopiedColumn[]; position: number };
+
+/** A column that gets a value in the rows in which it is null. */
+export interface FilledColumn {
+  column: string;
+  /** An expression about the row `t`. */
+  value: Sql;
+  /** The column that the value comes from; null if it comes from none. */
+  source: string | null;
+  /** The columns of the primary key. Empty if the table has none. */
+  key: readonly string[];
+}
 
 /** A column of a table, and its name in the copy. */
 export interface CopiedColumn {

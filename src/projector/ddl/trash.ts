@@ -26,7 +26,7 @@ import {
   initialState,
   tableNameOf,
 } from '../../schema/model/state.js';
-import { planColumnAddition, dropColumn, alterColumn } from './alter-column.js';
+import { planColumnAddition, dropColumn, alterColumn, toPlainColumn } from './alter-column.js';
 import { label, rowEntries, tableOf, countFromRows } from './keys-and-indexes.js';
 import { defaultExpression } from './column.js';
 import { attachPartitionWithRows } from './extras.js';
@@ -217,25 +217,6 @@ function keptCopyOf(change: Change, position: number, { collection, field }: Col
     key: primaryKeyOf(node).map((each) => columnOf(each.field)),
     column: columnOf(field),
     copy: qualified(trash(position), COPY),
-  };
-}
-
-function toPlainColumn(field: ColumnField): ColumnField {
-  const { collation } = field.schema.extras ?? {};
-  const { extras: _, ...schema } = field.schema;
-  return {
-    ...field,
-    schema: {
-      ...schema,
-      default_value: null,
-      is_nullable: true,
-      is_unique: false,
-      is_indexed: false,
-      is_primary_key: false,
-      has_auto_increment: false,
-      comment: null,
-      ...(collation !== undefined && { extras: { collation } }),
-    },
   };
 }
 

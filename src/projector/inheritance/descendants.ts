@@ -2,6 +2,7 @@
  * PostgreSQL drops and creates inherited columns together with those of the parent table. The log does not record
  * inheritance. The batch therefore needs explicit events for the columns of managed children.
  */
+import { backfillOfEvent } from '../../schema/model/backfill.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { type Problem, problemAbout } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
@@ -18,6 +19,7 @@ import { changeProblems } from '../../schema/invariants/index.js';
 import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
 import { type CollectionNode, type State, getField, hasColumn } from '../../schema/model/state.js';
 import { toAdopted } from '../../schema/operations/accept-drift.js';
+import { backfillProblem } from '../../schema/operations/backfills.js';
 import { decideDraft } from '../../schema/operations/operation.js';
 import { type ReachContext, filterLosing, findLostColumns, withoutLost } from './lost-columns.js';
 import { type Parent, changedChecks, eventsOf, recreatesColumn, withoutRepeated } from './child-events.js';
@@ -56,6 +58,8 @@ export async function withDescendants(
     requested.map(({ before }) => before),
   );
   if (descendants.length === 0) return { events: [...events], warnings: [], problems: [] };
+  const filled = rejectFilledParents(requested, descendants);
+  if (filled.length > 0) return { events: [], warnings: [], problems: filled };
   const lost = findLostColumns(requested, descendants);
   const isLost = ({ before }: ColumnChange): boolean =>
     lost.some(({ table, column }) => table === before.table && column === before.column);
@@ -75,6 +79,17 @@ export async function withDescendants(
   const decided = await runYielding(decideDraft(after, draft));
   if (!decided.ok) return { events: all, warnings, problems: decided.problems };
   return { events: [...all, ...decided.value.map(toAdopted)], warnings, problems: [] };
+}
+
+/** An UPDATE of a parent also writes the rows of its children, whose changes the log would not explain. */
+function rejectFilledParents(requested: readonly ColumnChange[], descendants: readonly Descendant[]): Problem[] {
+  return requested.flatMap(({ event }, index) => {
+    const child = descendants.find(({ place }) => place === index);
+    if (backfillOfEvent(event) === undefined || child === undefined) return [];
+    const { collection, field } = event as NewEvent;
+    const message = `${quoteName(collection)} cannot be filled: the table ${child.name} inherits from it`;
+    return [backfillProblem({ collection, field: field ?? '' }, message)];
+  });
 }
 
 /**
@@ -134,7 +149,8 @@ const CHANGES: ReadonlySet<string> = new Set([
 /** True if an event may change a column, or constraints that children inherit, or deletes a table. */
 function changesColumn(event: LogEvent): boolean {
   if (!CHANGES.has(event.type) || isAdopted(event)) return false;
-  if (event.type === 'field.updated') return !event.data.patch.every(({ path }) => path.startsWith('/meta/'));
+  if (event.type === 'field.updated')
+    return event.data.backfill !== undefined || !event.data.patch.every(({ path }) => path.startsWith('/meta/'));
   return event.type !== 'collection.updated' || event.data.patch.some(({ path }) => CONSTRAINTS.test(path));
 }
 

@@ -16,6 +16,7 @@ import {
   notedTable,
   triggerNames,
 } from './copy.js';
+import { fillRows } from './fill.js';
 import { type CopyPace, copyValues, readCopying, waitForStandbys } from './run-copy.js';
 import { planPreparation } from './plan.js';
 import {
@@ -224,6 +225,7 @@ export function createPreparationEngine(options: EngineOptions): PreparationEngi
     index: (context, own) => buildIndex(context, own, pace),
     note: (context, own) => noteWrites(context, own, waits),
     copy: (context, own, { rows: total }) => copyValues(context, own, { pace, total }),
+    fill: (context, own, { rows: total }) => fillRows(context, own, { pace, total, lockWait }),
   };
   return {
     planPreparation: (client, change) => planPreparation(client, change, { smallTable }),

@@ -1,7 +1,8 @@
+import { backfillOfEvent } from '../../schema/model/backfill.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { tableOfRows, isSizeDependent } from '../../schema/findings/model.js';
 import { type NamedTable, type PreparedStep, preparedOf, stepsOf, readTableFacts, type TableFacts } from './steps.js';
-import type { Statement } from '../ddl/step.js';
+import type { FilledColumn, Statement } from '../ddl/step.js';
 import type { DecidedChange, Preparation } from './types.js';
 import type { Warning } from '../../kernel/warning.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -15,13 +16,13 @@ import { type OffendingRows, offendingRowsOf } from '../refusals/offending-rows.
 
 /* Finds the rows that would violate a prepared constraint. */
 
-const STATES = { 'not null': '23502', key: '23505', index: '23505', constraint: '23503', copy: '' } as const;
+const STATES = { 'not null': '23502', key: '23505', index: '23505', constraint: '23503', copy: '', fill: '' } as const;
 
 /**
  * Returns the query for rows that would violate the rule. Null if no query tells more than PostgreSQL's own message.
  */
 export function offendingOf(
-  { before, after, schema }: DecidedChange,
+  { before, after, schema, events }: DecidedChange,
   { source }: Statement,
   { what }: PreparedStep,
 ): OffendingRows | null {
@@ -29,7 +30,7 @@ export function offendingOf(
   if (field === null || !isOf(what, field)) return null;
   const details = { sqlstate: STATES[what.kind] };
   const problem: Problem = { code: 'DATABASE_REFUSED', message: '', collection, field, details };
-  return offendingRowsOf({ problem, before, after, schema });
+  return offendingRowsOf({ problem, before, after, schema, backfill: backfillOfEvent(events[source.event]) });
 }
 
 /** True if the rule concerns only this field. */
@@ -71,6 +72,7 @@ function reasonOf(judged: JudgedStatement, prepared: PreparedStep): string | nul
 function reasonOfTable(judged: JudgedStatement, { what }: PreparedStep): string | null {
   const { facts, version } = judged;
   if (what.kind === 'copy') return reasonOfRows(facts);
+  if (what.kind === 'fill') return reasonOfFilling(facts, what);
   if (facts.kind === 'table') return null;
   if (what.kind === 'index' || what.kind === 'key')
     return 'PostgreSQL has no CREATE INDEX CONCURRENTLY for a partitioned table';
@@ -84,8 +86,16 @@ function reasonOfRows({ kind, related, subscribed, policed }: TableFacts): strin
   if (kind === 'partitioned' || related)
     return 'statements on other tables (its partitions, or tables that it inherits from) also change rows of the table';
   if (subscribed) return 'logical replication writes rows of the table, and the service cannot track those writes';
-  return policed ? 'row-level security applies to the owner of the table, so the service cannot read all rows' : null;
+  return policed ? POLICED : null;
 }
+
+/** Explains why rows cannot be filled in batches, or returns null. */
+function reasonOfFilling({ policed }: TableFacts, { key }: FilledColumn): string | null {
+  if (key.length === 0) return 'the table has no primary key, in whose order the service fills rows';
+  return policed ? POLICED : null;
+}
+
+const POLICED = 'row-level security applies to the owner of the table, so the service cannot read all rows';
 
 /**
  * Explains how the change affects the table or its columns, or returns null. Prepared objects need the columns to be
@@ -113,6 +123,7 @@ function needsColumn(what: PreparedStep['what'], name: string): boolean {
   if (what.kind === 'not null') return what.column === name;
   // A copy needs only the columns of the key to stay. The copied column is the one that is dropped.
   if (what.kind === 'copy') return what.key.some((each) => each.name === name);
+  if (what.kind === 'fill') return [what.column, what.source, ...what.key].includes(name);
   return mentions(what.definition, name);
 }
 
@@ -158,7 +169,8 @@ function reasonOfTarget({ change }: JudgedStatement, { table, what }: PreparedSt
 /** Returns the warning about a prepared constraint. It applies from its first step on, before the change itself. */
 export function warningOf({ source }: Statement, prepared: PreparedStep): Warning {
   const { collection, field } = source;
-  const message = `${sentenceOf(prepared)}. This ends if the change request is withdrawn or fails`;
+  const end = prepared.what.kind === 'fill' ? 'They keep the value' : 'This ends';
+  const message = `${sentenceOf(prepared)}. ${end} if the change request is withdrawn or fails`;
   return { code: 'ACTS_WHILE_PREPARED', collection, ...(field !== null && { field }), message };
 }
 
@@ -175,6 +187,8 @@ function sentenceOf({ table, what }: PreparedStep): string {
         : `every write to ${table} also updates the index ${what.name} as soon as it is being built`;
     case 'copy':
       return `every statement that writes to ${table} records the keys of its rows ${from.split(',')[0]}, so that the service can keep the values of ${what.column.name}`;
+    case 'fill':
+      return `the service fills rows of ${table} in which ${what.column} is null ${from}`;
     default:
       return what.references === null
         ? `PostgreSQL rejects rows of ${table} that violate ${what.name} ${from}`

@@ -278,7 +278,7 @@ async function requireNothingLost({ session }: StepContext, copying: ColumnCopy)
   throw new PreparationRefused([{ code: 'DATABASE_REFUSED', message, details: { reason: lost.reason } }]);
 }
 
-async function inTransaction<T>({ session }: StepContext, work: () => Promise<T>): Promise<T> {
+export async function inTransaction<T>({ session }: StepContext, work: () => Promise<T>): Promise<T> {
   await session.query('BEGIN');
   try {
     const result = await work();

@@ -70,6 +70,9 @@ function planReplacement(using: PreparedUse): Statement[] {
     }
     case 'copy':
       return finishCopy(using, what, quick);
+    case 'fill':
+      // Rows without a value were written after the batches, and thus after the change as far as they can tell.
+      return [];
     default:
       return [quick(sql`ALTER TABLE ${table} RENAME CONSTRAINT ${ident(ours)} TO ${ident(what.name)}`)];
   }
@@ -203,6 +206,7 @@ function expectedRows({ id, schema, prepared, notNullBy, statement }: PreparedUs
     sql`(${literal(place)}, ${literal(name)}, ${literal(type)}, ${summary})`;
   const place = preparedTable(prepared, schema);
   const ours = preparedName(id, key);
+  if (what.kind === 'fill') return [];
   if (what.kind !== 'copy') return [row(place, ours, typeOf(what, notNullBy))];
   const copying = createCopying({ id, schema }, { ...prepared, what });
   return [
@@ -211,7 +215,10 @@ function expectedRows({ id, schema, prepared, notNullBy, statement }: PreparedUs
   ];
 }
 
-function typeOf(what: Exclude<PreparedStep['what'], { kind: 'copy' }>, notNullBy: EngineStep['notNullBy']): string {
+function typeOf(
+  what: Exclude<PreparedStep['what'], { kind: 'copy' | 'fill' }>,
+  notNullBy: EngineStep['notNullBy'],
+): string {
   switch (what.kind) {
     case 'not null':
       return notNullBy === 'check' ? 'c' : 'n';
@@ -236,7 +243,7 @@ export function preparedStatements(change: DecidedChange, steps: readonly Prepar
       return [statement];
     }
     const using = { id: change.id, schema: change.schema, statement, prepared, notNullBy: step.notNullBy };
-    used.push(using);
+    if (prepared.what.kind !== 'fill') used.push(using);
     return planReplacement(using);
   });
   if (missing.length > 0) return { kind: 'missing', steps: missing };

@@ -1,7 +1,7 @@
 /* The steps that prepare one object, and their members that only this folder reads. */
 import { hash } from 'node:crypto';
 import type { Json } from '../../kernel/json.js';
-import type { Statement, Preparable, LockedTable } from '../ddl/step.js';
+import type { FilledColumn, Statement, Preparable, LockedTable } from '../ddl/step.js';
 import type { OffendingRows } from '../refusals/offending-rows.js';
 import { type Sql, fromStoredSql, qualified, storedSql, sql } from '../ddl/sql.js';
 import type { TableLocation } from '../../schema/model/state.js';
@@ -38,6 +38,7 @@ export function preparedOf({ preparable: what, object, at }: Statement): Prepare
 
 function keyOf(table: string, what: Preparable): string {
   if (what.kind === 'not null') return `not null ${locationText({ collection: table, field: what.column })}`;
+  if (what.kind === 'fill') return `fill ${locationText({ collection: table, field: what.column })} ${hashOf(what)}`;
   if (what.kind === 'copy')
     return `copy ${locationText({ collection: table, field: what.column.name })} ${hashOf([what.column, what.key])}`;
   return `${wordOf(what)} ${locationText({ collection: table, field: what.name })} ${hashOf(what)}`;
@@ -59,23 +60,23 @@ export function wordOf(what: Preparable): string {
   }
 }
 
-function toStored(what: Preparable): Json {
-  const { definition, after } = what as Partial<Extract<Preparable, { kind: 'key' }>>;
-  return {
-    ...what,
-    ...(definition !== undefined && { definition: storedSql(definition) }),
-    ...(after !== undefined && { after: storedSql(after) }),
-  } as unknown as Json;
+/** The members that contain SQL. */
+const SQL_MEMBERS = ['definition', 'after', 'value'] as const;
+
+function toStored(what: object): Json {
+  const members = what as Partial<Record<(typeof SQL_MEMBERS)[number], Sql>> & { fill?: object };
+  const stored: { [member: string]: Json } = { ...(what as { [member: string]: Json }) };
+  for (const name of SQL_MEMBERS) if (members[name] !== undefined) stored[name] = storedSql(members[name]);
+  if (members.fill !== undefined) stored['fill'] = toStored(members.fill);
+  return stored;
 }
 
 /** Reads what `toStored` wrote. */
 function fromStored(stored: Json): Preparable {
-  const { definition, after, ...rest } = stored as Record<string, string[]>;
-  return {
-    ...rest,
-    ...(definition !== undefined && { definition: fromStoredSql(definition) }),
-    ...(after !== undefined && { after: fromStoredSql(after) }),
-  } as unknown as Preparable;
+  const what: Record<string, unknown> = { ...(stored as { [member: string]: Json }) };
+  for (const name of SQL_MEMBERS) if (what[name] !== undefined) what[name] = fromStoredSql(what[name] as string[]);
+  if (what['fill'] !== undefined) what['fill'] = fromStored(what['fill'] as Json);
+  return what as unknown as Preparable;
 }
 
 /* Facts from the catalog and the statistics about the tables of a change. */
@@ -181,7 +182,7 @@ export type NotNullBy = 'constraint' | 'check';
 
 /** A step as the engine reads it. */
 export interface EngineStep {
-  kind: 'add' | 'validate' | 'index' | 'note' | 'copy';
+  kind: 'add' | 'validate' | 'index' | 'note' | 'copy' | 'fill';
   prepared: PreparedStep;
   notNullBy: NotNullBy;
   /** The query for rows that violate the rule. Null if only PostgreSQL's message is available. */
@@ -207,12 +208,24 @@ export function stepsOf(stepping: StepInput): PreparationStep[] {
       toStep('note', `track written rows of ${prepared.table}`, stepping),
       toStep('copy', `copy the values of ${prepared.table}.${what.column.name}`, stepping),
     ];
+  if (what.kind === 'fill')
+    return [toStep('fill', `fill ${prepared.table}.${what.column} in rows without a value`, stepping)];
   const label = what.kind === 'not null' ? `${prepared.table}.${what.column}` : `${what.name} of ${prepared.table}`;
   const rule = what.kind === 'not null' ? `that ${label} is never null` : `the ${wordOf(what)} ${label}`;
+  // Rows that were written without a value before the rule was enforced are filled after it.
+  const filled = what.kind === 'not null' && what.fill !== undefined;
   return [
     toStep('add', `enforce ${rule} for new rows of ${prepared.table}`, stepping),
+    ...(filled ? [toStep('fill', `fill ${label} in rows that were written meanwhile`, stepping)] : []),
     toStep('validate', `validate ${rule}`, stepping),
   ];
+}
+
+/** Returns the column that a step fills. */
+export function filledBy({ what }: PreparedStep): FilledColumn {
+  const filled = what.kind === 'not null' ? what.fill : what.kind === 'fill' ? what : undefined;
+  if (filled === undefined) throw new Error('not the step of a fill');
+  return filled;
 }
 
 function toStep(kind: EngineStep['kind'], summary: string, stepping: StepInput): PreparationStep {

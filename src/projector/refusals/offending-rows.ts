@@ -1,6 +1,7 @@
 /* Finds which rows made PostgreSQL reject a change: the counting query and the wording of its result. */
 import type { ColumnSchema, Field } from '../../schema/model/model.js';
 import { columnType } from '../../schema/normal-form/index.js';
+import { type Backfill, sourceOf } from '../../schema/model/backfill.js';
 import type { RestoredCollection } from '../../schema/model/events.js';
 import type { Problem } from '../../kernel/problem.js';
 import {
@@ -35,6 +36,8 @@ export interface RejectedBatch {
   schema: string;
   /** Tables that the change restores. Until then they are in the trash under their previous names. */
   restored?: ReadonlyMap<string, Pick<RestoredCollection, 'position' | 'name' | 'kept_in'>>;
+  /** How the rejected event fills rows. */
+  backfill?: Backfill | undefined;
 }
 
 export interface OffendingRows {
@@ -54,6 +57,8 @@ export function offendingRowsOf(refused: RejectedBatch): OffendingRows | null {
   const { collection, field } = problem;
   const held = stateOf(refused, collection);
   if (!held.collections.get(collection)?.collection.schema) return null;
+  // Other violations are those of the filled rows, which the rollback has removed.
+  if (refused.backfill !== undefined && ask !== findNulls) return null;
   return ask({
     table: tableNow(refused, collection),
     column: ident(field),
@@ -113,17 +118,26 @@ const QUESTIONS = new Map<string, FindOffendingRows>([
 const countRowsOf = (rows: Sql): Sql =>
   sql`SELECT count(*)::int AS count FROM (${rows} LIMIT ${integer(String(ENOUGH + 1))}) AS offending`;
 
-const rowsWhere = ({ table }: RefusedChange, condition: Sql): Sql =>
+const rowsWhere = ({ table }: Pick<RefusedChange, 'table'>, condition: Sql): Sql =>
   countRowsOf(sql`SELECT FROM ${table} WHERE ${condition}`);
 
-function findNulls(change: RefusedChange): OffendingRows {
+const isNull = (name: Sql): Sql => sql`${name} IS NOT DISTINCT FROM NULL`;
+
+function findNulls({ table, column, old, refused: { backfill } }: RefusedChange): OffendingRows | null {
+  const source = backfill && sourceOf(backfill);
+  if (backfill !== undefined && source === undefined) return null;
   // Without the column, every existing row lacks a value.
-  if (!hasColumn(change.old)) {
-    const question = countRowsOf(sql`SELECT FROM ${change.table}`);
-    return { question, kind: 'null', words: ['row would have no value', 'rows would have no value'] };
-  }
-  const question = rowsWhere(change, sql`${change.column} IS NOT DISTINCT FROM NULL`);
-  return { question, kind: 'null', words: ['row is null', 'rows are null'] };
+  const conditions = [...(hasColumn(old) ? [column] : []), ...(source === undefined ? [] : [ident(source)])].map(
+    isNull,
+  );
+  const words = hasColumn(old)
+    ? (['row is null', 'rows are null'] as const)
+    : (['row would have no value', 'rows would have no value'] as const);
+  const question =
+    conditions.length === 0
+      ? countRowsOf(sql`SELECT FROM ${table}`)
+      : rowsWhere({ table }, join(conditions, sql` AND `));
+  return { question, kind: 'null', words };
 }
 
 function findRepetitions({ table, column, old, now }: RefusedChange): OffendingRows | null {

@@ -56,6 +56,8 @@ function diffPlace<T extends { diff: readonly Entry<unknown>[] }>(
 
 /** Maps a member of an item to the entry that sets it and the location within the value of that entry. */
 export function stepsInEntries(entries: readonly Entry<unknown>[], member: Path): Path {
+  // This member belongs to the item and not to its document.
+  if (member[0] === 'backfill') return member;
   for (const [index, entry] of entries.entries()) {
     const path = 'path' in entry ? entry.path : [];
     if (!path.every((step, depth) => depth >= member.length || step === member[depth])) continue;

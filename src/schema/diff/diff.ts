@@ -1,6 +1,7 @@
 /** A diff describes changes as entries of kinds `N`, `D`, `E` and `A`. */
 import { invertMap } from '../../kernel/inverse.js';
 import { relationBody, isReplacedCollection, isReplacedField } from '../transition/context.js';
+import type { Backfill } from '../model/backfill.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
 import { type ObjectName, type SchemaObject, objectKey } from '../model/objects.js';
 import { fieldsInOrder, objectsInOrder, relationsInOrder } from '../model/order.js';
@@ -29,6 +30,8 @@ export interface FieldDiff extends Origin {
   collection: string;
   field: string;
   diff: Entry<FieldDocument>[];
+  /** A request for the rows. No comparison of states finds it. */
+  backfill?: Backfill;
 }
 
 export interface RelationDiff {

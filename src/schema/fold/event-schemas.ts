@@ -272,6 +272,15 @@ const objectV1 = z.strictObject({
 const concurrent_indexes = z.boolean().optional();
 const adopted = z.boolean().optional();
 
+const backfill = z
+  .union([
+    z.strictObject({ value: json }),
+    z.strictObject({ field: eventText }),
+    z.strictObject({ expression: z.enum(['now', 'gen_random_uuid']) }),
+    z.strictObject({ expression: z.enum(['lower', 'upper', 'trim']), field: eventText }),
+  ])
+  .optional();
+
 const kept_until = eventText.optional();
 const kept_in = z.int().positive().max(MOST_SHARED).optional();
 const restoredField = { position: z.int().positive(), identity: eventText, empty: z.boolean().optional() };
@@ -391,9 +400,10 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
       concurrent_indexes,
       adopted,
       restored: z.strictObject(restoredField).optional(),
+      backfill,
     }),
   ),
-  'field.updated': schemaEvent(z.strictObject({ patch, concurrent_indexes, adopted })),
+  'field.updated': schemaEvent(z.strictObject({ patch, concurrent_indexes, adopted, backfill })),
   'field.deleted': schemaEvent(z.strictObject({ adopted, kept_until })),
   'field.renamed': schemaEvent(renamedV1.extend({ inherited: z.boolean().optional() })),
   'relation.created': schemaEvent(z.strictObject({ relation: relationV1, adopted })),

@@ -3,6 +3,7 @@
  * `event-schemas.ts` declares which types the schema's fold ignores.
  */
 import type { Operation } from 'fast-json-patch';
+import type { Backfill } from './backfill.js';
 import type { Collection, Field, NewRelation } from './model.js';
 import type { ObjectKind, ObjectName, SchemaObject } from './objects.js';
 import type { Json } from '../../kernel/json.js';
@@ -11,8 +12,6 @@ import type { Policy } from './policy.js';
 import type { ServiceEventData } from './service-events.js';
 import type { ProposingCredential, TrustRule, UsedCredential } from './token-scope.js';
 import type { Warning } from '../../kernel/warning.js';
-
-/** Describe a log that has diverged. */
 
 /** A position in the log with the hash of its event. The hash is null if only the position was known. */
 export interface LogPosition {
@@ -147,9 +146,10 @@ export interface SchemaEventData {
   'collection.deleted': KeptTable & { adopted?: boolean };
   /** The `collection` of the event is the former name. */
   'collection.renamed': RenameData;
-  'field.created': { field: Field; concurrent_indexes?: boolean; adopted?: boolean; restored?: RestoredField };
+  /** `backfill`: what rows get in which the field is null. The state does not depend on it. */
+  'field.created': { field: Field; restored?: RestoredField } & ColumnOptions;
   /** An RFC 6902 patch of the field's normal form. */
-  'field.updated': { patch: Operation[]; concurrent_indexes?: boolean; adopted?: boolean };
+  'field.updated': { patch: Operation[] } & ColumnOptions;
   /** The trash keeps the values until `kept_until`. Without that member they were dropped with the column. */
   'field.deleted': KeptData & { adopted?: boolean };
   /** The `field` of the event is the former name. */
@@ -160,6 +160,8 @@ export interface SchemaEventData {
   'relation.updated': { patch: Operation[]; adopted?: boolean };
   'relation.deleted': { adopted?: boolean };
 }
+
+type ColumnOptions = { concurrent_indexes?: boolean; adopted?: boolean; backfill?: Backfill };
 
 /** Payloads of events about objects other than tables, newest version. The subject is the object: `{ kind: 'view', id }`. */
 export interface ObjectEventData {

@@ -4,6 +4,7 @@
  */
 import { OBJECT_KINDS, objectDocument } from '../model/objects.js';
 import { z } from 'zod';
+import { BACKFILL_EXPRESSIONS } from '../model/backfill.js';
 import { columnExtras, tableExtras } from '../model/extras.js';
 import {
   DEFERRABLES,
@@ -61,10 +62,19 @@ const column = z
   })
   .meta({ id: 'ColumnInput' });
 
+const backfill = z
+  .union([
+    z.strictObject({ value: z.unknown().describe('A literal of the type of the field, and not null') }),
+    z.strictObject({ field: text.describe('Another field of the row') }),
+    z.strictObject({ expression: z.enum(BACKFILL_EXPRESSIONS), field: text.optional() }),
+  ])
+  .describe('Fills the rows in which the field is null, before NOT NULL and unique are set')
+  .meta({ id: 'Backfill', examples: [{ value: 'new' }, { field: 'title' }, { expression: 'lower', field: 'title' }] });
+
 const fieldParts = optional({ meta: fieldMeta.nullable(), schema: column.nullable() });
 
 /** Members of `meta` are also allowed at the top level. */
-export const newField = z
+const newField = z
   .strictObject({
     ...acceptedMembers(fieldMetaMembers),
     collection: text.optional(),
@@ -74,8 +84,27 @@ export const newField = z
   })
   .meta({ id: 'NewField', examples: [{ field: 'title', type: 'string', meta: { interface: 'input' } }] });
 
+/** A field that is added to a collection with rows. */
+export const addedField = newField.extend({ backfill: backfill.optional() }).meta({
+  id: 'AddedField',
+  examples: [
+    {
+      field: 'slug',
+      type: 'string',
+      schema: { is_nullable: false },
+      backfill: { expression: 'lower', field: 'title' },
+    },
+  ],
+});
+
 export const fieldUpdate = z
-  .strictObject({ collection: text.optional(), field: text.optional(), type: fieldType.optional(), ...fieldParts })
+  .strictObject({
+    collection: text.optional(),
+    field: text.optional(),
+    type: fieldType.optional(),
+    ...fieldParts,
+    backfill: backfill.optional(),
+  })
   .meta({ id: 'FieldUpdate', examples: [{ meta: { note: 'The headline' }, schema: { is_nullable: false } }] });
 
 /** An update of one of several fields. It contains the name of the field. */
@@ -191,7 +220,9 @@ export const snapshot = z
         }),
       )
       .optional(),
-    fields: z.array(namedFieldUpdate.extend({ collection: text, renamed_from: renamedFrom })).optional(),
+    fields: z
+      .array(namedFieldUpdate.omit({ backfill: true }).extend({ collection: text, renamed_from: renamedFrom }))
+      .optional(),
     relations: z.array(relation).optional(),
     objects: z.array(newObject).optional().describe('Only with OBJECTS=on'),
   })
@@ -225,7 +256,7 @@ const origin = {
 };
 const collectionEntries = z.strictObject({ collection: text, diff: entries, ...origin });
 const named = { collection: text, field: text, diff: entries };
-const fieldEntries = z.strictObject({ ...named, ...origin });
+const fieldEntries = z.strictObject({ ...named, ...origin, backfill: backfill.optional() });
 const objectEntries = z.strictObject({ kind: z.enum(OBJECT_KINDS), id: text, diff: entries });
 const relationEntries = z.strictObject({ ...named, related_collection: textOrNull.optional() });
 

@@ -35,8 +35,10 @@ import {
   isWhole,
   isAddition,
 } from '../diff/entries.js';
+import type { RequestedBackfill } from './backfills.js';
 import { type Operation, decideDraft } from './operation.js';
 import { type SchemaObject, isOnTable, objectLabel, objectNameParts, renamedId } from '../model/objects.js';
+import { readBackfill } from '../normal-form/backfill.js';
 import { readNewObject } from '../normal-form/object.js';
 import { identifierFault } from '../normal-form/names.js';
 import { isObject } from '../../kernel/json.js';
@@ -77,11 +79,16 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
     const identified = yield* identifyFromTrash(state, draft, { diff, kept });
     const lost = findLost(diff, identified);
     if (lost.length > 0) return refuse(...lost);
-    return yield* decideDraft(state, draft, { found: identified }, diffLocations(diff));
+    return yield* decideDraft(state, draft, { found: identified, backfills: backfillsOf(diff) }, diffLocations(diff));
   },
 
   locations: ({ diff }) => diffLocations(diff),
 };
+
+const backfillsOf = ({ fields }: SchemaDiff): RequestedBackfill[] =>
+  fields.flatMap(({ collection, field, backfill }) =>
+    backfill === undefined ? [] : [{ collection, field, backfill }],
+  );
 
 /** Applies the diff to a draft without checking its hash. */
 export function* applyToDraft(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Draft> {
@@ -213,7 +220,7 @@ type Part = keyof typeof PARTS;
 /** The members that an item may have, by part. */
 const ITEM_MEMBERS: Record<Part, ReadonlySet<string>> = {
   collections: new Set(['collection', 'diff', 'identity', 'restores']),
-  fields: new Set(['collection', 'field', 'diff', 'identity', 'restores']),
+  fields: new Set(['collection', 'field', 'diff', 'identity', 'restores', 'backfill']),
   relations: new Set(['collection', 'field', 'diff', 'related_collection']),
   objects: new Set(['kind', 'id', 'diff']),
 };
@@ -322,7 +329,23 @@ function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
     const message = `${JSON.stringify(collection)} is a system collection and cannot be changed`;
     problems.push(invalidProblem([...at, 'collection'], message));
   }
-  return [...problems, ...originProblems(item, at), ...entriesProblems(diff, [...at, 'diff'])];
+  return [
+    ...problems,
+    ...originProblems(item, at),
+    ...itemBackfillProblems(item, at),
+    ...entriesProblems(diff, [...at, 'diff']),
+  ];
+}
+
+function itemBackfillProblems({ backfill, restores, diff }: { [member: string]: unknown }, item: Path): Problem[] {
+  if (backfill === undefined) return [];
+  const at = [...item, 'backfill'];
+  const read = readBackfill(backfill, at);
+  if (!read.ok) return read.problems;
+  if (restores !== undefined) return [invalidProblem(at, 'a restored field gets its values from the trash')];
+  return Array.isArray(diff) && isRemoval(diff as Entry<unknown>[])
+    ? [invalidProblem(at, 'a deleted field cannot be filled')]
+    : [];
 }
 
 function entriesProblems(diff: unknown, at: Path): Problem[] {

@@ -3,8 +3,10 @@ import { isFolder, type CollectionNode, type State, primaryKeyOf, extrasOf, rela
 import { Draft } from '../transition/draft.js';
 import { dropField } from '../transition/cascade.js';
 import { isObject, type Json } from '../../kernel/json.js';
+import type { Backfill } from '../model/backfill.js';
 import type { Field, ColumnSchema } from '../model/model.js';
 import { MAX_SORT, mergeField, readNewField } from '../normal-form/index.js';
+import { readBackfill } from '../normal-form/backfill.js';
 import {
   type Path,
   type Problem,
@@ -142,6 +144,7 @@ function findPointerUses({ relations }: CollectionNode, collection: string, fiel
 
 interface CreateField {
   field: Field;
+  backfill?: Backfill;
   /** The submitted body, from which problems get their locations. */
   body: unknown;
   concurrentIndexes: boolean;
@@ -165,11 +168,16 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
       if (body[member] === undefined) problems.push(invalidProblem([member], `${member} is required`));
     }
     if (problems.length > 0) return refuse(...problems);
-    const field = readNewField(body, [], { imported: false, topLevelMeta: true, collection });
-    return field.ok ? ok({ field: field.value, body, concurrentIndexes }) : field;
+    const { backfill: submitted, ...document } = body;
+    const field = readNewField(document, [], { imported: false, topLevelMeta: true, collection });
+    const backfill = readOptionalBackfill(submitted, []);
+    if (!field.ok) return refuse(...field.problems, ...(backfill.ok ? [] : backfill.problems));
+    return backfill.ok ? ok({ field: field.value, ...backfill.value, body, concurrentIndexes }) : backfill;
   },
 
-  decide(state, { field, body, concurrentIndexes }) {
+  locations: ({ field, body }) => fieldLocations(field.collection, [{ field: field.field, body, at: [] }]),
+
+  decide(state, { field, backfill, body, concurrentIndexes }) {
     const locations = fieldLocations(field.collection, [{ field: field.field, body, at: [] }]);
     const node = state.collections.get(field.collection);
     if (node === undefined)
@@ -185,9 +193,18 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
     }
     const draft = new Draft(state);
     draft.putField(field.meta.sort === null ? placeLast(node, field) : field);
-    return decideDraft(state, draft, { concurrentIndexes }, locations);
+    const { collection } = field;
+    const backfills = backfill === undefined ? [] : [{ collection, field: field.field, backfill }];
+    return decideDraft(state, draft, { concurrentIndexes, backfills }, locations);
   },
 };
+
+/** Returns the member of a command. Empty if the body has none. */
+function readOptionalBackfill(submitted: unknown, at: Path): Result<{ backfill?: Backfill }> {
+  if (submitted === undefined) return ok({});
+  const read = readBackfill(submitted, [...at, 'backfill']);
+  return read.ok ? ok({ backfill: read.value }) : read;
+}
 
 /**
  * Sets the sort value of a new field without one, so that it is the last in its group. The value stays in the range of
@@ -204,6 +221,7 @@ function placeLast(node: CollectionNode, field: Field): Field {
 interface FieldChange {
   field: string;
   body: { [member: string]: Json };
+  backfill?: Backfill;
   at: Path;
 }
 
@@ -225,14 +243,14 @@ interface UpdateFieldsInput {
 export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateFields> = {
   name: 'update-fields',
   alters: ({ collection }) => [collection],
-  isLight: ({ changes }) => changes.every(({ body }) => body['schema'] === undefined && body['type'] === undefined),
+  isLight: ({ changes }) =>
+    changes.every(({ body }) => ['schema', 'type', 'backfill'].every((member) => body[member] === undefined)),
 
   *parse({ collection, field, body, concurrentIndexes }) {
     if (field !== undefined) {
       if (!isObject(body)) return refuse(invalidProblem([], 'the body must be an object with the members to change'));
-      const problems = rejectOtherNames(body, collection, field, []);
-      if (problems.length > 0) return refuse(...problems);
-      return ok({ collection, changes: [{ field, body, at: [] }], concurrentIndexes });
+      const change = readFieldChange(body, { collection, field, at: [] });
+      return change.ok ? ok({ collection, changes: [change.value], concurrentIndexes }) : change;
     }
     if (!Array.isArray(body)) {
       return refuse(
@@ -244,6 +262,8 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
     const twice = rejectRepeatedNames(changes.value.map((change) => change.field));
     return twice.length > 0 ? refuse(...twice) : ok({ collection, changes: changes.value, concurrentIndexes });
   },
+
+  locations: ({ collection, changes }) => fieldLocations(collection, changes),
 
   *decide(state, { collection, changes, concurrentIndexes }) {
     const node = state.collections.get(collection);
@@ -258,7 +278,10 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
     }
     problems.push(...keyProblems(node, draft, changes));
     if (problems.length > 0) return refuse(...problems);
-    return yield* decideDraft(state, draft, { concurrentIndexes }, fieldLocations(collection, changes));
+    const backfills = changes.flatMap(({ field, backfill }) =>
+      backfill === undefined ? [] : [{ collection, field, backfill }],
+    );
+    return yield* decideDraft(state, draft, { concurrentIndexes, backfills }, fieldLocations(collection, changes));
   },
 };
 
@@ -268,8 +291,20 @@ function readChange(element: unknown, collection: string, index: number): Result
   const { field } = element;
   if (typeof field !== 'string')
     return refuse(invalidProblem([index, 'field'], 'field is required and must be a string'));
-  const problems = rejectOtherNames(element, collection, field, [index]);
-  return problems.length > 0 ? refuse(...problems) : ok({ field, body: element, at: [index] });
+  return readFieldChange(element, { collection, field, at: [index] });
+}
+
+interface ChangedField {
+  collection: string;
+  field: string;
+  at: Path;
+}
+
+function readFieldChange(body: FieldChange['body'], { collection, field, at }: ChangedField): Result<FieldChange> {
+  const problems = rejectOtherNames(body, collection, field, at);
+  const backfill = readOptionalBackfill(body['backfill'], at);
+  if (!backfill.ok) return refuse(...problems, ...backfill.problems);
+  return problems.length > 0 ? refuse(...problems) : ok({ field, body, ...backfill.value, at });
 }
 
 function rejectRepeatedNames(names: string[]): Problem[] {
@@ -302,7 +337,8 @@ function merge(state: State, node: CollectionNode, { field, body, at }: FieldCha
     const missing = missingField(state, node.collection.collection, field);
     return refuse(at.length === 0 ? missing : { ...missing, path: renderPath([...at, 'field']) });
   }
-  const merged = mergeField(existing, body, at, { imported: false });
+  const { backfill: _, ...document } = body;
+  const merged = mergeField(existing, document, at, { imported: false });
   const derived = referenceProblems(keyTarget(state, node, field), body['schema'], at);
   if (!merged.ok) return refuse(...merged.problems, ...derived);
   if (derived.length > 0) return refuse(...derived);

@@ -6,6 +6,7 @@ import { type Result, ok, refuse, type Problem, type Path } from '../../kernel/p
 import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type TrashNode, restoringTransition } from '../transition/restoring-transition.js';
+import { type RequestedBackfill, resolveBackfills } from './backfills.js';
 import type { TransitionOptions } from '../transition/context.js';
 import { changeProblems } from '../invariants/index.js';
 import { isObject } from '../../kernel/json.js';
@@ -33,7 +34,8 @@ export interface Operation<Name extends string, Input, Command, Decided extends 
   isLight?(command: Command): boolean;
 }
 
-interface DraftOptions extends TransitionOptions {
+interface DraftOptions extends Omit<TransitionOptions, 'backfills'> {
+  backfills?: readonly RequestedBackfill[];
   /** Trash entries of further objects that the draft restores. */
   found?: readonly TrashNode[];
 }
@@ -50,8 +52,11 @@ export function* decideDraft(
   const isRecreated = (collection: string, field: string) => draft.isRecreated(collection, field);
   const problems = yield* changeProblems({ from: state, to: desired, touched, isRecreated });
   if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, locations)));
-  const { found = [], ...rest } = options;
-  return ok(yield* restoringTransition({ from: state, to: desired, touched, options: rest }, found));
+  const { found = [], backfills: requested = [], ...rest } = options;
+  const backfills = resolveBackfills(state, desired, requested);
+  if (!backfills.ok) return refuse(...backfills.problems.map((problem) => locate(problem, locations)));
+  const transitionOptions = { ...rest, backfills: backfills.value };
+  return ok(yield* restoringTransition({ from: state, to: desired, touched, options: transitionOptions }, found));
 }
 
 /* Locations in request bodies of collections, fields and relations. */

@@ -36,11 +36,11 @@ const DATA_TYPES: ReadonlyMap<string, DataType> = new Map<string, DataType>([
   ['geometry', PLAIN],
 ]);
 
-const TEXTS: ReadonlySet<string> = new Set(['character varying', 'character', 'text', 'citext']);
+export const TEXT_TYPES: ReadonlySet<string> = new Set(['character varying', 'character', 'text', 'citext']);
 
 /** True if a column of the type can hold any text. Also true for unsupported types. */
 export function holdsText(name: string): boolean {
-  return TEXTS.has(name) || dataType(name) === undefined;
+  return TEXT_TYPES.has(name) || dataType(name) === undefined;
 }
 
 /** Types of extensions. An extension can be in any schema. */
@@ -160,3 +160,17 @@ export function columnType(schema: ColumnSchema): string {
   // These names end in "without time zone". The precision follows the first word.
   return precision === undefined ? data_type : data_type.replace(/^(time|timestamp) /, `$1(${precision}) `);
 }
+
+/** Types in ascending order within each family. */
+const FAMILIES: readonly (readonly string[])[] = [
+  ['smallint', 'integer', 'bigint', 'numeric'],
+  ['smallint', 'integer', 'double precision'],
+  ['real', 'double precision'],
+  ['date', 'timestamp without time zone'],
+  ['date', 'timestamp with time zone'],
+  ['time without time zone', 'timestamp without time zone'],
+];
+
+/** True if a data type holds every value of another type of its family, and more. */
+export const isWider = (type: string, than: string): boolean =>
+  FAMILIES.some((family) => family.includes(than) && family.indexOf(type) > family.indexOf(than));

@@ -1,6 +1,15 @@
 /* Defines the context of a transition and helpers of its phases. */
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
-import { type CollectionNode, type Identity, type State, getField, isIndexed, isFolder } from '../model/state.js';
+import {
+  type CollectionNode,
+  type Identity,
+  type State,
+  getField,
+  isIndexed,
+  isFolder,
+  memberKey,
+} from '../model/state.js';
+import type { Backfill, Backfills } from '../model/backfill.js';
 import type { NewEvent } from '../model/events.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
@@ -64,6 +73,8 @@ export interface TransitionOptions {
   concurrentIndexes?: boolean;
   /** The restored objects, by identity. Other new objects have none. */
   restores?: ReadonlyMap<Identity, Restores>;
+  /** The backfills of created and changed fields, by their names in the target. */
+  backfills?: Backfills;
 }
 
 /** The trash entry and the former name of a restored object. */
@@ -166,4 +177,14 @@ export function concurrentIndexOption(
 ): { concurrent_indexes?: boolean } {
   const builds = isIndexed(after) && !(before !== undefined && isIndexed(before));
   return options.concurrentIndexes === true && builds ? { concurrent_indexes: true } : {};
+}
+
+/** Returns the event option that fills rows of a field, if the change requests it. */
+export function backfillOption(
+  { options }: Pick<TransitionContext, 'options'>,
+  collection: string,
+  field: string,
+): { backfill?: Backfill } {
+  const backfill = options.backfills?.get(memberKey(collection, field));
+  return backfill === undefined ? {} : { backfill };
 }

@@ -29,6 +29,7 @@ import {
   type SurvivingCollection,
   type TransitionContext,
   type TransitionOptions,
+  backfillOption,
   concurrentIndexOption,
   eventsOf,
   phase,
@@ -102,6 +103,7 @@ function createFields(change: TransitionContext): Phase {
       const event = newEvent('field.created', name, field, {
         field: value,
         ...concurrentIndexOption(change, undefined, value),
+        ...backfillOption(change, name, field),
         ...(restored && { restored }),
       });
       return withSubject(event, restored);
@@ -317,7 +319,8 @@ function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Fiel
       const now = held.get(memberKey(name, each)) ?? before.fields.get(each) ?? field;
       const patch = now === field ? [] : patchBetween(now, field);
       if (patch.length === 0) continue;
-      yield [newEvent('field.updated', name, field.field, { patch, ...concurrentIndexOption(change, now, field) })];
+      const index = concurrentIndexOption(change, now, field);
+      yield [newEvent('field.updated', name, each, { patch, ...index, ...backfillOption(change, name, each) })];
     }
     yield [];
   }

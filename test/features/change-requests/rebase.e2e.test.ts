@@ -66,6 +66,40 @@ describe('change requests', () => {
     return rows.map(({ title }) => title);
   };
 
+  describe('with a backfill', () => {
+    it('fill the rows after a rebase, also if the fields have other names', async () => {
+      await api.sql(`INSERT INTO ${table} (title) VALUES ('One')`);
+      const diff = await diffOf(admin, (snapshot) => {
+        const body = snapshot.fields.find((each) => each.collection === table && each.field === 'body');
+        Object.assign(body?.schema ?? {}, { is_nullable: false });
+      });
+      const [item] = (diff as { diff: { fields: object[] } }).diff.fields;
+      Object.assign(item as object, { backfill: { expression: 'upper', field: 'title' } });
+      const { id } = await open(author.send, { title: 'Bodies', diff });
+      await api.ok('POST', `/fields/${table}/title/rename`, { to: 'headline' });
+      await api.ok('POST', `/fields/${table}/body/rename`, { to: 'content' });
+      const rebased = dataOf(await rebase(id));
+      await approve(id, rebased.plan);
+      expect((await apply(id)).state).to.equal('applied');
+      const rows = await api.sql(`SELECT headline, content FROM ${table}`);
+      expect(rows).to.deep.equal([{ headline: 'One', content: 'ONE' }]);
+    });
+
+    it('need a new approval for another value', async () => {
+      const diff = await diffOf(admin, (snapshot) => {
+        const body = snapshot.fields.find((each) => each.collection === table && each.field === 'body');
+        Object.assign(body?.schema ?? {}, { is_nullable: false });
+      });
+      const [item] = (diff as { diff: { fields: object[] } }).diff.fields;
+      Object.assign(item as object, { backfill: { value: 'a' } });
+      const { id, plan } = await open(author.send, { title: 'Bodies', diff });
+      await approve(id, plan);
+      Object.assign(item as object, { backfill: { value: 'b' } });
+      const updated = dataOf<Shown>(await author.send(`/changes/${id}`, json({ diff }, 'PATCH')));
+      expect([updated.state, updated.plan === plan]).to.deep.equal(['open', false]);
+    });
+  });
+
   describe('after a rebase', () => {
     it('keep approvals for the same plan, and return at once without changes', async () => {
       const { id, plan } = await proposed('A note', noted(table, 'mine'));

@@ -255,4 +255,15 @@ describe('the document of a plan', () => {
     ].map((events) => hashOf(library, events as SchemaEvent[]));
     expect(new Set(hashes).size).equal(hashes.length);
   });
+
+  it('differs for every backfill', () => {
+    const added = (backfill?: object) =>
+      decideEvents(library, 'create-field', {
+        collection: 'tags',
+        body: { field: 'note', type: 'string', interface: 'input', schema: {}, ...(backfill && { backfill }) },
+        concurrentIndexes: false,
+      });
+    const hashes = [undefined, { value: 'a' }, { value: 'b' }].map((each) => hashOf(library, added(each)));
+    expect(new Set(hashes).size).equal(hashes.length);
+  });
 });

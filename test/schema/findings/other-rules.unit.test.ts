@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { RULES, findingsOf as judge, questionsOf } from '../../../src/schema/findings/index.js';
+import type { Backfill } from '../../../src/schema/model/backfill.js';
 import type { ObjectName } from '../../../src/schema/model/objects.js';
 import { ROWS } from './plan.js';
 import { readFileSync } from 'node:fs';
@@ -255,6 +256,37 @@ describe('rules of findings', () => {
     expect(lost('CHANGES_ROW_SECURITY')).to.deep.equal(['own on posts', 'posts']);
     expect(lost('CHANGES_TRIGGER')).to.deep.equal(['mark on posts']);
     expect(lost('CHANGES_RULE')).to.deep.equal(['keep on posts']);
+  });
+
+  it('FILLS_ROWS names the source of the values, and other rules expect no null after it', () => {
+    const filled = (change: Edit, backfill: Backfill, how: DiffOptions = {}) => {
+      const events = eventsOfEdit(LIBRARY, change).map((event) =>
+        event.type === 'field.created' || event.type === 'field.updated'
+          ? { ...event, data: { ...event.data, backfill } }
+          : event,
+      );
+      const plan = { before: LIBRARY, events, ...runToEnd(planBatch(LIBRARY, events as never, 'public')) };
+      return runToEnd(judge(plan as never, how.known));
+    };
+    const code = 'FILLS_ROWS';
+    const [finding] = filled(required, { value: 'a secret' }, statistics(20_000)).filter((each) => each.code === code);
+    expect(finding).to.include({ level: 'warn', collection: 'articles', field: 'title' });
+    expect(finding?.message).to.match(/^fill column articles.title with one value: .* null \(about 20,000 rows/);
+    const few = filled(required, { field: 'slug' }, statistics(10)).find((each) => each.code === code);
+    expect([few?.level, few?.message]).to.deep.equal([
+      'note',
+      'fill column articles.title with the values of slug: the service writes the rows in which it is null (about 10 rows, 1 kB; the statistics are 60 s old)',
+    ]);
+    const lower: Backfill = { expression: 'lower', field: 'slug' };
+    const added = filled(add('short', 'text', { is_nullable: false }), lower);
+    expect(added.find((each) => each.code === code)?.message).to.contain(
+      'with lower(slug): the service writes all rows',
+    );
+    expect(added.find((each) => each.code === 'REQUIRED_FIELD')?.message).to.contain('an INSERT must contain it');
+    const codesOf = (backfill: Backfill) => filled(required, backfill).map((each) => each.code);
+    expect(codesOf({ value: 'x' })).not.to.include('MAY_FAIL');
+    expect(codesOf({ field: 'slug' })).to.include('MAY_FAIL');
+    expect(JSON.stringify(filled(required, { value: 'x' }).map(({ message }) => message))).not.to.contain('with null');
   });
 
   it('all have a test here or among the unsafe changes', () => {

@@ -1,5 +1,6 @@
 /* Helpers of the rules. */
 import type { Operation } from 'fast-json-patch';
+import { sourceOf, backfillOfEvent } from '../../model/backfill.js';
 import { isSerial } from '../../model/extras.js';
 import {
   type CollectionNode,
@@ -23,7 +24,7 @@ import {
   tableOfRows,
 } from '../model.js';
 import { columnType } from '../../sql-text/data-types.js';
-import type { NewEvent } from '../../model/events.js';
+import { type NewEvent } from '../../model/events.js';
 
 /** Formats the name of a field: `articles.title`. */
 export const labelOf = ({ collection, field }: Pick<Field, 'collection' | 'field'>): string => `${collection}.${field}`;
@@ -83,6 +84,12 @@ export function findAdded<K extends 'constraints' | 'indexes' | 'needs'>(
   return ((extrasOf(after)[part] ?? []) as Item[]).filter(({ name }) => !formerNames.has(name));
 }
 
+/** True if the event leaves no row without a value. Another field may be null in the same rows. */
+export function fillsEveryRow({ event }: Pick<PlannedEvent, 'event'>): boolean {
+  const backfill = backfillOfEvent(event);
+  return backfill !== undefined && sourceOf(backfill) === undefined;
+}
+
 /** Formats a location as `articles.title`, or as the name of the collection. */
 export const locatedUse = ({ collection, field }: { collection: string; field?: string }): string =>
   field === undefined ? collection : `${collection}.${field}`;
@@ -99,8 +106,10 @@ export function onlineRequest(event: NewEvent): SafeRequest {
   const applyRequest: SafeRequest = { method: 'POST', path: '/schema/apply?online' };
   switch (event.type) {
     case 'field.updated': {
-      const body = bodyOf(event.data.patch);
-      if (body === undefined) return applyRequest;
+      const { patch, backfill } = event.data;
+      const changes = bodyOf(patch);
+      if (changes === undefined) return applyRequest;
+      const body = { ...changes, ...(backfill !== undefined && { backfill }) };
       return { method: 'PATCH', path: `/fields/${segment(collection)}/${segment(field ?? '')}?online`, body };
     }
     case 'field.deleted':
@@ -123,7 +132,7 @@ type RelationCreated = Extract<NewEvent, { type: 'relation.created' }>['data']['
  * Returns the body of a PATCH request for an RFC 6902 patch. Undefined if the patch changes more than whole members
  * such as `/schema/is_nullable`.
  */
-function bodyOf(patch: readonly Operation[]): unknown {
+function bodyOf(patch: readonly Operation[]): object | undefined {
   const body: { [member: string]: unknown } = {};
   for (const each of patch) {
     const path = each.path.split('/').slice(1);

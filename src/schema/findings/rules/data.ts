@@ -11,10 +11,12 @@ import {
   rateBySize,
   locationOf,
   isRequired,
+  fillsEveryRow,
 } from './common.js';
-import { durationText } from '../levels.js';
+import { durationText, NOT_KNOWN, sizeText } from '../levels.js';
+import { type Backfill, sourceOf, backfillOfEvent } from '../../model/backfill.js';
 import type { ColumnSchema } from '../../model/model.js';
-import { columnType } from '../../sql-text/data-types.js';
+import { columnType, isWider, TEXT_TYPES } from '../../sql-text/data-types.js';
 import { jsonEqual } from '../../../kernel/json.js';
 
 const OF_WHAT_GOES =
@@ -79,26 +81,11 @@ export const narrowsType: Rule = {
   },
 };
 
-/** Types in ascending order within each family. */
-const FAMILIES: readonly (readonly string[])[] = [
-  ['smallint', 'integer', 'bigint', 'numeric'],
-  ['smallint', 'integer', 'double precision'],
-  ['real', 'double precision'],
-  ['date', 'timestamp without time zone'],
-  ['date', 'timestamp with time zone'],
-  ['time without time zone', 'timestamp without time zone'],
-];
-
-const TEXTS: ReadonlySet<string> = new Set(['character', 'character varying', 'text', 'citext']);
-
 function isNarrower(old: ColumnSchema, now: ColumnSchema): boolean {
-  if (TEXTS.has(now.data_type))
-    return TEXTS.has(old.data_type) && (now.max_length ?? Infinity) < (old.max_length ?? Infinity);
+  if (TEXT_TYPES.has(now.data_type))
+    return TEXT_TYPES.has(old.data_type) && (now.max_length ?? Infinity) < (old.max_length ?? Infinity);
   if (old.data_type === 'numeric' && now.data_type === 'numeric') return hasFewerDigits(old, now);
-  return FAMILIES.some((family) => {
-    const [from, to] = [family.indexOf(old.data_type), family.indexOf(now.data_type)];
-    return to >= 0 && from > to;
-  });
+  return isWider(old.data_type, now.data_type);
 }
 
 function hasFewerDigits(old: ColumnSchema, now: ColumnSchema): boolean {
@@ -143,7 +130,7 @@ export const mayFail: Rule = {
   example: { unsafe: 'PATCH /fields/articles/title {"schema": {"is_unique": true}}' },
   aliases: { squawk: ['ban-new-write-restriction'], atlas: ['MF101', 'MF102', 'MF104'] },
   statement: (statement, planned) =>
-    statement.may_fail && !isOfNulls(statement, planned)
+    statement.may_fail && !isOfNulls(statement, planned) && !isOfFilledRows(statement, planned)
       ? { message: `${statement.summary}: ${whyOf(statement)}`, ...locationOf(statement) }
       : undefined,
 };
@@ -152,6 +139,12 @@ const whyOf = ({ object, preparable }: PlannedStatement): string =>
   object.kind === 'index' && preparable?.unique !== true
     ? 'it fails if a value is too long for an index (about 2,700 bytes)'
     : 'existing rows can make it fail';
+
+/** True if the statement fills rows with values of its own, or then requires a value in every row. */
+const isOfFilledRows = ({ object, source, preparable }: PlannedStatement, planned: PlannedEvent): boolean =>
+  fillsEveryRow(planned) &&
+  object.kind === 'column' &&
+  (preparable?.kind === 'fill' || preparable?.kind === 'not null' || source.type === 'field.created');
 
 /** True if the foreign key is on a new field, which is NULL in all existing rows. */
 function isOfNulls({ source }: PlannedStatement, planned: PlannedEvent): boolean {
@@ -185,8 +178,8 @@ export const requiredField: Rule = {
   title: 'Required field without a value for existing rows',
   what: 'A NOT NULL field without a default is added to an existing table.',
   why: 'It fails if the table has a row. Applications that do not set the field can no longer insert rows.',
-  safer: 'Add it with a default, or add it as nullable, fill it, and make it NOT NULL online.',
-  levels: '`note` if the statistics count no rows, `danger` if they count some.',
+  safer: 'Add it with a default or a `backfill`, or add it as nullable, and make it NOT NULL online with a `backfill`.',
+  levels: '`note` if the statistics count no rows, `danger` if they count some, `warn` with a `backfill`.',
   example: {
     unsafe: 'POST /fields/articles {"field": "slug", "type": "string", "schema": {"is_nullable": false}}',
     safe: 'POST /fields/articles {"field": "slug", "type": "string"}',
@@ -196,14 +189,47 @@ export const requiredField: Rule = {
     if (old !== undefined || !hasColumn(now) || !isOldTable(planned)) return undefined;
     if (!isRequired(now)) return undefined;
     const statistics = planned.batch.statistics(now.collection);
-    const message = `add column ${labelOf(now)}: it is NOT NULL without a default, so it fails if the table has a row`;
-    return { message, field: now.field, level: levelByRows(statistics), statistics: statistics ?? null };
+    const effect =
+      backfillOfEvent(planned.event) === undefined ? 'it fails if the table has a row' : 'an INSERT must contain it';
+    const message = `add column ${labelOf(now)}: it is NOT NULL without a default, so ${effect}`;
+    const level = backfillOfEvent(planned.event) === undefined ? levelByRows(statistics) : 'warn';
+    return { message, field: now.field, level, statistics: statistics ?? null };
   },
 };
 
 function levelByRows(statistics: TableStatistics | undefined): Level {
   const rows = statistics?.rows ?? null;
   return rows === null ? 'warn' : rows > 0 ? 'danger' : 'note';
+}
+
+export const fillsRows: Rule = {
+  code: 'FILLS_ROWS',
+  level: 'warn',
+  title: 'Existing rows are filled',
+  what: 'A change of a field has a `backfill`, so the service writes the field in all rows in which it is null.',
+  why: 'Nothing tells the filled rows from others afterwards, and a revert of the change does not clear them. An UPDATE runs the triggers of the table.',
+  safer: 'Check the number of rows first. Fill a large table online: the service then writes the rows in batches.',
+  levels: '`note` on a small table, `warn` on a larger one.',
+  example: {
+    unsafe: 'PATCH /fields/orders/status {"schema": {"is_nullable": false}, "backfill": {"value": "new"}}',
+  },
+  event(planned) {
+    const backfill = backfillOfEvent(planned.event);
+    if (backfill === undefined || !isOldTable(planned)) return undefined;
+    const { collection, field, type } = planned.event;
+    const rated = rateBySize(planned, collection, 'warn');
+    const rows = type === 'field.created' ? 'all rows' : 'the rows in which it is null';
+    const size = rated.statistics == null ? NOT_KNOWN : sizeText(rated.statistics);
+    const message = `fill column ${collection}.${field} with ${describeBackfill(backfill)}: the service writes ${rows} (${size})`;
+    return { message, ...rated };
+  },
+};
+
+/** Describes the values without the value itself. */
+function describeBackfill(backfill: Backfill): string {
+  if ('value' in backfill) return 'one value';
+  if (!('expression' in backfill)) return `the values of ${backfill.field}`;
+  return `${backfill.expression}(${sourceOf(backfill) ?? ''})`;
 }
 
 export const allowsNull: Rule = {

@@ -18,9 +18,11 @@ import {
   fieldAfter,
   isRequired,
   isPreparable,
+  fillsEveryRow,
   locationOf,
   suggestOnline,
 } from './common.js';
+import { backfillOfEvent } from '../../model/backfill.js';
 import { parseConstraint } from '../../sql-text/definitions.js';
 import { NOT_KNOWN, sizeText } from '../levels.js';
 import { primaryKeyNameOf, uniqueNameOf } from '../../model/constraint-names.js';
@@ -126,7 +128,9 @@ export const longLock: Rule = {
  */
 function isRefusedAtOnce({ object, source }: PlannedStatement, planned: PlannedEvent): boolean {
   const field = fieldAfter(planned, source);
-  return source.type === 'field.created' && object.kind === 'column' && hasColumn(field) && isRequired(field);
+  if (source.type !== 'field.created' || object.kind !== 'column' || backfillOfEvent(planned.event) !== undefined)
+    return false;
+  return hasColumn(field) && isRequired(field);
 }
 
 export const notOnline: Rule = {
@@ -213,7 +217,7 @@ export const notNullOverRows: Rule = {
   title: 'NOT NULL over existing rows',
   what: 'A nullable field becomes NOT NULL.',
   why: 'One row with null makes the change fail. PostgreSQL reads all rows while nobody can read or write.',
-  safer: 'Fill the rows that have null in batches, then apply the change online.',
+  safer: 'Apply the change online, with a `backfill` for the rows that have null.',
   levels: 'Depends on the size of the table.',
   example: {
     unsafe: 'PATCH /fields/articles/title {"schema": {"is_nullable": false}}',
@@ -226,12 +230,16 @@ export const notNullOverRows: Rule = {
   },
   statement: (statement, planned) =>
     statement.may_fail && setsNotNull(statement, planned)
-      ? observeLasting(statement, planned, 'PostgreSQL reads all rows, and rows with null make it fail')
+      ? observeLasting(
+          statement,
+          planned,
+          `PostgreSQL reads all rows${fillsEveryRow(planned) ? '' : ', and rows with null make it fail'}`,
+        )
       : undefined,
 };
 
-function setsNotNull({ source, object }: PlannedStatement, planned: PlannedEvent): boolean {
-  if (source.type !== 'field.updated' || object.kind !== 'column') return false;
+function setsNotNull({ source, object, preparable }: PlannedStatement, planned: PlannedEvent): boolean {
+  if (source.type !== 'field.updated' || object.kind !== 'column' || preparable?.kind === 'fill') return false;
   const [old, now] = [planned.before?.fields.get(planned.formerField), fieldAfter(planned, source)];
   return hasColumn(old) && hasColumn(now) && old.schema.is_nullable && !now.schema.is_nullable;
 }
