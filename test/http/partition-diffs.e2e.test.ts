@@ -264,6 +264,67 @@ describe('a diff of a partitioned table', () => {
     });
   });
 
+  describe('with an index of several columns', () => {
+    const INDEX = 'USING btree (b, id)';
+    const withIndexes = async (names: Record<string, string[]>): Promise<Snapshot> => {
+      const document = await snapshot();
+      for (const { collection, schema } of document.collections) {
+        const { indexes = [], ...extras } = (schema.extras ?? {}) as { indexes?: { definition: string }[] };
+        const kept = indexes.filter(({ definition }) => definition !== INDEX);
+        const own = (names[collection] ?? []).map((name) => ({ name, definition: INDEX }));
+        schema.extras = { ...extras, indexes: [...kept, ...own] };
+      }
+      return document;
+    };
+    const change = async (names: Record<string, string[]>): Promise<void> => {
+      await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', await withIndexes(names)));
+      expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);
+    };
+    const refused = async (names: Record<string, string[]>): Promise<string[]> => {
+      const { status, text } = await api.client('/schema/diff', json(await withIndexes(names)));
+      expect(status, text).to.equal(400);
+      const { errors } = JSON.parse(text) as {
+        errors: { message: string; extensions: { path: string; collection: string } }[];
+      };
+      for (const { extensions } of errors)
+        expect(extensions.path).to.match(/^collections\[\d+\]\.schema\.extras\.indexes$/);
+      return errors.map(({ message, extensions }) => `${extensions.collection}: ${message}`).sort();
+    };
+    const all = { parts: ['i'], part: ['i_part'], leaf: ['i_leaf'] };
+
+    it('creates, renames and drops the indexes of the table and of its partitions together', async () => {
+      await change(all);
+      expect(await api.sql(`SELECT count(*)::int AS n FROM pg_indexes WHERE indexdef LIKE '%(b, id)'`)).to.deep.equal([
+        { n: 3 },
+      ]);
+      await change({ parts: ['j'], part: ['j_part'], leaf: ['j_leaf'] });
+      await change({});
+      await change({ leaf: ['i_leaf'] });
+      await change({ part: ['i_part'], leaf: ['i_leaf', 'i_other'] });
+      await change(all);
+    });
+
+    it('is rejected if a partition has no equal index', async () => {
+      const message = (table: string, index: string): string =>
+        `a partition has the indexes of "${table}": add one with the definition of "${index}": ${INDEX}`;
+      expect(await refused({ parts: ['i'] })).to.deep.equal([`part: ${message('parts', 'i')}`]);
+      expect(await refused({ parts: ['i'], part: ['i_part'] })).to.deep.equal([`leaf: ${message('part', 'i_part')}`]);
+    });
+
+    it('is rejected if PostgreSQL would drop an index that remains, or not drop one alone', async () => {
+      await change(all);
+      expect(await refused({ part: ['i_part'], leaf: ['i_leaf'] })).to.deep.equal([
+        'part: PostgreSQL drops index "i_part" with index "i" of "parts": remove it too',
+      ]);
+      expect(await refused({ parts: ['i'], part: ['i_part'] })).to.deep.equal([
+        'leaf: index "i_leaf" belongs to index "i_part" of "part", and PostgreSQL drops it only with that',
+      ]);
+      expect(await refused({ ...all, leaf: ['renamed'] })).to.deep.equal([
+        'leaf: index "i_leaf" belongs to index "i_part" of "part", and PostgreSQL drops it only with that',
+      ]);
+    });
+  });
+
   describe('with CHECK constraints', () => {
     const CHECK = { name: 'positive', definition: 'CHECK ((b > 0))' };
     const withCheck = async (tables: readonly string[], isThere: boolean): Promise<Diff> => {

@@ -23,7 +23,7 @@ import {
 import { type Renames, findNamesInTheWay, isNone, renamesBetween, withRenames } from '../transition/renames.js';
 import { needProblems } from './needs.js';
 import { objectProblems } from './objects.js';
-import { newBoundProblems, newPartitionProblems } from './partitions.js';
+import { newBoundProblems, newPartitionProblems, partitionIndexProblems } from './partitions.js';
 import { relationProblems, shownOnceProblems } from './relation.js';
 import type { Relation, ColumnSchema, Field } from '../model/model.js';
 import { invertMap } from '../../kernel/inverse.js';
@@ -127,6 +127,7 @@ export function unsupportedChanges(
     ...columnProblems(before, after, isRecreated),
     ...partitioningProblems(before, after),
     ...foreignKeyProblems(before, after, (table) => isTable(from, table) && !isTable(to, table)),
+    ...partitionIndexProblems({ from, to }, name),
   ];
   if (problems.length === 0 || !isReplaced(before, after)) return problems;
   return [before, after].some(isPartitioned) ? [replacedProblem(after)] : problems;

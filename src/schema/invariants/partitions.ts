@@ -1,6 +1,8 @@
 /* Problems of partitions, which have the columns of their partitioned table, and bounds without common values. */
 import { type Problem, problemAbout } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
+import { indexNameOf } from '../model/constraint-names.js';
+import type { TableExtras } from '../model/extras.js';
 import { parentOf } from '../model/order.js';
 import {
   type CollectionNode,
@@ -10,10 +12,12 @@ import {
   extrasOf,
   hasColumn,
   partitionsOf,
+  tableNameOf,
 } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { columnType } from '../sql-text/data-types.js';
 import { parseConstraint } from '../sql-text/definitions.js';
+import { isSameText } from '../sql-text/renamed-text.js';
 import {
   type PartitionBound,
   type PartitionKey,
@@ -110,6 +114,106 @@ function missingIndexes(table: CollectionNode, node: CollectionNode): Problem[] 
   const names = needed.map(({ name }) => quoteName(name)).join(', ');
   const message = `a partition has the indexes of ${quoteName(table.collection.collection)}: it needs one for each of ${names}`;
   return [problemAbout({ kind: 'collection', collection, member: ['schema', 'extras', 'indexes'] }, message)];
+}
+
+/* Compare the indexes of existing partitions with those of their tables. */
+
+type Index = NonNullable<TableExtras['indexes']>[number];
+
+/**
+ * Reports indexes of a partitioned table and of its partitions that do not change together. PostgreSQL creates an index
+ * on all partitions that have no equal one, drops it from all of them, and drops it from no partition alone.
+ */
+export function partitionIndexProblems(change: { from: State; to: State }, name: string): Problem[] {
+  const [before, after] = [change.from, change.to].map(({ collections }) => collections.get(name));
+  if (before === undefined || after === undefined || extrasOf(before).indexes === extrasOf(after).indexes) return [];
+  const partitions = [...partitionsOf(change.to, name)].sort(byName);
+  const added = withoutSame(extrasOf(after).indexes, extrasOf(before).indexes);
+  const removed = withoutSame(extrasOf(before).indexes, extrasOf(after).indexes);
+  return [
+    ...partitions.flatMap((partition) => [
+      ...missingInPartition(change.to, partition, { name, added }),
+      ...remainingInPartition(change, partition, { name, removed }),
+    ]),
+    ...missingInParent(change, { before, after }),
+  ];
+}
+
+const isEqualIndex = (one: Omit<Index, 'name'>, other: Omit<Index, 'name'>): boolean =>
+  one.unique === other.unique && isSameText('index', one.definition, other.definition);
+
+/** A rename drops the index and creates it again. */
+const withoutSame = (indexes: readonly Index[] = [], others: readonly Index[] = []): Index[] =>
+  indexes.filter((index) => !others.some((other) => other.name === index.name && isEqualIndex(index, other)));
+
+/** Returns the indexes of a table, including those of fields. */
+const indexesOf = (node: CollectionNode | undefined): Index[] => [
+  ...(extrasOf(node).indexes ?? []),
+  ...[...(node?.fields.values() ?? [])].filter(hasColumn).flatMap((field) =>
+    field.schema.is_indexed
+      ? [
+          {
+            name: indexNameOf(node === undefined ? '' : tableNameOf(node), field),
+            definition: `USING btree (${identifier(field.field)})`,
+          },
+        ]
+      : [],
+  ),
+];
+
+const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+const indexProblem = (collection: string, message: string): Problem =>
+  problemAbout({ kind: 'collection', collection, member: ['schema', 'extras', 'indexes'] }, message);
+
+function missingInPartition(
+  { collections }: State,
+  partition: string,
+  { name, added }: { name: string; added: readonly Index[] },
+): Problem[] {
+  const own = indexesOf(collections.get(partition));
+  return added
+    .filter((index) => !own.some((each) => isEqualIndex(index, each)))
+    .map((index) =>
+      indexProblem(
+        partition,
+        `a partition has the indexes of ${quoteName(name)}: add one with the definition of ${quoteName(index.name)}: ${index.definition}`,
+      ),
+    );
+}
+
+/** If a partition has several equal indexes, only the database knows which of them belongs to that of the table. */
+function remainingInPartition(
+  { from, to }: { from: State; to: State },
+  partition: string,
+  { name, removed }: { name: string; removed: readonly Index[] },
+): Problem[] {
+  const [before, after] = [from, to].map(({ collections }) => indexesOf(collections.get(partition)));
+  return removed.flatMap((index) => {
+    const [own, ...others] = (before ?? []).filter((each) => isEqualIndex(index, each));
+    const isKept = own !== undefined && withoutSame([own], after).length === 0;
+    if (!isKept || others.length > 0) return [];
+    const message = `PostgreSQL drops index ${quoteName(own.name)} with index ${quoteName(index.name)} of ${quoteName(name)}: remove it too`;
+    return [indexProblem(partition, message)];
+  });
+}
+
+function missingInParent(
+  { from, to }: { from: State; to: State },
+  { before, after }: { before: CollectionNode; after: CollectionNode },
+): Problem[] {
+  const { collection } = after.collection;
+  const parent = parentOf(to, collection) ?? '';
+  const [above, own] = [from, to].map(({ collections }) => indexesOf(collections.get(parent)));
+  const dropped = withoutSame(above, own);
+  const kept = (above ?? []).filter((index) => !dropped.includes(index));
+  return withoutSame(indexesOf(before), indexesOf(after)).flatMap((index) => {
+    const isAlone = indexesOf(before).filter((each) => isEqualIndex(index, each)).length === 1;
+    const holder = kept.find((each) => isEqualIndex(index, each));
+    if (!isAlone || holder === undefined) return [];
+    const message = `index ${quoteName(index.name)} belongs to index ${quoteName(holder.name)} of ${quoteName(parent)}, and PostgreSQL drops it only with that`;
+    return [indexProblem(collection, message)];
+  });
 }
 
 const hasForeignKey = ({ relations }: CollectionNode, field: string): boolean => relations.get(field)?.schema != null;

@@ -75,14 +75,24 @@ export const parentOf = ({ collections }: State, name: string): string | undefin
  * Orders items so that partitions precede their parent, and otherwise keeps the order. Dropping the foreign key of a
  * partitioned table drops those of its partitions, and creating it adopts existing ones with their names.
  */
-export function sortPartitionsFirst<T>(items: readonly T[], state: State, nameOf: (item: T) => string): readonly T[] {
+export const sortPartitionsFirst = <T>(items: readonly T[], state: State, nameOf: (item: T) => string): readonly T[] =>
+  sortByDepth(items, (item) => -ancestorsOf(state, nameOf(item)).length);
+
+/**
+ * Orders items so that partitions follow their parent, and otherwise keeps the order. Dropping an index or a constraint
+ * of a partitioned table drops those of its partitions, which cannot be dropped before.
+ */
+export const sortPartitionsLast = <T>(items: readonly T[], state: State, nameOf: (item: T) => string): readonly T[] =>
+  sortByDepth(items, (item) => ancestorsOf(state, nameOf(item)).length);
+
+function sortByDepth<T>(items: readonly T[], depthOf: (item: T) => number): readonly T[] {
   const depths = new Map<T, number>();
   for (const item of items) {
-    const depth = ancestorsOf(state, nameOf(item)).length;
-    if (depth > 0) depths.set(item, depth);
+    const depth = depthOf(item);
+    if (depth !== 0) depths.set(item, depth);
   }
   if (depths.size === 0) return items;
-  return [...items].sort((a, b) => (depths.get(b) ?? 0) - (depths.get(a) ?? 0));
+  return [...items].sort((a, b) => (depths.get(a) ?? 0) - (depths.get(b) ?? 0));
 }
 
 /** Returns the parents of a partition up to the root. The catalog contains no cycles, but a document may. */

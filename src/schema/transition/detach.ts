@@ -14,7 +14,7 @@ import {
 } from './context.js';
 import { type NewEvent, newEvent } from '../model/events.js';
 import type { Collection, Field, Relation, TableSchema } from '../model/model.js';
-import { sortPartitionsFirst } from '../model/order.js';
+import { sortPartitionsFirst, sortPartitionsLast } from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
 import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './cascade.js';
 
@@ -26,7 +26,7 @@ export const detachPhases = (change: TransitionContext, held: DetachedDocuments)
 ];
 
 function detachSurviving(change: TransitionContext, held: DetachedDocuments): Phase {
-  const inOrder = sortPartitionsFirst(change.surviving, change.from, (each) => each.name);
+  const inOrder = sortPartitionsLast(change.surviving, change.from, (each) => each.name);
   return phase(inOrder, ({ name, before }) => {
     const now = held.collections.get(name) ?? before.collection;
     return [...recordDetached(held, now, detachCollection(change, now)), ...detachFields(change, name, held)];

@@ -22,6 +22,7 @@ import {
   isIndexed,
   type CollectionNode,
   type Identity,
+  partitionsOf,
 } from '../model/state.js';
 import {
   type DetachedDocuments,
@@ -328,7 +329,11 @@ function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Fiel
 
 function updateCollections(change: TransitionContext, held: ReadonlyMap<string, Collection>): Phase {
   const pairs = new Map(change.surviving.map((pair) => [pair.name, pair]));
-  const inOrder = sortGroupsFirst(pairs.keys(), (name) => change.to.collections.get(name)?.collection.meta.group);
+  const { to } = change;
+  // A new index of a partitioned table includes those that its partitions already have.
+  const inOrder = sortNeededFirst(pairs.keys(), (name) =>
+    [to.collections.get(name)?.collection.meta.group ?? [], ...partitionsOf(to, name)].flat(),
+  );
   return phase(inOrder, (name) => {
     const { before, after } = pairs.get(name) as SurvivingCollection;
     const now = held.get(name) ?? before.collection;
