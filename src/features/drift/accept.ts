@@ -197,7 +197,7 @@ function acceptTable(sight: LockedDrift, { name, differences }: DriftedObject, a
   const { finding, request } = sight;
   const node = finding.state.collections.get(name) as CollectionNode;
   const table = finding.tables.get(name);
-  const reason = isFolder(node) ? FOLDER : findRefusalReason(sight, node, table);
+  const reason = isFolder(node) ? FOLDER : findRefusalReason(sight, { node, table, differences });
   if (reason !== null) {
     const needs = table === undefined ? null : withCurrentNeeds(sight, { node, table, differences });
     if (needs !== null) acceptance.tables.push(needs.known);
@@ -223,11 +223,14 @@ function acceptTable(sight: LockedDrift, { name, differences }: DriftedObject, a
   acceptance.notRepresented.push(...notes.filter(isTaken));
 }
 
-interface RejectedTable {
+interface ComparedTable {
   node: CollectionNode;
-  table: CatalogTable;
+  /** Undefined if the table does not exist. */
+  table: CatalogTable | undefined;
   differences: readonly Difference[];
 }
+
+type RejectedTable = ComparedTable & { table: CatalogTable };
 
 /**
  * Returns the recorded definition of a table with the current types and sequences that it uses. All tables share these,
@@ -256,7 +259,7 @@ type Reason = Omit<NotAccepted, 'collection'>;
 const FOLDER: Reason = { code: 'FOLDER', message: 'it is a folder; a table with its name does not belong to it' };
 
 /** Explains why the log cannot record the table. Null if it can. */
-function findRefusalReason(sight: LockedDrift, node: CollectionNode, table: CatalogTable | undefined): Reason | null {
+function findRefusalReason(sight: LockedDrift, { node, table, differences }: ComparedTable): Reason | null {
   const { finding } = sight;
   const name = node.collection.collection;
   const other = finding.renamed.get(name);
@@ -266,10 +269,13 @@ function findRefusalReason(sight: LockedDrift, node: CollectionNode, table: Cata
   if (refusal !== null) return { code: 'NOT_REPRESENTABLE', message: refusal.message };
   // A renamed table is adopted as a whole under its new name.
   const isAdopted = [...sight.renames.collections.values()].includes(name);
-  if (!isAdopted && isPartitioned(node, there))
+  if (!isAdopted && isPartitioned(node, there) && !differences.every(isAboutIndex))
     return { code: 'PARTITIONED', message: partitioningMessage(node, there) };
   return nameTakenByAlias(node, there) ?? findRenamedTarget(finding, there);
 }
+
+/** The log can record indexes of partitions, because each table has its own. */
+const isAboutIndex = ({ member }: Difference): boolean => member.startsWith('index ');
 
 /** Reports partitions that remain. A table can only be removed together with its partitions. */
 function findRemainingPartitions({ finding: { state, tables }, request }: LockedDrift, name: string): Reason | null {

@@ -163,6 +163,24 @@ describe('accepting drift concurrently', () => {
     await expectNoDrift();
   });
 
+  it('accepts indexes of partitioned tables and of partitions, also an invalid one', async () => {
+    await api.sql(`CREATE TABLE p (a int, b int) PARTITION BY LIST (a); CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
+      CREATE TABLE p2 PARTITION OF p FOR VALUES IN (2)`);
+    await api.ok('POST', '/schema/adopt', { tables: ['p', 'p1', 'p2'] });
+    for (const [statement, changed] of [
+      ['CREATE INDEX one ON p1 (b)', ['p1']],
+      ['CREATE INDEX two ON p1 (b, a)', ['p1']],
+      ['CREATE INDEX of_all ON p (b)', ['p', 'p2']],
+      ['CREATE INDEX of_all_two ON p (a, b)', ['p', 'p1', 'p2']],
+      ['CREATE INDEX only_here ON ONLY p (lower(b::text))', ['p']],
+      ['DROP INDEX of_all, of_all_two, only_here, two', ['p', 'p1', 'p2']],
+    ] as const) {
+      await api.sql(statement);
+      expect(await accept(), statement).to.deep.include({ changed, not_accepted: [] });
+      await expectNoDrift();
+    }
+  });
+
   it('accepts the current definition of a type that partitioned tables use, whatever else it cannot accept', async () => {
     await api.sql(`CREATE TYPE mood AS ENUM ('a', 'b');
       CREATE TABLE plain (id int PRIMARY KEY, m mood);

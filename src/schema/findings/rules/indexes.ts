@@ -83,7 +83,7 @@ function suggestIndex(node: CollectionNode, { many_collection: table, many_field
   const { partition_by: by, partition_of: of } = extrasOf(node);
   if (by !== undefined || of !== undefined)
     return {
-      text: 'Index the column of the partitioned table in the database and accept the drift. Its partitions get the index too.',
+      text: 'Add the index to schema.extras.indexes of the partitioned table and of all its partitions in a snapshot. Or create it on the partitioned table in the database, which also creates it on the partitions, and accept the drift of all of them.',
     };
   const path = `/fields/${encodeURIComponent(table)}/${encodeURIComponent(field)}?concurrentIndexCreation`;
   return {
